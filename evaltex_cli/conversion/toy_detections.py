@@ -39,9 +39,10 @@ from evaltex_cli import formats
 from evaltex_cli.conversion.base import Block, Job, Writer, load
 from evaltex_cli.errors import FaultLog, InputError, counted, quote
 from evaltex_cli.errors.suggestions import nearest, unknown
+from evaltex_cli.formats.collected import columns
 from evaltex_cli.formats.image_sizes import with_sizes
 from evaltex_cli.formats.options import InputOptions
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, columns
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 from evaltex_cli.geometry import rings
 from evaltex_cli.records import Floats, Objects
 from evaltex_cli.runtime.atomic_output import staged

@@ -21,7 +21,8 @@ import numpy as np
 from evaltex_cli.errors import MOST_FAULTS, FaultLog, InputError, counted, quote
 from evaltex_cli.errors.suggestions import Hints
 from evaltex_cli.formats.base import Source
-from evaltex_cli.formats.files.image_names import hashes, stem, taken, without_prefix
+from evaltex_cli.formats.files.image_names import stem, without_prefix
+from evaltex_cli.formats.files.names import hashes, taken
 from evaltex_cli.records import Ints
 
 NO_DETECTIONS = -1

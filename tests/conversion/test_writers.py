@@ -22,8 +22,9 @@ from evaltex_cli.conversion.holding import NAMES_CHANGED, RUNS_LOST
 from evaltex_cli.conversion.xml_text import NO_XML
 from evaltex_cli.errors import FaultLog, InputError, counted
 from evaltex_cli.formats.base import ReadImages, Side
+from evaltex_cli.formats.collected import columns
 from evaltex_cli.formats.image_sizes import in_pixels
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, columns
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 from evaltex_cli.records import Objects
 
 BY_RULES_OF_THEIR_OWN = [name for name in WRITERS if load(name).holds is None]

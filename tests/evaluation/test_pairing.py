@@ -12,14 +12,15 @@ from evaltex_cli import evaluate
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.pairing import with_names_of
 from evaltex_cli.formats.base import Source
-from evaltex_cli.formats.parsed import CollectedImage, source
+from evaltex_cli.formats.collected import Images, source
+from evaltex_cli.formats.parsed import CollectedImage
 from evaltex_cli.validation.validation import validate
 
 BOX = "10,10,60,30\n"
 
 
 def of(path: str, *names: str) -> Source:
-    return source(path, "test", "", [CollectedImage(name, path) for name in names])
+    return source(path, "test", "", Images(CollectedImage(name, path) for name in names))
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from evaltex_cli.errors import FaultLog, FormatError, InputError
 from evaltex_cli.formats import lines as line_formats
 from evaltex_cli.formats import plain_lines
 from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.collected import columns
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.entries import Entries
 from evaltex_cli.formats.files.text_lines import MAX_OBJECTS, line_ends
@@ -32,7 +33,7 @@ from evaltex_cli.formats.icdar import bulk_shapes
 from evaltex_cli.formats.icdar import format as icdar_txt
 from evaltex_cli.formats.icdar.lines import HAS_BOXES, Syntax, lines_of, parse_line
 from evaltex_cli.formats.lines import ParsedLine
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, columns
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import Objects
 

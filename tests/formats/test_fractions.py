@@ -11,8 +11,9 @@ import pytest
 from PIL import Image
 
 from evaltex_cli.formats.base import ReadImages, Source
+from evaltex_cli.formats.collected import Images, source
 from evaltex_cli.formats.image_sizes import with_sizes, with_sizes_of_each_other
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, source
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 BOX = (0.1, 0.2, 0.5, 0.4)
 TRIANGLE = (0.0, 0.0, 0.5, 0.0, 0.5, 0.25)
@@ -20,7 +21,7 @@ BOW_TIE = (0.1, 0.1, 0.2, 0.2, 0.2, 0.1, 0.1, 0.2)
 
 
 def made(**images: CollectedImage) -> Source:
-    return source("det.json", "test", "", list(images.values()))
+    return source("det.json", "test", "", Images(images.values()))
 
 
 def image(

@@ -23,7 +23,7 @@ from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, pair_images
 from evaltex_cli.formats import open_source
 from evaltex_cli.formats.files import image_names
-from evaltex_cli.formats.files.image_names import Names
+from evaltex_cli.formats.files.names import Names
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.runtime import input_files
 

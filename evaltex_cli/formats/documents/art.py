@@ -15,6 +15,7 @@ import msgspec
 
 from evaltex_cli.errors import FaultLog, FormatError, Steps
 from evaltex_cli.formats.base import DONT_CARE, Format, Side
+from evaltex_cli.formats.collected import Images
 from evaltex_cli.formats.coordinates import polygon
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.document_files import Collected, Document
@@ -31,23 +32,22 @@ class _Word(msgspec.Struct, gc=False):
 
 
 def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
-    images = []
-    place = document.place
+    images, place = Images(), document.place
     for key, item in safe_json.record(document.value).items():
         image = CollectedImage(without_prefix(key), place, (key,))
-        images.append(image)
         try:
             words = safe_json.bounded(item)
             if not isinstance(words, list):
                 raise FormatError(safe_json.shown(words), "a list [...] of words")
         except FormatError as error:
             error.log(faults, place, key)
-            continue
+            words = []
         for k, word in enumerate(words):
             try:
                 image.add(_object(safe_json.take(word, _Word), side, (key, k)))
             except FormatError as error:
                 error.log(faults, place, key, k)
+        images.append(image)
     return images, ()
 
 

@@ -18,19 +18,33 @@ Annotations: ``{"images": [{"id", "file_name", "width", "height"}], "annotations
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import chain
+from dataclasses import dataclass, field
+from itertools import chain, compress
+from operator import ne
 from pathlib import Path, PurePosixPath
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import msgspec
+import numpy as np
 
-from evaltex_cli.errors import FaultLog, FormatError, Steps, counted, quote
+from evaltex_cli.errors import FaultLog, FormatError, Steps, counted
 from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.collected import Images, Positions
 from evaltex_cli.formats.coordinates import box, polygon
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.document_files import Collected, Document
+from evaltex_cli.formats.documents.gathered import (
+    Columns,
+    FaultCount,
+    Log,
+    Once,
+    add_all,
+    add_annotations,
+    repeated_numbers,
+)
 from evaltex_cli.formats.documents.safe_json import (
     AnyConfidence,
     Identifier,
@@ -41,8 +55,8 @@ from evaltex_cli.formats.documents.safe_json import (
     WholeNumber,
 )
 from evaltex_cli.formats.files.image_names import image_names
+from evaltex_cli.formats.files.names import escaped, unescaped
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
-from evaltex_cli.formats.parsed_bulk import ManyObjects, add_all
 
 
 class _Annotation(msgspec.Struct, gc=False):
@@ -84,67 +98,76 @@ class _Numbered(_Annotation, gc=False, kw_only=True):
     id: WholeNumber
 
 
+class _Again(NamedTuple):
+    """The IDs that several images or annotations have."""
+
+    images: frozenset[str] = frozenset()
+    annotations: frozenset[int] = frozenset()
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads annotations (`gathered.Reader`); `ids` are all that there were, `boxed` counts those
+    that were taken for their boxes.
+    """
+
+    side: Side
+    once: Once
+    ids: array[int] = field(default_factory=lambda: array("q"))
+    boxed: int = 0
+
+    @property
+    def kind(self) -> type[_Annotation]:
+        return _Numbered if self.side == "gt" else _Annotation
+
+    def columns(self, annotations: Sequence[_Annotation], _: int) -> Columns | None:
+        columns = _columns(annotations, self.side)
+        if columns is None or not self.once.again.isdisjoint(columns.ids or ()):
+            return None
+        self.ids.extend(columns.ids or ())
+        return columns
+
+    def one(self, annotation: _Annotation, item: Item, _: int) -> CollectedObject:
+        self.boxed += annotation.is_boxed
+        collected = _object(annotation, item, self.side)
+        if isinstance(annotation, _Numbered):
+            collected.id = annotation.id
+            self.once.refuse_again(annotation.id)
+            self.ids.append(annotation.id)
+        return collected
+
+    def way(self, k: int) -> Steps:
+        return ("annotations", k)
+
+
 def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
-    root, place = safe_json.record(document.value), document.place
-    records = safe_json.items(root, "images")
-    images = _images(records, place, faults)
+    """Return the images; a second pass logs the faults if a first one finds that there are some."""
+    counted_faults = FaultCount()
+    images, boxed, again = _pass(document, side, counted_faults, _Again())
+    if counted_faults.count or any(again):
+        del images
+        images, boxed, _ = _pass(document, side, faults, again)
+    return images, _warnings(document.place, boxed)
+
+
+def _pass(
+    document: Document, side: Side, faults: FaultLog, again: _Again
+) -> tuple[Images, int, _Again]:
+    """Return the images, how many objects are taken for their boxes, and the IDs that repeat; of
+    these only those in `again` are faults.
+    """
+    root, log = safe_json.record(document.value), Log(document.place, faults)
+    images = _images(root, Once(again.images), log)
+    repeated, positions = images.repeated(), images.lookup()
     if document.variant == "named by file":
-        _name_by_file(images, records, place, faults)
-    seen: set[int] = set()
-    boxed = 0
-    kind = _Numbered if side == "gt" else _Annotation
-    for first, items, fitting in safe_json.windows(safe_json.items(root, "annotations"), kind):
-        if fitting and _add_all(fitting, images, side, seen, first):
-            continue
-        for k, item in enumerate(items, first):
-            try:
-                annotation: _Annotation = safe_json.take(item, kind)
-                boxed += annotation.is_boxed
-                collected = _object(annotation, item, side, ("annotations", k))
-                if isinstance(annotation, _Numbered):
-                    collected.id = annotation.id
-                    if collected.id in seen:
-                        raise FormatError(f"ID {collected.id} again", "IDs used once", ("id",))
-                    seen.add(collected.id)
-                image_of(annotation.image_id, images).add(collected)
-            except FormatError as error:
-                error.log(faults, place, "annotations", k)
-    return list(images.values()), _warnings(place, boxed)
+        _name_by_file(images, positions, root, log)
+    reader = _Reader(side, Once(again.annotations))
+    add_annotations(images, positions, safe_json.items(root, "annotations"), reader, log)
+    return images, reader.boxed, _Again(repeated, repeated_numbers(reader.ids))
 
 
-def _add_all(
-    annotations: Sequence[_Annotation],
-    images: dict[str, CollectedImage],
-    side: Side,
-    seen: set[int],
-    first: int,
-) -> bool:
-    """Add annotations to their images at once; False, and nothing is done, if
-    they have to be looked at one by one.
-    """
-    owners = [images[name] for one in annotations if (name := str(one.image_id)) in images]
-    ids = [one.id for one in annotations if isinstance(one, _Numbered)]
-    own = set(ids)
-    columns = _columns(annotations, side)
-    if (
-        columns is None
-        or len(owners) < len(annotations)
-        or len(own) < len(ids)
-        or not seen.isdisjoint(own)
-    ):
-        return False
-    seen |= own
-    steps = [f'["annotations",{k}]' for k in range(first, first + len(annotations))]
-    add_all(ManyObjects(owners, *columns, steps, ids or None))
-    return True
-
-
-def _columns(
-    annotations: Sequence[_Annotation], side: Side
-) -> tuple[Sequence[Sequence[float]], list[str], list[bool], list[float | None]] | None:
-    """Return coordinates, texts, don't care and confidences; None if not all
-    are a polygon, or all a box, and plain.
-    """
+def _columns(annotations: Sequence[_Annotation], side: Side) -> Columns | None:
+    """Return annotations as columns; None if not all are a polygon, or all a box, and plain."""
     coordinates = _plain_coordinates(annotations)
     flags = [one.iscrowd for one in annotations], [one.ignore for one in annotations]
     if coordinates is None or (side == "gt" and not all(map(safe_json.are_flags, flags))):
@@ -153,7 +176,8 @@ def _columns(
     dont_care = [
         side == "gt" and bool(crowd or ignored) for crowd, ignored in zip(*flags, strict=True)
     ]
-    return coordinates, texts, dont_care, [one.score for one in annotations]
+    ids = [one.id for one in annotations if isinstance(one, _Numbered)]
+    return Columns(coordinates, texts, dont_care, [one.score for one in annotations], ids or None)
 
 
 def _plain_coordinates(annotations: Sequence[_Annotation]) -> Sequence[Sequence[float]] | None:
@@ -176,28 +200,25 @@ def plain_polygons(rings: list[list[float]]) -> list[list[float]] | None:
     return rings if all(count >= 6 and not count % 2 for count in {*map(len, rings)}) else None
 
 
-def _images(items: list[Item], place: str, faults: FaultLog) -> dict[str, CollectedImage]:
-    images: dict[str, CollectedImage] = {}
-    for first, some, records in safe_json.windows(items, _Image):
+def _images(root: Record, once: Once, log: Log) -> Images:
+    images = Images()
+    for first, some, records in safe_json.windows(safe_json.items(root, "images"), _Image):
         for k, item in enumerate(some, first):
             try:
                 record: _Image = records[k - first] if records else safe_json.take(item, _Image)
                 name = str(record.id)
-                if name in images:
-                    raise FormatError(f"ID {quote(name)} again", "IDs used once", ("id",))
-                images[name] = CollectedImage(
-                    name, place, ("images", k), record.height or 0.0, record.width or 0.0
-                )
+                once.refuse_again(name)
+                size = (record.height or 0.0, record.width or 0.0)
+                images.append(CollectedImage(name, log.place, ("images", k), *size))
             except FormatError as error:
-                error.log(faults, place, "images", k)
+                error.log(log.faults, log.place, "images", k)
     return images
 
 
-def _name_by_file(
-    images: dict[str, CollectedImage], items: list[Item], place: str, faults: FaultLog
-) -> None:
-    named: list[tuple[CollectedImage, str]] = []
-    for k, item in enumerate(items):
+def _name_by_file(images: Images, positions: Positions, root: Record, log: Log) -> None:
+    """Name images by their files, those that have one."""
+    ids, files = bytearray(), bytearray()
+    for k, item in enumerate(safe_json.items(root, "images")):
         record = safe_json.opened(item)
         if not isinstance(record, dict) or "id" not in record:
             continue  # `_images` has logged it
@@ -205,18 +226,25 @@ def _name_by_file(
             name = safe_json.field(record, "file_name", str | None, "")
             if not name and safe_json.plain(safe_json.needed(record, "file_name")) is None:
                 raise FormatError("null", "a string", ("file_name",))
-            named.append(
-                (
-                    images[safe_json.identifier(record, "id")],
-                    str(PurePosixPath(name).with_suffix("")),
-                )
-            )
+            image_id = safe_json.identifier(record, "id")
+            file = str(PurePosixPath(name).with_suffix(""))
         except FormatError as error:
-            error.log(faults, place, "images", k)
-        except (KeyError, ValueError):  # of no image, as `_images` has logged, or no name
+            error.log(log.faults, log.place, "images", k)
+        except ValueError:  # no name
             continue
-    for (image, _), name in zip(named, image_names([name for _, name in named], ""), strict=True):
-        image.name = name
+        else:
+            ids += escaped(image_id)
+            files += escaped(file)
+    found = positions(unescaped(ids))
+    named = unescaped(files)
+    if (found < 0).any():  # of images that `_images` has logged
+        named = [file for k, file in zip(found.tolist(), named, strict=True) if k >= 0]
+    names = image_names(named)
+    if np.array_equal(found, np.arange(len(images))):
+        images.rename(names)
+    else:
+        every = dict(zip(found[found >= 0].tolist(), names, strict=True))
+        images.rename([every.get(k, name) for k, name in enumerate(images.names)])
 
 
 def read_size(image: CollectedImage, record: Record) -> None:
@@ -226,64 +254,45 @@ def read_size(image: CollectedImage, record: Record) -> None:
     )
 
 
-def image_of(image_id: Identifier, images: dict[str, CollectedImage]) -> CollectedImage:
-    """Return the image of an annotation's ``image_id``; raises `FormatError`
-    where there is none.
-    """
-    image = images.get(str(image_id))
-    if image is None:
-        raise FormatError(
-            f"image_id {quote(str(image_id))}", "the ID of an image of this document", ("image_id",)
-        )
-    return image
-
-
 def _collect_results(document: Document, side: Side, faults: FaultLog) -> Collected:
     listed, place = document.value, document.place
     if not isinstance(listed, list):
         raise FormatError(safe_json.shown(listed), "a list [...] of results")
-    images: dict[str, CollectedImage] = {}
-    boxed = 0
+    images, boxed = Images(), 0
     for first, items, results in safe_json.windows(listed, _Annotation):
         columns = _columns(results, side) if results else None
         if results and columns:
+            names = [str(one.image_id) for one in results]
+            begins = [True, *map(ne, names[1:], names)]
+            owners = len(images) - 1 + np.cumsum(begins)
+            for k in compress(range(len(names)), begins):
+                images.append(CollectedImage(names[k], place, (first + k,)))
             ways = range(first, first + len(items))
-            owners = [
-                _named(images, str(one.image_id), place, k)
-                for k, one in zip(ways, results, strict=True)
-            ]
-            add_all(ManyObjects(owners, *columns, [f"[{k}]" for k in ways]))
+            add_all(images, owners, columns, [b"[%d]" % k for k in ways])
             continue
         for k, item in enumerate(items, first):
             try:
                 result: _Annotation = safe_json.take(item, _Annotation)
                 boxed += result.is_boxed
-                collected = _object(result, item, side, (k,))
-                _named(images, str(result.image_id), place, k).add(collected)
+                image = CollectedImage(str(result.image_id), place, (k,))
+                one = _object(result, item, side)
+                one.at = (k,)
+                image.add(one)
+                images.append(image)
             except FormatError as error:
                 error.log(faults, place, k)
                 with suppress(FormatError):  # the image counts, even if all its objects are faulty
-                    _named(
-                        images, safe_json.identifier(safe_json.record(item), "image_id"), place, k
-                    )
-    return list(images.values()), _warnings(place, boxed)
+                    name = safe_json.identifier(safe_json.record(item), "image_id")
+                    images.append(CollectedImage(name, place, (k,)))
+    images.merge()
+    return images, _warnings(place, boxed)
 
 
-def _named(images: dict[str, CollectedImage], name: str, place: str, k: int) -> CollectedImage:
-    """Return the image of a name, which result k is the first to have if there is none yet."""
-    image = images.get(name)
-    if image is None:
-        images[name] = image = CollectedImage(name, place, (k,))
-    return image
-
-
-def _object(annotation: _Annotation, item: Item, side: Side, at: Steps) -> CollectedObject:
+def _object(annotation: _Annotation, item: Item, side: Side) -> CollectedObject:
     flags = (("iscrowd", annotation.iscrowd), ("ignore", annotation.ignore))
     dont_care = side == "gt" and any(safe_json.flag(flag, key) for key, flag in flags)
     coordinates = _coordinates(annotation, item, dont_care)
-    return CollectedObject(
-        coordinates, annotation.words, dont_care, confidence=annotation.score, at=at
-    )
+    return CollectedObject(coordinates, annotation.words, dont_care, confidence=annotation.score)
 
 
 def _coordinates(annotation: _Annotation, item: Item, dont_care: bool) -> Sequence[float]:

@@ -16,19 +16,26 @@ whole. ``imgToAnns`` (``img2Anns``) only repeats ``image_id``.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
+import numpy as np
 
-from evaltex_cli.errors import FaultLog, FormatError, counted
+from evaltex_cli.errors import FaultLog, FormatError, Steps, counted
 from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.collected import Images
 from evaltex_cli.formats.coordinates import polygon
 from evaltex_cli.formats.documents import document_files, safe_json
-from evaltex_cli.formats.documents.coco import bounding_box, image_of, read_size
+from evaltex_cli.formats.documents.coco import bounding_box, plain_polygons, read_size
 from evaltex_cli.formats.documents.document_files import Collected, Document
+from evaltex_cli.formats.documents.gathered import Columns, Log, add_annotations
 from evaltex_cli.formats.documents.safe_json import Identifier, Item, Number, Record
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
+from evaltex_cli.records import Ints
 
 _IS_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
 
@@ -47,47 +54,69 @@ class _Token(msgspec.Struct, gc=False):
     utf8_string: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads annotations (`gathered.Reader`) of COCO-Text if `kind` is `_Word`, else of TextOCR."""
+
+    side: Side
+    kind: type[_Word] | type[_Token]
+    keys: list[str]
+    numbered: bool
+
+    def columns(self, annotations: Sequence[Any], first: int) -> Columns | None:
+        found = _COLUMNS[self.kind](annotations, self.side)
+        if found is None or not self.numbered:
+            return found
+        return found._replace(ids=list(map(int, self.keys[first : first + len(annotations)])))
+
+    def one(self, annotation: Any, item: Item, k: int) -> CollectedObject:
+        collected = _OBJECT[self.kind](annotation, item, self.side)
+        collected.id = int(self.keys[k]) if self.numbered else None
+        return collected
+
+    def way(self, k: int) -> Steps:
+        return ("anns", self.keys[k])
+
+
 def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
     """Return the images of the set that is wanted, of COCO-Text; all of TextOCR."""
-    root, place, wanted = safe_json.record(document.value), document.place, document.variant
-    make = _coco_text_object if wanted else _textocr_object
-    images, sets = _images(safe_json.records(root, "imgs"), place, faults)
+    root, wanted, log = (
+        safe_json.record(document.value),
+        document.variant,
+        Log(document.place, faults),
+    )
+    images, chosen = _images(safe_json.records(root, "imgs"), wanted, log)
     annotations = safe_json.records(root, "anns")
-    numbered = all(_IS_NUMBER.fullmatch(key) for key in annotations)
-    for key, item in annotations.items():
-        try:
-            image_id, collected = make(item, side)
-            collected.id, collected.at = int(key) if numbered else None, ("anns", key)
-            image_of(image_id, images).add(collected)
-        except FormatError as error:
-            error.log(faults, place, "anns", key)
-    chosen = [image for name, image in images.items() if sets[name] == wanted]
-    if wanted is None or not chosen:
-        return list(images.values()), ()
+    keys, items = list(annotations), list(annotations.values())
+    del annotations
+    reader = _Reader(side, _Word if wanted else _Token, keys, all(map(_IS_NUMBER.fullmatch, keys)))
+    add_annotations(images, images.lookup(), items, reader, log)
+    if wanted is None or not len(chosen):
+        return images, ()
     others = len(images) - len(chosen)
     left_out = f"{{count}} image[s] that [is|are] not of the set '{wanted}' [was|were] left out"
-    return chosen, (f"{place}: {counted(others, left_out)}",) if others else ()
+    warnings = (f"{log.place}: {counted(others, left_out)}",) if others else ()
+    return images.only(chosen), warnings
 
 
-def _images(
-    items: Record, place: str, faults: FaultLog
-) -> tuple[dict[str, CollectedImage], dict[str, str]]:
-    images: dict[str, CollectedImage] = {}
-    sets: dict[str, str] = {}
+def _images(items: Record, wanted: str | None, log: Log) -> tuple[Images, Ints]:
+    """Return all images, and which are of the set that is wanted."""
+    images, chosen = Images(), array("q")
     for key, item in items.items():
-        images[key] = CollectedImage(key, place, ("imgs", key))
-        sets[key] = ""
+        image, of = CollectedImage(key, log.place, ("imgs", key)), ""
         try:
             record = safe_json.record(item)
-            sets[key] = safe_json.field(record, "set", str | None, "")
-            read_size(images[key], record)
+            of = safe_json.field(record, "set", str | None, "")
+            read_size(image, record)
         except FormatError as error:
-            error.log(faults, place, "imgs", key)
-    return images, sets
+            error.log(log.faults, log.place, "imgs", key)
+        if of == wanted:
+            chosen.append(len(images))
+        images.append(image)
+    return images, np.asarray(chosen)
 
 
-def _coco_text_object(item: Item, side: Side) -> tuple[Identifier, CollectedObject]:
-    word: _Word = safe_json.take(item, _Word)
+def _coco_text_object(word: _Word, item: Item, side: Side) -> CollectedObject:
     dont_care = side == "gt" and word.legibility == "illegible"
     if word.mask:
         coordinates = polygon(word.mask, dont_care, ("mask",))
@@ -95,14 +124,40 @@ def _coco_text_object(item: Item, side: Side) -> tuple[Identifier, CollectedObje
         raise safe_json.no_key(item, "bbox")
     else:
         coordinates = bounding_box(word.bbox)
-    return word.image_id, CollectedObject(coordinates, word.utf8_string or "", dont_care)
+    return CollectedObject(coordinates, word.utf8_string or "", dont_care)
 
 
-def _textocr_object(item: Item, side: Side) -> tuple[Identifier, CollectedObject]:
-    token: _Token = safe_json.take(item, _Token)
+def _coco_text_columns(words: Sequence[_Word], side: Side) -> Columns | None:
+    masks = [one.mask for one in words if one.mask]
+    coordinates = plain_polygons(masks)
+    if coordinates is None or len(masks) < len(words):
+        return None
+    dont_care = [side == "gt" and one.legibility == "illegible" for one in words]
+    return Columns(coordinates, [one.utf8_string or "" for one in words], dont_care)
+
+
+def _textocr_object(token: _Token, _: Item, side: Side) -> CollectedObject:
     dont_care = side == "gt" and token.utf8_string == "."
     coordinates = polygon(token.points, dont_care, ("points",))
-    return token.image_id, CollectedObject(coordinates, token.utf8_string or "", dont_care)
+    return CollectedObject(coordinates, token.utf8_string or "", dont_care)
+
+
+def _textocr_columns(tokens: Sequence[_Token], side: Side) -> Columns | None:
+    coordinates = plain_polygons([one.points for one in tokens])
+    if coordinates is None:
+        return None
+    dont_care = [side == "gt" and one.utf8_string == "." for one in tokens]
+    return Columns(coordinates, [one.utf8_string or "" for one in tokens], dont_care)
+
+
+_OBJECT: dict[Any, Callable[[Any, Item, Side], CollectedObject]] = {
+    _Word: _coco_text_object,
+    _Token: _textocr_object,
+}
+_COLUMNS: dict[Any, Callable[[Any, Side], Columns | None]] = {
+    _Word: _coco_text_columns,
+    _Token: _textocr_columns,
+}
 
 
 def _recognised(path: Path) -> str | None:

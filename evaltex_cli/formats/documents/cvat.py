@@ -10,16 +10,19 @@ left out, with a warning.
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Sequence
 
 from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.collected import Images
 from evaltex_cli.formats.coordinates import polygon, turned
 from evaltex_cli.formats.documents import document_files, recognition, safe_xml
 from evaltex_cli.formats.documents.annotation_tools import Others, ellipse, is_dont_care, text_of
 from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.safe_xml import Element
 from evaltex_cli.formats.files.image_names import names_of_pictures
+from evaltex_cli.formats.files.names import repeat
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 _WITHOUT_AREA = ("points", "polyline", "mask", "cuboid", "skeleton")
@@ -33,27 +36,28 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
         raise FormatError(
             "tracks of a video", "an export as 'CVAT for images', which has each image", at=at
         )
-    images, subsets, others = [], [], Others()
+    images, others = Images(), Others()
+    subsets: dict[str, int] = {}
+    numbers = array("i")
     for element in root:
         if element.name != "image":
             continue
         try:
             height, width = (element.number(one, 0.0) for one in ("height", "width"))
-            images.append(
-                CollectedImage(element.attributes.get("name", ""), place, element.at, height, width)
+            image = CollectedImage(
+                element.attributes.get("name", ""), place, element.at, height, width
             )
         except FormatError as error:
             error.log(faults, place)
             continue
-        subsets.append(element.attributes.get("subset", "default"))
-        _add_objects(images[-1], element, side, others, faults)
-    names = [image.name for image in images]
-    if len(set(names)) < len(
-        names
-    ):  # tasks of a project may have the same pictures in different subsets
-        names = [f"{subset}/{name}" for subset, name in zip(subsets, names, strict=True)]
-    for image, name in zip(images, names_of_pictures(names), strict=True):
-        image.name = name
+        subset = element.attributes.get("subset", "default")
+        numbers.append(subsets.setdefault(subset, len(subsets)))
+        _add_objects(image, element, side, others, faults)
+        images.append(image)
+    if repeat(images.names):  # tasks of a project may have the same pictures in different subsets
+        of = list(subsets)
+        images.rename(f"{of[k]}/{name}" for k, name in zip(numbers, images.names, strict=True))
+    images.rename(names_of_pictures(images.names))
     return images, others.warnings(place)
 
 

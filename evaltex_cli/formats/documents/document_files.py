@@ -17,6 +17,7 @@ import numpy as np
 
 from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, not_utf8
 from evaltex_cli.formats.base import Format, Indexer, Side, Source
+from evaltex_cli.formats.collected import Images, source
 from evaltex_cli.formats.documents import each_file, safe_json, safe_xml
 from evaltex_cli.formats.documents.each_file import (
     Files,
@@ -41,7 +42,7 @@ from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.fingerprint import Fingerprint
 from evaltex_cli.formats.files.image_names import without_prefix
 from evaltex_cli.formats.files.text_lines import refuse_excess
-from evaltex_cli.formats.parsed import CollectedImage, refuse_bad_names, settle_confidences, source
+from evaltex_cli.formats.parsed import CollectedImage
 from evaltex_cli.runtime import input_files
 
 MAX_BYTES = 1 << 30
@@ -70,7 +71,7 @@ class Document(NamedTuple):
     variant: Any = None
 
 
-Collected: TypeAlias = tuple[list[CollectedImage], tuple[str, ...]]
+Collected: TypeAlias = tuple[Images, tuple[str, ...]]
 """The images of a document, and warnings."""
 Collect: TypeAlias = Callable[[Document, Side, FaultLog], Collected]
 """``collect(document, side, faults)`` returns the images of a document; raises `FormatError`."""
@@ -180,7 +181,7 @@ def index_json(name: str, collect: Collect, variant: object = None) -> Indexer:
                 f"{path}: {documents} .json files in it; expected one of all images: give that file"
             )
         images, warnings = _collected(collect, document._replace(variant=variant), side, faults)
-        return source(str(path), name, sha256, images, warnings + settle_confidences(path, images))
+        return source(str(path), name, sha256, images, warnings + images.settle_confidences(path))
 
     return index
 
@@ -196,7 +197,7 @@ def index_xml(name: str, collect: Collect) -> Indexer:
             document = Document(safe_xml.tree(data), place)
         except FormatError as error:
             error.log(faults, place)
-            return source(str(path), name, digest, [])
+            return source(str(path), name, digest, Images())
         return source(str(path), name, digest, *_collected(collect, document, side, faults))
 
     return index
@@ -223,7 +224,7 @@ def only_document(path: Path, ending: str) -> tuple[str, bytes, str]:
 
 def _collected(collect: Collect, document: Document, side: Side, faults: FaultLog) -> Collected:
     """Return the images and warnings of a document, with faults of it as a whole in the log."""
-    images: list[CollectedImage] = []
+    images = Images()
     warnings: tuple[str, ...] = ()
     try:
         images, warnings = collect(document, side, faults)
@@ -231,7 +232,7 @@ def _collected(collect: Collect, document: Document, side: Side, faults: FaultLo
             faults.add(document.place, None, "no image", "at least one in ground truth")
     except FormatError as error:
         error.log(faults, document.place)
-    refuse_bad_names(images, faults)
+    images.refuse_bad_names(faults)
     return images, warnings
 
 
@@ -277,12 +278,12 @@ def index_each(
             stem = without_prefix(PurePosixPath(path.name.removesuffix(".gz")).stem)
             names = page_names(stem, _count_pages(pages, document, str(path), faults)[0])
             reader = Reader(parse, pages and pages.open, side, reading.variant)
-            images = list(
+            images = Images(
                 reader.collected(
                     [(one, str(path), document) for one in names], range(len(names)), faults
                 )
             )
-            refuse_bad_names(images, faults)
+            images.refuse_bad_names(faults)
             digest = hashlib.sha256(data).hexdigest()
             warnings = tuple(f"{path}: {warning}" for warning in reading.warnings)
             return source(str(path), reading.format or name, digest, images, warnings)
@@ -312,10 +313,9 @@ def index_each(
             *divided(fingerprint.indexed().only(np.array(kept, np.int64)), counts), reader
         )
         if max(counts, default=1) > 1:
-            all_pages = [
+            Images(
                 CollectedImage(entry.image, entries.place(entry)) for entry in files.entries.entries
-            ]
-            refuse_bad_names(all_pages, faults)
+            ).refuse_bad_names(faults)
         shares = (
             np.repeat(np.maximum(counts, 1), np.maximum(counts, 1))
             if counts

@@ -12,9 +12,10 @@ import numpy as np
 
 from evaltex_cli.errors import MOST_FAULTS, FaultLog, FormatError, counted
 from evaltex_cli.formats.base import ImageText, Place, ReadImages, Side
+from evaltex_cli.formats.collected import Images
 from evaltex_cli.formats.documents import safe_xml
 from evaltex_cli.formats.files.entries import Entries
-from evaltex_cli.formats.parsed import CollectedImage, columns, places
+from evaltex_cli.formats.parsed import CollectedImage
 from evaltex_cli.records import Ints, expanded
 
 _METADATA = ("mets", "METS", "trpDocMetadata")
@@ -225,18 +226,18 @@ class Files:
     def read(self) -> ReadImages:
         """See `base.Content`."""
         faults = FaultLog(MOST_FAULTS)
-        return replace(columns(self._collected(faults)), faults=faults)
+        return replace(self._collected(faults).read(), faults=faults)
 
     def places(self) -> Iterator[Place]:
         """See `base.Content`."""
-        return places(self._collected(FaultLog()))
+        return self._collected(FaultLog()).places()
 
     def texts(self) -> Iterator[ImageText]:
         """See `base.Content`."""
         return iter(())
 
-    def _collected(self, faults: FaultLog) -> list[CollectedImage]:
-        return list(self.reader.collected(self._documents(), self.numbers.tolist(), faults))
+    def _collected(self, faults: FaultLog) -> Images:
+        return Images(self.reader.collected(self._documents(), self.numbers.tolist(), faults))
 
     def _documents(self) -> Iterator[tuple[str, str, bytes]]:
         """Yield name, place and bytes of each image; a document of several

@@ -22,6 +22,7 @@ import msgspec
 
 from evaltex_cli.errors import FaultLog, FormatError, Position, Steps
 from evaltex_cli.formats.base import Format, Indexer, Side
+from evaltex_cli.formats.collected import Images
 from evaltex_cli.formats.coordinates import polygon
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.document_files import Collected, Document
@@ -60,16 +61,17 @@ class _Variant(NamedTuple):
 
 
 def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
-    images = []
+    images = Images()
     add = _add_words if document.variant.words else _add_each
     for i, item in enumerate(safe_json.items(safe_json.record(document.value), "annotations")):
         try:
             record = safe_json.record(item)
-            images.append(_image(record, document.place, i))
+            image = _image(record, document.place, i)
         except FormatError as error:
             error.log(faults, document.place, "annotations", i)
             continue
-        add(document.variant.level, images[-1], record, side, faults)
+        add(document.variant.level, image, record, side, faults)
+        images.append(image)
     return images, ()
 
 

@@ -16,11 +16,12 @@ from pathlib import Path
 
 from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, counted, quote
 from evaltex_cli.formats.base import Format, Side, Source
+from evaltex_cli.formats.collected import Images, source
 from evaltex_cli.formats.documents import safe_xml
 from evaltex_cli.formats.documents.document_files import read_file, unpacked
 from evaltex_cli.formats.documents.recognition import head
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT, NUMBER
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, refuse_bad_names, source
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 from evaltex_cli.records import ANY_TYPE
 
 _HTML = re.compile(rb"<!doctype\s+html", re.IGNORECASE)
@@ -31,7 +32,8 @@ class _Tagset:
 
     def __init__(self, path: str, faults: FaultLog) -> None:
         self.path, self.faults = path, faults
-        self.images: list[CollectedImage] = []
+        self.images = Images()
+        self.image: CollectedImage | None = None  # the last one, which is not complete
         self.zeros = self.mixed = 0
         self.text: list[str] | None = None
         self.rectangle: CollectedObject | None = None  # the last one, whose tag may follow
@@ -53,35 +55,36 @@ class _Tagset:
         safe_xml.refuse_many_names(self.parser)
         if element == "image":
             self.finish_image()
-            self.images.append(CollectedImage("", self.path, self.at))
+            self.image = CollectedImage("", self.path, self.at)
         elif element in ("imageName", "tag"):
             self.text = []
-        elif element in ("resolution", "Resolution") and self.images:  # of ICDAR, of SVT
-            self.images[-1].width, self.images[-1].height = self.numbers(
-                attributes, ("x", "y")
-            ) or (0.0, 0.0)
+        elif element in ("resolution", "Resolution") and self.image:  # of ICDAR, of SVT
+            self.image.width, self.image.height = self.numbers(attributes, ("x", "y")) or (0.0, 0.0)
         elif element == "taggedRectangle":
             self.start_rectangle(attributes)
 
     def end(self, element: str) -> None:
-        if element not in ("imageName", "tag") or self.text is None or not self.images:
+        if element not in ("imageName", "tag") or self.text is None or not self.image:
             return
         text = "".join(self.text)
         self.text = None
         if element == "imageName":
-            self.images[-1].name = text.strip()
+            self.image.name = text.strip()
         elif self.rectangle:
             self.rectangle.text = text
 
     def finish_rectangle(self) -> None:
-        if self.rectangle:
-            self.images[-1].add(self.rectangle)
+        if self.rectangle and self.image:
+            self.image.add(self.rectangle)
         self.rectangle = None
 
     def finish_image(self) -> None:
         self.finish_rectangle()
         self.mixed += len(self.typed) == 2
         self.typed.clear()
+        if self.image:
+            self.images.append(self.image)
+        self.image = None
 
     def characters(self, text: str) -> None:
         if self.text is not None:
@@ -96,7 +99,7 @@ class _Tagset:
             return
         x, y, width, height = numbers
         is_zero = not any(numbers)
-        if not self.images:
+        if not self.image:
             self.refuse("a taggedRectangle", "it inside an image")
         elif (width < 1 or height < 1) and not is_zero:
             self.refuse(f"width {width:g}, height {height:g}", "both at least 1")
@@ -167,7 +170,7 @@ def index(path: Path, side: Side, faults: FaultLog) -> Source:
         raise InputError(str(error.fault(str(path)))) from error
     if side == "gt" and not tagset.images:
         faults.add(str(path), None, "no image element", "at least one, inside tagset")
-    refuse_bad_names(tagset.images, faults)
+    tagset.images.refuse_bad_names(faults)
     digest = hashlib.sha256(data).hexdigest()
     return source(str(path), "icdar-xml", digest, tagset.images, tagset.warnings(path.name))
 

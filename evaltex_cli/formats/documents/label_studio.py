@@ -25,12 +25,14 @@ import msgspec
 
 from evaltex_cli.errors import FaultLog, FormatError, Steps, counted
 from evaltex_cli.formats.base import DONT_CARE, Format, Side
+from evaltex_cli.formats.collected import Images
 from evaltex_cli.formats.coordinates import box, polygon, turned
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.annotation_tools import Others, ellipse
 from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.safe_json import AnyConfidence, Item, Number, Record, Vertices
 from evaltex_cli.formats.files.image_names import names_of_pictures
+from evaltex_cli.formats.files.names import packed, repeat
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 _DONE = ("annotations", "completions")
@@ -110,19 +112,26 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
     value, place = document.value, document.place
     tasks = value if isinstance(value, list) else [value]
     predicted = side == "det" and any(_listed(task, "predictions") for task in tasks)
-    images: list[CollectedImage] = []
+    images = Images()
     job, several = _Job(place, side, faults, Others()), 0
     for k, task in enumerate(tasks):
         at: Steps = (k,) if isinstance(value, list) else ()
         try:
             record = safe_json.record(task)
-            images.append(CollectedImage(_file_of(record), place, at))
-            results, has_more = _chosen(record, predicted)
-            several += has_more
-            _add_objects(images[-1], _regions(results), job)
+            image = CollectedImage(_file_of(record), place, at)
         except FormatError as error:
             error.log(faults, place, *at)
-    _name(images)
+            continue
+        try:
+            results, has_more = _chosen(record, predicted)
+            several += has_more
+            _add_objects(image, _regions(results), job)
+        except FormatError as error:
+            error.log(faults, place, *at)
+        images.append(image)
+    names = names_of_pictures(images.names)
+    short = packed(_UPLOADED.sub("", name) for name in names)
+    images.rename(names if repeat(short) else short)
     sentence = (
         "{count} task[s] [has|have] several annotations, of which the first that was not"
         " cancelled is read"
@@ -146,13 +155,6 @@ def _file_of(task: Record) -> str:
     if not url or url.startswith("data:"):
         return safe_json.identifier(task, "id")
     return unquote(_HOST_OR_FOLDER.sub("", url).partition("?")[0])
-
-
-def _name(images: Sequence[CollectedImage]) -> None:
-    names = names_of_pictures([image.name for image in images])
-    short = [_UPLOADED.sub("", name) for name in names]
-    for image, name in zip(images, short if len(set(short)) == len(names) else names, strict=True):
-        image.name = name
 
 
 def _sets(task: Record, key: str) -> list[tuple[Steps, Record]]:

@@ -15,6 +15,7 @@ import msgspec
 
 from evaltex_cli.errors import FaultLog, FormatError, counted
 from evaltex_cli.formats.base import DONT_CARE, Format, Side
+from evaltex_cli.formats.collected import Images
 from evaltex_cli.formats.coordinates import polygon
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.document_files import Collected, Document
@@ -31,10 +32,9 @@ class _Word(msgspec.Struct, gc=False):
 
 
 def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
-    images, placeless, place = [], 0, document.place
+    images, placeless, place = Images(), 0, document.place
     for name, item in safe_json.records(safe_json.record(document.value), "images").items():
         image = CollectedImage(name, place, ("images", name))
-        images.append(image)
         try:
             record = safe_json.record(item)
             image.width = safe_json.field(record, "img_w", Number | None, 0.0)
@@ -42,12 +42,10 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
             words = safe_json.records(record, "words")
         except FormatError as error:
             error.log(faults, place, "images", name)
-            continue
+            words = {}
         placeless += _add_words(image, words, side, faults)
-    for image, name in zip(
-        images, names_of_pictures([image.name for image in images]), strict=True
-    ):
-        image.name = name
+        images.append(image)
+    images.rename(names_of_pictures(images.names))
     sentence = "{count} word[s] without points [was|were] left out"
     return images, (f"{place}: {counted(placeless, sentence)}",) if placeless else ()
 

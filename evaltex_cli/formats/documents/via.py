@@ -20,6 +20,7 @@ import msgspec
 
 from evaltex_cli.errors import FaultLog, FormatError, Steps, quote
 from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.collected import Images
 from evaltex_cli.formats.coordinates import box, polygon
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.annotation_tools import Others, ellipse, is_dont_care, text_of
@@ -70,27 +71,22 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
     else:
         under = ("_via_img_metadata",) if "_via_img_metadata" in root else ()
         records = safe_json.records(root, under[0]) if under else root
-        images = []
+        images = Images()
         for key, item in records.items():
             try:
                 record = safe_json.record(item)
                 name: str = safe_json.take(safe_json.needed(record, "filename"), str, "filename")
-                images.append(CollectedImage(name, place, (*under, key)))
-                _add_regions(images[-1], record, side, (others, faults))
             except FormatError as error:
                 error.log(faults, place, *under, key)
-    name_by_file(images)
+                continue
+            image = CollectedImage(name, place, (*under, key))
+            try:
+                _add_regions(image, record, side, (others, faults))
+            except FormatError as error:
+                error.log(faults, place, *under, key)
+            images.append(image)
+    images.rename(names_of_pictures(images.names))
     return images, others.warnings(place)
-
-
-def name_by_file(images: Sequence[CollectedImage]) -> None:
-    """Name images, which have the names of their files, without ending, and
-    without folders if none is needed.
-    """
-    for image, name in zip(
-        images, names_of_pictures([image.name for image in images]), strict=True
-    ):
-        image.name = name
 
 
 def _add_regions(
@@ -169,9 +165,7 @@ def _needed(shape: Shape, name: str) -> float:
     return value
 
 
-def _collect_3(
-    root: Record, place: str, side: Side, notes: tuple[Others, FaultLog]
-) -> list[CollectedImage]:
+def _collect_3(root: Record, place: str, side: Side, notes: tuple[Others, FaultLog]) -> Images:
     files, views = safe_json.records(root, "file"), safe_json.records(root, "view")
     attributes = {
         key: str(safe_json.plain(safe_json.record(item).get("aname")))
@@ -203,7 +197,7 @@ def _collect_3(
                 add(image, shape_3(values), texts, (side, notes[0], at))
         except FormatError as error:
             error.log(notes[1], place, *at)
-    return list(images.values())
+    return Images(images.values())
 
 
 def shape_3(values: Sequence[float]) -> Shape:

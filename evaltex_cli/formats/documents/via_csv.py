@@ -10,7 +10,6 @@ header and the names of attributes in lines that begin with ``#``, and ``file_li
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -19,10 +18,14 @@ from typing import Any, NamedTuple
 
 from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, not_utf8, quote
 from evaltex_cli.formats.base import Format, Side, Source
+from evaltex_cli.formats.collected import Images, source
 from evaltex_cli.formats.documents import document_files, recognition, safe_json, via
 from evaltex_cli.formats.documents.annotation_tools import Others
+from evaltex_cli.formats.documents.document_files import Collected
 from evaltex_cli.formats.documents.safe_json import Number
-from evaltex_cli.formats.parsed import CollectedImage, refuse_bad_names, source
+from evaltex_cli.formats.files.image_names import names_of_pictures
+from evaltex_cli.formats.files.text_lines import lines
+from evaltex_cli.formats.parsed import CollectedImage
 
 _COLUMNS = ("filename", "region_shape_attributes", "region_attributes")
 _COLUMNS_3 = ("file_list", "spatial_coordinates", "metadata")
@@ -49,7 +52,7 @@ def _rows(data: bytes) -> Iterator[_Row]:
     wanted = _COLUMNS_3 if _HEADER_3 in data else _COLUMNS
     if wanted is _COLUMNS_3:
         text = _COMMENT_3.sub("", text.replace("# CSV_HEADER = ", "", 1))
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    reader = csv.reader(lines(text.encode()), strict=True)
     places: list[int] = []
     try:
         for fields in reader:
@@ -75,29 +78,27 @@ def _rows(data: bytes) -> Iterator[_Row]:
         raise FormatError(str(error), "well-formed CSV", at=Position(reader.line_num)) from error
 
 
-def _collect(
-    data: bytes, place: str, side: Side, faults: FaultLog
-) -> tuple[list[CollectedImage], tuple[str, ...]]:
-    images: dict[str, CollectedImage] = {}
+def _collect(data: bytes, place: str, side: Side, faults: FaultLog) -> Collected:
+    images = Images()
     others = Others()
     names = _attributes_3(data) if _HEADER_3 in data else None
     for row in _rows(data):
-        at = Position(row.line)
-        if names is not None:
-            _add_3(row, names, images, (place, side, others, faults))
-            continue
-        image = images.setdefault(row.file, CollectedImage(row.file, place, at))
         try:
-            shape, attributes = _json(row.shape), _json(row.attributes)
-            if shape:
-                via.add(image, safe_json.take(shape, via.Shape), attributes, (side, others, at))
+            file = row.file if names is None else next(iter(_list(row.file, str)), "")
         except FormatError as error:
-            error.at = at
-            error.where = ()
-            error.log(faults, place)
-    listed = list(images.values())
-    via.name_by_file(listed)
-    return listed, others.warnings(place)
+            _log(error, row, place, faults)
+            continue
+        image = CollectedImage(file, place, Position(row.line))
+        try:
+            region = _region(row, names)
+            if region:
+                via.add(image, *region, (side, others, image.at))
+        except FormatError as error:
+            _log(error, row, place, faults)
+        images.append(image)
+    images.merge()
+    images.rename(names_of_pictures(images.names))
+    return images, others.warnings(place)
 
 
 def _attributes_3(data: bytes) -> dict[str, str]:
@@ -112,28 +113,23 @@ def _attributes_3(data: bytes) -> dict[str, str]:
     return {}
 
 
-def _add_3(
-    row: _Row,
-    names: dict[str, str],
-    images: dict[str, CollectedImage],
-    to: tuple[str, Side, Others, FaultLog],
-) -> None:
-    """Add a row of version 3 to the image of its first file."""
-    (place, side, others, faults), at = to, Position(row.line)
-    try:
-        files = _list(row.file, str)
-        image = images.setdefault(
-            files[0] if files else "", CollectedImage(files[0] if files else "", place, at)
-        )
-        values = _list(row.shape, Number)
-        if values:
-            attributes = {
-                names.get(key, key): value for key, value in _json(row.attributes).items()
-            }
-            via.add(image, via.shape_3(values), attributes, (side, others, at))
-    except FormatError as error:
-        error.at, error.where = at, ()
-        error.log(faults, place)
+def _region(row: _Row, names: dict[str, str] | None) -> tuple[via.Shape, dict[str, Any]] | None:
+    """Return a row's shape and attributes; None if it has no shape. `names` are those of attributes
+    by their IDs, of version 3.
+    """
+    if names is None:
+        shape, attributes = _json(row.shape), _json(row.attributes)
+        return (safe_json.take(shape, via.Shape), attributes) if shape else None
+    values = _list(row.shape, Number)
+    if not values:
+        return None
+    attributes = {names.get(key, key): value for key, value in _json(row.attributes).items()}
+    return via.shape_3(values), attributes
+
+
+def _log(error: FormatError, row: _Row, place: str, faults: FaultLog) -> None:
+    error.at, error.where = Position(row.line), ()
+    error.log(faults, place)
 
 
 def _list(text: str, kind: Any) -> list[Any]:
@@ -158,7 +154,7 @@ def _index(path: Path, side: Side, faults: FaultLog) -> Source:
         raise InputError(str(error.fault(place))) from error
     if side == "gt" and not images:
         faults.add(place, None, "no image", "at least one in ground truth")
-    refuse_bad_names(images, faults)
+    images.refuse_bad_names(faults)
     return source(str(path), "via-csv", digest, images, warnings)
 
 

@@ -5,6 +5,7 @@ label files and MMOCR 0.x.
 from __future__ import annotations
 
 import hashlib
+import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +14,13 @@ from msgspec import Raw
 
 from evaltex_cli.errors import FaultLog, FormatError, Position, Steps, counted
 from evaltex_cli.formats.base import Indexer, Side, Source
+from evaltex_cli.formats.collected import Images, source
 from evaltex_cli.formats.documents import document_files, json_scan, recognition
 from evaltex_cli.formats.documents.safe_json import Item
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.fingerprint import Fingerprint
 from evaltex_cli.formats.files.image_names import names_of_pictures
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, refuse_bad_names, source
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 ENDINGS = (".txt", ".jsonl")
 FEW_FILES = 16
@@ -67,16 +69,13 @@ def index_lines(name: str, form: LineFormat) -> Indexer:
 
     def index(path: Path, side: Side, faults: FaultLog) -> Source:
         texts, sha256, warnings = _texts(path, form)
-        images = [
+        images = Images(
             image for place, data in texts for image in _images(data, place, form, side, faults)
-        ]
+        )
         if side == "gt" and not images and not faults.count:
             faults.add(str(path), None, "no image", "at least one in ground truth")
-        for image, short in zip(
-            images, names_of_pictures([image.name for image in images]), strict=True
-        ):
-            image.name = short
-        refuse_bad_names(images, faults)
+        images.rename(names_of_pictures(images.names))
+        images.refuse_bad_names(faults)
         return source(str(path), name, sha256, images, warnings)
 
     return index
@@ -85,7 +84,7 @@ def index_lines(name: str, form: LineFormat) -> Indexer:
 def _images(
     data: bytes, place: str, form: LineFormat, side: Side, faults: FaultLog
 ) -> Iterator[CollectedImage]:
-    for number, line in enumerate(data.removeprefix(_BOM).split(b"\n"), 1):
+    for number, line in enumerate(io.BytesIO(data.removeprefix(_BOM)), 1):
         if not line.strip():
             continue
         image = CollectedImage("", place, Position(number, 1))

@@ -16,6 +16,7 @@ import msgspec
 
 from evaltex_cli.errors import FaultLog, FormatError, Position, Steps
 from evaltex_cli.formats.base import DONT_CARE, Format, Side
+from evaltex_cli.formats.collected import Images
 from evaltex_cli.formats.coordinates import box
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.document_files import Collected, Document
@@ -63,7 +64,7 @@ def _size(image: CollectedImage, record: Record) -> None:
 
 
 def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
-    images, place = [], document.place
+    images, place = Images(), document.place
     for i, item in enumerate(safe_json.items(safe_json.record(document.value), "data_list")):
         where = ("data_list", i)
         try:
@@ -72,21 +73,22 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
                 safe_json.take(safe_json.needed(record, "img_path"), str, "img_path"), place, where
             )
             _size(image, record)
-            images.append(image)
-            instances = safe_json.items(record, "instances")
         except FormatError as error:
             error.log(faults, place, *where)
             continue
+        instances: list[Item] = []
+        try:
+            instances = safe_json.items(record, "instances")
+        except FormatError as error:
+            error.log(faults, place, *where)
         for k, instance in enumerate(instances):
             at = (*where, "instances", k)
             try:
                 image.add(_object(instance, side, at))
             except FormatError as error:
                 error.log(faults, place, *at)
-    for image, name in zip(
-        images, names_of_pictures([image.name for image in images]), strict=True
-    ):
-        image.name = name
+        images.append(image)
+    images.rename(names_of_pictures(images.names))
     return images, ()
 
 

@@ -16,6 +16,7 @@ import msgspec
 
 from evaltex_cli.errors import FaultLog, FormatError, Steps
 from evaltex_cli.formats.base import Format, Side
+from evaltex_cli.formats.collected import Images
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.each_file import page_names
@@ -37,7 +38,7 @@ class _Text(msgspec.Struct, gc=False):
 
 
 def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
-    images = []
+    images = Images()
     record, place = safe_json.record(document.value), document.place
     for key, name in zip(record, names_of_pictures(list(record)), strict=True):
         try:

@@ -19,18 +19,15 @@ from evaltex_cli.errors import FaultLog, FormatError, not_utf8, quote
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex.bulk import BOX_COMMAS, PlainImages, plain_images
 from evaltex_cli.formats.evaltex.lines import LAYOUT, is_object_line, parse_size_line
-from evaltex_cli.formats.files.image_names import (
-    MAX_NAME_BYTES,
-    Names,
-    is_too_long,
-    leaves_result_folder,
-)
+from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES, is_too_long, leaves_result_folder
+from evaltex_cli.formats.files.names import Names
 from evaltex_cli.formats.files.text_lines import MANY_LINES, line_ends
+from evaltex_cli.formats.narrow import extended
 from evaltex_cli.records import Bools, Ints, distinct
 
 _SIZE_ATTEMPT = re.compile(r"[\s\d.+-]+[,;xX\s][\s\d.+,;xX-]*|\d[^,]*,[^,]*|[^,]*,\s*\d[^,]*")
 PART_BYTES = 1 << 20
-_NUMBERS, _SIZES = "BHiq", "Hfd"
+_SIZES = "Hfd"
 
 Column: TypeAlias = NDArray[Any]
 
@@ -224,7 +221,7 @@ class Index:
             self._awaits_size, self._heads[-1].start, self._heads[-1].line = False, position, line
             self.take_block(b"", position, line)  # so that the image is added
         if self._images[-1]:
-            self._weights = _extended(self._weights, np.array([max(position - self._start[-1], 0)]))
+            self._weights = extended(self._weights, np.array([max(position - self._start[-1], 0)]))
 
     def images(self) -> Images:
         """Return what was found."""
@@ -270,12 +267,12 @@ class Index:
         self._names += names
         stop = begin if self._images[-1] else begin[1:]
         before = np.concatenate([self._start[-1:] if self._images[-1] else start[:0], start[:-1]])
-        self._weights = _extended(self._weights, stop - before)
-        self._start = _extended(self._start, start)
-        self._line = _extended(self._line, objects_line)
-        self._head = _extended(self._head, head_lines)
+        self._weights = extended(self._weights, stop - before)
+        self._start = extended(self._start, start)
+        self._line = extended(self._line, objects_line)
+        self._head = extended(self._head, head_lines)
         if self.side == "gt":
-            self._sizes = _extended(self._sizes, sizes, _SIZES)
+            self._sizes = extended(self._sizes, sizes, _SIZES)
         self._images[-1] += len(begin)
         return begin, start
 
@@ -358,16 +355,3 @@ class Index:
                 self.faults.add(self._path, number, f"image name {quote(name)} again", expected)
         self._heads.append(_Head(name.encode("utf-8", "replace"), start, stop, number, number + 1))
         self._in_image, self._awaits_size = True, self.side == "gt"
-
-
-def _extended(column: array[Any], values: Column, kinds: str = _NUMBERS) -> array[Any]:
-    """Add values to a column, which grows in place; where its type does not
-    hold them, return it in the next wider.
-    """
-    with np.errstate(invalid="ignore", over="ignore"):
-        short = values.astype(column.typecode)
-    if not (short == values).all():
-        wider = kinds[kinds.index(column.typecode) + 1]
-        return _extended(array(wider, column), values, kinds)
-    column.frombytes(short.tobytes())
-    return column

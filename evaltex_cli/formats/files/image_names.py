@@ -7,17 +7,12 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, takewhile
-from operator import eq
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from evaltex_cli.errors import quote
-from evaltex_cli.records import Ints
+from evaltex_cli.formats.files.names import packed, repeat
 
 MOST_FOLDERS = 100
 """Before a name: what makes and removes folders within folders goes down by recursion."""
@@ -38,13 +33,6 @@ _SUFFIX = re.compile(r"\.(?:jpe?g|png|bmp|tiff?|gif|webp|txt|xml|json)\s*\Z", re
 _ANY_PREFIX = re.compile(r"\A(?:poly_gt|gt|res|det|pred)_", re.IGNORECASE)
 _RESULT = re.compile(r"(?<=.)_res\Z", re.IGNORECASE)
 """What PaddleOCR 3 adds to the names of its results."""
-_NEWLINE = ord("\n")
-_GROUP = 64
-_BLOCK = 64 * _GROUP
-_BLOCK_BYTES = 1 << 20
-_WEIGHTS = np.frombuffer(
-    os.urandom(1 << 13), np.uint64
-)  # nobody can choose names whose hashes are the same
 
 
 def without_prefix(stem: str) -> str:
@@ -52,24 +40,33 @@ def without_prefix(stem: str) -> str:
     return _PREFIX.sub("", stem)
 
 
-def image_names(names: list[str], suffix: str) -> list[str]:
+def image_names(names: Sequence[str], suffix: str = "") -> Sequence[str]:
     """Name the images of files of this ending, as `archive.open_entries` says."""
-    paths = [parts_of(name) for name in names]
-    stems = [without_prefix(path[-1][: len(path[-1]) - len(suffix)]) for path in paths]
-    if len(set(stems)) == len(stems):
-        return stems
-    levels = takewhile(
-        lambda level: len(set(level)) == 1, zip(*(path[:-1] for path in paths), strict=False)
-    )
-    shared = sum(1 for _ in levels)
-    return ["/".join([*path[shared:-1], stem]) for path, stem in zip(paths, stems, strict=True)]
+    return _image_names(lambda: (name[: len(name) - len(suffix)] for name in names))
 
 
-def names_of_pictures(names: Sequence[str]) -> list[str]:
+def names_of_pictures(names: Sequence[str]) -> Sequence[str]:
     """Name images by the files of their pictures: without ending, as
     `image_names` says otherwise.
     """
-    return image_names([_SUFFIX.sub("", name) for name in names], "")
+    return _image_names(lambda: (_SUFFIX.sub("", name) for name in names))
+
+
+def _image_names(names: Callable[[], Iterable[str]]) -> Sequence[str]:
+    """Name images by paths without ending, which may be gone through more than once."""
+    stems = packed(without_prefix((parts_of(name) or [""])[-1]) for name in names())
+    if not repeat(stems):
+        return stems
+    shared: list[str] | None = None
+    for name in names():
+        folders = parts_of(name)[:-1]
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(folders, shared or (), strict=False))
+        shared = folders if shared is None else [folder for folder, _ in same]
+    first = len(shared or ())
+    return packed(
+        "/".join([*parts_of(name)[first:-1], stem])
+        for name, stem in zip(names(), stems, strict=True)
+    )
 
 
 def parts_of(name: str) -> list[str]:
@@ -112,6 +109,19 @@ def leaves_result_folder(name: str) -> bool:
     and control characters, NUL among them.
     """
     return not is_plain(name) and _LEAVES_FOLDER.search(name) is not None
+
+
+def unfit_name(name: str) -> tuple[str, str] | None:
+    """Return what is wrong with an image's name, and what is expected; None if nothing is."""
+    if is_too_long(name):
+        return NAME_TOO_LONG
+    if not name or leaves_result_folder(name) or any("\ud800" <= c <= "\udfff" for c in name):
+        return (
+            f"image name {quote(name)}",
+            "a name that stays in the result folder: no absolute path, drive letter,"
+            " '..' or control character",
+        )
+    return None
 
 
 def unfit_for_files(
@@ -197,115 +207,3 @@ def stem(name: str) -> str:
     """
     last = re.split(r"[/\\]", name.strip())[-1]
     return _ANY_PREFIX.sub("", _RESULT.sub("", _SUFFIX.sub("", last))).strip()
-
-
-class Names(Sequence[str]):
-    """Names in one UTF-8 buffer, each followed by a newline.
-
-    Where the names of a group of 64 stand is looked for when one of them is wanted.
-
-    Parameters
-    ----------
-    buffer : bytes or bytearray
-    """
-
-    __slots__ = ("_count", "_group_start", "buffer")
-
-    def __init__(self, buffer: bytes | bytearray) -> None:
-        count, starts = 0, [np.zeros(1, np.int64)]
-        for ends in _newlines(buffer):
-            starts.append(ends[(-count - 1) % _GROUP :: _GROUP] + 1)
-            count += len(ends)
-        self.buffer, self._count, self._group_start = buffer, count, np.concatenate(starts)
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __getitem__(self, index: Any) -> Any:
-        if not isinstance(index, slice):
-            names = self[index : index + 1 or None]
-            if not names:
-                raise IndexError(index)
-            return names[0]
-        start, stop, step = index.indices(len(self))
-        if step != 1 or stop <= start:
-            return [self[k] for k in range(start, stop, step)]
-        group = start // _GROUP
-        text = self.buffer[slice(*self._bytes(group, (stop - 1) // _GROUP + 1))]
-        return text.decode().split("\n")[start - group * _GROUP : stop - group * _GROUP]
-
-    def __iter__(self) -> Iterator[str]:
-        for start in range(0, len(self), _BLOCK):
-            yield from self[start : start + _BLOCK]
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Names):
-            return self.buffer == other.buffer
-        return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def taken(self, positions: Ints) -> Iterator[str]:
-        """Yield the names at many positions, in any order."""
-        stop = np.empty(len(self) + 1, np.min_scalar_type(len(self.buffer)))
-        stop[0], done = 0, 1
-        for ends in _newlines(self.buffer):
-            stop[done : done + len(ends)] = ends + 1
-            done += len(ends)
-        for first in range(0, len(positions), _BLOCK):
-            block = positions[first : first + _BLOCK]
-            for start, end in zip(stop[block].tolist(), stop[block + 1].tolist(), strict=True):
-                yield self.buffer[start : end - 1].decode()
-
-    def repeat(self) -> bool:
-        """Whether two may be the same; seldom wrong, never where they are."""
-        hashes = self.hashes()
-        hashes.sort()
-        return bool((hashes[1:] == hashes[:-1]).any())
-
-    def hashes(self) -> NDArray[np.uint64]:
-        """(n,) a hash of each name, the same only within this process: the
-        sum of its bytes, weighted by place.
-        """
-        hashes = np.empty(len(self), np.uint64)
-        for first in range(0, len(self), _BLOCK):
-            group = first // _GROUP
-            start, stop = self._bytes(group, group + _BLOCK // _GROUP)
-            data = np.frombuffer(self.buffer, np.uint8, stop - start, start)
-            ends = np.flatnonzero(data == _NEWLINE)
-            begins = np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1])
-            # How far each byte is from the start of its name.
-            place = np.arange(len(data)) - np.repeat(begins, ends + 1 - begins)
-            hashes[first : first + len(ends)] = np.add.reduceat(
-                _WEIGHTS[place % len(_WEIGHTS)] * data, begins
-            )
-        return hashes
-
-    def _bytes(self, group: int, stop: int) -> tuple[int, int]:
-        """Return the first byte of a group, and that after those before `stop`."""
-        last = int(self._group_start[stop]) if stop < len(self._group_start) else len(self.buffer)
-        return int(self._group_start[group]), last
-
-
-def _newlines(buffer: bytes | bytearray) -> Iterator[Ints]:
-    """Yield where the newlines are, part by part."""
-    for begin in range(0, len(buffer), _BLOCK_BYTES):
-        data = np.frombuffer(buffer, np.uint8, min(_BLOCK_BYTES, len(buffer) - begin), begin)
-        yield np.flatnonzero(data == _NEWLINE) + begin
-
-
-def hashes(gt: Sequence[str], det: Sequence[str]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return (n,) a hash of each name of both sides, the same only within this process."""
-    if isinstance(gt, Names) and isinstance(det, Names):
-        return gt.hashes(), det.hashes()
-    ours, theirs = (np.fromiter(map(hash, names), np.int64, len(names)) for names in (gt, det))
-    return ours, theirs
-
-
-def taken(names: Sequence[str], positions: Ints) -> Iterator[str]:
-    """Yield the names at many positions, in any order."""
-    return (
-        names.taken(positions)
-        if isinstance(names, Names)
-        else (names[k] for k in positions.tolist())
-    )

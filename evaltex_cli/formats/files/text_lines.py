@@ -4,6 +4,7 @@ many times its size are made of it.
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
 
@@ -35,6 +36,11 @@ def with_newlines(data: bytes) -> bytes:
     if b"\r" in data and b"\n" not in data and b"\0" not in data:
         return data.replace(b"\r", b"\n")
     return data
+
+
+def lines(data: bytes) -> Iterator[str]:
+    """Return the lines of text in UTF-8 with their ends, whatever these are, in little memory."""
+    return io.TextIOWrapper(io.BytesIO(data), "utf-8-sig", newline="")
 
 
 def refuse_long_line(text: bytes) -> None:

@@ -25,6 +25,7 @@ import numpy as np
 
 from evaltex_cli.errors import ChangedError, FaultLog, FormatError, InputError, Position, quote
 from evaltex_cli.formats.base import Format, Side, Source
+from evaltex_cli.formats.collected import Images, source
 from evaltex_cli.formats.decoders import unlimited_and_silent
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.entries import Entries, Entry
@@ -33,7 +34,7 @@ from evaltex_cli.formats.files.numbers import parse_number
 from evaltex_cli.formats.files.text_lines import numbered_lines, refuse_excess
 from evaltex_cli.formats.icdar import survey as icdar_survey
 from evaltex_cli.formats.icdar.lines import bare_line, unquoted
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, refuse_bad_names, source
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 from evaltex_cli.records import Ints
 
 MAX_PIXELS = 100_000_000
@@ -128,7 +129,7 @@ def _index(name: str, by_character: bool, path: Path, side: Side, faults: FaultL
                     faults.add(place, None, shown, "one colour an object")
         images.append(image)
         colours.append(owner)
-    refuse_bad_names(images, faults)
+    Images(images).refuse_bad_names(faults)
     entries.refuse_bad_names(faults)
     checksums: list[int] = []
     for image, entry in zip(images, entries.entries, strict=True):
@@ -136,7 +137,7 @@ def _index(name: str, by_character: bool, path: Path, side: Side, faults: FaultL
         checksums.append(checksum)
         if picture is not None:
             image.width, image.height = picture.size
-    made = source(str(path), name, fingerprint.hexdigest(), images)
+    made = source(str(path), name, fingerprint.hexdigest(), Images(images))
     return replace(
         made,
         labels=partial(

@@ -13,19 +13,14 @@ from pathlib import Path, PurePosixPath
 
 from evaltex_cli.errors import FaultLog, FormatError, Position, quote
 from evaltex_cli.formats.base import Format, Side, Source
+from evaltex_cli.formats.collected import Images, source
 from evaltex_cli.formats.documents import recognition
 from evaltex_cli.formats.documents.document_files import text_of
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.fingerprint import Fingerprint
 from evaltex_cli.formats.files.numbers import NUMBER, parse_number
 from evaltex_cli.formats.icdar.lines import lines_of
-from evaltex_cli.formats.parsed import (
-    CollectedImage,
-    CollectedObject,
-    refuse_bad_names,
-    settle_confidences,
-    source,
-)
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 _LAYOUT = "image confidence x1 y1 x2 y2 x3 y3 x4 y4"
 _FILE = re.compile(r"(?:task[12]_|comp[1-9]_det_).+\.txt", re.IGNORECASE)
@@ -50,7 +45,7 @@ def _object(fields: list[str], number: int) -> CollectedObject:
 def _index(path: Path, side: Side, faults: FaultLog) -> Source:
     entries = archive.open_entries(path)
     fingerprint = Fingerprint(entries)
-    images: dict[str, CollectedImage] = {}
+    images = Images()
     for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
         fingerprint.add(entry, data)
         place = entries.place(entry)
@@ -58,20 +53,19 @@ def _index(path: Path, side: Side, faults: FaultLog) -> Source:
             for number, line in lines_of(text_of(data)):
                 fields = line.split()
                 try:
-                    one = _object(fields, number)
-                    images.setdefault(
-                        fields[0], CollectedImage(fields[0], place, Position(number, 1))
-                    ).add(one)
+                    image = CollectedImage(fields[0], place, Position(number, 1))
+                    image.add(_object(fields, number))
+                    images.append(image)
                 except FormatError as error:
                     faults.add(place, number, error.found, error.expected)
         except FormatError as error:
             error.log(faults, place)
-    listed = list(images.values())
-    refuse_bad_names(listed, faults)
-    warnings = (*entries.warnings, *settle_confidences(path, listed))
+    images.merge()
+    images.refuse_bad_names(faults)
+    warnings = (*entries.warnings, *images.settle_confidences(path))
     if not all(_FILE.fullmatch(PurePosixPath(entry.name).name) for entry in entries.entries):
         warnings += (f"{path.name}: the first word of each line is taken for the name of an image",)
-    return source(str(path), "dota-results", fingerprint.hexdigest(), listed, warnings)
+    return source(str(path), "dota-results", fingerprint.hexdigest(), images, warnings)
 
 
 def recognises(path: Path) -> bool:

@@ -13,7 +13,6 @@ all are in [0, 1] and one has decimals. The scale of confidences is that of the 
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,14 +21,16 @@ from typing import NamedTuple
 
 from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, not_utf8, quote
 from evaltex_cli.formats.base import DONT_CARE, Format, Indexer, Side, Source
+from evaltex_cli.formats.collected import Images, source
 from evaltex_cli.formats.confidences import scale_of
 from evaltex_cli.formats.coordinates import box, polygon
 from evaltex_cli.formats.documents import document_files, recognition
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.fingerprint import Fingerprint
 from evaltex_cli.formats.files.numbers import parse_number
+from evaltex_cli.formats.files.text_lines import lines
 from evaltex_cli.formats.options import column_mapping
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject, refuse_bad_names, source
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 from evaltex_cli.formats.rows.table_columns import Columns, columns_of
 
 ENDINGS = (".csv", ".tsv")
@@ -47,11 +48,11 @@ class _Row(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """A file's text, where its rows begin and the columns that they have."""
+    """A file's text in UTF-8, and the columns that its rows have."""
 
     place: str
     image: str
-    text: str
+    text: bytes
     columns: Columns
 
     def rows(self) -> Iterator[_Row]:
@@ -61,9 +62,9 @@ class _Table(NamedTuple):
         return rows
 
 
-def _rows_of(text: str) -> Iterator[_Row]:
-    header = text.lstrip().partition("\n")[0]
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(header))
+def _rows_of(text: bytes) -> Iterator[_Row]:
+    header = next((line for line in lines(text) if line.strip()), "").lstrip()
+    reader = csv.reader(lines(text), delimiter=_delimiter(header))
     try:
         for count, cells in enumerate(reader):
             if count > MOST_ROWS:
@@ -86,22 +87,22 @@ def _tables(path: Path, mapping: dict[str, str]) -> tuple[list[_Table], str, tup
     for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
         fingerprint.add(entry, data)
         try:
-            text = _text(data)
-            header = next(_rows_of(text), None)
+            _refuse_not_utf8(data)
+            header = next(_rows_of(data), None)
             if header is None:
                 raise FormatError(
                     "no header", "a first line with the names of the columns", at=Position(1)
                 )
             columns = columns_of([name.strip() for name in header.cells], mapping)
-            tables.append(_Table(entries.place(entry), entry.image, text, columns))
+            tables.append(_Table(entries.place(entry), entry.image, data, columns))
         except FormatError as error:
             raise InputError(str(error.fault(entries.place(entry)))) from error
     return tables, fingerprint.hexdigest(), entries.warnings
 
 
-def _text(data: bytes) -> str:
+def _refuse_not_utf8(data: bytes) -> None:
     try:
-        return data.decode("utf-8-sig")
+        data.decode()
     except UnicodeDecodeError as error:
         line, found, expected = not_utf8(error)
         raise FormatError(found, expected, at=Position(line)) from error
@@ -193,54 +194,56 @@ class _Ranges:
         return not self.whole and self.coordinates[0] == 0 and self.coordinates[1] <= 1
 
 
-def _objects(
-    tables: list[_Table], images: dict[str, CollectedImage], side: Side, faults: FaultLog
-) -> Iterator[tuple[CollectedImage, CollectedObject]]:
-    """Yield every object and its image, which is added to `images` with its size."""
+def _rows_of_images(
+    tables: list[_Table], side: Side, faults: FaultLog, sizes: dict[tuple[str, str], float]
+) -> Iterator[tuple[CollectedImage, CollectedObject | None]]:
+    """Yield an image for every row, and the row's object; None without an object.
+
+    The widths and heights of images that their rows have are added to `sizes`, and images have
+    those in it.
+    """
     for table in tables:
-        if "image" not in table.columns.places:
-            images.setdefault(table.image, CollectedImage(table.image, table.place))
+        named = "image" in table.columns.places
+        if not named:
+            yield CollectedImage(table.image, table.place), None
         for row in table.rows():
+            name = _cell(table, row, "image") if named else table.image
+            image, one = CollectedImage(name, table.place, Position(row.line)), None
             try:
-                name = (
-                    _cell(table, row, "image") if "image" in table.columns.places else table.image
-                )
-                image = images.setdefault(
-                    name, CollectedImage(name, table.place, Position(row.line))
-                )
                 for what in ("width", "height"):
                     size = _cell(table, row, f"image_{what}")
                     if size:
-                        setattr(image, what, parse_number(size))
+                        sizes[name, what] = parse_number(size)
                 one = _object(table, row, side)
             except FormatError as error:
                 faults.add(table.place, row.line, error.found, error.expected)
-                continue
-            if one is not None:
-                yield image, one
+            image.width, image.height = (sizes.get((name, what), 0) for what in ("width", "height"))
+            yield image, one
 
 
-def _collect(
-    tables: list[_Table], side: Side, faults: FaultLog
-) -> tuple[list[CollectedImage], list[str]]:
+def _collect(tables: list[_Table], side: Side, faults: FaultLog) -> tuple[Images, list[str]]:
     """Return the images, and what the user should know about confidences and coordinates."""
-    ranges = _Ranges()
-    for _, one in _objects(tables, {}, side, FaultLog()):
-        ranges.add(one)
+    ranges, sizes = _Ranges(), dict[tuple[str, str], float]()
+    for _, one in _rows_of_images(tables, side, FaultLog(), sizes):
+        if one is not None:
+            ranges.add(one)
     scale = scale_of(*ranges.confidences)
-    images: dict[str, CollectedImage] = {}
-    for image, one in _objects(tables, images, side, faults):
-        if one.confidence is not None:
-            one.confidence /= scale.divisor
-        if ranges.are_fractions and image.width and image.height:
-            sizes = (image.width, image.height)
-            one.coordinates = [number * sizes[k % 2] for k, number in enumerate(one.coordinates)]
-        image.in_fractions = ranges.are_fractions and not (image.width and image.height)
-        image.add(one)
+    images = Images()
+    for image, one in _rows_of_images(tables, side, faults, sizes):
+        size = (image.width, image.height)
+        image.in_fractions = ranges.are_fractions and not all(size)
+        if one is not None:
+            if one.confidence is not None:
+                one.confidence /= scale.divisor
+            if ranges.are_fractions and all(size):
+                one.coordinates = [number * size[k % 2] for k, number in enumerate(one.coordinates)]
+            image.add(one)
+        images.append(image)
+    images.merge()
     notes = [scale.warning()]
     if ranges.are_fractions:
         notes.append("all coordinates are in [0, 1]: they are read as fractions of the page")
-    return list(images.values()), [note for note in notes if note]
+    return images, [note for note in notes if note]
 
 
 def index_by(columns: str | None) -> Indexer:
@@ -261,7 +264,7 @@ def index_by(columns: str | None) -> Indexer:
         warnings = [f"{path.name}: {note}" for note in notes]
         if side == "gt" and not images and not faults.count:
             faults.add(str(path), None, "no image", "at least one in ground truth")
-        refuse_bad_names(images, faults)
+        images.refuse_bad_names(faults)
         return source(str(path), "table", sha256, images, (*left_out, *warnings))
 
     return index

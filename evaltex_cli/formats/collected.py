@@ -1,0 +1,391 @@
+"""Images in columns: those of documents, collected one by one, with their objects.
+
+Nothing of an image remains an object of Python: its name, its steps in JSON and its objects' texts
+are in buffers of UTF-8, each number is in a column of the narrowest type (`narrow`). So millions of
+images with an object or two take little more memory than their document.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from struct import Struct
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaltex_cli.errors import FaultLog, InputError, Position, Steps, TangledError, quote
+from evaltex_cli.formats.base import ImageText, Place, ReadImages, Source
+from evaltex_cli.formats.confidences import scale_of
+from evaltex_cli.formats.files.image_names import unfit_name
+from evaltex_cli.formats.files.names import (
+    Lookup,
+    Names,
+    escaped,
+    escaped_lines,
+    grouped,
+    repeated,
+    unescaped,
+)
+from evaltex_cli.formats.narrow import Records, narrowest, taken
+from evaltex_cli.formats.parsed import ROW, CollectedImage, CollectedObject, steps_of
+from evaltex_cli.geometry import outlines
+from evaltex_cli.records import (
+    ANY_TYPE,
+    Floats,
+    Ints,
+    Objects,
+    Texts,
+    distinct,
+    expanded,
+    offsets_of,
+    stretches,
+)
+
+BYTES_PER_OBJECT = 64
+"""What an object weighs in a batch, about as much as its line in a text file."""
+_IMAGE = np.dtype(
+    [
+        ("height", "f8"),
+        ("width", "f8"),
+        ("place", "i4"),
+        ("line", "i4"),
+        ("column", "i4"),
+        ("steps", "i4"),
+        ("in_fractions", "?"),
+    ]
+)
+"""An image: the number of its file, and of how many bytes its steps in JSON are; `line` is 0
+without a position, `column` 0 if it is not known.
+"""
+_PACK_IMAGE = Struct("=ddiiii?")
+assert _PACK_IMAGE.size == _IMAGE.itemsize
+_PACK_OWNER = Struct("=i")
+_OWNER, _NUMBER = np.dtype([("image", "i4")]), np.dtype([("number", "f8")])
+
+
+Positions: TypeAlias = Callable[[Sequence[str]], Ints]
+"""``positions(names)`` returns (n,) images by their names, -1 for a name of no image."""
+
+
+class _Order(NamedTuple):
+    """Where objects, their numbers and strings are, and the steps of images.
+
+    Attributes
+    ----------
+    offsets : (images + 1,) integers
+        Of the objects of each image, in their order.
+    objects : (objects,) integers or None
+        The objects image by image; None if they are in this order.
+    numbers, strings : (objects + 1,) integers
+    steps : (images + 1,) integers
+    """
+
+    offsets: NDArray[Any]
+    objects: NDArray[Any] | None
+    numbers: NDArray[Any]
+    strings: NDArray[Any]
+    steps: NDArray[Any]
+
+
+class Images:
+    """Images and their objects; a `base.Content` as soon as all are there.
+
+    Parameters
+    ----------
+    images : iterable of CollectedImage
+    """
+
+    def __init__(self, images: Iterable[CollectedImage] = ()) -> None:
+        self._names, self._steps, self._strings = bytearray(), bytearray(), bytearray()
+        self._files: dict[str, int] = {}
+        self._images, self._objects = Records(_IMAGE), Records(ROW)
+        self._owners, self._numbers = Records(_OWNER), Records(_NUMBER)
+        for image in images:
+            self.append(image)
+
+    def __len__(self) -> int:
+        return len(self._images)
+
+    def append(self, image: CollectedImage) -> None:
+        """Add an image with its objects, after those that are there."""
+        steps, line, column = steps_of(image.at)
+        self._names += escaped(image.name)
+        self._steps += steps
+        file = self._files.setdefault(image.place, len(self._files))
+        if image.rows:
+            self._owners.extend(_PACK_OWNER.pack(len(self)) * image.count)
+            self._extend(image)
+        self._images.extend(
+            _PACK_IMAGE.pack(
+                *(image.height, image.width, file, line, column, len(steps), image.in_fractions)
+            )
+        )
+
+    def add(self, k: int, one: CollectedObject) -> None:
+        """Add an object to image k, after those that it has."""
+        alone = CollectedImage("", "")
+        alone.add(one)
+        self._owners.extend(_PACK_OWNER.pack(k))
+        self._extend(alone)
+
+    def add_many(self, owners: Ints, rows: bytes, numbers: bytes, strings: bytes) -> None:
+        """Add objects that are taken apart as in `CollectedImage`, each to its image."""
+        self._owners.extend(owners.astype(np.int32).tobytes())
+        self._objects.extend(rows)
+        self._numbers.extend(numbers)
+        self._strings += strings
+
+    def _extend(self, objects: CollectedImage) -> None:
+        self._objects.extend(objects.rows)
+        self._numbers.extend(objects.numbers.tobytes())
+        self._strings += objects.strings
+
+    # Names --------------------------------------------------------------------------------------
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The images' names; they are in a list if some are not fit for files."""
+        return unescaped(self._names)
+
+    def rename(self, names: Iterable[str]) -> None:
+        """Give the images names, one for each."""
+        renamed = bytearray()
+        for name in names:
+            renamed += escaped(name)
+        self._names = renamed
+
+    def lookup(self) -> Positions:
+        """Return what finds images by their names, of which none may repeat."""
+        found = Lookup(Names(self._names))
+        return lambda names: found.positions(Names(escaped_lines(names)))
+
+    def repeated(self) -> frozenset[str]:
+        """The names that several images have."""
+        return repeated(self._names)
+
+    def merge(self) -> None:
+        """Make one image of those that have the same name, which is where the first of them is."""
+        of, group = grouped(Names(self._names))
+        if len(of) == len(self):
+            return
+        merged = Images()
+        merged._files = self._files
+        merged._images.extend(self._images.taken(of).tobytes())
+        merged._steps += taken(self._steps, offsets_of(self._images.column("steps")), of)
+        ends = offsets_of(Names(self._names).lengths())
+        merged._names += taken(self._names, ends, of)
+        self._owners.set("image", group[self._owners.column("image")])
+        self._names, self._steps, self._images = merged._names, merged._steps, merged._images
+
+    # Confidences ----------------------------------------------------------------------------------
+
+    def settle_confidences(self, path: Path) -> tuple[str, ...]:
+        """Divide confidences that are percent by 100, and say of which scale those are that are
+        not in [0, 1].
+        """
+        column = self._objects.column("confidence")
+        if not len(column) or np.isnan(column).all():
+            return ()
+        scale = scale_of(float(np.nanmin(column)), float(np.nanmax(column)))
+        if scale.divisor != 1:
+            self._objects.set("confidence", column.astype(np.float64) / scale.divisor)
+        warning = scale.warning()
+        return (f"{path}: {warning}",) if warning else ()
+
+    # Faults ---------------------------------------------------------------------------------------
+
+    def fault(self, k: int, faults: FaultLog, found: str, expected: str) -> None:
+        """Add a fault of an image to a log."""
+        place = next(self.part(np.array([k])).places())
+        if isinstance(place.at, Position):
+            faults.add(place.file, place.at.line, found, expected, place.at.column)
+        else:
+            faults.add(place.file, None, found, expected, where=place.at)
+
+    def refuse_bad_names(self, faults: FaultLog) -> None:
+        """Add a fault for each image name that repeats, is empty, too long or not Unicode, or
+        leaves the result folder.
+        """
+        repeats = Names(self._names).repeat()
+        seen: set[str] = set()
+        for k, name in enumerate(self.names):
+            wrong = unfit_name(name)
+            if wrong:
+                self.fault(k, faults, *wrong)
+            if not repeats:
+                continue
+            if name in seen:
+                found = f"image name {quote(name)} again"
+                self.fault(k, faults, found, "image names used once")
+            seen.add(name)
+
+    # Reading --------------------------------------------------------------------------------------
+
+    @cached_property
+    def _order(self) -> _Order:
+        owners = self._owners.column("image")
+        counts = np.bincount(owners, minlength=len(self))
+        is_ordered = bool((owners[1:] >= owners[:-1]).all())
+        rows = self._objects
+        return _Order(
+            narrowest(offsets_of(counts)),
+            None if is_ordered else narrowest(np.argsort(owners, kind="stable")),
+            narrowest(offsets_of(rows.column("coordinates") + 4 * rows.column("has_pixels"))),
+            narrowest(offsets_of(rows.column("text") + rows.column("steps").astype(np.int64))),
+            narrowest(offsets_of(self._images.column("steps"))),
+        )
+
+    @property
+    def counts(self) -> Ints:
+        """(images,) numbers of objects."""
+        offsets: Ints = self._order.offsets.astype(np.int64)
+        return offsets[1:] - offsets[:-1]
+
+    def part(self, positions: Ints) -> Images:
+        """See `base.Content`."""
+        order = self._order
+        starts = order.offsets[positions].astype(np.int64)
+        counts = order.offsets[positions + 1].astype(np.int64) - starts
+        objects = stretches(starts, counts)
+        if order.objects is not None:
+            objects = order.objects[objects].astype(np.int64)
+        part = Images()
+        images, files = self._images.taken(positions), list(self._files)
+        used = distinct(images["place"].astype(np.int64))
+        images["place"] = np.searchsorted(used, images["place"])
+        part._files = {files[file]: k for k, file in enumerate(used.tolist())}
+        part._images.extend(images.tobytes())
+        part._steps += taken(self._steps, order.steps, positions)
+        part._objects.extend(self._objects.taken(objects).tobytes())
+        part._owners.extend(np.repeat(np.arange(len(positions)), counts).astype("i4").tobytes())
+        numbers = self._numbers.column("number")
+        part._numbers.extend(taken(numbers, order.numbers, objects).astype(np.float64).tobytes())
+        part._strings += taken(self._strings, order.strings, objects)
+        return part
+
+    def only(self, positions: Ints) -> Images:
+        """Return the images at these positions, with their names."""
+        chosen = self.part(positions)
+        ends = offsets_of(Names(self._names).lengths())
+        chosen._names += taken(self._names, ends, positions)
+        return chosen
+
+    def read(self) -> ReadImages:
+        """See `base.Content`."""
+        if self._order.objects is not None:
+            return self.part(np.arange(len(self))).read()
+        rows = self._objects.taken(slice(None))
+        counts = self.counts
+        numbers, pixels = self._coordinates(rows)
+        try:
+            drawn, repairs = outlines.from_numbers(
+                numbers, rows["coordinates"].astype(np.int64), rows["coordinates"] == 4
+            )
+        except TangledError as tangled:
+            raise InputError(f"{self._place(tangled.ring)}: {tangled}") from tangled
+        ids = np.where(rows["has_id"], rows["id"], expanded(counts)[1] + 1)
+        starts = self._order.strings.astype(np.int64)[:-1]
+        own = Objects(
+            offsets=offsets_of(counts),
+            ids=ids,
+            outlines=drawn,
+            regions=np.where(rows["has_region"], rows["region"], ids),
+            dont_care=rows["dont_care"].copy(),
+            texts=Texts(bytes(self._strings), starts, starts + rows["text"]),
+            confidences=None if np.isnan(rows["confidence"]).all() else rows["confidence"].copy(),
+            pixels=None
+            if pixels is None
+            else np.where(rows["has_pixels"][:, None], pixels, drawn.boxes),
+            types=None if (rows["type"] == ANY_TYPE).all() else rows["type"].copy(),
+        )
+        images = self._images.taken(slice(None))
+        in_fractions = images["in_fractions"].copy()
+        sizes = np.stack([images["height"], images["width"]], axis=1)
+        return ReadImages(
+            sizes, own, repairs, in_fractions=in_fractions if in_fractions.any() else None
+        )
+
+    def _coordinates(self, rows: NDArray[np.void]) -> tuple[Floats, Floats | None]:
+        """Return the coordinates of all objects, and (n, 4) pixels of those that have them; None
+        if no object has.
+        """
+        numbers = self._numbers.column("number").astype(np.float64)
+        has_pixels = rows["has_pixels"]
+        if not has_pixels.any():
+            return numbers, None
+        counts = rows["coordinates"].astype(np.int64)
+        starts = self._order.numbers[:-1].astype(np.int64)
+        pixels = np.zeros((len(rows), 4))
+        pixels[has_pixels] = numbers[(starts + counts)[has_pixels, None] + np.arange(4)]
+        return numbers[stretches(starts, counts)], pixels
+
+    def places(self) -> Iterator[Place]:
+        """See `base.Content`."""
+        if self._order.objects is not None:
+            yield from self.part(np.arange(len(self))).places()
+            return
+        images, rows = self._images.taken(slice(None)), self._objects.taken(slice(None))
+        files = list(self._files)
+        offsets, strings, steps = self._order.offsets, self._order.strings, self._order.steps
+        for k, image in enumerate(images):
+            at = _at(image, self._steps[steps[k] : steps[k + 1]])
+            own = slice(int(offsets[k]), int(offsets[k + 1]))
+            ends = strings[own.start + 1 : own.stop + 1]
+            yield Place(files[image["place"]], at, _ObjectsAt(rows[own], ends, self._strings))
+
+    def texts(self) -> Iterator[ImageText]:
+        """See `base.Content`."""
+        return iter(())
+
+    def _place(self, row: int) -> str:
+        """Return where an object is, as messages begin with it."""
+        image = int(np.searchsorted(self._order.offsets, row, side="right")) - 1
+        place = next(self.part(np.array([image])).places())
+        at = place.objects[row - int(self._order.offsets[image])]
+        return f"{place.file}:{at.line}" if isinstance(at, Position) else place.file
+
+
+class _ObjectsAt(Sequence[Position | Steps]):
+    """Where the objects of an image are; each is made when it is asked for."""
+
+    def __init__(self, rows: NDArray[np.void], ends: NDArray[Any], strings: bytearray) -> None:
+        self._rows, self._ends, self._strings = rows, ends, strings
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        row, end = self._rows[index], int(self._ends[index])
+        return _at(row, self._strings[end - int(row["steps"]) : end])
+
+
+def _at(row: np.void, steps: bytearray) -> Position | Steps:
+    if row["line"]:
+        return Position(int(row["line"]), int(row["column"]) or None)
+    return tuple(json.loads(steps)) if steps else ()
+
+
+def columns(images: Iterable[CollectedImage]) -> ReadImages:
+    """Bring collected images into columns, in their order."""
+    return Images(images).read()
+
+
+def source(
+    path: str, format_name: str, sha256: str, images: Images, warnings: tuple[str, ...] = ()
+) -> Source:
+    """Return collected images as a source; names are unique and safe (`refuse_bad_names`),
+    coordinates finite.
+    """
+    return Source(
+        path=path,
+        format=format_name,
+        sha256=sha256,
+        names=images.names,
+        weights=narrowest(BYTES_PER_OBJECT * images.counts),
+        content=images,
+        warnings=warnings,
+    )

@@ -1,0 +1,137 @@
+"""Objects of JSON gathered by columns: some thousands are decoded by their type at once, and taken
+apart without a call for each.
+
+What is not plain, such as a mask, or does not fit, is then taken one by one, with its place.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from evaltex_cli.errors import FaultLog, FormatError, Steps, quote
+from evaltex_cli.formats.collected import Images, Positions
+from evaltex_cli.formats.documents import safe_json
+from evaltex_cli.formats.documents.safe_json import Item
+from evaltex_cli.formats.parsed import ROW, CollectedObject, steps_of
+from evaltex_cli.records import ANY_TYPE, Ints
+
+
+class Log(NamedTuple):
+    """Where messages find a document, and its faults."""
+
+    place: str
+    faults: FaultLog
+
+
+class Columns(NamedTuple):
+    """Objects as columns of one length: see `CollectedObject`; `ids` is None if they are numbered
+    in their image.
+    """
+
+    coordinates: Sequence[Sequence[float]]
+    texts: Sequence[str]
+    dont_care: Sequence[bool]
+    confidences: Sequence[float | None] | None = None
+    ids: Sequence[int] | None = None
+
+
+def add_all(images: Images, owners: Ints, objects: Columns, steps: Sequence[bytes]) -> None:
+    """Add objects to the images of their owners; `steps` leads to each, as JSON."""
+    texts = [text.encode("utf-8", "surrogatepass") for text in objects.texts]
+    strings = [text + way for text, way in zip(texts, steps, strict=True)]
+    rows = np.zeros(len(texts), ROW)
+    rows["coordinates"] = counts = np.fromiter(map(len, objects.coordinates), np.int64, len(texts))
+    rows["text"] = lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    rows["steps"] = np.fromiter(map(len, strings), np.int64, len(texts)) - lengths
+    rows["type"] = ANY_TYPE
+    rows["dont_care"] = objects.dont_care
+    rows["confidence"] = np.array(objects.confidences, np.float64)  # None makes NaN
+    if objects.ids is not None:
+        rows["id"], rows["has_id"] = objects.ids, True
+    numbers = np.fromiter(chain.from_iterable(objects.coordinates), np.float64, int(counts.sum()))
+    images.add_many(owners, rows.tobytes(), numbers.tobytes(), b"".join(strings))
+
+
+class Reader(Protocol):
+    """How the annotations of a document, each of an image that it names, become objects.
+
+    Attributes
+    ----------
+    kind : type
+        What an annotation is decoded as; it has an `image_id`.
+    """
+
+    @property
+    def kind(self) -> Any: ...
+
+    def columns(self, annotations: Sequence[Any], first: int) -> Columns | None:
+        """Return annotations from this number on as columns; None if they have to be taken one by
+        one.
+        """
+
+    def one(self, annotation: Any, item: Item, k: int) -> CollectedObject:
+        """Return annotation k as an object; raises `FormatError`."""
+
+    def way(self, k: int) -> Steps:
+        """Return what leads to annotation k."""
+
+
+def add_annotations(
+    images: Images, positions: Positions, items: Sequence[Item], reader: Reader, log: Log
+) -> None:
+    """Add the annotations of a document to its images."""
+    for first, some, decoded in safe_json.windows(items, reader.kind):
+        owners = positions([str(one.image_id) for one in decoded or ()])
+        columns = reader.columns(decoded, first) if decoded and (owners >= 0).all() else None
+        if columns:
+            steps = [steps_of(reader.way(k))[0] for k in range(first, first + len(some))]
+            add_all(images, owners, columns, steps)
+            continue
+        for k, item in enumerate(some, first):
+            try:
+                one = decoded[k - first] if decoded else safe_json.take(item, reader.kind)
+                collected = reader.one(one, item, k)
+                owner = owners[k - first] if decoded else positions([str(one.image_id)])[0]
+                if owner < 0:
+                    found = f"image_id {quote(str(one.image_id))}"
+                    expected = "the ID of an image of this document"
+                    raise FormatError(found, expected, ("image_id",))
+                collected.at = reader.way(k)
+                images.add(int(owner), collected)
+            except FormatError as error:
+                error.log(log.faults, log.place, *reader.way(k))
+
+
+class Once:
+    """Finds IDs that are there again, if it is known which ones are (`again`)."""
+
+    def __init__(self, again: frozenset[Any] = frozenset()) -> None:
+        self.again = again
+        self._seen: set[Any] = set()
+
+    def refuse_again(self, value: Any) -> None:
+        """Raise `FormatError` if an ID was there before."""
+        if value in self.again:
+            if value in self._seen:
+                shown = value if isinstance(value, int) else quote(value)
+                raise FormatError(f"ID {shown} again", "IDs used once", ("id",))
+            self._seen.add(value)
+
+
+class FaultCount(FaultLog):
+    """Counts faults, for a first pass that only says whether there are some."""
+
+    def add(self, *_: Any, **__: Any) -> None:
+        """Count a fault."""
+        self.count += 1
+
+
+def repeated_numbers(numbers: array[int]) -> frozenset[int]:
+    """Return the numbers that are there twice or more."""
+    ordered = np.sort(np.asarray(numbers))
+    return frozenset(ordered[1:][ordered[1:] == ordered[:-1]].tolist())
