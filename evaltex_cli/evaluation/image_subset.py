@@ -12,7 +12,8 @@ from evaltex_cli.errors import InputError, counted, quote
 from evaltex_cli.errors.suggestions import nearest
 from evaltex_cli.evaluation.pairing import names_by_stem
 from evaltex_cli.formats.base import Source
-from evaltex_cli.formats.files.image_names import stem, taken
+from evaltex_cli.formats.files.image_names import stem
+from evaltex_cli.formats.files.names import taken
 from evaltex_cli.records import Ints
 
 _SHOWN = 3
