@@ -27,7 +27,11 @@ def command(form: str) -> None:
         from evaltex_cli.protocols.base import load
         from evaltex_cli.results import markup
 
-        titles = {name: load(name).title for name in PROTOCOLS}
+        loaded = {name: load(name) for name in PROTOCOLS}
+        titles = {
+            name: f"{one.title}: {one.measures}" if one.measures else one.title
+            for name, one in loaded.items()
+        }
         if form == "table":
             click.echo("Protocols (--protocol NAME), described in docs/protocols/NAME.md:")
             echo_table(titles)

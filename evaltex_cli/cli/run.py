@@ -142,12 +142,8 @@ def run(request: Request) -> list[Verdict]:
             for name, why in left_out.items()
             for line in shown.wrapped(f"Left out: {name} ({why})")
         ]
-        lines += (
-            [f"Report: {results.res_dir / REPORT} ({made})"]
-            if results.res_dir and results.report
-            else []
-        )
-        lines += _places(results, [evaluation.protocol.name for evaluation in evaluations])
+        places = _places(results, [evaluation.protocol.name for evaluation in evaluations], made)
+        lines += [line for place in places for line in shown.wrapped(place, indent=" " * 9)]
     lines += [
         line
         for verdict in verdicts
@@ -331,14 +327,16 @@ def _gate(verdict: Verdict, shown: Screen) -> Iterator[str]:
     yield from more
 
 
-def _places(results: Results, names: Sequence[str]) -> list[str]:
-    """Where the results are, in one line; none if nothing was written."""
+def _places(results: Results, names: Sequence[str], made: str) -> list[str]:
+    """Where the report and the results are; nothing if none were written."""
     if results.res_dir is None:
         return []
     name = names[0] if len(names) == 1 else "PROTOCOL"
     images = f", {results.res_dir / name / '*.txt'}" if results.per_image else ""
+    report = [f"Report: {results.res_dir / REPORT} ({made})"] if results.report else []
     return [
-        f"Results: {results.res_dir / f'{name}.txt'}, {results.res_dir / f'{name}.json'}{images}"
+        *report,
+        f"Results: {results.res_dir / f'{name}.txt'}, {results.res_dir / f'{name}.json'}{images}",
     ]
 
 

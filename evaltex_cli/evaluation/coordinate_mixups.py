@@ -238,7 +238,7 @@ def _shifted(objects: Objects, step: int) -> Objects:
 
 def _scaled(batch: ImageBatch) -> Iterator[tuple[str, ImageBatch]]:
     """Suppose another scale of the detections: one for all images, that of
-    resized pictures, one an image and axis.
+    resized pictures, one per image and axis.
     """
     both = (np.diff(batch.gt.offsets) > 0) & (np.diff(batch.det.offsets) > 0)
     if not both.any():

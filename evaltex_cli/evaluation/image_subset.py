@@ -16,6 +16,8 @@ from evaltex_cli.formats.files.image_names import stem
 from evaltex_cli.formats.files.names import taken
 from evaltex_cli.records import Ints
 
+SOME_IMAGES = "evaluated (--only)"
+"""The end of the warning that not all images are evaluated."""
 _SHOWN = 3
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog, InputError, counted, quote
-from evaltex_cli.evaluation.image_subset import digest, names_in, only_images
+from evaltex_cli.evaluation.image_subset import SOME_IMAGES, digest, names_in, only_images
 from evaltex_cli.evaluation.official_formats import opened_as_official
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, pair_images, with_names_of
 from evaltex_cli.formats.base import Side, Source
@@ -138,7 +138,7 @@ def opened_lines(path: Path, gt: Source, options: InputOptions) -> tuple[Source,
 
 def _evaluated(gt: Source, det: Source, names: tuple[str, ...]) -> tuple[Source, Source]:
     """Return both sides with only the images of these names; a warning says so."""
-    warning = f"{len(names)} of {counted(len(gt.names), '{count} image[s]')} evaluated (--only)"
+    warning = f"{len(names)} of {counted(len(gt.names), '{count} image[s]')} {SOME_IMAGES}"
     gt = replace(gt, warnings=(*gt.warnings, warning))
     return only_images(gt, names), only_images(det, names)
 

@@ -328,6 +328,8 @@ class Protocol:
         ``by_level(batch, overlaps, parameters, states) -> Tally or None``: one row for each of some
         `LevelStates` of the images, the same as `evidence` has of the kept detections, with less
         work; None if not with these parameters. Without it `evidence` is used.
+    measures : str
+        What it measures, in a few words, if the title does not say it.
     plots, plot_names : callable or None, tuple of str
         ``plots(scores)``: what `--plots` draws of a dataset's scores; and the names of all plots
         there may be.
@@ -355,6 +357,7 @@ class Protocol:
     by_level: Callable[[ImageBatch, Overlaps, Any, Any], Tally | None] | None = None
     plots: Callable[[Scores], Iterable[Plot]] | None = None
     plot_names: tuple[str, ...] = ()
+    measures: str = ""
 
     def __repr__(self) -> str:
         return f"Protocol({self.name!r}, {self.title!r})"

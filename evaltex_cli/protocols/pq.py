@@ -299,6 +299,7 @@ def scores(tally: Tally, parameters: Parameters) -> Scores:
 PROTOCOL = Protocol(
     name="pq",
     title="PQ, RQ, SQ (HierText)",
+    measures="panoptic quality of one-to-one matches",
     parameters=Parameters,
     tally=Tally,
     evidence=evidence,

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.errors import InputError, counted, quote
+from evaltex_cli.evaluation.image_subset import SOME_IMAGES
 from evaltex_cli.evaluation.input_counts import InputCounts, InputFile, InputSummary
 from evaltex_cli.evaluation.inputs import signature
 from evaltex_cli.evaluation.tally import Evaluation, ImageResult, Run
@@ -205,7 +206,12 @@ def _merged(parts: Sequence[tuple[Path, ResultDocument]]) -> Merged:
     columns = [part.table.rows.columns for _, part in parts if complete and part.images]
     columns = columns or [_row(part) for _, part in parts]
     tally = reduce(add, (protocol.tally.of_columns(of_part).sum() for of_part in columns))
-    warnings = [warning for _, part in parts for warning in part.warnings]
+    warnings = [
+        warning
+        for _, part in parts
+        for warning in part.warnings
+        if not warning.endswith(SOME_IMAGES)
+    ]
     if not complete:
         warnings.append(
             "not all parts hold their images' results (-a): sums of floats are of rounded totals,"

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
 COLUMNS = 80
 GAP = "  "
@@ -79,13 +80,17 @@ def _beginning(text: str, columns: int) -> str:
 
 
 def short_names(names: Sequence[str], columns: int) -> tuple[list[str], list[str]]:
-    """Return names of at most so many columns, and lines that explain them:
-    numbers, if a name is longer.
+    """Return names of at most so many columns, and lines that explain them: numbers, if a name is
+    longer, and what is left of the names without the ending that all have.
     """
     if all(width(name) <= columns for name in names):
         return list(names), []
     digits = len(str(len(names)))
-    short = [cut(f"{k:{digits}} {name}", columns) for k, name in enumerate(names, 1)]
+    endings = {PurePath(name).suffix for name in names}
+    ending = endings.pop() if len(endings) == 1 else ""
+    short = [
+        cut(f"{k:{digits}} {name.removesuffix(ending)}", columns) for k, name in enumerate(names, 1)
+    ]
     return short, [f"{k:{digits}} = {name}" for k, name in enumerate(names, 1)]
 
 

@@ -13,6 +13,9 @@ from click.testing import CliRunner, Result
 from evaltex_cli.cli import main, messages
 from evaltex_cli.errors import InputError
 
+COLUMNS_OF_TERMINAL = messages.columns
+"""The function itself; in all tests another takes its place."""
+
 
 @pytest.fixture(autouse=True)
 def _eighty(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,12 +85,11 @@ def test_no_error_is_longer_than_a_screen(error: str, last: str) -> None:
 
 @pytest.mark.parametrize(("environment", "expected"), [(None, 80), ("120", 120), ("7", 40)])
 def test_columns(monkeypatch: pytest.MonkeyPatch, environment: str | None, expected: int) -> None:
-    monkeypatch.undo()
     monkeypatch.delenv("COLUMNS", raising=False)
     if environment:
         monkeypatch.setenv("COLUMNS", environment)
     monkeypatch.setattr("os.get_terminal_size", lambda _: (_ for _ in ()).throw(OSError))
-    assert messages.columns() == expected
+    assert COLUMNS_OF_TERMINAL() == expected
 
 
 def test_wrong_arguments_fit_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,6 +49,14 @@ def test_names_that_are_too_long_are_numbered():
     assert [line.split(" = ")[1] for line in lines] == names
     assert [line.split(" = ")[0] for line in lines] == [name[:2] for name in short]
     assert short_names(["a", "b"], 14) == (["a", "b"], [])
+    assert short_names([f"a-detector-{k}.zip" for k in (10, 20)], 12)[0] == [
+        "1 a-d…tor-10",
+        "2 a-d…tor-20",
+    ]
+    assert short_names(["a-detector.zip", "a-detector.txt"], 12)[0] == [
+        "1 a-d…or.zip",
+        "2 a-d…or.txt",
+    ]
 
 
 def test_columns_of_wide_characters_are_aligned():

@@ -47,7 +47,7 @@ def _object(element: Element, side: Side) -> CollectedObject:
 
 FORMAT = xml_format(
     "ctw1500-xml",
-    "CTW1500, training set: XML, one an image",
+    "CTW1500, training set: XML, one per image",
     "Annotations",
     _parse,
     layout="Annotations / image / box / label, segs",

@@ -111,7 +111,7 @@ def recognises(path: Path) -> bool:
 
 FORMAT = Format(
     "labelme",
-    "labelme: JSON, one an image",
+    "labelme: JSON, one per image",
     recognises,
     document_files.index_each("labelme", ".json", _parse, survey=Survey(_look, _settle)),
     recognised_by="a JSON object with the key shapes",

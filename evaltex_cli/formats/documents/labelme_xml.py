@@ -76,7 +76,7 @@ def recognises(path: Path) -> bool:
 FORMAT = replace(
     document_files.xml_format(
         "labelme-xml",
-        "LabelMe of MIT: XML, one an image",
+        "LabelMe of MIT: XML, one per image",
         "annotation",
         _parse,
         layout="annotation / object / name, deleted, polygon / pt / x y",

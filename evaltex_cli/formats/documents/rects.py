@@ -60,7 +60,7 @@ def _index(name: str, key: str) -> Indexer:
 
 LINES = Format(
     "rects",
-    "ReCTS: JSON, one an image; lines",
+    "ReCTS: JSON, one per image; lines",
     recognises,
     _index("rects", "lines"),
     recognised_by="a JSON object with the keys chars and lines",
@@ -71,5 +71,5 @@ LINES = Format(
     ending=".json",
 )
 CHARACTERS = LINES.variant(
-    "rects-chars", "ReCTS: JSON, one an image; characters", _index("rects-chars", "chars")
+    "rects-chars", "ReCTS: JSON, one per image; characters", _index("rects-chars", "chars")
 )

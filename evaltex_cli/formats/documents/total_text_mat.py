@@ -270,7 +270,7 @@ def _sample() -> bytes:
 
 FORMAT = Format(
     "totaltext-mat",
-    "Total-Text: MATLAB 5 files, one an image",
+    "Total-Text: MATLAB 5 files, one per image",
     recognises,
     _index,
     recognised_by="the first bytes of MATLAB 5 files",

@@ -69,7 +69,7 @@ def _number(element: Element) -> float:
 FORMAT = replace(
     xml_format(
         "voc",
-        "Pascal VOC and roLabelImg: XML, one an image",
+        "Pascal VOC and roLabelImg: XML, one per image",
         "annotation",
         _parse,
         layout="annotation / object / bndbox / xmin ymin xmax ymax, or robndbox / cx cy w h angle",

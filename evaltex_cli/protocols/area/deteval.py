@@ -288,6 +288,7 @@ def _lines(rows: Sequence[Scores]) -> dict[str, list[float]]:
 PROTOCOL = Protocol(
     name="deteval",
     title="DetEval",
+    measures="matches by area, splits and merges too",
     version=1,
     parameters=Parameters,
     tally=Tally,

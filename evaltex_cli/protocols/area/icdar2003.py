@@ -151,6 +151,7 @@ def _with_hmean(recall: float, precision: float, parameters: Parameters) -> Scor
 PROTOCOL = Protocol(
     name="icdar2003",
     title="ICDAR 2003",
+    measures="the best overlap of each box, by area",
     version=1,
     parameters=Parameters,
     tally=CreditTally,

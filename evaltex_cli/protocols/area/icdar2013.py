@@ -145,6 +145,7 @@ def image_scores(tally: AreaTally, parameters: Parameters) -> Scores:
 PROTOCOL = Protocol(
     name="icdar2013",
     title="ICDAR 2013",
+    measures="DetEval's matches by the rules of the competitions",
     version=1,
     parameters=Parameters,
     tally=AreaTally,

@@ -394,6 +394,7 @@ def scores(tally: Tally, parameters: Parameters) -> Scores:
 PROTOCOL = Protocol(
     name="iou",
     title="IoU (ICDAR 2015)",
+    measures="one-to-one matches with IoU above 0.5",
     version=1,
     parameters=IouParameters,
     tally=Tally,
