@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evaltex_cli.api.convert import convert
     from evaltex_cli.api.diagnose import diagnose
     from evaltex_cli.api.evaluate import evaluate
+    from evaltex_cli.api.rank import rank
     from evaltex_cli.api.results import save_results, write_report
     from evaltex_cli.api.sweep import sweep
     from evaltex_cli.api.validate import validate
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from evaltex_cli.evaluation.arrays import image_objects
     from evaltex_cli.evaluation.evaluations import ByProtocol, Evaluations
     from evaltex_cli.evaluation.tally import Evaluation
+    from evaltex_cli.ranking.ranking import Ranking
     from evaltex_cli.thresholds.result import Sweep
     from evaltex_cli.validation.findings import Validation
 
@@ -43,6 +45,7 @@ __all__ = [
     "Evaluation",
     "Evaluations",
     "InputError",
+    "Ranking",
     "Sweep",
     "Validation",
     "__version__",
@@ -51,6 +54,7 @@ __all__ = [
     "diagnose",
     "evaluate",
     "image_objects",
+    "rank",
     "save_results",
     "sweep",
     "validate",
@@ -66,11 +70,13 @@ _HOMES = {
     "Comparison": "comparison.comparison",
     "Converted": "conversion.conversion",
     "Diagnosis": "diagnosis.diagnosis",
+    "Ranking": "ranking.ranking",
     "Sweep": "thresholds.result",
     "Validation": "validation.findings",
     "evaluate": "api.evaluate",
     "compare": "api.compare",
     "diagnose": "api.diagnose",
+    "rank": "api.rank",
     "save_results": "api.results",
     "sweep": "api.sweep",
     "validate": "api.validate",

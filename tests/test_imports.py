@@ -23,7 +23,7 @@ LEVELS = (
     {"formats", "protocols"},
     {"evaluation", "conversion"},
     {"results"},
-    {"comparison", "diagnosis", "validation"},
+    {"comparison", "diagnosis", "ranking", "validation"},
     {"report", "thresholds"},
     {"api"},
     {"cli"},

@@ -103,7 +103,7 @@ def compare(
     with wanted.workers() as ordered_map:
         systems = [
             _systems(gt, given, label, wanted, ordered_map)
-            for label, given in _named(detectors).items()
+            for label, given in named(detectors, "compare").items()
         ]
     groups, left_out = comparison.by_protocol(systems)
     warn(
@@ -117,10 +117,10 @@ def compare(
     return next(iter(found.values())) if wanted.chosen.is_one else ByProtocol(found, left_out)
 
 
-def _named(detectors: Detectors) -> dict[str, Images]:
-    """Return the detectors by name; raises `InputError` for fewer than two."""
+def named(detectors: Detectors, function: str) -> dict[str, Images]:
+    """Return the detectors that a function gets by name; raises `InputError` for fewer than two."""
     if isinstance(detectors, str | PathLike) or len(detectors) < 2:
-        raise InputError("compare: one detector; expected two or more, in a list or by name")
+        raise InputError(f"{function}: one detector; expected two or more, in a list or by name")
     if isinstance(detectors, Mapping):
         return dict(detectors)
     numbered = [f"detector {k}" for k in range(1, len(detectors) + 1)]

@@ -24,6 +24,7 @@ EVALUATE = "evaluate"
 SUMMARIES: Mapping[str, str] = {
     "validate": "Report problems of ground truth and detections.",
     "compare": "Compare detectors: differences, intervals, p-values.",
+    "rank": "Rank detectors: ties, and ranks with intervals.",
     "sweep": "Score every confidence threshold; choose one.",
     "diagnose": "Show where the score is lost, by error type and by size.",
     "report": "Write an HTML report of results, with every image.",

@@ -102,7 +102,7 @@ def command(
             work.warn_unused("results were evaluated before")
         else:
             work.prepare("evaltex_cli.comparison.comparison")
-        named = zip(detectors, labels or _labels(detectors), strict=True)
+        named = zip(detectors, labels or labels_of(detectors), strict=True)
         parameters, options = chosen.parameters(), chosen.read_by(options)
         with (
             Work().workers()
@@ -166,7 +166,7 @@ def _refuse_for_results(chosen: Chosen, options: InputOptions) -> None:
         )
 
 
-def _labels(paths: tuple[Path, ...]) -> list[str]:
+def labels_of(paths: tuple[Path, ...]) -> list[str]:
     """Short names that differ: file names, or paths from the folder that all
     are in if file names repeat.
     """

@@ -320,7 +320,7 @@ class Chosen:
         if self.preset is None:
             return options
         invalid = PRESETS[self.preset].invalid
-        if _is_given("invalid") and options.invalid != invalid:
+        if is_given("invalid") and options.invalid != invalid:
             raise click.UsageError(
                 f"--invalid {options.invalid}: the preset {self.preset} has --invalid {invalid};"
                 " leave out one of them."
@@ -367,7 +367,7 @@ def _chosen(
     if preset is None:
         return Chosen(names, config_path, settings)
     own = (PRESETS[preset].protocol,)
-    if _is_given("protocols") and names != own:
+    if is_given("protocols") and names != own:
         raise click.UsageError(
             f"--protocol: the preset {preset} is of the protocol {own[0]}; leave out one of them."
         )
@@ -378,7 +378,7 @@ def _chosen(
     return Chosen(own, None, settings, preset)
 
 
-def _is_given(name: str) -> bool:
+def is_given(name: str) -> bool:
     """Whether the user gave this parameter of the current command."""
     return click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT
 

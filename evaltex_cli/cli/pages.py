@@ -59,8 +59,11 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         ),
         *("--pairs", "--limit", "--force"),
     ),
-    "Intervals and gates": ("--ci", "--resamples", "--seed", "--fail-if", "--baseline", "--junit"),
-    "Work": ("--jobs", "--cluster", "--cluster-timeout", "--resume"),
+    "Intervals and gates": (
+        *("--ci", "--correction", "--pooled", "--resamples", "--seed"),
+        *("--fail-if", "--baseline", "--junit"),
+    ),
+    "Work": ("--jobs", "--cluster", "--cluster-timeout", "--cache", "--resume"),
     "Other": ("--all", "--all-faults", "--quiet", "--color", "--version", "--help"),
 }
 """Title -> its options in the order of the page; a command shows those that it has."""

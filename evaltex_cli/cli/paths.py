@@ -37,6 +37,10 @@ class Input(_Named):
     """A file, a pattern, or a folder that is read as a whole."""
 
 
+class Board(Input):
+    """Inputs, or a single file that names them (`ranking.board`)."""
+
+
 class Results(Input):
     """A result, or a folder of which the results are read."""
 
@@ -93,13 +97,19 @@ class OutputFolder(_Folder):
     """A folder to write."""
 
 
-INPUT, RESULTS, CONFIG, PICTURES, OUTPUT_FOLDER = (
+INPUT, BOARD, RESULTS, CONFIG, PICTURES, OUTPUT_FOLDER = (
     Input(),
+    Board(),
     Results(),
     ConfigFile(),
     PictureFolder(),
     OutputFolder(),
 )
+
+
+def is_board_file(path: Path) -> bool:
+    """Whether an input is a board of detectors, by its name."""
+    return path.suffix.lower() == ".toml"
 
 
 def _keep_force(ctx: click.Context, _: click.Parameter, value: bool) -> None:
@@ -156,4 +166,8 @@ def _paths(param: click.Parameter, context: click.Context) -> Iterator[Path]:
         from evaltex_cli.results.reader import files
 
         given = tuple(file for path in given for file in files(path))
+    if isinstance(param.type, Board) and len(given) == 1 and is_board_file(given[0]):
+        from evaltex_cli.ranking.board import paths_in
+
+        given = (*given, *paths_in(given[0]))
     yield from given

@@ -54,13 +54,13 @@ def key(inputs: Inputs, runs: Sequence[Run], *wanted: bool) -> dict[str, Any]:
         "lines": None if inputs.lines is None else [inputs.lines.format, inputs.lines.sha256],
         "label pictures": None
         if masks is None
-        else [_listing(masks.gt), _listing(masks.det), masks.max_pixels],
-        "pictures": None if pictures is None else _listing(pictures),
+        else [listing(masks.gt), listing(masks.det), masks.max_pixels],
+        "pictures": None if pictures is None else listing(pictures),
         "results": [*wanted, *(run.keep_rows for run in runs)],
     }
 
 
-def _listing(folder: Path) -> str:
+def listing(folder: Path) -> str:
     """A digest of names, sizes and times of the files in a folder and below."""
     digest = hashlib.sha256()
     for root, folders, files in os.walk(folder):

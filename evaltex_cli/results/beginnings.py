@@ -34,6 +34,10 @@ KINDS = {
         + _DOCUMENT
         + b'comparison"'
     ),
+    "ranking": re.compile(
+        rb"Ranks on [^\n]{1,200}|dataset,protocol,detector,|<!-- evaltex ranking -->|"
+        rb"% evaltex ranking\n|" + _DOCUMENT + b'ranking"'
+    ),
     "diagnosis": re.compile(
         (
             rb"[\w-]+: change of the scores when |protocol,part,row,|<!-- evaltex diagnosis -->|%"

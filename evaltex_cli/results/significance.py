@@ -192,7 +192,7 @@ def of_score(name: str, replicates: Replicates, images: int, level: float) -> Ou
     values = replicates.values[name]
     if nothing is not None and whole != nothing:
         values = np.where(values == np.round(nothing, DECIMALS), np.nan, values)
-    outcome = _tested(values, images, level)
+    outcome = of_values(values, images, level)
     if outcome.interval and outcome.interval[0] == outcome.interval[1]:
         return Outcome(reason=ALL_ALIKE)
     return Outcome(outcome.interval, None, outcome.reason)
@@ -205,10 +205,10 @@ def of_difference(
     if first.of_all[name] is None or second.of_all[name] is None:
         return Outcome(reason=UNDEFINED)
     values = np.round(second.values[name] - first.values[name], DECIMALS)
-    return _tested(values, images, level)
+    return of_values(values, images, level)
 
 
-def _tested(values: Floats, images: int, level: float) -> Outcome:
+def of_values(values: Floats, images: int, level: float) -> Outcome:
     """Test whether what was replicated is 0; undefined replicates and the
     empty subset count for both sides.
     """

@@ -40,6 +40,7 @@ ARGUMENTS = {
     "DET",
     "RES_DIR",
     "GT_IMG_DIR",
+    "BOARD",
     "DET_IMG_DIR",
     "SRC",
     "DST",
@@ -181,6 +182,10 @@ def test_the_examples_of_the_pages_run(tmp_path: Path, monkeypatch: pytest.Monke
         shutil.copy(EXAMPLES / "icdar" / Path(name).with_suffix(".zip"), ".")
     shutil.copy("det.txt", "other.txt")
     Path("pictures").symlink_to(EXAMPLES / "pictures")
+    Path("board.toml").write_text(
+        "[datasets.words]\ngt = 'gt.txt'\n"
+        "[detectors.A]\nwords = 'det.txt'\n[detectors.B]\nwords = 'other.txt'\n"
+    )
     Path("gt-more.txt").write_text('img_99\n9,9\n1,1,"a",f,1,1,5,5\n')
     Path("det-more.txt").write_text("img_99\n")
     for inputs in (

@@ -1,0 +1,168 @@
+"""``evaltex rank``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evaltex_cli.cli.compare import labels_of
+from evaltex_cli.cli.messages import all_faults_option
+from evaltex_cli.cli.names import Name
+from evaltex_cli.cli.options import (
+    Chosen,
+    ci_option,
+    confidence_option,
+    form_option,
+    input_options,
+    is_given,
+    output_option,
+    protocol_options,
+    resamples_option,
+    seed_option,
+)
+from evaltex_cli.cli.output import error_exit, stop, warn, write_output
+from evaltex_cli.cli.paths import BOARD, OutputFile, OutputFolder, force_option, is_board_file
+from evaltex_cli.cli.terminal import screen
+from evaltex_cli.cli.work import Work, work_options
+from evaltex_cli.formats.options import InputOptions
+
+if TYPE_CHECKING:
+    from evaltex_cli.ranking.board import Board
+
+CORRECTIONS = ("max-t", "holm")
+"""Those of `ranking.board`, which is not imported for a help page."""
+EXAMPLES = (
+    "evaltex rank gt.txt det.txt other.txt --protocol iou,evaltex",
+    "evaltex rank board.toml --report ranking.html",
+)
+
+
+@click.argument("paths", type=BOARD, nargs=-1, required=True, metavar="GT DET DET... | BOARD")
+@protocol_options(help_text="Protocols to rank by.  [default: evaltex; of a board: its own]")
+@input_options()
+@work_options
+@click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    help="Name of a detector, in order.  [default: file name]",
+)
+@resamples_option
+@seed_option
+@ci_option("level", 0.95, "Level of the intervals and the tests.  [default: 0.95]")
+@confidence_option
+@click.option(
+    "--correction",
+    type=Name("correction", CORRECTIONS),
+    default=CORRECTIONS[0],
+    show_default=True,
+    help="Correction of p-values for all pairs: max-t or holm.",
+)
+@click.option("--pooled", is_flag=True, help="Also sum the evidence over all data sets.")
+@click.option(
+    "--cache",
+    type=OutputFolder(),
+    help="Folder for evidence.  [default: .evaltex-cache next to the board]",
+)
+@form_option
+@click.option("--report", type=OutputFile("report"), help="Write the ranking as a page, too.")
+@output_option("ranking")
+@force_option
+@all_faults_option
+def command(
+    paths: tuple[Path, ...],
+    chosen: Chosen,
+    options: InputOptions,
+    work: Work,
+    labels: tuple[str, ...],
+    resamples: int,
+    seed: int,
+    level: float,
+    correction: str,
+    pooled: bool,
+    cache: Path | None,
+    form: str,
+    report: Path | None,
+    output: Path | None,
+) -> None:
+    """Rank detectors: scores and ranks with intervals, ties, and where protocols disagree.
+
+    Give the ground truth and two or more detections, or a board: a TOML file of detectors, data
+    sets and protocols. Detectors that share a letter do not differ significantly; p-values are
+    corrected for all pairs.
+    """
+    with error_exit():
+        given = {
+            "level": level,
+            "resamples": resamples,
+            "seed": seed,
+            "correction": correction,
+            "pooled": pooled,
+        }
+        is_board = len(paths) == 1 and is_board_file(paths[0])
+        if not is_board and len(paths) < 3:
+            stop("nothing to rank; give GT DET_A DET_B ..., or a board (evaltex rank board.toml)")
+        from evaltex_cli.ranking import cache as cache_folder
+        from evaltex_cli.ranking import measuring, page, ranking, tables, terminal_table
+
+        if is_board:
+            _refuse_with_board(chosen, labels)
+            board = _board(
+                paths[0], chosen, {name: given[name] for name in given if is_given(name)}
+            )
+            cache = cache or paths[0].parent / cache_folder.FOLDER
+        else:
+            board = _of_paths(paths, labels, chosen, options, given)
+        work.prepare("evaltex_cli.ranking.ranking")
+        with work.workers(*board.paths) as ordered_map:
+            entries, left_out = measuring.entries_of(board, cache, ordered_map)
+        ranked = ranking.rank(entries, board.detectors, board.settings)
+        warn([*left_out, *ranked.warnings])
+        if report is not None:
+            page.write(report, ranked, board.reports)
+        if form == "table":
+            write_output(terminal_table.table(ranked, screen(output)), output)
+        else:
+            write_output(tables.FORMATS[form](ranked), output)
+
+
+def _refuse_with_board(chosen: Chosen, labels: tuple[str, ...]) -> None:
+    """Refuse options that the board has for each data set."""
+    names = ("gt_format", "det_format", "images", "min_confidence", "lines", "invalid")
+    given = [
+        f"--{name.replace('_', '-')}"
+        for name in (*names, "coordinates", "columns")
+        if is_given(name)
+    ]
+    given += ["--label"] if labels else []
+    given += ["--set, --config or --preset"] if chosen.has_parameters else []
+    if given:
+        stop(f"{', '.join(given)}: the board says this for each data set; write it there")
+
+
+def _board(path: Path, chosen: Chosen, given: dict[str, Any]) -> Board:
+    from evaltex_cli.ranking import board
+
+    return board.read(path, given | ({"protocols": chosen.names()} if chosen.protocols else {}))
+
+
+def _of_paths(
+    paths: tuple[Path, ...],
+    labels: tuple[str, ...],
+    chosen: Chosen,
+    options: InputOptions,
+    given: dict[str, Any],
+) -> Board:
+    """Return the board of one data set, named after its ground truth."""
+    from evaltex_cli.ranking.board import Board, DataSet, Settings
+
+    gt, *detections = paths
+    if labels and len(labels) != len(detections):
+        stop(f"{len(labels)} labels for {len(detections)} detectors; give one a detector, or none")
+    named = dict(zip(labels or labels_of(tuple(detections)), detections, strict=True))
+    if len(named) < len(detections):
+        stop("two detectors of one name; give each its own by --label")
+    dataset = DataSet(gt.name, gt, chosen.read_by(options), chosen.parameters(), named)
+    return Board([dataset], Settings(**given))

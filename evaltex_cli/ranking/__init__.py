@@ -1,0 +1,1 @@
+"""Who is best: ranks of many detectors with intervals, ties, and where protocols disagree."""

@@ -1,0 +1,129 @@
+"""Boards: what is wrong with one is in one message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evaltex_cli.cli import rank as command
+from evaltex_cli.errors import ConfigError
+from evaltex_cli.ranking import board
+
+WHOLE = """
+protocols = ["IoU", "evaltex"]
+level = 0.9
+resamples = 50
+[datasets.one]
+gt = "gt.txt"
+invalid = "drop"
+min_confidence = 0.5
+set = ["iou.iou=0.7"]
+[detectors.A]
+one = "a.txt"
+[detectors.B]
+one = "b.txt"
+[reports.A]
+one = "a.html"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("gt.txt", "a.txt", "b.txt", "a.html"):
+        (tmp_path / name).touch()
+    return tmp_path
+
+
+def read(folder: Path, text: str) -> board.Board:
+    path = folder / "board.toml"
+    path.write_text(text, encoding="utf-8")
+    return board.read(path)
+
+
+def faults(folder: Path, text: str) -> list[str]:
+    with pytest.raises(ConfigError) as error:
+        read(folder, text)
+    start = f"{folder / 'board.toml'}: "
+    lines = str(error.value).splitlines()
+    assert all(line.startswith(start) for line in lines)
+    return [line.removeprefix(start) for line in lines]
+
+
+def test_paths_are_relative_to_the_board(folder: Path) -> None:
+    found = read(folder, WHOLE)
+    (dataset,) = found.datasets
+    assert dataset.gt == folder / "gt.txt"
+    assert dataset.detections == {"A": folder / "a.txt", "B": folder / "b.txt"}
+    assert found.reports == {("one", "A"): folder / "a.html"}
+    assert dataset.options.invalid == "drop"
+    assert dataset.options.min_confidence == 0.5
+    assert list(dataset.parameters) == ["iou", "evaltex"]
+    assert dataset.parameters["iou"].iou == 0.7
+    assert (found.settings.level, found.settings.resamples, found.settings.seed) == (0.9, 50, 0)
+
+
+def test_all_faults_are_in_one_message(folder: Path) -> None:
+    text = WHOLE.replace("level = 0.9", "level = 95\nseeds = 1").replace('"b.txt"', '"c.txt"')
+    text = text.replace('"IoU"', '"tio"').replace('invalid = "drop"', 'invalid = "dorp"')
+    found = faults(folder, text + 'two = "a.html"\n')
+    assert found == [
+        "the board: level = 95; expected a number between 0 and 1",
+        "the board: unknown key 'seeds' (did you mean 'seed'?); expected one of protocols, level,"
+        " resamples, seed, correction, pooled, allow_missing, datasets, detectors, reports",
+        "reports.A: no data set 'two'; expected one",
+        "protocols: unknown protocol 'tio' (did you mean 'tiou'?); expected "
+        + ", ".join(board.PROTOCOLS),
+        "datasets.one: invalid = 'dorp'; expected one of repair, drop, skip, error",
+        f"detectors.B: one = 'c.txt'; there is no {folder / 'c.txt'}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ["no datasets; expected tables [datasets.NAME]"]),
+        ("protocols = 3", ["the board: protocols = 3; expected names"]),
+        ("level = nan", ["the board: level = nan; expected a number between 0 and 1"]),
+        ("datasets = 1", ["the board: datasets = 1; expected tables [datasets.NAME]"]),
+        ("[datasets]\none = 1", ["datasets: 'one' = 1; expected a table [datasets.NAME]"]),
+        ("[datasets.one]", ["datasets.one: no gt; expected the path of the ground truth"]),
+        ('[datasets.one]\ngt = ""', ["datasets.one: gt = ''; expected a path"]),
+        (
+            "[datasets.one]\nset = ['x']\ngt='gt.txt'",
+            ["datasets.one: --set x: expected [PROTOCOL.]"],
+        ),
+        ("[detectors.A]\none = 3", ["detectors.A: no data set 'one'"]),
+        ("[reports.A]", ["reports: no detector 'A'"]),
+    ],
+)
+def test_a_fault_has_its_place(folder: Path, text: str, expected: list[str]) -> None:
+    found = faults(folder, text)
+    for one in expected:
+        assert any(fault.startswith(one) for fault in found), found
+
+
+@pytest.mark.parametrize(
+    "content", [b"\xff", b"[", b"a = " + b"[" * 100_000, b" " * (1 << 20) + b"a"]
+)
+def test_what_is_no_toml_is_refused(folder: Path, content: bytes) -> None:
+    path = folder / "board.toml"
+    path.write_bytes(content)
+    with pytest.raises(ConfigError, match="expected a board"):
+        board.read(path)
+
+
+def test_a_detector_may_lack_a_data_set_if_the_board_says_so(folder: Path) -> None:
+    more = WHOLE + '[detectors.C]\ntwo = "a.txt"\n[datasets.two]\ngt = "gt.txt"\n'
+    more = more.replace("[detectors.B]\n", '[detectors.B]\ntwo = "b.txt"\n')
+    assert [fault.partition(";")[0] for fault in faults(folder, more)] == [
+        "detectors.A: no detections of two",
+        "detectors.C: no detections of one",
+    ]
+    found = read(folder, "allow_missing = true\n" + more)
+    assert [list(one.detections) for one in found.datasets] == [["A", "B"], ["B", "C"]]
+    assert found.detectors == ["A", "B", "C"]
+
+
+def test_the_command_knows_the_corrections() -> None:
+    assert command.CORRECTIONS == board.CORRECTIONS

@@ -1,0 +1,379 @@
+"""`evaltex rank`: ranks, the cache, and what is written."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from evaltex_cli import InputError, compare, rank
+from evaltex_cli.cli import main
+from evaltex_cli.ranking import measuring
+
+DATA = Path(__file__).parents[2].parent / "shared" / "data" / "ctw1500"
+IMAGES = 40
+SHARES = {"good": 0.9, "alike": 0.9, "poor": 0.5}
+
+
+def write_side(path: Path, seed: int, share: float, is_gt: bool) -> None:
+    """Words of `IMAGES` images in the format of EvaLTex; a detector finds a share of them."""
+    rng = np.random.default_rng(seed)
+    lines = []
+    for k in range(IMAGES):
+        lines += [f"img_{k}", "400,400"] if is_gt else [f"img_{k}"]
+        for i in range(1, 5):
+            box = f"10,{60 * i},200,40"
+            if is_gt:
+                lines.append(f'{i},{i},"w{i}",f,{box}')
+            elif rng.random() < share:
+                lines.append(f'{i},"w{i}",{box}')
+    path.write_text("\n".join(lines) + "\n")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for k, dataset in enumerate(("one", "two")):
+        write_side(tmp_path / f"gt-{dataset}.txt", 0, 1, is_gt=True)
+        for label, share in SHARES.items():
+            seed = 100 * k + len(label)
+            write_side(tmp_path / f"{label}-{dataset}.txt", seed, share, is_gt=False)
+    lines = ['protocols = ["iou", "evaltex"]', "resamples = 300"]
+    for dataset in ("one", "two"):
+        lines += [f"[datasets.{dataset}]", f'gt = "gt-{dataset}.txt"']
+    for label in SHARES:
+        lines += [
+            f"[detectors.{label}]",
+            *(f'{one} = "{label}-{one}.txt"' for one in ("one", "two")),
+        ]
+    (tmp_path / "board.toml").write_text("\n".join(lines))
+    return tmp_path
+
+
+def run(*arguments: str, status: int = 0) -> Result:
+    result = CliRunner().invoke(main, ["rank", *arguments])
+    assert result.exit_code == status, result.output
+    return result
+
+
+def of_board(*arguments: str) -> Any:
+    return json.loads(run("board.toml", "--format", "json", *arguments).stdout)
+
+
+def test_ranks_ties_and_pairs(folder: Path) -> None:
+    found = of_board()
+    assert found["kind"] == "ranking"
+    assert [one["name"] for one in found["datasets"]] == ["one", "two"]
+    iou = found["datasets"][0]["protocols"]["iou"]
+    assert iou["score"] == "hmean"
+    assert [one["label"] for one in iou["detectors"]][-1] == "poor"
+    *best, last = iou["detectors"]
+    assert {one["groups"] for one in best} == {"a"}
+    assert [one["rank_interval"] for one in best] == [[1, 2], [1, 2]]
+    assert (last["groups"], last["rank"], last["rank_interval"]) == ("b", 3, [3, 3])
+    low, high = last["interval"]
+    assert low < last["scores"]["hmean"] < high
+    assert [(one["a"], one["b"]) for one in iou["pairs"]] == [
+        ("good", "alike"),
+        ("good", "poor"),
+        ("alike", "poor"),
+    ]
+    for pair in iou["pairs"]:
+        assert pair["p"] <= pair["p_corrected"]
+        low, high = pair["interval"]
+        assert low <= pair["difference"] <= high
+        assert (pair["p"] < 0.05) == (not low <= 0 <= high)
+
+
+def test_pairs_are_those_of_compare(folder: Path) -> None:
+    found = of_board()["datasets"][0]["protocols"]["iou"]["pairs"]
+    for pair in found:
+        files = {label: f"{label}-one.txt" for label in (pair["b"], pair["a"])}
+        (score,) = (
+            one
+            for one in compare("gt-one.txt", files, "iou", resamples=300).scores
+            if one.score == "hmean"
+        )
+        assert pair["difference"] == pytest.approx(score.differences[1], abs=1e-15)
+        assert pair["p"] == score.p_values[1]
+        assert tuple(pair["interval"]) == score.difference_intervals[1]
+
+
+def test_agreement_and_means_over_data_sets(folder: Path) -> None:
+    found = of_board("--pooled")
+    agreement = found["datasets"][0]["agreement"]
+    assert agreement["protocols"] == ["evaltex", "iou"]
+    assert agreement["tau"][0][0] == agreement["tau"][1][1] == 1
+    assert agreement["tau"][0][1] == agreement["tau"][1][0]
+    overall = found["overall"]["iou"]
+    for one in overall["detectors"]:
+        ranked = [
+            (each["scores"]["hmean"], each["rank"])
+            for dataset in found["datasets"]
+            for each in dataset["protocols"]["iou"]["detectors"]
+            if each["label"] == one["label"]
+        ]
+        assert one["macro"] == pytest.approx(np.mean([score for score, _ in ranked]))
+        assert one["mean_rank"] == pytest.approx(np.mean([rank for _, rank in ranked]))
+        low, high = one["macro_interval"]
+        assert low < one["macro"] < high
+        assert one["pooled"] is not None
+    assert overall["detectors"][-1]["label"] == "poor"
+    assert overall["detectors"][-1]["mean_rank_interval"] == [3, 3]
+
+
+def test_resamples_of_data_sets_are_independent(folder: Path) -> None:
+    """The interval of a mean of two data sets is shorter than theirs by the square root of two."""
+    found = of_board("--resamples", "2000")
+    widths = [
+        np.subtract(*reversed(each["interval"]))
+        for dataset in found["datasets"]
+        for each in dataset["protocols"]["iou"]["detectors"]
+        if each["label"] == "poor"
+    ]
+    (overall,) = (one for one in found["overall"]["iou"]["detectors"] if one["label"] == "poor")
+    width = np.subtract(*reversed(overall["macro_interval"]))
+    assert width == pytest.approx(np.hypot(*widths) / 2, rel=0.1)
+
+
+@pytest.fixture
+def evaluations(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """The detections that are evaluated."""
+    evaluated: list[str] = []
+    original = measuring.evaluate_inputs
+
+    def counted(inputs: Any, *arguments: Any, **named: Any) -> Any:
+        evaluated.append(Path(inputs.det.path).name)
+        return original(inputs, *arguments, **named)
+
+    monkeypatch.setattr(measuring, "evaluate_inputs", counted)
+    yield evaluated
+
+
+def test_only_what_is_new_is_evaluated(folder: Path, evaluations: list[str]) -> None:
+    first = run("board.toml", "--format", "json").stdout
+    assert len(evaluations) == 6
+    evaluations.clear()
+    assert run("board.toml", "--format", "json").stdout == first
+    assert evaluations == []
+    write_side(folder / "poor-two.txt", 5, 0.6, is_gt=False)
+    assert run("board.toml", "--format", "json").stdout != first
+    assert evaluations == ["poor-two.txt"]
+    evaluations.clear()
+    run("board.toml", "--protocol", "iou", "--seed", "3")
+    assert evaluations == [], "subsets are drawn again from the stored evidence"
+    run("board.toml", "--protocol", "tiou,iou")
+    assert len(evaluations) == 6
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "foreign", "link", "others", "names"])
+def test_a_file_of_the_cache_that_cannot_be_trusted_is_measured_again(
+    folder: Path, evaluations: list[str], damage: str
+) -> None:
+    first = run("board.toml", "--format", "json", "--protocol", "iou").stdout
+    evaluations.clear()
+    (path, *_) = sorted((folder / ".evaltex-cache").glob("*.npz"))
+    if damage == "empty":
+        path.write_bytes(b"")
+    elif damage == "cut":
+        path.write_bytes(path.read_bytes()[:-300])
+    elif damage == "foreign":
+        np.savez(path, other=np.arange(3))
+    elif damage == "link":
+        path.rename(path.with_suffix(".moved"))
+        path.symlink_to(path.with_suffix(".moved"))
+    elif damage == "others":
+        path.chmod(0o666)
+    else:
+        with np.load(path) as stored:
+            arrays = dict(stored)
+        about = json.loads(arrays["about"].tobytes())
+        about["names"] = about["names"][1:]
+        arrays["about"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
+        np.savez(path, **arrays)
+        path.chmod(0o600)
+    assert run("board.toml", "--format", "json", "--protocol", "iou").stdout == first
+    assert len(evaluations) == 1
+
+
+def test_a_board_is_ranked_the_same_in_any_order_and_by_any_number_of_jobs(folder: Path) -> None:
+    found = of_board()
+    again = of_board("--jobs", "2", "--cache", "elsewhere")
+    assert again == found
+    text = (folder / "board.toml").read_text()
+    head, one, two, *detectors = re.split(r"(?=^\[)", text, flags=re.MULTILINE)
+    (folder / "board.toml").write_text("".join([head, "\n", two, one, *detectors]))
+    other = of_board("--cache", "elsewhere")
+    assert sorted(other.pop("datasets"), key=str) == sorted(found.pop("datasets"), key=str)
+    assert other == found
+
+
+def test_detections_on_the_command_line(folder: Path) -> None:
+    names = [f"{label}-one.txt" for label in SHARES]
+    found = json.loads(run("gt-one.txt", *names, "--format", "json").stdout)
+    (dataset,) = found["datasets"]
+    assert dataset["name"] == "gt-one.txt"
+    assert list(dataset["protocols"]) == ["evaltex"]
+    assert found["overall"] == {}
+    assert not (folder / ".evaltex-cache").exists()
+    labels = [option for label in SHARES for option in ("--label", label)]
+    table = run("gt-one.txt", *names, *labels).stdout
+    assert "poor-one" not in table
+    assert "poor" in table
+
+
+def test_from_python(folder: Path) -> None:
+    of_files = rank("board.toml")
+    assert json.loads(json.dumps(of_files.to_dict()))["detectors"] == list(SHARES)
+    assert rank("board.toml", protocol="IoU").datasets[0].protocols.keys() == {"iou"}
+    assert "poor" in repr(of_files)
+    gt = [[[0, 0, 100, 20]]] * 30
+    of_arrays = rank(gt, {"none": [[]] * 30, "all": gt}, ["iou", "tiou"], correction="holm")
+    (dataset,) = of_arrays.datasets
+    assert [one.label for one in dataset.protocols["tiou"].detectors] == ["all", "none"]
+    with pytest.raises(InputError, match="rank: one detector"):
+        rank(gt, [gt])
+    with pytest.raises(InputError, match="give name -> detections, or the path of a board"):
+        rank(gt)
+
+
+def test_data_frames(folder: Path) -> None:
+    pytest.importorskip("pandas")
+    found = rank("board.toml")
+    assert len(found.to_pandas()) == 2 * 2 * 3
+    assert len(found.to_pandas("pairs")) == 2 * 2 * 3
+    assert found.to_pandas("overall")["mean_rank"].max() == 3
+
+
+def test_the_formats_of_the_output(folder: Path) -> None:
+    found = of_board()
+    rows = list(csv.DictReader(io.StringIO(run("board.toml", "--format", "csv").stdout)))
+    assert len(rows) == 12
+    best = found["datasets"][0]["protocols"]["evaltex"]["detectors"][0]
+    assert (rows[0]["detector"], rows[0]["ties"]) == (best["label"], best["groups"])
+    assert float(rows[0]["value"]) == best["scores"]["fscore"]
+    markdown = run("board.toml", "--format", "markdown").stdout
+    poor = [line for line in markdown.splitlines() if line.startswith("| poor |")]
+    assert len(poor) == 3
+    assert not any("**" in line for line in poor)
+    assert markdown.count("**") == 2 * 2 * 2 * 2, "both of the best group, two protocols, two sets"
+    latex = run("board.toml", "--format", "latex").stdout
+    assert latex.count(r"\textbf{") == 8
+    for line in run("board.toml", "--pooled").stdout.splitlines():
+        assert len(line) <= 80
+
+
+def test_the_last_lines_say_who_is_best(folder: Path) -> None:
+    text = run("board.toml", "--protocol", "iou").stdout
+    assert "has the highest hmean" in text
+    assert "not significantly lower:" in text
+
+
+class Page(HTMLParser):
+    """Checks that elements are closed, and collects links."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag != "meta":
+            self.open.append(tag)
+        self.links += [value or "" for name, value in attrs if name == "href"]
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page(folder: Path) -> None:
+    (folder / "a report.html").touch()
+    with (folder / "board.toml").open("a") as file:
+        file.write('\n[reports.good]\none = "a report.html"\n')
+    run("board.toml", "--report", "page.html")
+    text = (folder / "page.html").read_text()
+    page = Page()
+    page.feed(text)
+    assert page.open == []
+    assert page.links == ["a%20report.html"] * 2
+    assert "<script" not in text
+    assert "http" not in text.replace("http-equiv", "")
+    run("board.toml", "--report", "page.html")
+    assert (folder / "page.html").read_text() == text, "replaced by the same bytes"
+
+
+def test_a_page_escapes_names(folder: Path) -> None:
+    with (folder / "board.toml").open("a") as file:
+        file.write('\n[detectors."<b>&"]\none = "good-one.txt"\ntwo = "good-two.txt"\n')
+    run("board.toml", "--report", "page.html")
+    assert "<b>" not in (folder / "page.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["gt-one.txt", "good-one.txt"], "nothing to rank"),
+        (["board.toml", "--invalid", "drop"], "--invalid: the board says this for each data set"),
+        (["board.toml", "--set", "iou.iou=0.7"], "the board says this for each data set"),
+        (["gt-one.txt", "good-one.txt", "good-one.txt"], "two detectors of one name"),
+        (["board.toml", "--protocol", "popeval", "--report", "gt-one.txt"], "gt-one.txt"),
+    ],
+)
+def test_what_is_refused(folder: Path, arguments: list[str], message: str) -> None:
+    before = (folder / "gt-one.txt").read_bytes()
+    result = run(*arguments, status=2)
+    assert message in " ".join(result.stderr.split())
+    assert (folder / "gt-one.txt").read_bytes() == before
+
+
+def test_no_output_replaces_an_input_of_the_board(folder: Path) -> None:
+    run("board.toml", "--output", "good-one.txt", "--force", status=2)
+    assert (folder / "good-one.txt").read_text().startswith("img_0")
+
+
+def test_detectors_without_texts_leave_out_protocols_of_texts(
+    folder: Path, evaluations: list[str]
+) -> None:
+    path = folder / "poor-one.txt"
+    path.write_text(re.sub(r'"w\d"', '""', path.read_text()))
+    for _ in range(2):
+        result = run("board.toml", "--protocol", "popeval,iou", "--format", "json")
+        assert "left out: popeval (poor: no transcriptions)" in result.stderr.replace("\n ", "")
+        found = json.loads(result.stdout)
+        assert list(found["datasets"][0]["protocols"]) == ["iou"]
+        assert list(found["datasets"][1]["protocols"]) == ["iou", "popeval"]
+    assert len(evaluations) == 6
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="no ../shared/data/ctw1500")
+def test_ctw1500_has_three_winners(tmp_path: Path) -> None:
+    names = ("CTD", "DRRG", "TextBPN", "TextBPN-Plus-Plus", "TextPMs")
+    found = rank(
+        DATA / "gt.zip",
+        {name: DATA / f"{name}.zip" for name in names},
+        ["evaltex", "deteval", "iou", "tiou"],
+        invalid_polygons="drop",
+    )
+    protocols = found.datasets[0].protocols
+    assert {name: one.best for name, one in protocols.items()} == {
+        "evaltex": ["TextPMs", "TextBPN-Plus-Plus"],
+        "deteval": ["DRRG", "TextBPN-Plus-Plus"],
+        "iou": ["TextBPN-Plus-Plus", "TextPMs"],
+        "tiou": ["TextBPN-Plus-Plus"],
+    }
+    tau = dict(
+        zip(found.datasets[0].agreement.protocols, found.datasets[0].agreement.tau[0], strict=True)
+    )
+    assert tau == {"evaltex": 1.0, "deteval": 0.0, "iou": 0.8, "tiou": pytest.approx(0.6)}
