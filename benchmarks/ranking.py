@@ -46,8 +46,8 @@ def board(
 
 
 def shares_of(images: int, boards: int, settings: Settings, seed: int) -> list[float]:
-    """Return the shares of a row of the table: equal boards with any difference; rank intervals that
-    contain the true rank, of each detector and of all five at once; neighbours told apart.
+    """Return a row of the table: equal boards with any difference; rank intervals that
+    contain the true rank, of each detector and of all five at once; neighbours distinguished.
     """
     rng = np.random.default_rng([seed, images])
     wrong = contained = all_contained = apart = 0
@@ -81,7 +81,12 @@ def shares_of(images: int, boards: int, settings: Settings, seed: int) -> list[f
 
 def table(arguments: argparse.Namespace) -> Iterator[str]:
     """Yield the lines of a Markdown table, in per cent."""
-    heads = ["equal: any difference", "true rank in interval", "all five", "neighbours told apart"]
+    heads = [
+        "equal: any difference",
+        "true rank in interval",
+        "all five",
+        "neighbours distinguished",
+    ]
     yield f"| correction | images | {' | '.join(heads)} |"
     yield "| --- | ---: |" + " ---: |" * len(heads)
     for correction in arguments.correction:

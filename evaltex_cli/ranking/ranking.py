@@ -1,4 +1,4 @@
-"""Ranks of detectors, by data set and protocol: who is best, and who cannot be told apart."""
+"""Ranks of detectors, by data set and protocol: who is best, and who cannot be distinguished."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def _rows(ranking: ProtocolRanking) -> Iterator[list[str]]:
 
 
 def sentence(ranking: ProtocolRanking) -> str:
-    """Say who is best, and who cannot be told from it."""
+    """Say who is best, and who cannot be distinguished from it."""
     best, *others = ranking.best or [""]
     if not best:
         return f"{ranking.protocol}: no detector has a score."
