@@ -65,7 +65,7 @@ def test_paths_are_relative_to_the_board(folder: Path) -> None:
 
 def test_all_faults_are_in_one_message(folder: Path) -> None:
     text = WHOLE.replace("level = 0.9", "level = 95\nseeds = 1").replace('"b.txt"', '"c.txt"')
-    text = text.replace('"IoU"', '"tio"').replace('invalid = "drop"', 'invalid = "dorp"')
+    text = text.replace('"IoU"', '"tio"').replace('invalid = "drop"', 'invalid = "wrong"')
     found = faults(folder, text + 'two = "a.html"\n')
     assert found == [
         "the board: level = 95; expected a number between 0 and 1",
@@ -74,7 +74,7 @@ def test_all_faults_are_in_one_message(folder: Path) -> None:
         "reports.A: no data set 'two'; expected one",
         "protocols: unknown protocol 'tio' (did you mean 'tiou'?); expected "
         + ", ".join(board.PROTOCOLS),
-        "datasets.one: invalid = 'dorp'; expected one of repair, drop, skip, error",
+        "datasets.one: invalid = 'wrong'; expected one of repair, drop, skip, error",
         f"detectors.B: one = 'c.txt'; there is no {folder / 'c.txt'}",
     ]
 

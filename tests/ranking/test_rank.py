@@ -357,13 +357,14 @@ def test_detectors_without_texts_leave_out_protocols_of_texts(
     assert len(evaluations) == 6
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not DATA.is_dir(), reason="no ../shared/data/ctw1500")
 def test_ctw1500_has_three_winners(tmp_path: Path) -> None:
     names = ("CTD", "DRRG", "TextBPN", "TextBPN-Plus-Plus", "TextPMs")
     found = rank(
         DATA / "gt.zip",
         {name: DATA / f"{name}.zip" for name in names},
-        ["evaltex", "deteval", "iou", "tiou"],
+        ["evaltex", "deteval", "iou"],
         invalid_polygons="drop",
     )
     protocols = found.datasets[0].protocols
@@ -371,9 +372,8 @@ def test_ctw1500_has_three_winners(tmp_path: Path) -> None:
         "evaltex": ["TextPMs", "TextBPN-Plus-Plus"],
         "deteval": ["DRRG", "TextBPN-Plus-Plus"],
         "iou": ["TextBPN-Plus-Plus", "TextPMs"],
-        "tiou": ["TextBPN-Plus-Plus"],
     }
     tau = dict(
         zip(found.datasets[0].agreement.protocols, found.datasets[0].agreement.tau[0], strict=True)
     )
-    assert tau == {"evaltex": 1.0, "deteval": 0.0, "iou": 0.8, "tiou": pytest.approx(0.6)}
+    assert tau == {"evaltex": 1.0, "deteval": 0.0, "iou": 0.8}
