@@ -20,8 +20,10 @@ def test_the_citation_has_the_version() -> None:
     assert yaml.safe_load(text_of("CITATION.cff"))["version"] == __version__
 
 
-def test_the_changelog_has_a_section_of_the_version() -> None:
-    assert f"## [{__version__}]" in text_of("CHANGELOG.md")
+def test_the_changelog_has_the_version_with_the_date_of_the_citation() -> None:
+    date = yaml.safe_load(text_of("CITATION.cff"))["date-released"]
+    sections = [line for line in text_of("CHANGELOG.md").splitlines() if line.startswith("## ")]
+    assert sections[:2] == ["## [Unreleased]", f"## [{__version__}] - {date}"]
 
 
 def test_every_input_of_the_action_is_used_and_every_used_one_declared() -> None:
