@@ -344,6 +344,9 @@ def input_warnings(
             " detections in "
         )
         warnings.append(counted(det_summary.missing, missing) + det_summary.file)
+    elif det_summary.missing:
+        nothing = "no image in the detection file, as if nothing was detected"
+        warnings.append(f"{det_summary.file}: {nothing}")
     return warnings
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 INVERTED_BOX = re.compile(r"a box from \(")
 _ROW = re.compile(r"object line '[^,']+,[^']*' before any image name")
 _ONLY_IN_DETECTIONS = "is not in the ground truth"
+_NOT_UTF8 = "UTF-"
+_NO_NUMBERS = re.compile(r"(?:image|[0-3] numbers? at the start of) '([^']*)'")
+_SEMICOLONS = re.compile(r"[^;]*(?:;[^;]*){3}")
+_DECIMAL_COMMAS = re.compile(r"(?:-?[0-9]+,[0-9]+[\s;]+){3}")
+_LAST_NUMBER = re.compile(r"([0-9]+)(?=[^0-9]*$)")
 _FEW = 20
 """Images that are read to see whether an input is of the other side."""
 _MOST_NAMES = 10_000
@@ -48,16 +53,24 @@ def raise_if_any(inputs: Inputs, gt_objects: int, det_objects: int) -> None:
 
 def _hints(inputs: Inputs, read_well: Mapping[str, int]) -> Iterator[str]:
     of_names = [_ONLY_IN_DETECTIONS in same.first[0].found for same in inputs.faults.kinds.values()]
-    if not all(of_names) and _are_swapped(inputs):
+    if not all(of_names) and inputs.options.masks is None and _are_swapped(inputs):
         yield (
             "each side reads well as the other one; give the ground truth first, then the"
             " detections"
         )
         return
-    for same in inputs.faults.kinds.values():
+    every = list(inputs.faults.kinds.values())
+    separators = {_separators(same.first[0].found) for same in every} - {None}
+    yield from sorted(filter(None, separators))
+    if separators or any(_NOT_UTF8 in same.first[0].found for same in every):
+        return  # names that are not read well are not spelled in another way
+    for same in every:
         found = same.first[0].found
         if INVERTED_BOX.match(found) and same.count >= _objects(same.first[0].file, read_well):
-            yield f"{same.count} boxes look like x,y,width,height; write x,y,x+width,y+height"
+            yield (
+                f"{same.count} boxes look like x,y,width,height; write x,y,x+width,y+height. If"
+                " they are of two corners, write the upper left one first"
+            )
         elif _ROW.match(found):
             yield (
                 "a table of one object per line needs a header, such as"
@@ -65,6 +78,18 @@ def _hints(inputs: Inputs, read_well: Mapping[str, int]) -> Iterator[str]:
             )
         elif _ONLY_IN_DETECTIONS in found:
             yield from _names(inputs, same)
+
+
+def _separators(found: str) -> str | None:
+    """What to do about lines whose numbers are separated in another way."""
+    line = _NO_NUMBERS.match(found)
+    if line is None:
+        return None
+    if _DECIMAL_COMMAS.match(line[1]):
+        return "the numbers have decimal commas; write decimal points, and commas between numbers"
+    if _SEMICOLONS.match(line[1]):
+        return "the fields are separated by semicolons; separate them by commas"
+    return None
 
 
 def _objects(file: str, read_well: Mapping[str, int]) -> int:
@@ -83,12 +108,37 @@ def _names(inputs: Inputs, same: EqualFaults) -> Iterator[str]:
     pairs = would_pair(missing, extra)
     if pairs:
         yield f"of the {same.count} names {described_pairs(pairs)}"
+    elif step := _step(gt.names, det.names):
+        yield (
+            f"all {len(det.names)} image names of the detections would be in the ground truth if"
+            f" their numbers were {'higher' if step > 0 else 'lower'} by one; does one side count"
+            " from 0, and the other from 1?"
+        )
     elif 2 * same.count >= len(det.names) > 1:
         share = counted(len(det.names), f"{same.count} of {{count}} image[s] of the detections")
         yield (
             f"{share} are not in the ground truth; are the two of one data set, and of the same"
             " part of it?"
         )
+
+
+def _step(gt: Sequence[str], det: Sequence[str]) -> int | None:
+    """By what the last number of all names of the detections differs from
+    that of names of the ground truth, 1 or -1; None if by neither, or if there is only one name.
+    """
+    if not 1 < len(det) <= _MOST_NAMES:
+        return None
+    known = set(gt)
+    return next(
+        (step for step in (1, -1) if all(_numbered(name, step) in known for name in det)), None
+    )
+
+
+def _numbered(name: str, step: int) -> str:
+    """A name with its last number changed, of as many digits if it had zeros in front."""
+    return _LAST_NUMBER.sub(
+        lambda found: f"{int(found[0]) + step:0{len(found[0]) if found[0][0] == '0' else 1}d}", name
+    )
 
 
 def _are_swapped(inputs: Inputs) -> bool:

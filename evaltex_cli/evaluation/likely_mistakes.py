@@ -57,7 +57,7 @@ def explained(evaluations: Sequence[Evaluation], inputs: Inputs) -> list[Evaluat
     always += [
         f"{paths[one.side]}: {one.text}"
         for one in unusual
-        if not (are_explained if one.kind == "coordinates" else swapped)
+        if not {"coordinates": are_explained, "texts": swapped}.get(one.kind)
     ]
     return [
         replace(one, warnings=[*one.warnings, *always, *why])

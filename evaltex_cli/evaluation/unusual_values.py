@@ -28,7 +28,7 @@ class Unusual(NamedTuple):
     """One finding: `kind` as in `validation.findings.Problem`."""
 
     side: Side
-    kind: Literal["coordinates", "texts"]
+    kind: Literal["coordinates", "confidences", "texts"]
     text: str
 
 
@@ -50,6 +50,13 @@ def unusual_values(gt: Source, det: Source | None, few: int) -> Iterator[Unusual
                 "all coordinates are in [0, 1], and are read as pixels; if they are fractions of"
                 " the page, multiply them by its width and height",
             )
+        elif _begin_with_confidences(one):
+            yield Unusual(
+                side,
+                "confidences",
+                "the first coordinate of all boxes is in [0, 1]; if it is a confidence, write it"
+                " after the coordinates",
+            )
         known = any(TAKEN_FOR_TEXT in text for text in source.warnings)
         if meaning is not None and not are_data and not known:
             example = next(text for texts in _texts(one) for text in texts)
@@ -65,6 +72,15 @@ def _are_fractions(images: ReadImages) -> bool:
     if images.in_fractions is not None or len(boxes) < _SEVERAL or not (boxes % 1).any():
         return False
     return bool(boxes.min() >= 0 and boxes.max() <= 1)
+
+
+def _begin_with_confidences(images: ReadImages) -> bool:
+    """Whether all boxes begin within the first pixel, at fractions, and end farther away."""
+    boxes = images.objects.boxes
+    if images.in_fractions is not None or len(boxes) < _FEWEST_TEXTS:
+        return False
+    first = boxes[:, 0]
+    return bool(first.min() >= 0 and first.max() <= 1 < boxes[:, 2].min() and (first % 1).any())
 
 
 _CONFIDENCES = "are they confidences, in the place of the texts?"

@@ -143,7 +143,19 @@ def described(path: Path, formats: Sequence[Format]) -> str | None:
     if known:
         what, todo = known
         return f"{what}, which is not read; {todo}"
-    return _document(path, formats) or text_list(path)
+    return _document(path, formats) or _broken_json(path) or text_list(path)
+
+
+def _broken_json(path: Path) -> str | None:
+    """Say what is wrong with a file that is JSON by its name and beginning; None if it is not."""
+    begins = recognition.head(path).lstrip().startswith((b"[", b"{"))
+    if not begins or path.suffix.lower() != ".json":
+        return None
+    try:
+        safe_json.parse(document_files.unpacked(path, document_files.read_file(path)))
+    except FormatError as error:
+        return f"no valid JSON: line {error.line}: {error.found}; expected {error.expected}"
+    return None
 
 
 def text_list(path: Path) -> str | None:

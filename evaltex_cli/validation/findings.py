@@ -32,7 +32,8 @@ class Problem(Record):
     kind : str
         ``input`` (cannot be read), ``extra-image``, ``missing-image``, ``empty-image``,
         ``invalid-polygon``, ``zero-area``, ``outside-picture``, ``duplicate``, ``orientation``,
-        ``dont-care``, ``no-objects``, ``coordinates``, ``texts``, ``picture``, ``swapped-sides``.
+        ``dont-care``, ``no-objects``, ``coordinates``, ``confidences``, ``texts``, ``picture``,
+        ``swapped-sides``.
     side : {'gt', 'det'}
     file : str
     line, column : int or None

@@ -196,3 +196,67 @@ def test_label_pictures(
     told = refused(monkeypatch, gt, det, tmp_path / "res", tmp_path / "labels", tmp_path / "labels")
     assert words in told
     assert f"{2 * IMAGES} such faults" in told
+
+
+BAD = {
+    "10;10;110;40": "the fields are separated by semicolons; separate them by commas",
+    "10,5 10,5 110,5 40,5": "the numbers have decimal commas; write decimal points, and commas",
+}
+
+
+@pytest.mark.parametrize(("line", "hint"), BAD.items())
+def test_other_separators(
+    tmp_path: Path, gt: Path, monkeypatch: pytest.MonkeyPatch, line: str, hint: str
+) -> None:
+    det = pack(tmp_path / "det.zip", "res_img_{}.txt", line)
+    assert f"hint: {hint}" in refused(monkeypatch, gt, det)
+
+
+def test_semicolons_where_names_are_expected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lines are taken for names of images then, which are not spelled in another way."""
+    gt, det = tmp_path / "gt.txt", tmp_path / "det.txt"
+    gt.write_text('img_1\n90,120\n1,1,"a",f,1,1,9,9\n')
+    det.write_text('img_1\n1;"a";1;1;9;9\n2;"a";1;1;9;9\n')
+    said = refused(monkeypatch, gt, det)
+    assert "hint: the fields are separated by semicolons" in said
+    assert "of one data set" not in said
+
+
+@pytest.mark.parametrize(("first", "how"), [(-1, "higher"), (1, "lower")])
+def test_numbers_that_count_from_0_on_one_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int, how: str
+) -> None:
+    gt = pack(tmp_path / "gt.zip", "gt_{:03d}.txt", "10,10,110,40,a", range(1, 31))
+    other = pack(
+        tmp_path / "other.zip", "res_{:03d}.txt", "10,10,110,40", range(1 + first, 31 + first)
+    )
+    assert f"if their numbers were {how} by one" in refused(monkeypatch, gt, other)
+
+
+def test_text_that_is_not_utf8_has_no_other_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gt, det = tmp_path / "gt.txt", tmp_path / "det.txt"
+    gt.write_text("".join(f'img_{k}\n90,120\n1,1,"a",f,1,1,9,9\n' for k in range(9)))
+    det.write_bytes("".join(f'img_{k}\n1,"a",1,1,9,9\n' for k in range(9)).encode("utf-16"))
+    said = refused(monkeypatch, gt, det)
+    assert "not UTF-8" in said and "rename" not in said
+
+
+def test_json_that_is_damaged(tmp_path: Path, gt: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    det = tmp_path / "det.json"
+    det.write_text("{not json")
+    assert "det.json: no valid JSON: line 1" in refused(monkeypatch, gt, det)
+
+
+def test_label_pictures_are_no_sign_of_swapped_sides(
+    tmp_path: Path, gt: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    det, pictures = pack(tmp_path / "det.zip", "res_img_{}.txt", "10,10,110,40"), tmp_path / "pics"
+    pictures.mkdir()
+    for k in range(IMAGES):
+        Image.new("L", (120, 90)).save(pictures / f"img_{k}.png")
+    said = refused(monkeypatch, gt, det, tmp_path / "res", pictures, pictures)
+    assert "without height and width" in said and "as the other one" not in said

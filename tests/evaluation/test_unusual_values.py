@@ -90,3 +90,23 @@ def test_validate_without_any_object(tmp_path: Path) -> None:
     empty = tmp_path / "gt.txt"
     empty.write_text("img_1\n90,120\n")
     assert [one.kind for one in validate(empty).problems] == ["no-objects"]
+
+
+def test_confidences_before_the_coordinates(tmp_path: Path) -> None:
+    gt, det = tmp_path / "gt", tmp_path / "det"
+    for folder, first, last in ((gt, "", ",word"), (det, "0.9,", "")):
+        folder.mkdir()
+        lines = [first + ",".join(map(str, box)) + last + "\n" for box in BOXES]
+        (folder / "img_1.txt").write_text("".join(lines))
+    said = "the first coordinate of all boxes is in [0, 1]; if it is a confidence"
+    assert sum(said in text for text in evaluate(gt, det, "iou").warnings) == 1
+    assert [one.side for one in validate(gt, det).problems if one.kind == "confidences"] == ["det"]
+
+
+def test_an_empty_list_of_results(tmp_path: Path) -> None:
+    """Of a detector that has found nothing; whatever the format, a warning says so."""
+    gt, det = table(tmp_path / "gt.csv", WORDS), tmp_path / "det.json"
+    det.write_text("[]")
+    assert evaluate(gt, det, "iou").warnings == [
+        "det.json: no image in the detection file, as if nothing was detected"
+    ]

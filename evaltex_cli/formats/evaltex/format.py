@@ -193,7 +193,6 @@ def index_files(path: Path, files: Sequence[Path], side: Side, faults: FaultLog)
         images.file,
         images.checksum,
     )
-    empty = (f"{path.name}: no image in the detection file, as if nothing was detected",)
     listing = "".join(
         f"{digest}  {file.name}\n" for digest, file in zip(hashes, files, strict=True)
     )
@@ -205,7 +204,6 @@ def index_files(path: Path, files: Sequence[Path], side: Side, faults: FaultLog)
         weights=images.weights,
         content=Reader(names_of_files, readable, side, *columns),
         polygons=images.polygons,
-        warnings=() if names or side == "gt" else empty,
     )
 
 

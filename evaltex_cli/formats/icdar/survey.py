@@ -195,8 +195,8 @@ class Survey:
         ):
             yield (
                 "every line ends in a whole number after its coordinates, which is read as"
-                " transcription; if it is a"
-                " confidence, write it with a decimal point"
+                " transcription; if it is a confidence, write it with a decimal point"
+                + (", if a coordinate, write the other one too" if name == "polygon" else "")
             )
 
     def text_warnings(self, side: Side) -> Iterator[str]:
