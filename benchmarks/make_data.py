@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import zipfile
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from PIL import Image
 CELL_HEIGHT, CELL_WIDTH = 60, 160
 COLUMNS = 6
 IMAGES_AT_ONCE = 4096
-ERROR_TYPES = ("boxes", "polygons", "masks")
+KINDS = ("boxes", "quadrilaterals", "polygons", "masks")
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,13 @@ def waved(rng: np.random.Generator, boxes: NDArray[np.int64]) -> NDArray[np.int6
     return np.concatenate([upper, lower], axis=2).reshape(*boxes.shape[:2], 16)
 
 
+def slanted(rng: np.random.Generator, boxes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Quadrilaterals in place of boxes, (images, objects, 8): every corner moved a little."""
+    x, y, width, height = np.moveaxis(boxes, 2, 0)
+    corners = np.stack([x, y, x + width, y, x + width, y + height, x, y + height], axis=2)
+    return corners + rng.integers(-3, 4, corners.shape)
+
+
 def lines_of(numbers: NDArray[np.int64], first: int, is_gt: bool) -> str:
     """The images' blocks of an EvaLTex file, `first` being the number of the first image."""
     images, objects, count = numbers.shape
@@ -108,7 +116,8 @@ def lines_of(numbers: NDArray[np.int64], first: int, is_gt: bool) -> str:
     named = np.concatenate(
         [np.arange(first, first + images)[:, None], numbers.reshape(images, -1)], axis=1
     )
-    return block * images % tuple(named.ravel().tolist())
+    text: str = block * images % tuple(named.ravel().tolist())
+    return text
 
 
 def make_texts(
@@ -122,8 +131,9 @@ def make_texts(
         for first in range(0, images, IMAGES_AT_ONCE):
             words = random_words(rng, min(IMAGES_AT_ONCE, images - first), objects)
             found = detected(rng, words)
-            if kind == "polygons":
-                words, found = waved(rng, words), waved(rng, found)
+            if kind != "boxes":
+                shape = waved if kind == "polygons" else slanted
+                words, found = shape(rng, words), shape(rng, found)
             gt.write(lines_of(words, first, True))
             det.write(lines_of(found, first, False))
     return gt_path, det_path
@@ -145,12 +155,71 @@ def make_archive(folder: Path, images: int, objects: int, kind: str, seed: int =
     return path
 
 
+def make_repeated(folder: Path, source: Path, images: int, seed: int = 1) -> list[Path]:
+    """Write archives of so many images, those of ICDAR 2015 over and over: ground truth, PixelLink
+    and a second detector, which is PixelLink without some words; return their paths.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    rng = np.random.default_rng(seed)
+    paths = []
+    for name, given, share in (
+        ("gt", "gt.zip", 1.0),
+        ("det", "pixellink.zip", 1.0),
+        ("other", "pixellink.zip", 0.9),
+    ):
+        with zipfile.ZipFile(source / given) as archive:
+            entries = sorted(archive.namelist())
+            texts = [archive.read(entry).decode("utf-8-sig").splitlines() for entry in entries]
+        kept = (
+            [line for line in texts[k % len(texts)] if rng.random() < share] for k in range(images)
+        )
+        paths.append(_archive(folder / f"{name}.zip", kept))
+    return paths
+
+
+def make_scene_text(folder: Path, images: int, seed: int = 1) -> list[Path]:
+    """Write archives like those of `make_repeated` of made words: 10 in each image, three in five
+    of them don't care, and half as many detections.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    rng = np.random.default_rng(seed)
+    words = random_words(rng, images, 10)
+    sides = [slanted(rng, words), *(slanted(rng, detected(rng, words)) for _ in range(2))]
+    paths = []
+    for name, numbers in zip(("gt", "det", "other"), sides, strict=True):
+        is_gt = name == "gt"
+        marks = np.where(rng.random(words.shape[:2]) < 0.6, ",###", ",word") if is_gt else None
+        kept = np.ones(words.shape[:2], bool) if is_gt else rng.random(words.shape[:2]) < 0.55
+        lines = (
+            [
+                ",".join(map(str, ring)) + ("" if marks is None else marks[k, i])
+                for i, ring in enumerate(image)
+                if kept[k, i]
+            ]
+            for k, image in enumerate(numbers.tolist())
+        )
+        paths.append(_archive(folder / f"{name}.zip", lines))
+    return paths
+
+
+def _archive(path: Path, images: Iterable[Sequence[str]]) -> Path:
+    """Write an ICDAR-style archive of the lines of each image; return its path."""
+    start = "gt_" if path.stem == "gt" else "res_"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for k, lines in enumerate(images, 1):
+            archive.writestr(f"{start}img_{k}.txt", "".join(line + "\n" for line in lines))
+    return path
+
+
 def make_coco(
-    folder: Path, images: int, objects: int, seed: int = 1
+    folder: Path, images: int, objects: int, seed: int = 1, is_complete: bool = False
 ) -> tuple[list[Path], list[Path]]:
     """Write the same quadrilaterals as EvaLTex text and as COCO JSON; return
     the paths of both sides, of each.
+
+    Of complete JSON the members are all that other programs want.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     texts, documents = (
         [folder / f"{side}{ending}" for side in ("gt", "det")] for ending in (".txt", ".json")
     )
@@ -163,14 +232,38 @@ def make_coco(
         )
         is_gt = text == texts[0]
         text.write_text(lines_of(numbers, 0, is_gt), encoding="utf-8", newline="\n")
-        named = [(f"img_{k}", ring) for k, image in enumerate(numbers.tolist()) for ring in image]
-        annotations = [
-            {"image_id": name, "segmentation": [ring], "utf8_string": "word"}
-            for name, ring in named
+        named = [
+            (k if is_complete else f"img_{k}", ring, box)
+            for k, (image, of_image) in enumerate(
+                zip(numbers.tolist(), boxes.tolist(), strict=True), 1
+            )
+            for ring, box in zip(image, of_image, strict=True)
         ]
-        numbered = [{"id": k, **one} for k, one in enumerate(annotations)]
-        pictures = [{"id": f"img_{k}", "width": 1, "height": 1} for k in range(images)]
-        value = {"images": pictures, "annotations": numbered} if is_gt else annotations
+        annotations: list[dict[str, object]] = [
+            {"image_id": name, "segmentation": [ring], "utf8_string": "word"}
+            | ({"bbox": box, "category_id": 1, "score": 0.5} if is_complete else {})
+            for name, ring, box in named
+        ]
+        numbered = [
+            {"id": k, **one} | ({"area": 1, "iscrowd": 0} if is_complete else {})
+            for k, one in enumerate(annotations, 1)
+        ]
+        height_of_all, width_of_all = image_size(objects)
+        pictures = [
+            {
+                "id": k if is_complete else f"img_{k}",
+                "width": width_of_all,
+                "height": height_of_all,
+                "file_name": f"img_{k}.jpg",
+            }
+            for k in range(1, images + 1)
+        ]
+        categories = [{"id": 1, "name": "text"}]
+        value = (
+            {"images": pictures, "annotations": numbered, "categories": categories}
+            if is_gt
+            else annotations
+        )
         document.write_text(json.dumps(value), encoding="utf-8")
     return texts, documents
 
@@ -218,7 +311,7 @@ def main() -> None:
     parser.add_argument(
         "--objects", type=int, default=10, help="objects, and detections, of an image"
     )
-    parser.add_argument("--kind", choices=ERROR_TYPES, default="boxes")
+    parser.add_argument("--kind", choices=KINDS, default="boxes")
     parser.add_argument(
         "--suffix", choices=(".png", ".tif"), default=".png", help="of label pictures"
     )

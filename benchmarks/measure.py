@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import subprocess
 import sys
@@ -10,7 +11,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+try:
+    import resource
+except ImportError:  # Windows, where times are less exact
+    resource = None  # type: ignore[assignment]
+
 Work = Callable[[], object]
+Clock = Callable[[], float]
+SHARED = Path(__file__).parents[2] / "shared" / "data"
+"""Real data sets, in a folder next to the repository, if they are there."""
 _PROC = Path("/proc")
 _SAMPLE_SECONDS = 0.02
 
@@ -56,6 +65,16 @@ class Ratio:
     def within_limit(self) -> bool:
         return self.limit is None or self.value <= self.limit
 
+    def shown(self, is_judged: bool) -> str:
+        """Return two lines for the terminal, one for each side."""
+        limit = "-" if self.limit is None else f"{self.limit:.2f}"
+        verdict = "" if not is_judged or self.within_limit else "  beyond its limit"
+        this, other = (
+            f"{one.name:<76} {one.shown(one.least):>10} {one.shown(one.median):>10}"
+            for one in (self.this, self.other)
+        )
+        return f"{this} {self.value:6.2f} {limit:>6}{verdict}\n  {other}"
+
     def row(self) -> str:
         """Return a row of a Markdown table."""
         limit = "" if self.limit is None else f"{self.limit:.2f}"
@@ -66,22 +85,53 @@ class Ratio:
         return f"| {' | '.join([*sides, value, limit])} |"
 
 
+@dataclass(frozen=True)
+class Skipped:
+    """A ratio that is not measured, with the reason."""
+
+    name: str
+    reason: str
+    limit: float
+    within_limit: bool = True
+
+    def shown(self, is_judged: bool) -> str:
+        """Return a line for the terminal."""
+        return f"{self.name:<76} not measured: {self.reason}"
+
+    def row(self) -> str:
+        """Return a row of a Markdown table."""
+        return f"| {self.name} | | not measured: {self.reason} | | | {self.limit:.2f} |"
+
+
 def process(*arguments: object, folder: Path | None = None) -> None:
     """Run this Python with some arguments to its end."""
-    subprocess.run(
-        [sys.executable, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL, cwd=folder
-    )
+    command = [sys.executable, *map(str, arguments)]
+    subprocess.run(command, check=True, capture_output=True, cwd=folder)
 
 
-def time_in_turn(works: Sequence[Work], runs: int) -> list[list[float]]:
+def processor_clock() -> float:
+    """Seconds of the processor that this process and all that it has waited for have used."""
+    if resource is None:
+        used = os.times()
+        return used.user + used.system + used.children_user + used.children_system
+    both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in both)
+
+
+wall_clock: Clock = time.perf_counter
+
+
+def time_in_turn(
+    works: Sequence[Work], runs: int, clock: Clock = processor_clock
+) -> list[list[float]]:
     """Seconds of every work, run by run, after a run that is not counted."""
     seconds: list[list[float]] = [[] for _ in works]
     for run in range(runs + 1):
         for work, found in zip(works, seconds, strict=True):
-            began = time.perf_counter()
+            began = clock()
             work()
             if run:
-                found.append(time.perf_counter() - began)
+                found.append(clock() - began)
     return seconds
 
 
@@ -97,7 +147,10 @@ def peak_memory(*arguments: object) -> tuple[float, float]:
     Memory that several processes share is counted once.
     """
     started = subprocess.Popen(
-        [sys.executable, *map(str, arguments)], stdout=subprocess.DEVNULL, start_new_session=True
+        [sys.executable, *map(str, arguments)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
     )
     alone = together = 0
     while started.poll() is None:

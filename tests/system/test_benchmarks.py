@@ -6,6 +6,7 @@ import importlib
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from evaltex_cli.runtime import cores
 
 ROOT = Path(__file__).parents[2]
 BENCHMARKS = ROOT / "benchmarks"
+SHARED = ROOT.parent / "shared" / "data"
 
 
 @pytest.fixture
@@ -38,16 +40,32 @@ def test_quick_run_measures_every_ratio():
     rows = re.findall(
         rf"^\S.*{figure}{figure} +\d+\.\d{{2}} +(?:\d+\.\d{{2}}|-)$", done.stdout, re.MULTILINE
     )
-    assert (
-        len(rows)
-        == 4
-        + 9
-        + 2 * (cores() > 1)
-        + 1
-        + 6 * Path("/proc/self/smaps_rollup").exists()
+    skipped = re.findall(r"^\S.* not measured: .+$", done.stdout, re.MULTILINE)
+    has_memory, has_data = Path("/proc/self/smaps_rollup").exists(), SHARED.exists()
+    assert len(rows) + len(skipped) == (
+        4  # text, archives, JSON
+        + 1  # COCO
+        + 5  # shapes
+        + 2  # curves
+        + 9  # official programs
+        + 3
+        + 3 * has_memory  # analysis
+        + 9  # label pictures
+        + 4 * (cores() > 1)
+        + 1  # start
+        + (6 + 3) * has_memory
         + len(PROTOCOLS)
-        + 1
     )
+    assert has_data or "shared" in done.stdout
+
+
+def test_seconds_of_the_processor_are_those_of_processes_too(module):
+    """A process that waits uses none; one that counts does."""
+    measure = module("measure")
+    wait, count = "import time; time.sleep(0.6)", "sum(range(20_000_000))"
+    works = [partial(measure.process, "-c", code) for code in (wait, count)]
+    (waited,), (counted,) = measure.time_in_turn(works, 1)
+    assert waited < 0.5 * counted
 
 
 def test_memory_is_the_peak_of_a_process_and_of_all_it_starts(module, monkeypatch, tmp_path):
@@ -112,7 +130,36 @@ def test_exit_status_reports_a_ratio_beyond_its_limit(seconds, status, module, m
     assert ("beyond its limit" in capsys.readouterr().out) == (status is not None)
 
 
-@pytest.mark.parametrize("kind", ["boxes", "polygons"])
+def test_a_ratio_that_is_not_measured_is_in_the_table_with_the_reason(module, monkeypatch, capsys):
+    run, measure = module("run"), module("measure")
+    skipped = measure.Skipped("this", "that is missing", 2.0)
+    monkeypatch.setattr(run, "MEASUREMENTS", {"one": lambda folder, sizes: [skipped]})
+    monkeypatch.setattr(sys, "argv", ["run.py", "--only", "one"])
+    run.main()
+    assert re.search("this +not measured: that is missing", capsys.readouterr().out)
+    assert "| this | | not measured: that is missing | | | 2.00 |\n" in run.table([skipped])
+
+
+def test_official_programs_are_those_of_the_environment(module, monkeypatch, tmp_path):
+    official, sizes = module("rows_official"), module("sizes")
+    gt, det = module("make_data").make_texts(tmp_path, 2, 10, "boxes")
+    monkeypatch.setenv("EVALTEX_OFFICIAL_IOU", f"{sys.executable} -c pass {{gt}}")
+    found = official._against("this", "iou", (gt, det), 0.35, sizes.QUICK)
+    assert found.other.name == "the official program" and found.value > 1
+
+
+def test_made_scene_text_is_archives_of_three_sides(module, tmp_path):
+    make_data = module("make_data")
+    paths = make_data.make_scene_text(tmp_path / "once", 7)
+    again = make_data.make_scene_text(tmp_path / "again", 7)
+    assert [path.stat().st_size for path in paths] == [path.stat().st_size for path in again]
+    totals = [evaluate(paths[0], path, "iou").totals for path in paths[1:]]
+    assert [one["gt_objects"] for one in totals] == [70, 70]
+    assert 0 < totals[0]["counted_gt_objects"] < 70
+    assert totals[0] != totals[1]
+
+
+@pytest.mark.parametrize("kind", ["boxes", "quadrilaterals", "polygons"])
 def test_made_texts_are_what_was_asked_for(kind, module, tmp_path):
     make_data = module("make_data")
     gt, det = make_data.make_texts(tmp_path / "once", 7, 13, kind)
