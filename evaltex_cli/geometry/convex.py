@@ -1,4 +1,4 @@
-"""Convex rings of vertices: which are, the areas of their intersections, and their offsets.
+"""Convex rings of vertices: which are, and their offsets.
 
 Rings are columns: vertices (v, 2) in drawing order, either orientation, and offsets (n + 1,).
 Vertices may repeat, and may be on the line between their neighbours.
@@ -11,7 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from evaltex_cli.geometry import boxes as box_geometry
-from evaltex_cli.geometry import clipping, convex_offsets
+from evaltex_cli.geometry import convex_offsets
+from evaltex_cli.geometry.convex_offsets import Corners
 from evaltex_cli.geometry.cycles import following
 from evaltex_cli.geometry.double_double import exact_product, exact_sum
 from evaltex_cli.records import Bools, Floats, Ints, offsets_of
@@ -136,66 +137,6 @@ def _without_repeats(vertices: Floats, offsets: Ints) -> tuple[Floats, Ints]:
     return _with(vertices, offsets, (following(vertices, offsets) != vertices).any(axis=1))
 
 
-def pair_area(
-    a_vertices: Floats, a_offsets: Ints, i: Ints, b_vertices: Floats, b_offsets: Ints, j: Ints
-) -> Floats:
-    """Areas of intersections of convex rings, as `are_convex` finds them.
-
-    Parameters
-    ----------
-    a_vertices, b_vertices : (v, 2), (w, 2) float64
-    a_offsets, b_offsets : (n + 1,), (m + 1,) int64
-    i, j : (p,) int64
-        The rings of each pair.
-
-    Returns
-    -------
-    (p,) float64
-        In square pixels. The area of a pair is the same, to the last bit, whatever the others are.
-
-    Notes
-    -----
-    The time grows with the product of the numbers of vertices: 10,000 on both sides take seconds.
-    """
-    (a, i), (b, j) = (
-        _corners_used(a_vertices, a_offsets, i),
-        _corners_used(b_vertices, b_offsets, j),
-    )
-    return clipping.areas(a, i, b, j)
-
-
-def _corners_used(vertices: Floats, offsets: Ints, which: Ints) -> tuple[clipping.Corners, Ints]:
-    """Return the corners of the rings that are used, and the row of each among these."""
-    used = np.zeros(len(offsets) - 1, dtype=bool)
-    used[which] = True
-    if not used.all():
-        vertices, offsets = _chosen(vertices, offsets, used)
-        which = (np.cumsum(used) - 1)[which]
-    return _corners(vertices, offsets), which
-
-
-def _corners(vertices: Floats, offsets: Ints) -> clipping.Corners:
-    """Return convex rings by their corners alone, all turning from x to y."""
-    vertices, offsets = _without_repeats(vertices, offsets)
-    turn = _turns(vertices, offsets)[2]
-    turns = turn != 0
-    # Any corner of a ring says which way all of them turn.
-    backwards = turn[turns][offsets_of(turns)[offsets[:-1]]] < 0
-    # A turn is at the end of a step, and the vertex there is the next one.
-    stays = np.empty(len(vertices), dtype=bool)
-    stays[following(np.arange(len(vertices)), offsets)] = turns
-    vertices, offsets = _with(vertices, offsets, stays)
-    if backwards.any():
-        # Row r of a ring of rows s to e becomes row s + e - r.
-        rows = np.arange(len(vertices))
-        ends = np.repeat(offsets[:-1] + offsets[1:] - 1, np.diff(offsets))
-        turned = np.repeat(backwards, np.diff(offsets))
-        vertices = vertices[np.where(turned, ends - rows, rows)]
-    return clipping.Corners(
-        vertices, offsets, box_geometry.around(vertices, vertices, offsets[:-1])
-    )
-
-
 def offset(vertices: Floats, offsets: Ints, margin: Floats) -> tuple[Floats, Ints]:
     """Move the sides of convex rings outwards (margin > 0) or inwards (margin < 0).
 
@@ -215,3 +156,23 @@ def offset(vertices: Floats, offsets: Ints, margin: Floats) -> tuple[Floats, Int
         consumes are left out; a ring of which nothing remains has no vertices.
     """
     return convex_offsets.moved(_corners(vertices, offsets), margin)
+
+
+def _corners(vertices: Floats, offsets: Ints) -> Corners:
+    """Return convex rings by their corners alone, all turning from x to y."""
+    vertices, offsets = _without_repeats(vertices, offsets)
+    turn = _turns(vertices, offsets)[2]
+    turns = turn != 0
+    # Any corner of a ring says which way all of them turn.
+    backwards = turn[turns][offsets_of(turns)[offsets[:-1]]] < 0
+    # A turn is at the end of a step, and the vertex there is the next one.
+    stays = np.empty(len(vertices), dtype=bool)
+    stays[following(np.arange(len(vertices)), offsets)] = turns
+    vertices, offsets = _with(vertices, offsets, stays)
+    if backwards.any():
+        # Row r of a ring of rows s to e becomes row s + e - r.
+        rows = np.arange(len(vertices))
+        ends = np.repeat(offsets[:-1] + offsets[1:] - 1, np.diff(offsets))
+        turned = np.repeat(backwards, np.diff(offsets))
+        vertices = vertices[np.where(turned, ends - rows, rows)]
+    return Corners(vertices, offsets, box_geometry.around(vertices, vertices, offsets[:-1]))

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from evaltex_cli.geometry import rounding
-from evaltex_cli.geometry.clipping import Corners
 from evaltex_cli.geometry.cycles import following, preceding
 from evaltex_cli.records import Bools, Floats, Ints, offsets_of, stretches
 
 MITRE_LIMIT = 5.0
 """Most that a corner moves outwards, in margins, before it is cut off: as GEOS does it."""
+
+
+class Corners(NamedTuple):
+    """Convex rings of corners, all of which turn from x to y.
+
+    Attributes
+    ----------
+    vertices : (v, 2) float64
+    offsets : (n + 1,) int64
+    boxes : (n, 4) float64
+        Around each.
+    """
+
+    vertices: Floats
+    offsets: Ints
+    boxes: Floats
 
 
 def moved(corners: Corners, margin: Floats) -> tuple[Floats, Ints]:

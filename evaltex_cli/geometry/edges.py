@@ -44,7 +44,7 @@ def of_rings(vertices: Floats, offsets: Ints, ring_offsets: Ints | None = None) 
     following = np.arange(1, len(vertices) + 1)
     drawn = np.flatnonzero(np.diff(rings))
     following[rings[drawn + 1] - 1] = rings[drawn]  # after the last vertex comes the first
-    points = vertices.T
+    points = np.ascontiguousarray(vertices.T)
     return Edges(np.concatenate([points, points[:, following]]), offsets)
 
 

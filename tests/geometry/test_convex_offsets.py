@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evaltex_cli.geometry import convex, convex_offsets, polygons
 from evaltex_cli.records import offsets_of
-from tests.support.exact_areas import offset_area
+from tests.support.reference_convex import offset_area
 from tests.support.rings import columns, hostile_ring, hull, regular
 
 SQUARE = [(0, 0), (4, 0), (4, 4), (0, 4)]

@@ -11,6 +11,7 @@ from reference_areas import area_where
 
 from evaltex_cli.geometry import edge_pairs, edges, polygons, shapes
 from evaltex_cli.records import Floats
+from tests.support.rings import hostile_partner, hostile_ring
 
 small = st.integers(0, 6).map(float)
 rings = st.lists(st.tuples(small, small), min_size=3, max_size=9, unique=True)
@@ -61,6 +62,20 @@ def test_areas_are_exact(
     """Holes, parts, common edges and vertices, at every magnitude; turned, they almost coincide."""
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     assert_exact(valid([tuple(p) for p in np.array(a) * scale]), valid(np.array(b) @ turn * scale))
+
+
+@settings(deadline=None, derandomize=True, max_examples=20)
+@given(st.integers(0, 2**32))
+def test_hostile_pairs_are_exact(seed: int) -> None:
+    """To 12 digits of the intersection, however small it is: of needles, of rings from 1e-6 to 1e9,
+    and of those that differ in the last bits only.
+    """
+    rng = np.random.default_rng(seed)
+    for _ in range(20):
+        ring = hostile_ring(rng)
+        drawn = [shapely.Polygon(points) for points in (ring, hostile_partner(rng, ring))]
+        if all(shape.is_valid for shape in drawn):
+            assert_exact(*drawn)
 
 
 @pytest.mark.parametrize("origin", [0.0, 1e6, -1e9])

@@ -46,3 +46,20 @@ def hostile_ring(rng: np.random.Generator) -> np.ndarray:
         across = rng.normal(size=2) * 10.0 ** rng.integers(-8, -1)
         return hull(points[:, :1] * rng.normal(size=2) * 1000 + points[:, 1:] * across)
     return hull(np.floor(points * 2000) / 4)
+
+
+def hostile_partner(rng: np.random.Generator, ring: np.ndarray) -> np.ndarray:
+    """A ring that has nearly or exactly the same sides as another, touches it, or is any."""
+    kind = rng.integers(0, 8)
+    if kind == 0:
+        return np.roll(ring[::-1], 1, axis=0)
+    if kind == 1:
+        return ring * (1 + 2.0 ** -rng.integers(1, 54))
+    if kind == 2:
+        return ring + rng.normal(size=2) * 10.0 ** rng.integers(-16, 2)
+    if kind == 3:
+        middle = ring.mean(axis=0)
+        return middle + (ring - middle) * (1 - 2.0 ** -rng.integers(1, 54))
+    if kind == 4:
+        return 2 * ring[0] - ring
+    return hostile_ring(rng)

@@ -1,5 +1,5 @@
-"""Areas of convex polygons' intersections, in exact rational arithmetic, and of their offsets, with
-60 digits: the slow, plain references of `geometry.convex`.
+"""Whether rings are convex, in exact rational arithmetic, and areas of their offsets, with 60
+digits: the slow, plain references of `geometry.convex`.
 """
 
 from __future__ import annotations
@@ -12,18 +12,6 @@ import numpy as np
 
 Point = tuple[Any, Any]
 """Fractions, or decimals."""
-
-
-def intersection_area(a: np.ndarray, b: np.ndarray) -> Fraction:
-    """Area that two convex rings, (n, 2) and (m, 2), have in common; by cutting one along the
-    sides of the other.
-    """
-    left, clip = points(a), points(b)
-    if doubled_area(clip) < 0:
-        clip.reverse()
-    for k in range(len(clip)):
-        left = cut(left, clip[k - 1], clip[k])
-    return abs(doubled_area(left)) / 2
 
 
 def points(ring: np.ndarray) -> list[Point]:
