@@ -20,10 +20,11 @@ class SweepingOptions(ScoringOptions, total=False):
     folds: int
     seed: int
     tolerance: float
+    max_detections: int | None
     progress: Progress | None
 
 
-OWN = ("points", "folds", "seed", "tolerance")
+OWN = ("points", "folds", "seed", "tolerance", "max_detections")
 
 
 @overload
@@ -56,6 +57,8 @@ def sweep(
         Of the cross-validation (5, 0).
     tolerance : float
         How far below the best the F-scores of the plateau are, at most (0.005).
+    max_detections : int
+        Detections of an image for ``ap_coco``, at most: those of the highest confidences.
     progress : callable
         Gets the number of images done, and of all.
     **options

@@ -32,7 +32,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         *("--invalid", "--lines", "--coordinates", "--columns", "--max-pixels"),
     ),
     "Error types": ("--overlap", "--tight", "--loose", "--surplus"),
-    "Levels": ("--points", "--folds", "--tolerance"),
+    "Levels": ("--points", "--folds", "--tolerance", "--max-detections"),
     "Bins": ("--heights", "--aspect-ratios", "--lengths"),
     "Output": (
         *(

@@ -57,6 +57,11 @@ EXAMPLES = (
     show_default=True,
     help="Loss of F-score on the plateau, at most.",
 )
+@click.option(
+    "--max-detections",
+    type=click.IntRange(min=1),
+    help="Detections of an image for ap_coco, at most.  [default: all]",
+)
 @click.option("--plots", is_flag=True, help="Write the curves to RES_DIR as SVG.")
 @click.option("--report", is_flag=True, help="Write RES_DIR/sweep.html with table and curves.")
 @protocol_options("evaltex")

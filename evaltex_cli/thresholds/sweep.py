@@ -16,11 +16,14 @@ from evaltex_cli.protocols.base import Evidence
 from evaltex_cli.protocols.score_names import scalars
 from evaltex_cli.records import ImageBatch, Ints
 from evaltex_cli.runtime import OrderedMap
-from evaltex_cli.thresholds import choice
+from evaltex_cli.thresholds import average_precision, choice
+from evaltex_cli.thresholds.average_precision import Ranked
 from evaltex_cli.thresholds.levels import POINTS, Confidences, Levels, read_confidences
 from evaltex_cli.thresholds.result import CrossValidated, OperatingPoint, Sweep
 from evaltex_cli.thresholds.stacking import StateRows, rows_of
 from evaltex_cli.thresholds.sums import LevelSums, joined
+
+WITH_AVERAGE_PRECISION = "iou"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,8 @@ class SweepOptions:
         Of the cross-validation; the seed is of the random folds.
     tolerance : float
         How far below the best the F-scores of the plateau are, at most.
+    max_detections : int or None
+        Of an image, for COCO's average precision; None for no limit.
 
     Raises
     ------
@@ -46,10 +51,13 @@ class SweepOptions:
     folds: int = choice.FOLDS
     seed: int = 0
     tolerance: float = choice.TOLERANCE
+    max_detections: int | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("points", 1), ("folds", 2), ("seed", 0)):
+        for name, least in (("points", 1), ("folds", 2), ("seed", 0), ("max_detections", 1)):
             value = getattr(self, name)
+            if name == "max_detections" and value is None:
+                continue
             if not isinstance(value, int) or value < least:
                 raise ConfigError(f"{name}={value!r}; expected a whole number from {least} up")
         if not 0 <= self.tolerance <= 1:
@@ -65,11 +73,14 @@ class OfBatch(NamedTuple):
     drops : (L + 1,) int64
         How many detections are kept by so many levels.
     rows : list of StateRows
+    ranked : Ranked or None
+        The detections for average precision, of the protocol that has it.
     """
 
     images: int
     drops: Ints
     rows: list[StateRows]
+    ranked: Ranked | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,10 +92,13 @@ class Measure:
     levels : Levels
     without_polygons : mapping
         Protocol -> its parameters at the levels without polygons, where they are others.
+    max_detections : int or None
+        As of `average_precision.ranked`.
     """
 
     levels: Levels
     without_polygons: Mapping[str, Any]
+    max_detections: int | None
 
     def __call__(self, run: Run, batch: ImageBatch, evidence: Evidence) -> OfBatch:
         count = len(self.levels)
@@ -93,7 +107,9 @@ class Measure:
         for k, (start, stop, one) in enumerate(self.segments(run)):
             first = evidence.tally if k == 0 else None
             rows.append(rows_of(one, batch, self.levels, (start, stop), first))
-        return OfBatch(len(batch.names), drops, rows)
+        has_average = run.protocol.name == WITH_AVERAGE_PRECISION
+        ranked = average_precision.ranked(run, batch, self.max_detections) if has_average else None
+        return OfBatch(len(batch.names), drops, rows, ranked)
 
     def segments(self, run: Run) -> list[tuple[int, int, Run]]:
         """Return ranges of levels with the parameters that apply to them."""
@@ -124,12 +140,13 @@ class Sweeper:
         options: SweepOptions,
         without_polygons: Mapping[str, Any] | None = None,
     ) -> None:
-        self._measure = Measure(levels, without_polygons or {})
+        self._measure = Measure(levels, without_polygons or {}, options.max_detections)
         self._options = options
         self._folds = choice.folds_of(names, options.folds, options.seed)
         self._sums: dict[str, LevelSums] = {}
         self._done: dict[str, int] = {}
         self._drops: dict[str, Ints] = {}
+        self._ranked: list[Ranked] = []
         self.sink = Sink(self._measure, self._take, with_matches=False)
 
     def _take(self, run: Run, made: OfBatch) -> None:
@@ -142,6 +159,8 @@ class Sweeper:
             self._sums[name].add(rows, self._folds[first + rows.image])
         self._done[name] = first + made.images
         self._drops[name] = self._drops.get(name, 0) + made.drops
+        if made.ranked is not None:
+            self._ranked.append(made.ranked)
 
     def sweep(self, evaluation: Evaluation) -> Sweep:
         """Return the sweep of a protocol whose evaluation is done."""
@@ -183,8 +202,14 @@ class Sweeper:
                 (levels[low], levels[high]),
             ),
             cross_validated=self._cross_validated(runs, folds, by_level[best]),
+            average_precision=self._average_precision(name),
             warnings=list(evaluation.warnings),
         )
+
+    def _average_precision(self, protocol: str) -> dict[str, float | None]:
+        if protocol != WITH_AVERAGE_PRECISION:
+            return {}
+        return average_precision.averages(self._ranked, self._options.max_detections)
 
     def _cross_validated(
         self, runs: Sequence[Run], folds: Sequence[Sequence[Any]], best: float

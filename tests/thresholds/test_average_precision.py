@@ -1,0 +1,196 @@
+"""Average precision against pycocotools, and against the scripts' rules in plain loops."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import random
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import shapely
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from official import DATA
+from reference_average_precision import Found, file_order, rrc
+
+from evaltex_cli import evaluate, image_objects, sweep
+from evaltex_cli.records import Objects
+
+Scene = tuple[list[Objects], list[Objects]]
+quick = settings(max_examples=40, deadline=None, derandomize=True)
+
+
+def box(made: random.Random, whole: bool) -> list[float]:
+    """Boxes that often share half or more of their area, and often exactly as much as others."""
+    x, y = made.choice([0, 1, 2, 3, 5, 20]), made.choice([0, 1, 2, 20])
+    width, height = made.choice([8, 9, 10, 12, 20]), made.choice([8, 10, 11])
+    sides = [x, y, x + width, y + height]
+    return [side + (0 if whole else made.random()) for side in map(float, sides)]
+
+
+def scene(seed: int) -> Scene:
+    made = random.Random(seed)
+    whole = made.random() < 0.5
+    gt, det = [], []
+    for _ in range(made.randint(2, 6)):
+        objects, found = made.choice([0, 1, 4, 6]), made.choice([0, 1, 5, 9])
+        gt.append(
+            image_objects(
+                np.array([box(made, whole) for _ in range(objects)]).reshape(-1, 4),
+                dont_care=[made.random() < 0.3 for _ in range(objects)],
+            )
+        )
+        det.append(
+            image_objects(
+                np.array([box(made, whole) for _ in range(found)]).reshape(-1, 4),
+                confidences=[made.choice([0.1, 0.2, 0.3, 0.5, 0.9]) for _ in range(found)],
+            )
+        )
+    gt.append(image_objects([[0, 0, 10, 10]]))
+    det.append(image_objects([[0, 0, 9, 10]], confidences=[0.4]))
+    return gt, det
+
+
+def by_pycocotools(gt: list[Objects], det: list[Objects], most: int) -> list[float]:
+    coco = pytest.importorskip("pycocotools.coco")
+    cocoeval = pytest.importorskip("pycocotools.cocoeval")
+    annotations, results = [], []
+    for image, (objects, found) in enumerate(zip(gt, det, strict=True)):
+        for k in range(objects.count):
+            x0, y0, x1, y1 = objects.boxes[k].tolist()
+            annotations.append(
+                {
+                    "id": len(annotations) + 1,
+                    "image_id": image,
+                    "category_id": 1,
+                    "bbox": [x0, y0, x1 - x0, y1 - y0],
+                    "area": (x1 - x0) * (y1 - y0),
+                    "iscrowd": int(objects.dont_care[k]),
+                }
+            )
+        assert found.confidences is not None or not found.count
+        for k in range(found.count):
+            x0, y0, x1, y1 = found.boxes[k].tolist()
+            results.append(
+                {
+                    "image_id": image,
+                    "category_id": 1,
+                    "bbox": [x0, y0, x1 - x0, y1 - y0],
+                    "score": float(found.confidences[k]),  # type: ignore[index]
+                }
+            )
+    with contextlib.redirect_stdout(io.StringIO()):
+        truth = coco.COCO()
+        truth.dataset = {
+            "images": [{"id": image} for image in range(len(gt))],
+            "annotations": annotations,
+            "categories": [{"id": 1}],
+        }
+        truth.createIndex()
+        run = cocoeval.COCOeval(truth, truth.loadRes(results), "bbox")
+        run.params.maxDets = [most]
+        run.params.areaRng, run.params.areaRngLbl = [[0, 1e10]], ["all"]
+        run.evaluate()
+        run.accumulate()
+    precision = run.eval["precision"][:, :, 0, 0, 0]
+    return [float(precision.mean()), float(precision[0].mean()), float(precision[5].mean())]
+
+
+@quick
+@given(seed=st.integers(0, 10**6), most=st.sampled_from([None, 1, 3]))
+def test_coco_is_that_of_pycocotools(seed: int, most: int | None) -> None:
+    gt, det = scene(seed)
+    found = sweep(gt, det, "iou", max_detections=most).average_precision
+    expected = by_pycocotools(gt, det, most or 10**6)
+    assert [found["ap_coco"], found["ap_coco_50"], found["ap_coco_75"]] == pytest.approx(
+        expected, abs=1e-9
+    )
+
+
+@quick
+@given(seed=st.integers(0, 10**6))
+def test_rrc_is_the_rule_of_the_script(seed: int) -> None:
+    gt, det = scene(seed)
+    result = evaluate(gt, det, "iou", per_image=True)
+    found = []
+    for objects, image in zip(det, result.images, strict=True):
+        for k, one in enumerate(image.detections):
+            if one.match != "ignored":
+                assert objects.confidences is not None
+                found.append(Found(float(objects.confidences[k]), bool(one.partners)))
+    expected = rrc(found, result.totals["counted_gt_objects"])
+    assert sweep(gt, det, "iou").average_precision["ap_rrc"] == pytest.approx(expected, abs=1e-12)
+
+
+@quick
+@given(seed=st.integers(0, 10**6))
+def test_file_order_is_the_rule_of_the_script(seed: int) -> None:
+    gt, det = (
+        [image_objects(one.boxes, confidences=one.confidences) for one in side]
+        for side in scene(seed)
+    )
+    images = [
+        ([shapely.box(*b) for b in a.boxes], [shapely.box(*b) for b in d.boxes])
+        for a, d in zip(gt, det, strict=True)
+    ]
+    found = sweep(gt, det, "iou").average_precision["ap_file_order"]
+    assert found == pytest.approx(file_order(images), abs=1e-12)
+
+
+def test_polygons_by_their_exact_areas() -> None:
+    """A triangle is half of the square that is found: right at 0.5, and at no higher threshold."""
+    triangle = np.array([[0, 0], [10, 0], [0, 10]])
+    gt = [image_objects(polygons=[triangle])]
+    det = [image_objects([[0, 0, 10, 10]], confidences=[0.5])]
+    found = sweep(gt, det, "iou").average_precision
+    names = ("ap_coco_50", "ap_coco_75", "ap_coco")
+    assert [found[name] for name in names] == pytest.approx([1.0, 0.0, 0.1], abs=1e-9)
+
+
+def test_a_polygon_that_crosses_itself_is_passed_over_in_file_order() -> None:
+    bow = np.array([[0, 0], [10, 10], [10, 0], [0, 10]])
+    gt = [image_objects([[0, 0, 10, 10]])]
+    det = [image_objects([[0, 0, 10, 10]], [bow], confidences=[0.5, 0.9])]
+    assert sweep(gt, det, "iou").average_precision["ap_file_order"] == 1.0
+
+
+def test_detections_without_a_confidence_rank_first() -> None:
+    gt = [[[0, 0, 10, 10]]]
+    boxes = [[50, 50, 60, 60], [0, 0, 10, 10]]
+    missing = image_objects(boxes, confidences=[np.nan, 0.9])
+    low = image_objects(boxes, confidences=[0.1, 0.9])
+    assert sweep(gt, [missing], "iou").average_precision["ap_rrc"] == 0.5
+    assert sweep(gt, [low], "iou").average_precision["ap_rrc"] == 1.0
+
+
+def test_without_objects_that_count_there_is_none() -> None:
+    gt = [image_objects([[0, 0, 10, 10]], dont_care=[True])]
+    det = [image_objects([[0, 0, 10, 10]], confidences=[0.9])]
+    assert set(sweep(gt, det, "iou").average_precision.values()) == {None}
+
+
+def test_only_iou_has_average_precision() -> None:
+    gt, det = scene(1)
+    assert sweep(gt, det, "pq").average_precision == {}
+
+
+@pytest.mark.parametrize(
+    ("detector", "expected"),
+    [("CTD", 0.6143), ("TextBPN", 0.7283), ("TextBPN-Plus-Plus", 0.7528)],
+)
+def test_ctw1500_has_the_published_figures(detector: str, expected: float, tmp_path: Path) -> None:
+    """None of the detections has a confidence: they get some, which the script does not look at."""
+    folder = DATA / "ctw1500"
+    if not folder.is_dir():
+        pytest.skip("the data sets are not here")
+    made, path = random.Random(0), tmp_path / "det.zip"
+    with zipfile.ZipFile(folder / f"{detector}.zip") as given, zipfile.ZipFile(path, "w") as out:
+        for name in given.namelist():
+            lines = given.read(name).decode("utf-8-sig").split()
+            out.writestr(name, "".join(f"{line},{made.random():.3f}\n" for line in lines))
+    found: Any = sweep(folder / "gt.zip", path, "iou", points=1).average_precision
+    assert round(found["ap_file_order"], 4) == expected
