@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Literal, Unpack, overload
 
 from evaltex_cli.api.inputs import Images, ScoringOptions, asked, sides, warn
+from evaltex_cli.errors import ConfigError
 from evaltex_cli.evaluation.evaluate import Progress, left_out, runs_of
 from evaltex_cli.evaluation.evaluations import ByProtocol
 from evaltex_cli.evaluation.inputs import open_inputs
+from evaltex_cli.results.result_document import Bootstrap
 from evaltex_cli.thresholds.result import Sweep
 from evaltex_cli.thresholds.sweep import SweepOptions, swept
 
@@ -21,6 +24,8 @@ class SweepingOptions(ScoringOptions, total=False):
     seed: int
     tolerance: float
     max_detections: int | None
+    confidence_intervals: float | bool
+    resamples: int
     progress: Progress | None
 
 
@@ -57,6 +62,10 @@ def sweep(
         Of the cross-validation (5, 0).
     tolerance : float
         How far below the best the F-scores of the plateau are, at most (0.005).
+    confidence_intervals : float or bool
+        Level of bootstrap intervals; True for 0.95. By default there are none.
+    resamples : int
+        Random subsets of the images for them (2,000).
     max_detections : int
         Detections of an image for ``ap_coco``, at most: those of the highest confidences.
     progress : callable
@@ -87,7 +96,7 @@ def sweep(
     >>> found.operating_point.level
     0.9
     """
-    own = SweepOptions(**{name: options.pop(name) for name in OWN if name in options})
+    own = options_of(options)
     progress = options.pop("progress", None)
     wanted = asked(protocol, options)
     given = sides(gt, det, wanted.sizes)
@@ -99,3 +108,25 @@ def sweep(
         return found[0]
     by_name = {one.protocol: one for one in found}
     return ByProtocol(by_name, left_out(wanted.chosen.records, by_name, found[0].gt, found[0].det))
+
+
+def options_of(options: dict[str, Any]) -> SweepOptions:
+    """Take the options of a sweep from keywords.
+
+    Raises
+    ------
+    ConfigError
+        For values out of range.
+    """
+    given = {name: options.pop(name) for name in OWN if name in options}
+    level, resamples = options.pop("confidence_intervals", False), options.pop("resamples", 2000)
+    own = SweepOptions(**given)
+    if level is False or level is None:
+        return own
+    share = 0.95 if level is True else float(level)
+    if not 0 < share < 1 or not isinstance(resamples, int) or resamples < 1:
+        raise ConfigError(
+            f"confidence_intervals={level!r}, resamples={resamples!r}; expected a level between 0"
+            " and 1, and a whole number from 1 up"
+        )
+    return replace(own, bootstrap=Bootstrap(share, resamples, own.seed))

@@ -11,11 +11,13 @@ from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.options import (
     Chosen,
     NumberRange,
+    ci_option,
     form_option,
     input_options,
     output_option,
     protocol_options,
     quiet_option,
+    resamples_option,
     seed_option,
 )
 from evaltex_cli.cli.output import echo_lines, error_exit, warn, write_output
@@ -49,6 +51,13 @@ EXAMPLES = (
     show_default=True,
     help="Folds of the cross-validation.",
 )
+@ci_option(
+    "ci",
+    None,
+    "Bootstrap intervals of this level.  [default: 0.95]",
+    "--confidence-intervals",
+)
+@resamples_option
 @seed_option
 @click.option(
     "--tolerance",
@@ -84,6 +93,8 @@ def command(
     form: str,
     output: Path | None,
     quiet: bool,
+    ci: float | None,
+    resamples: int,
     **given: Any,
 ) -> None:
     """Score detections at each confidence threshold, and show which to choose.
@@ -98,6 +109,7 @@ def command(
             raise click.UsageError("--plots and --report are of RES_DIR: give it after GT and DET.")
         from evaltex_cli.evaluation.evaluate import left_out, runs_of
         from evaltex_cli.evaluation.inputs import open_inputs
+        from evaltex_cli.results.result_document import Bootstrap
         from evaltex_cli.thresholds import documents, files, terminal_table
         from evaltex_cli.thresholds.sweep import SweepOptions, swept
 
@@ -108,7 +120,9 @@ def command(
             work.workers(gt, det, options.images, options.lines) as ordered_map,
         ):
             inputs = open_inputs(gt, det, options, ordered_map)
-            sweeps = swept(inputs, runs_of(parameters), SweepOptions(**given), None, ordered_map)
+            bootstrap = None if ci is None else Bootstrap(ci, resamples, given["seed"])
+            own = SweepOptions(**given, bootstrap=bootstrap)
+            sweeps = swept(inputs, runs_of(parameters), own, None, ordered_map)
             if folder is not None:
                 files.write(folder, sweeps, plots, report)
         missing = left_out(
@@ -117,7 +131,7 @@ def command(
         warn([warning for one in sweeps for warning in one.warnings])
         lines = [f"Left out: {name} ({reason})" for name, reason in missing.items()]
         if form == "table":
-            lines = [*terminal_table.table(sweeps, screen(output)), *lines]
+            lines = [*terminal_table.table(sweeps, screen(output), ci), *lines]
             shown = "".join(f"{line}\n" for line in lines)
         else:
             shown = documents.FORMS[form](sweeps)

@@ -38,7 +38,7 @@ OPTIONS = (
         "gt_lines",
     ),
     *("thresholds", "edges", "labels", "resamples", "seed", "level"),
-    *("points", "folds", "tolerance"),
+    *("points", "folds", "tolerance", "max_detections", "confidence_intervals"),
 )
 """Keywords of the Python functions, which are suggested for others."""
 

@@ -15,9 +15,11 @@ from evaltex_cli.evaluation.tally import Evaluation, Run, Sink
 from evaltex_cli.protocols.base import Evidence
 from evaltex_cli.protocols.score_names import scalars
 from evaltex_cli.records import ImageBatch, Ints
+from evaltex_cli.results.result_document import Bootstrap
 from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.thresholds import average_precision, choice
 from evaltex_cli.thresholds.average_precision import Ranked
+from evaltex_cli.thresholds.intervals import KeptRows, Resampled, with_intervals
 from evaltex_cli.thresholds.levels import POINTS, Confidences, Levels, read_confidences
 from evaltex_cli.thresholds.result import CrossValidated, OperatingPoint, Sweep
 from evaltex_cli.thresholds.stacking import StateRows, rows_of
@@ -40,6 +42,8 @@ class SweepOptions:
         How far below the best the F-scores of the plateau are, at most.
     max_detections : int or None
         Of an image, for COCO's average precision; None for no limit.
+    bootstrap : Bootstrap or None
+        Of the intervals; None for none.
 
     Raises
     ------
@@ -52,6 +56,7 @@ class SweepOptions:
     seed: int = 0
     tolerance: float = choice.TOLERANCE
     max_detections: int | None = None
+    bootstrap: Bootstrap | None = None
 
     def __post_init__(self) -> None:
         for name, least in (("points", 1), ("folds", 2), ("seed", 0), ("max_detections", 1)):
@@ -141,7 +146,8 @@ class Sweeper:
         without_polygons: Mapping[str, Any] | None = None,
     ) -> None:
         self._measure = Measure(levels, without_polygons or {}, options.max_detections)
-        self._options = options
+        self._options, self._names = options, names
+        self._kept: dict[str, KeptRows] = {}
         self._folds = choice.folds_of(names, options.folds, options.seed)
         self._sums: dict[str, LevelSums] = {}
         self._done: dict[str, int] = {}
@@ -157,6 +163,8 @@ class Sweeper:
         first = self._done.get(name, 0)
         for rows in made.rows:
             self._sums[name].add(rows, self._folds[first + rows.image])
+            if self._options.bootstrap is not None:
+                self._kept.setdefault(name, KeptRows()).add(rows, first)
         self._done[name] = first + made.images
         self._drops[name] = self._drops.get(name, 0) + made.drops
         if made.ranked is not None:
@@ -183,6 +191,19 @@ class Sweeper:
         best = choice.best_level(by_level)
         low, high = choice.plateau_of(by_level, best, self._options.tolerance)
         named = scalars(scores[best])
+        point = OperatingPoint(
+            levels[best],
+            kept[best],
+            {score: scores[best][score] for score in named},
+            (levels[low], levels[high]),
+        )
+        warnings = list(evaluation.warnings)
+        if self._options.bootstrap is not None:
+            given = Resampled(
+                self._names, self._kept.pop(name).all(), runs, self._options.bootstrap
+            )
+            point, more = with_intervals(point, levels, given)
+            warnings += more
         return Sweep(
             protocol=name,
             signature=evaluation.signature,
@@ -195,15 +216,10 @@ class Sweeper:
             kept=tuple(kept),
             scores={score: [one[score] for one in scores] for score in named},
             f_score=f_score,
-            operating_point=OperatingPoint(
-                levels[best],
-                kept[best],
-                {score: scores[best][score] for score in named},
-                (levels[low], levels[high]),
-            ),
+            operating_point=point,
             cross_validated=self._cross_validated(runs, folds, by_level[best]),
             average_precision=self._average_precision(name),
-            warnings=list(evaluation.warnings),
+            warnings=warnings,
         )
 
     def _average_precision(self, protocol: str) -> dict[str, float | None]:

@@ -242,6 +242,58 @@ def test_order_of_images_does_not_matter() -> None:
     assert found == turned
 
 
+# Intervals ----------------------------------------------------------------------------------------
+
+
+def test_intervals_of_scores_are_those_of_a_run_at_the_level(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    found = sweep(*files, "evaltex", confidence_intervals=0.9, resamples=300, seed=3)
+    point = found.operating_point
+    run(*files, tmp_path / "res", "--min-confidence", repr(point.level), "--ci", "0.9", "--resamples", 300, "--seed", 3)  # fmt: skip
+    expected = json.loads((tmp_path / "res/evaltex.json").read_text())["intervals"]
+    assert point.intervals is not None
+    assert {name: one and list(one) for name, one in point.intervals.items()} == expected
+
+
+def test_the_interval_of_the_level_by_choosing_again(files: tuple[Path, Path]) -> None:
+    resamples = 50
+    found = sweep(*files, "icdar2003", confidence_intervals=0.8, resamples=resamples)
+    names = sorted(f"img_{k}" for k in range(9))
+    by_level = [
+        {
+            image.name: image.totals
+            for image in evaluate(*files, "icdar2003", min_confidence=level, per_image=True).images
+        }
+        for level in found.levels
+    ]
+    protocol, chosen = load("icdar2003"), []
+    weights = np.random.default_rng(0).integers(0, 2, (resamples, 9))
+    for row in weights.tolist():
+        f_scores = []
+        for totals in by_level:
+            sums = {
+                key: sum(w * totals[name][key] for w, name in zip(row, names, strict=True))
+                for key in totals[names[0]]
+            }
+            f_scores.append(protocol.scores(protocol.tally(**sums), found.parameters)["hmean"])
+        chosen.append(choice.best_level([round(one, 12) for one in f_scores]))
+    chosen.sort()
+    assert found.operating_point.level_interval == (
+        found.levels[chosen[5]],
+        found.levels[chosen[-6]],
+    )
+
+
+def test_intervals_on_the_screen_and_in_json(files: tuple[Path, Path]) -> None:
+    found = run("sweep", *files, "--confidence-intervals", "--resamples", 100)
+    assert "95% bootstrap confidence intervals over images" in found.stdout
+    found = run("sweep", *files, "--ci", "0.8", "--resamples", 100, "--format", "json")
+    point = json.loads(found.stdout)["protocols"]["evaltex"]["operating_point"]
+    assert len(point["level_interval"]) == 2 and len(point["intervals"]["fscore"]) == 2
+    assert "intervals" not in json.loads(run("sweep", *files, "--format", "json").stdout)["protocols"]["evaltex"]["operating_point"]  # fmt: skip
+
+
 # The command --------------------------------------------------------------------------------------
 
 

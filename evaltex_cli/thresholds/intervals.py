@@ -1,0 +1,174 @@
+"""Bootstrap intervals over images: of the scores at the operating point, and of its level.
+
+The level is chosen again in each random subset of the images, so its interval shows how far the
+choice depends on the images. The scores' intervals are those of `results.significance`, at the one
+level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from math import floor
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaltex_cli.evaluation.tally import Run
+from evaltex_cli.protocols.base import EvidenceRows, Tally
+from evaltex_cli.records import Floats, Ints
+from evaltex_cli.results.result_document import Bootstrap, Intervals
+from evaltex_cli.results.significance import DECIMALS, intervals
+from evaltex_cli.runtime.progress import tracked
+from evaltex_cli.thresholds.choice import best_level, f_score_of
+from evaltex_cli.thresholds.result import OperatingPoint
+from evaltex_cli.thresholds.stacking import StateRows
+
+SUBSETS_AT_ONCE = 64
+
+
+class KeptRows:
+    """The evidence of all images at all levels, in few bytes: one row where it changes."""
+
+    def __init__(self) -> None:
+        self._parts: list[StateRows] = []
+
+    def add(self, rows: StateRows, first: int) -> None:
+        """Add rows of images that are numbered from `first`."""
+        self._parts.append(
+            StateRows(
+                _compact(rows.image + first),
+                _compact(rows.start),
+                _compact(rows.stop),
+                rows.tally.each(_compact),
+            )
+        )
+
+    def all(self) -> StateRows:
+        """Return all rows."""
+        image, start, stop = (
+            np.concatenate([getattr(part, name) for part in self._parts])
+            for name in ("image", "start", "stop")
+        )
+        tallies = [part.tally for part in self._parts]
+        return StateRows(image, start, stop, type(tallies[0]).concatenate(tallies))
+
+
+def _compact(values: NDArray[Any]) -> NDArray[Any]:
+    is_small = values.dtype.kind == "i" and np.abs(values).max(initial=0) < 1 << 31
+    return values.astype(np.int32) if is_small else values
+
+
+class Resampled(NamedTuple):
+    """A protocol's evidence, to be resampled.
+
+    Attributes
+    ----------
+    names : sequence of str
+        Of the images.
+    rows : StateRows
+        Of all images at all levels.
+    runs : sequence of Run
+        The protocol with its parameters at each level.
+    bootstrap : Bootstrap
+    """
+
+    names: Sequence[str]
+    rows: StateRows
+    runs: Sequence[Run]
+    bootstrap: Bootstrap
+
+
+def with_intervals(
+    point: OperatingPoint, levels: Sequence[float], given: Resampled
+) -> tuple[OperatingPoint, list[str]]:
+    """Return an operating point with its intervals, and what the user should know about them."""
+    k = levels.index(point.level)
+    run = given.runs[k]
+    at_point = (given.rows.start <= k) & (k < given.rows.stop)
+    order = np.flatnonzero(at_point)[np.argsort(given.rows.image[at_point], kind="stable")]
+    tally = given.rows.tally.each(lambda column: _wide(column[order]))
+    found, warnings = intervals(
+        EvidenceRows(given.names, tally),
+        lambda sums: run.protocol.scores(sums, run.parameters),
+        given.bootstrap,
+    )
+    of_scores: Intervals = {name: found[name] for name in point.scores}
+    of_level = None
+    if of_scores[f_score_of(run.protocol.headline)] is not None:
+        low, high = _level_interval(given)
+        of_level = levels[low], levels[high]
+    return replace(point, intervals=of_scores, level_interval=of_level), warnings
+
+
+def _wide(column: NDArray[Any]) -> NDArray[Any]:
+    return column.astype(np.int64) if column.dtype.kind == "i" else column
+
+
+def _level_interval(given: Resampled) -> tuple[int, int]:
+    """Return the lowest and highest level, but for equal shares of the subsets at either end."""
+    name = f_score_of(given.runs[0].protocol.headline)
+    chosen: list[int] = []
+    for rows in tracked(
+        _subset_sums(given), "choosing levels again", "resamples", given.bootstrap.resamples
+    ):
+        f_scores = [
+            run.protocol.scores(row, run.parameters)[name]
+            for run, row in zip(given.runs, rows.rows(), strict=True)
+        ]
+        chosen.append(
+            best_level([None if one is None else round(one, DECIMALS) for one in f_scores])
+        )
+    chosen.sort()
+    cut = floor(round((1 - given.bootstrap.level) / 2 * len(chosen), DECIMALS))
+    return chosen[cut], chosen[-1 - cut]
+
+
+def _subset_sums(given: Resampled) -> Iterator[Tally]:
+    """Yield the sums of random subsets of the images at all levels: one row per level.
+
+    Each subset contains every image with probability 1/2 (as in `results.significance`); images are
+    drawn in the order of their names.
+    """
+    rows, levels, images = given.rows, len(given.runs), len(given.names)
+    place = np.empty(images, np.int64)
+    place[sorted(range(images), key=given.names.__getitem__)] = np.arange(images)
+    drawn_of = place[rows.image]
+    ends = np.flatnonzero(rows.stop < levels)
+    image = np.concatenate([drawn_of, drawn_of[ends]])
+    level = np.concatenate([rows.start, rows.stop[ends]])
+    order = np.argsort(level, kind="stable")
+    starts = np.searchsorted(level[order], np.arange(levels + 1))
+    generator = np.random.default_rng(given.bootstrap.seed)
+    columns = {
+        name: np.concatenate([column, -column[ends]]).astype(np.float64)[order]
+        for name, column in rows.tally.as_dict().items()
+    }
+    for first in range(0, given.bootstrap.resamples, SUBSETS_AT_ONCE):
+        count = min(SUBSETS_AT_ONCE, given.bootstrap.resamples - first)
+        weights = generator.integers(0, 2, (count, images)).astype(np.float64)
+        sums = {
+            name: _at_levels(weights, image[order], starts, column)
+            for name, column in columns.items()
+        }
+        for k in range(count):
+            yield type(rows.tally)(
+                **{name: _like(rows.tally, name, column[k]) for name, column in sums.items()}
+            )
+
+
+def _at_levels(weights: Floats, image: Ints, starts: Ints, changes: Floats) -> Floats:
+    """(subsets, levels, ...) sums of each subset at each level."""
+    shape = (len(weights), len(starts) - 1, *changes.shape[1:])
+    sums = np.zeros(shape)
+    for level, (start, stop) in enumerate(pairwise(starts.tolist())):
+        sums[:, level] = weights[:, image[start:stop]] @ changes[start:stop]
+    return np.asarray(np.cumsum(sums, axis=1))
+
+
+def _like(tally: Tally, name: str, sums: Floats) -> NDArray[Any]:
+    """Return sums as the column of a tally is: whole numbers, or fractions."""
+    column = getattr(tally, name)
+    return np.rint(sums).astype(np.int64) if column.dtype.kind == "i" else sums
