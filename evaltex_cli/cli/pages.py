@@ -109,6 +109,15 @@ class Command(click.Command):
             __version__, "-V", "--version", prog_name="evaltex", message="%(prog)s %(version)s"
         )(self)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; an option of other tools is answered by the one of this command."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            from evaltex_cli.cli.other_tools import explained
+
+            raise explained(error, self) from error
+
     def get_help(self, ctx: click.Context) -> str:
         """Return the page: all options if they fit or were asked for, else
         those that are not rare.
