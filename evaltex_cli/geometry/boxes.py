@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from evaltex_cli.geometry.intervals import covered_length
 from evaltex_cli.records import Floats, Ints, blocks, stretches
 
 BLOCK_PIECES = 1 << 21
@@ -110,41 +111,7 @@ def _strip_areas(group: Ints, pieces: Floats, groups: int) -> Floats:
         spanned = end - begin
         piece = np.repeat(meets, spanned)
         strip = stretches(begin - start, spanned)
-        height[start:stop] = _covered_length(
-            strip, pieces[piece, 1], pieces[piece, 3], stop - start
-        )
+        height[start:stop] = covered_length(strip, pieces[piece, 1], pieces[piece, 3], stop - start)
     # The width after the last edge of a group leads to another group, or to 0; no box covers it.
     strip_area = np.where(height > 0, width * height, 0.0)
     return np.bincount(strip_group, weights=strip_area, minlength=groups).astype(np.float64)
-
-
-def _covered_length(key: Ints, start: Floats | Ints, stop: Floats | Ints, keys: int) -> Floats:
-    """Return, for each key, the length of the union of its half-open intervals.
-
-    Parameters
-    ----------
-    key : (n,) int64
-        Group of each interval, in ``range(keys)``.
-    start, stop : (n,)
-        Ends; intervals with ``stop <= start`` count as empty.
-    keys : int
-        Number of groups.
-
-    Returns
-    -------
-    (keys,) float64
-        0 for a group without intervals. Integer ends give exact lengths.
-    """
-    filled = stop > start
-    key, start, stop = key[filled], start[filled], stop[filled]
-    position = np.concatenate([start, stop])
-    group = np.concatenate([key, key])
-    step = np.concatenate([np.ones(len(start), np.int64), np.full(len(stop), -1, np.int64)])
-    order = np.lexsort((position, group))
-    # How many intervals are open after each end; 0 after the last of a key, as all of a key are
-    # closed there.
-    position, group, depth = position[order], group[order], np.cumsum(step[order])
-    if not len(position):
-        return np.zeros(keys)
-    gaps = np.where(depth[:-1] > 0, np.diff(position), 0)
-    return np.bincount(group[:-1], weights=gaps, minlength=keys).astype(np.float64)

@@ -42,11 +42,11 @@ def moved(corners: Corners, margin: Floats) -> tuple[Floats, Ints]:
     lengths = np.sqrt((steps * steps).sum(axis=1))
     sides = steps / lengths[:, None]
     before = preceding(sides, offsets)
-    tangent = _tangent_of_half(
+    tangent = tangent_of_half(
         preceding(steps, offsets), steps, preceding(lengths, offsets) * lengths
     )
     # As far outwards, and then along the side before as its neighbour is away from it there.
-    result = vertices + each[:, None] * (_outwards(before) + tangent[:, None] * before)
+    result = vertices + each[:, None] * (outwards(before) + tangent[:, None] * before)
     least = rounding.STEP * np.abs(corners.boxes).max(axis=1)
     left = _along(result, offsets, sides) > np.repeat(least, np.diff(offsets))
     consumed = (margin < 0) & ~np.logical_and.reduceat(left, offsets[:-1])
@@ -64,7 +64,7 @@ def moved(corners: Corners, margin: Floats) -> tuple[Floats, Ints]:
     return result, offsets
 
 
-def _tangent_of_half(before: Floats, after: Floats, lengths: Floats) -> Floats:
+def tangent_of_half(before: Floats, after: Floats, lengths: Floats) -> Floats:
     """(v,) tangents of half the turns from sides to others, from the products of their lengths."""
     cross, dot = _cross(before, after), (before * after).sum(axis=1)
     # Either is exact for turns that are not on the other side of a right angle.
@@ -72,7 +72,7 @@ def _tangent_of_half(before: Floats, after: Floats, lengths: Floats) -> Floats:
         return np.asarray(np.where(dot > 0, cross / (lengths + dot), (lengths - dot) / cross))
 
 
-def _outwards(sides: Floats) -> Floats:
+def outwards(sides: Floats) -> Floats:
     """(v, 2) unit normals of sides of rings that turn from x to y."""
     return np.stack([sides[:, 1], -sides[:, 0]], axis=1)
 
@@ -96,8 +96,8 @@ def _cut(
     along = each * ((MITRE_LIMIT - np.sqrt(squared)) / np.sqrt(1 - squared))[:, None]
     rows = offsets_of(1 + cut)
     result = np.repeat(moved, 1 + cut, axis=0)
-    result[rows[:-1][cut]] = corners.vertices[cut] + each * _outwards(before) + along * before
-    result[rows[1:][cut] - 1] = corners.vertices[cut] + each * _outwards(after) - along * after
+    result[rows[:-1][cut]] = corners.vertices[cut] + each * outwards(before) + along * before
+    result[rows[1:][cut] - 1] = corners.vertices[cut] + each * outwards(after) - along * after
     return result, rows[corners.offsets]
 
 
@@ -125,7 +125,7 @@ def _consumed(
     owner = np.repeat(np.arange(rings), counts)
     # Next to the ring, where numbers are small and their digits many.
     origin = corners.boxes[:, :2]
-    points = corners.vertices - origin[owner] + margin[:, None] * _outwards(sides)
+    points = corners.vertices - origin[owner] + margin[:, None] * outwards(sides)
     while True:
         offsets = offsets_of(np.bincount(owner, minlength=rings))
         before = preceding(sides, offsets)

@@ -26,10 +26,12 @@ from evaltex_cli.geometry.double_double import DoubleDouble
 from evaltex_cli.geometry.edges import Edges
 from evaltex_cli.records import Bools, Floats, Ints, blocks, stretches
 
-EXACT = 1e-13
+EXACT = 5e-13
 """Greatest error of an area, as a share of it; where it may be larger, 32 digits are used."""
 _ROUNDING = 2.0**-49
 """Bound of the error of an integral, as a share of its width times the extent: 8 roundings."""
+_LEAST_WIDTH = 1e-150
+"""An edge that is no wider is vertical."""
 _MOST_EXACT = 1 << 20
 """Most pairs of edges of two shapes that are summed in 32 digits, which takes seconds."""
 _MANY = 1 << 16
@@ -70,14 +72,23 @@ def intersection_area(pairs: PolygonPairs) -> Floats:
     Each depends on its own two shapes only, and its error is below `EXACT` of it, unless more than
     a million of the edges of the two have some x in common.
     """
-    result = np.zeros(len(pairs.i))
+    result, is_doubtful = np.zeros(len(pairs.i)), np.zeros(len(pairs.i), dtype=bool)
+    for some, sizes in _blocks(pairs):
+        result[some], is_doubtful[some] = _areas(pairs.some(some), sizes)
+    # All of them together, as they are few in each block.
+    doubtful = np.flatnonzero(is_doubtful)
+    for some, sizes in _blocks(pairs.some(doubtful)):
+        result[doubtful[some]] = _exact_areas(pairs.some(doubtful[some]), sizes)
+    return result
+
+
+def _blocks(pairs: PolygonPairs) -> Iterator[tuple[Ints, tuple[int, int]]]:
+    """Yield pairs to be measured together, and how many edges their shapes have at most."""
     counts = np.diff(pairs.a.offsets)[pairs.i], np.diff(pairs.b.offsets)[pairs.j]
     for chosen, sizes in _classes(*counts):
         step = max(_BLOCK // (sizes[0] * sizes[1]), 1)
         for start in range(0, len(chosen), step):
-            some = chosen[start : start + step]
-            result[some] = _areas(pairs.some(some), sizes)
-    return result
+            yield chosen[start : start + step], sizes
 
 
 def _classes(a: Ints, b: Ints) -> Iterator[tuple[Ints, tuple[int, int]]]:
@@ -104,7 +115,7 @@ class _Side(NamedTuple):
     ----------
     left, right, y, slope : float64
         An edge leads from (left, y) to right, coordinates being those from the pair's origin. Edges
-        that are not there, and vertical ones, have no width.
+        that are not there, and vertical ones, end at minus infinity.
     sign : float64
         1 if it is drawn from left to right, else -1.
     extent : float64
@@ -133,7 +144,8 @@ def _side(edges: Edges, index: Ints, size: int, origin: Floats) -> _Side:
     edge = first + np.where(is_there, place, 0)
     x0, y0, x1, y1 = (row.take(edge) - origin[:, k % 2] for k, row in enumerate(edges.ends))
     width, back = x1 - x0, x1 < x0
-    slope = np.divide(y1 - y0, width, out=np.zeros_like(width), where=width != 0)
+    is_there &= np.abs(width) > _LEAST_WIDTH
+    slope = np.divide(y1 - y0, width, out=np.zeros_like(width), where=is_there)
     right = np.where(is_there, np.maximum(x0, x1), -np.inf)
     sign, extent = np.where(back, -1.0, 1.0), np.maximum(np.abs(y0), np.abs(y1))
     columns = np.minimum(x0, x1), right, np.where(back, y1, y0), slope, sign, extent
@@ -141,8 +153,8 @@ def _side(edges: Edges, index: Ints, size: int, origin: Floats) -> _Side:
     return _Side(left, right, y, slope, sign, extent, edge.ravel())
 
 
-def _areas(pairs: PolygonPairs, sizes: tuple[int, int]) -> Floats:
-    """Areas of pairs whose shapes have at most so many edges."""
+def _areas(pairs: PolygonPairs, sizes: tuple[int, int]) -> tuple[Floats, Bools]:
+    """Areas of pairs whose shapes have at most so many edges, and which may be too inexact."""
     count = len(pairs.i)
     a, b = _sides(pairs, sizes)
     total, widths, met = np.zeros(count), np.zeros(count), 0
@@ -154,10 +166,8 @@ def _areas(pairs: PolygonPairs, sizes: tuple[int, int]) -> Floats:
     area = np.abs(total) / 2
     extent = np.maximum(*(side.extent.reshape(-1, count).max(axis=0) for side in (a, b)))
     error = _ROUNDING * widths * extent
-    doubtful = np.flatnonzero((error > EXACT * area) & (area + error > pairs.negligible))
-    if len(doubtful) and met <= max(_MOST_EXACT, _MANY):
-        area[doubtful] = _exact_areas(pairs.some(doubtful), sizes)
-    return area
+    doubtful = (error > EXACT * area) & (area + error > pairs.negligible)
+    return area, doubtful & (met <= max(_MOST_EXACT, _MANY))
 
 
 def _exact_areas(pairs: PolygonPairs, sizes: tuple[int, int]) -> Floats:

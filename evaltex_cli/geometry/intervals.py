@@ -1,12 +1,14 @@
-"""Intervals of whole numbers, from a start up to but without a stop: which
-meet, and their union.
+"""Intervals of a line, from a start up to but without a stop: which meet, and their union.
+
+Every area is one of intervals: of the rows of masks, of lines across strips of boxes and of
+polygons.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from evaltex_cli.records import Ints, stretches
+from evaltex_cli.records import Floats, Ints, stretches
 
 BEFORE = np.iinfo(np.int64).min
 """Smaller than any start."""
@@ -37,3 +39,44 @@ def reach_before(stop: Ints) -> Ints:
     # Shifted by one: nothing is before the first interval.
     np.maximum.accumulate(stop[:-1], out=farthest[1:])
     return farthest
+
+
+def covered(
+    key: Ints, start: Floats | Ints, stop: Floats | Ints, depth: int = 1
+) -> tuple[Ints, Floats | Ints, Floats | Ints]:
+    """Return what at least `depth` intervals of a key cover, as disjoint intervals in order.
+
+    Parameters
+    ----------
+    key : (n,) int64
+        The group of each interval.
+    start, stop : (n,)
+        Ends; intervals with ``stop <= start`` count as empty.
+    depth : int
+
+    Returns
+    -------
+    key, start, stop : (m,)
+    """
+    filled = stop > start
+    key, start, stop = key[filled], start[filled], stop[filled]
+    position, group = np.concatenate([start, stop]), np.concatenate([key, key])
+    order = np.lexsort((position, group))
+    step = np.where(order < len(start), 1, -1)
+    # How many intervals are open after each end; 0 after the last of a key, as all of a key are
+    # closed there.
+    position, group, is_open = position[order], group[order], np.cumsum(step) >= depth
+    inside = np.flatnonzero(is_open[:-1] & (position[1:] > position[:-1]))
+    return group[inside], position[inside], position[inside + 1]
+
+
+def covered_length(
+    key: Ints, start: Floats | Ints, stop: Floats | Ints, keys: int, depth: int = 1
+) -> Floats:
+    """(keys,) length of what at least `depth` intervals of each key cover; as `covered`, keys being
+    in ``range(keys)``.
+
+    Integer ends give exact lengths.
+    """
+    key, start, stop = covered(key, start, stop, depth)
+    return np.bincount(key, weights=stop - start, minlength=keys).astype(np.float64)

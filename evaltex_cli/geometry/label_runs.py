@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from evaltex_cli.geometry.intervals import BEFORE, joined, meetings, reach_before
+from evaltex_cli.geometry.intervals import BEFORE, covered_length, joined, meetings
 from evaltex_cli.geometry.shapes import Pairs
 from evaltex_cli.records import Bools, Floats, Ints, LabelRuns, stretches
 
@@ -273,12 +273,7 @@ def union_area(group: Ints, pairs: Pairs[Masks], groups: int) -> Floats:
     row = line.at(group[pair], a_runs.row[run])
     start = row + np.maximum(a_runs.start[run], b_runs.start[b_run])
     stop = row + np.minimum(a_runs.stop[run], b_runs.stop[b_run])
-    order = np.argsort(start, kind="stable")
-    start, stop, owner = start[order], stop[order], group[pair][order]
-    # Each interval adds what those before it do not reach; groups are bands of the line, so they
-    # never meet.
-    new = np.maximum(stop - np.maximum(start, reach_before(stop)), 0)
-    return result + np.bincount(owner, weights=new, minlength=groups)
+    return result + covered_length(group[pair], start, stop, groups)
 
 
 # Lines of runs ------------------------------------------------------------------------------------

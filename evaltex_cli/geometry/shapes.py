@@ -12,12 +12,22 @@ import numpy as np
 
 from evaltex_cli import geometry
 from evaltex_cli.geometry import boxes as box_geometry
-from evaltex_cli.geometry import edge_pairs, rings, rounding
+from evaltex_cli.geometry import convex, edge_pairs, midlines, ring_offsets, rings, rounding
 from evaltex_cli.geometry import edges as edge_columns
 from evaltex_cli.geometry import outlines as outline_geometry
 from evaltex_cli.geometry.edge_pairs import PolygonPairs
 from evaltex_cli.geometry.edges import Edges
-from evaltex_cli.records import Bools, Convention, Floats, Geometries, Ints, Objects, Outlines
+from evaltex_cli.records import (
+    Bools,
+    Convention,
+    Floats,
+    Geometries,
+    Ints,
+    Objects,
+    Outlines,
+    offsets_of,
+    stretches,
+)
 
 
 class Polygons(NamedTuple):
@@ -28,15 +38,29 @@ class Polygons(NamedTuple):
     is_polygon : (n,) bool
     edges : Edges
         Of all shapes, boxes among them.
+    area : (n,) float64
+        In square pixels.
     made : (n,) array of shapely geometries
         Polygons that are no single ring, and perhaps others; None for the rest.
     """
 
     is_polygon: Bools
     edges: Edges
+    area: Floats
     made: Geometries
 
+    @classmethod
+    def of(cls, is_polygon: Bools, edges: Edges, made: Geometries | None = None) -> Polygons:
+        """Measure shapes; without `made`, every one is a single ring."""
+        if made is None:
+            made = np.full(len(is_polygon), None, dtype=object)
+        return cls(is_polygon, edges, edge_columns.area(edges), made)
 
+
+_MOST_COMPARED = 16
+"""Pieces of a group that are compared with each other, to see whether any two meet."""
+_MOST_BY_STRIPS = 8
+"""Pieces of a union that is measured by strips: their number grows with the square."""
 WHOLE = 4 * edge_pairs.EXACT
 """An intersection that is the smaller shape but for this share of it is that shape."""
 
@@ -102,35 +126,62 @@ def from_objects(objects: Objects, convention: Convention) -> Shapes:
     if is_box.all():
         return Shapes(boxes)
     vertices, offsets = rings.of(Outlines(boxes, outlines.vertices, outlines.offsets))
-    edges, made = edge_columns.of_rings(vertices, offsets), outline_geometry.repaired(outlines)
-    return with_geometries(Shapes(boxes, Polygons(~is_box, edges, made)), made)
+    drawn = Shapes(boxes, Polygons.of(~is_box, edge_columns.of_rings(vertices, offsets)))
+    made = outline_geometry.repaired(outlines)
+    rows = np.flatnonzero(has_geometry(made))
+    return with_others(drawn, rows, from_geometries(boxes[rows], made[rows]))
+
+
+def from_rings(vertices: Floats, offsets: Ints) -> Shapes:
+    """Return polygons of simple rings, (v, 2) vertices and (n + 1,) offsets; none is empty."""
+    edges = edge_columns.of_rings(vertices, offsets)
+    return Shapes(
+        box_geometry.around(vertices, vertices, offsets[:-1]),
+        Polygons.of(np.ones(len(offsets) - 1, dtype=bool), edges),
+    )
 
 
 def from_geometries(boxes: Floats, geometries: Geometries) -> Shapes:
     """Return shapes of (n, 4) bounding boxes and (n,) valid shapely polygons, None for a box."""
-    return with_geometries(Shapes(boxes), geometries)
-
-
-def with_geometries(shapes: Shapes, geometries: Geometries) -> Shapes:
-    """Return shapes with (n,) valid shapely polygons in the place of some; None is for the rest."""
-    rows = np.flatnonzero(has_geometry(geometries))
+    shapes, rows = Shapes(boxes), np.flatnonzero(has_geometry(geometries))
     if not len(rows):
         return shapes
-    polygons = _polygons(shapes)
-    is_polygon, made = polygons.is_polygon.copy(), polygons.made.copy()
-    is_polygon[rows], made[rows] = True, geometries[rows]
-    edges = edge_columns.with_others(
-        polygons.edges, rows, geometry.polygons.edges_of(geometries[rows])
-    )
-    return Shapes(shapes.boxes, Polygons(is_polygon, edges, made))
+    edges = geometry.polygons.edges_of(geometries[rows])
+    drawn = Polygons.of(np.ones(len(rows), dtype=bool), edges, geometries[rows])
+    return with_others(shapes, rows, Shapes(boxes[rows], drawn))
+
+
+def with_others(shapes: Shapes, rows: Ints, others: Shapes) -> Shapes:
+    """Return `shapes`, with ``others[k]`` in the place of shape ``rows[k]``."""
+    if not len(rows):
+        return shapes
+    boxes = shapes.boxes.copy()
+    boxes[rows] = others.boxes
+    if shapes.polygons is None and others.polygons is None:
+        return Shapes(boxes)
+    polygons, replacements = _polygons(shapes), _polygons(others)
+    edges = edge_columns.with_others(polygons.edges, rows, replacements.edges)
+    is_polygon, area = polygons.is_polygon.copy(), polygons.area.copy()
+    made = polygons.made.copy()
+    is_polygon[rows], area[rows] = replacements.is_polygon, replacements.area
+    made[rows] = replacements.made
+    return Shapes(boxes, Polygons(is_polygon, edges, area, made))
+
+
+def taken(shapes: Shapes, rows: Ints) -> Shapes:
+    """Return some shapes, in the order of `rows`."""
+    if shapes.polygons is None:
+        return Shapes(shapes.boxes[rows])
+    is_polygon, edges, area, made = shapes.polygons
+    chosen = is_polygon[rows], edge_columns.taken(edges, rows), area[rows], made[rows]
+    return Shapes(shapes.boxes[rows], Polygons(*chosen))
 
 
 def _polygons(shapes: Shapes) -> Polygons:
     if shapes.polygons is not None:
         return shapes.polygons
-    count = len(shapes.boxes)
-    made: Geometries = np.full(count, None, dtype=object)
-    return Polygons(np.zeros(count, dtype=bool), edge_columns.of_boxes(shapes.boxes), made)
+    boxes = shapes.boxes
+    return Polygons.of(np.zeros(len(boxes), dtype=bool), edge_columns.of_boxes(boxes))
 
 
 def concatenate(a: Shapes, b: Shapes) -> Shapes:
@@ -139,14 +190,12 @@ def concatenate(a: Shapes, b: Shapes) -> Shapes:
     if a.polygons is None and b.polygons is None:
         return Shapes(boxes)
     sides = _polygons(a), _polygons(b)
-    return Shapes(
-        boxes,
-        Polygons(
-            np.concatenate([side.is_polygon for side in sides]),
-            edge_columns.concatenate(*(side.edges for side in sides)),
-            np.concatenate([side.made for side in sides]),
-        ),
+    is_polygon, area, made = (
+        np.concatenate([getattr(side, name) for side in sides])
+        for name in ("is_polygon", "area", "made")
     )
+    edges = edge_columns.concatenate(*(side.edges for side in sides))
+    return Shapes(boxes, Polygons(is_polygon, edges, area, made))
 
 
 def boxes_of(objects: Objects, convention: Convention) -> Floats:
@@ -183,7 +232,7 @@ def area(shapes: Shapes) -> Floats:
     result = box_geometry.area(shapes.boxes)
     if shapes.polygons is not None:
         which = shapes.is_polygon
-        result[which] = edge_columns.area(shapes.polygons.edges)[which]
+        result[which] = shapes.polygons.area[which]
     return result
 
 
@@ -199,14 +248,10 @@ def pair_area(a: Shapes, i: Ints, b: Shapes, j: Ints) -> Floats:
         slanted = a.is_polygon[i] | b.is_polygon[j]
         which = np.flatnonzero(slanted & (result > 0))
         negligible = rounding.area_error(a_boxes[which], b_boxes[which])
-        shared = edge_pairs.intersection_area(
-            PolygonPairs(
-                *(_polygons(a).edges, i[which]),
-                *(_polygons(b).edges, j[which]),
-                *(common[which, :2], negligible),
-            )
-        )
-        smaller = np.minimum(area(a)[i[which]], area(b)[j[which]])
+        one, other = _polygons(a), _polygons(b)
+        sides = one.edges, i[which], other.edges, j[which]
+        shared = edge_pairs.intersection_area(PolygonPairs(*sides, common[which, :2], negligible))
+        smaller = np.minimum(one.area[i[which]], other.area[j[which]])
         inside = np.abs(shared - smaller) <= WHOLE * smaller
         result[which] = np.where(inside, smaller, np.minimum(shared, smaller))
     return rounding.without_errors(result, a_boxes, b_boxes, slanted)
@@ -218,24 +263,52 @@ def offset(shapes: Shapes, margin: Floats) -> Shapes:
     """
     if not margin.any():
         return shapes
-    moved = Shapes(box_geometry.offset(shapes.boxes, margin))
+    boxes = box_geometry.offset(shapes.boxes, margin)
     if shapes.polygons is None:
-        return moved
-    which = np.flatnonzero(shapes.is_polygon & (margin != 0))
-    offsets = geometry.polygons.offset(geometries(shapes, which), margin[which])
-    remains = ~np.asarray(geometry.shapely.is_empty(offsets), dtype=bool)
-    which, offsets = which[remains], offsets[remains]
-    still = shapes.is_polygon.copy()
-    still[which] = False
-    boxes = np.where(still[:, None], shapes.boxes, moved.boxes)
-    boxes[which] = geometry.shapely.bounds(offsets)
-    rows, made = np.flatnonzero(still), shapes.polygons.made.copy()
-    edges = edge_columns.with_others(
-        edge_columns.of_boxes(boxes), rows, edge_columns.taken(shapes.polygons.edges, rows)
-    )
-    made[~still] = None
-    made[which] = offsets
-    return with_geometries(Shapes(boxes, Polygons(still, edges, made)), made)
+        return Shapes(boxes)
+    is_polygon, (ends, offsets), _, made = shapes.polygons
+    vertices, is_good = ring_offsets.moved(ends[:2].T, offsets, margin)
+    is_good &= ~has_geometry(made)
+    slanted = np.flatnonzero(is_polygon & is_good)
+    corners = vertices[stretches(offsets[slanted], np.diff(offsets)[slanted])]
+    starts = offsets_of(np.diff(offsets)[slanted])[:-1]
+    boxes[slanted] = box_geometry.around(corners, corners, starts)
+    edges = edge_columns.of_rings(vertices, offsets)
+    rest = np.flatnonzero(~is_good)
+    others = _offset_slowly(taken(shapes, rest), margin[rest])
+    return with_others(Shapes(boxes, Polygons.of(is_polygon, edges, made)), rest, others)
+
+
+def _offset_slowly(shapes: Shapes, margin: Floats) -> Shapes:
+    """The same for shapes of several rings, and those that lose sides or are cut at corners."""
+    is_polygon, (ends, offsets), _, made = _polygons(shapes)
+    polygons = np.flatnonzero(is_polygon)
+    result = Shapes(box_geometry.offset(shapes.boxes, margin))
+    result = with_others(result, polygons, taken(shapes, polygons))
+    is_convex = is_polygon & ~has_geometry(made)
+    is_convex &= convex.are_convex(ends[:2].T, offsets)
+    for rows, moved in (
+        (np.flatnonzero(is_convex), _offset_convex),
+        (np.flatnonzero(is_polygon & ~is_convex & (margin != 0)), _offset_by_geos),
+    ):
+        if len(rows):
+            remains, others = moved(taken(shapes, rows), margin[rows])
+            result = with_others(result, rows[remains], others)
+    return result
+
+
+def _offset_convex(shapes: Shapes, margin: Floats) -> tuple[Bools, Shapes]:
+    """Which of some rings remain; and those, moved."""
+    edges = _polygons(shapes).edges
+    vertices, offsets = convex.offset(edges.ends[:2].T, edges.offsets, margin)
+    remains = np.diff(offsets) > 0
+    return remains, from_rings(vertices, offsets_of(np.diff(offsets)[remains]))
+
+
+def _offset_by_geos(shapes: Shapes, margin: Floats) -> tuple[Bools, Shapes]:
+    found = geometry.polygons.offset(geometries(shapes, np.arange(len(margin))), margin)
+    remains = ~np.asarray(geometry.shapely.is_empty(found), dtype=bool)
+    return remains, from_geometries(geometry.shapely.bounds(found[remains]), found[remains])
 
 
 def union_area(group: Ints, pairs: Pairs[Shapes], groups: int) -> Floats:
@@ -247,23 +320,67 @@ def union_area(group: Ints, pairs: Pairs[Shapes], groups: int) -> Floats:
     if a.polygons is None and b.polygons is None:
         return box_geometry.union_area(group, pieces, groups)
     has_polygon = np.zeros(groups, dtype=bool)
-    # A group with one polygon is overlaid by GEOS as a whole; the others need only boxes.
+    # A group with one polygon is measured as polygons; the others need only boxes.
     has_polygon[group[a.is_polygon[i] | b.is_polygon[j]]] = True
-    alone = np.bincount(group, minlength=groups)[group] == 1
-    if alone.any():
-        rest = ~alone
-        result = union_area(group[rest], Pairs(a, i[rest], b, j[rest]), groups)
-        result[group[alone]] = (
-            pair_area(a, i[alone], b, j[alone]) if known is None else known[alone]
-        )
-        return result
-    overlay = has_polygon[group]
-    result = box_geometry.union_area(group[~overlay], pieces[~overlay], groups)
-    meets = overlay & (box_geometry.area(pieces) > 0)
-    overlaid = geometry.polygons.union_area(
-        group[meets], geometries(a, i[meets]), geometries(b, j[meets]), groups
+    slanted = has_polygon[group]
+    result = box_geometry.union_area(group[~slanted], pieces[~slanted], groups)
+    which = np.flatnonzero(slanted & (box_geometry.area(pieces) > 0))
+    which = which[np.argsort(group[which], kind="stable")]
+    group, pieces, i, j = group[which], pieces[which], i[which], j[which]
+    together = _together(group, pieces, Pairs(a, i, b, j), groups)[group]
+    alone = np.flatnonzero(~together)
+    area = pair_area(a, i[alone], b, j[alone]) if known is None else known[which[alone]]
+    result += np.bincount(group[alone], weights=area, minlength=groups)
+    return result + _united(
+        group[together], pieces[together], Pairs(a, i[together], b, j[together]), groups
     )
-    return np.where(has_polygon, overlaid, result)
+
+
+def _together(group: Ints, pieces: Floats, pairs: Pairs[Shapes], groups: int) -> Bools:
+    """(groups,) whether pieces of a group, which are in order of it, may have some area in common:
+    whether their union may be less than their sum.
+    """
+    a, i, b, j, _ = pairs
+    counts = np.bincount(group, minlength=groups)
+    result = counts > _MOST_COMPARED
+    # Each piece with those after it in its group.
+    later = np.cumsum(counts)[group] - np.arange(1, len(group) + 1)
+    later = np.where(result[group], 0, later)
+    one = np.repeat(np.arange(len(group)), later)
+    other = stretches(np.arange(1, len(group) + 1), later)
+    boxes = box_geometry.intersection(pieces[one], pieces[other])
+    near = np.flatnonzero(box_geometry.area(boxes) > 0)
+    one, other = one[near], other[near]
+    for side, index in ((a, i), (b, j)):
+        meet = index[one] == index[other]
+        asked = np.flatnonzero(~meet)
+        meet[asked] = pair_area(side, index[one[asked]], side, index[other[asked]]) > 0
+        one, other = one[meet], other[meet]
+    result[group[one]] = True
+    return result
+
+
+def _united(group: Ints, pieces: Floats, pairs: Pairs[Shapes], groups: int) -> Floats:
+    """(groups,) areas of the unions of pieces, which are in order of their groups: by strips, and
+    for many pieces by GEOS, as the strips are many more.
+    """
+    a, i, b, j, _ = pairs
+    result = np.zeros(groups)
+    counts = np.bincount(group, minlength=groups)
+    few = (counts <= _MOST_BY_STRIPS)[group]
+    if few.any():
+        chosen = np.flatnonzero((counts > 0) & (counts <= _MOST_BY_STRIPS))
+        rank = np.searchsorted(chosen, group[few])
+        starts = np.flatnonzero(np.diff(rank, prepend=-1))
+        origin = box_geometry.around(pieces[few][:, :2], pieces[few][:, 2:], starts)[:, :2]
+        sides = _polygons(a).edges, i[few], _polygons(b).edges, j[few]
+        result[chosen] = midlines.union_area(midlines.Pieces(rank, *sides, origin))
+    if not few.all():
+        many = ~few
+        result += geometry.polygons.union_area(
+            group[many], geometries(a, i[many]), geometries(b, j[many]), groups
+        )
+    return result
 
 
 def geometries(shapes: Shapes, index: Ints) -> Geometries:
@@ -271,7 +388,7 @@ def geometries(shapes: Shapes, index: Ints) -> Geometries:
     chosen = shapes.boxes[index]
     if shapes.polygons is None:
         return np.asarray(geometry.shapely.box(*chosen.T), dtype=object)
-    is_polygon, edges, made = shapes.polygons
+    is_polygon, edges, _, made = shapes.polygons
     result = made[index]
     is_box, drawn = ~is_polygon[index], np.flatnonzero(is_polygon[index] & ~has_geometry(result))
     result[is_box] = geometry.shapely.box(*chosen[is_box].T)

@@ -109,11 +109,9 @@ def side_of(objects: Objects, convention: Convention, all_polygons: bool) -> Sid
         is_polygon & (moved | (counts == 3) | ~np.isclose(shoelace, area, rtol=1e-9, atol=1e-9))
     )
     if len(other):
-        geometries: Geometries = np.full(objects.count, None, dtype=object)
-        geometries[other] = _buffered(vertices, starts, other)
-        boxes = taken.boxes.copy()
-        boxes[other] = objects.boxes[other]
-        taken = shapes.with_geometries(Shapes(boxes, taken.polygons), geometries)
+        made = _buffered(vertices, starts, other)
+        others = shapes.from_geometries(objects.boxes[other], made)
+        taken = shapes.with_others(taken, other, others)
         area = shapes.area(taken)
     area = np.where(is_polygon, area, shoelace)
     return Side(

@@ -252,8 +252,8 @@ def _of_regions(batch: ImageBatch, gt: Shapes) -> _Outlines:
     words = np.argsort(line_of, kind="stable")[np.count_nonzero(line_of == NO_LINE) :]
     line, boxes = line_of[words], gt.boxes[words]
     starts = np.searchsorted(line, np.arange(len(several)))
-    outlines = shapes.with_geometries(
-        Shapes(around(boxes[:, :2], boxes[:, 2:], starts)), _hulls(gt, words, line, len(several))
+    outlines = shapes.from_geometries(
+        around(boxes[:, :2], boxes[:, 2:], starts), _hulls(gt, words, line, len(several))
     )
     offsets = np.searchsorted(image[first[several]], np.arange(len(batch.names) + 1))
     return _Outlines(outlines, offsets, line, words)

@@ -1,0 +1,168 @@
+"""Areas of the unions of intersections of polygons, strip by strip.
+
+All ends and crossings of the edges of a group of shapes cut the plane into vertical strips. In a
+strip no edge crosses another, so what a shape covers of the line in its middle, times its width, is
+the area of the shape in the strip; and the same is true of all intersections and unions.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from evaltex_cli.geometry import edges as edge_columns
+from evaltex_cli.geometry.edges import Edges
+from evaltex_cli.geometry.intervals import covered, covered_length
+from evaltex_cli.records import Floats, Ints, blocks, expanded, stretches
+
+_BLOCK = 1 << 17
+"""Pairs of edges that are looked at together, or those of one group."""
+
+
+class Pieces(NamedTuple):
+    """Intersections of the shapes ``a[i[k]]`` and ``b[j[k]]``, in groups.
+
+    Attributes
+    ----------
+    group : (p,) int64
+        In ascending order, from 0.
+    a, b : Edges
+    i, j : (p,) int64
+    origin : (groups, 2) float64
+        A point near all shapes of each group.
+    """
+
+    group: Ints
+    a: Edges
+    i: Ints
+    b: Edges
+    j: Ints
+    origin: Floats
+
+
+def union_area(pieces: Pieces) -> Floats:
+    """(groups,) areas of the unions of the pieces of each group.
+
+    Each depends on its own pieces only. The error is below 1e-14 of the bounding box of the shapes.
+    """
+    group, a, i, b, j, origin = pieces
+    counts = np.diff(a.offsets)[i] + np.diff(b.offsets)[j]
+    work = np.bincount(group, weights=counts, minlength=len(origin)).astype(np.int64) ** 2
+    result = np.zeros(len(origin))
+    for start, stop in blocks(work, _BLOCK):
+        some = slice(*np.searchsorted(group, [start, stop]).tolist())
+        block = Pieces(group[some] - start, a, i[some], b, j[some], origin[start:stop])
+        result[start:stop] = _areas(block)
+    return result
+
+
+def _areas(pieces: Pieces) -> Floats:
+    group, a, i, b, j, origin = pieces
+    # The shapes of each group, each once: those of b after those of a, unless they are the same.
+    table, j = (a, j) if a is b else (edge_columns.concatenate(a, b), j + len(a.offsets) - 1)
+    count = len(table.offsets) - 1
+    key = np.concatenate([group * count + i, group * count + j])
+    member, rank = np.unique(key, return_inverse=True)
+    member_group, shape = np.divmod(member, count)
+    edges = _Edges.of(table, shape, member_group, origin)
+    strips = _strips(edges, member_group, len(origin))
+    of_member, strip, start, stop = _sections(edges, strips)
+    # What both members of a piece cover in a strip, and then what any piece of the group covers.
+    first = np.searchsorted(of_member, np.arange(len(member) + 1))
+    piece, at = np.tile(np.arange(len(i)), 2), rank
+    counts = np.diff(first)[at]
+    section = stretches(first[at], counts)
+    total = len(strips.width)
+    place = np.repeat(piece, counts) * total + strip[section]
+    place, low, high = covered(place, start[section], stop[section], 2)
+    weights = strips.width * covered_length(place % total, low, high, total)
+    return np.bincount(strips.group, weights, len(origin)).astype(np.float64)
+
+
+class _Edges(NamedTuple):
+    """Edges that are not vertical, sorted by their shapes: from (left, y) to (right, y + rise)."""
+
+    left: Floats
+    right: Floats
+    y: Floats
+    rise: Floats
+    owner: Ints
+
+    def height(self, edge: Ints, x: Floats) -> Floats:
+        """Their y at some x."""
+        left = self.left[edge]
+        share = (x - left) / (self.right[edge] - left)
+        return np.asarray(self.y[edge] + self.rise[edge] * share)
+
+    @classmethod
+    def of(cls, table: Edges, shape: Ints, group: Ints, origin: Floats) -> _Edges:
+        chosen = edge_columns.taken(table, shape)
+        owner, _ = expanded(np.diff(chosen.offsets))
+        x0, y0, x1, y1 = chosen.ends - np.tile(origin.T, (2, 1))[:, group[owner]]
+        slanted = np.flatnonzero(x0 != x1)
+        x0, y0, x1, y1, owner = (values[slanted] for values in (x0, y0, x1, y1, owner))
+        left, right = np.minimum(x0, x1), np.maximum(x0, x1)
+        back = x1 < x0
+        return cls(left, right, np.where(back, y1, y0), np.where(back, y0 - y1, y1 - y0), owner)
+
+
+class _Strips(NamedTuple):
+    """Strips of all groups, by group and from left to right; some between groups have no meaning.
+
+    `first`, `last` are the strips in which each edge begins, and before which it ends.
+    """
+
+    group: Ints
+    left: Floats
+    width: Floats
+    first: Ints
+    last: Ints
+
+
+def _strips(edges: _Edges, member_group: Ints, groups: int) -> _Strips:
+    group = member_group[edges.owner]
+    crossed, crossing = _crossings(edges, group, groups)
+    x = np.concatenate([edges.left, edges.right, crossing])
+    owner = np.concatenate([group, group, group[crossed]])
+    order = np.lexsort((x, owner))
+    x, owner = x[order], owner[order]
+    new = np.ones(len(x), dtype=bool)
+    new[1:] = (x[1:] > x[:-1]) | (owner[1:] > owner[:-1])
+    strip = np.empty(len(x), np.int64)
+    strip[order] = np.cumsum(new) - 1
+    left, owner, count = x[new], owner[new], len(edges.left)
+    return _Strips(owner, left, np.diff(left, append=0.0), strip[:count], strip[count : 2 * count])
+
+
+def _crossings(edges: _Edges, group: Ints, groups: int) -> tuple[Ints, Floats]:
+    """Edges that cross others of their group, and the x where they do."""
+    place = np.arange(len(group))
+    # Partners of an edge are those of later shapes of its group.
+    after_shape = np.searchsorted(edges.owner, edges.owner, side="right")
+    after_group = np.searchsorted(group, np.arange(groups), side="right")[group]
+    partners = after_group - after_shape
+    p, q = np.repeat(place, partners), stretches(after_shape, partners)
+    left = np.maximum(edges.left[p], edges.left[q])
+    right = np.minimum(edges.right[p], edges.right[q])
+    meet = np.flatnonzero(left < right)
+    p, q, left, right = p[meet], q[meet], left[meet], right[meet]
+    start, stop = (edges.height(p, x) - edges.height(q, x) for x in (left, right))
+    cross = np.flatnonzero(np.sign(start) * np.sign(stop) < 0)
+    share = np.abs(start[cross]) / (np.abs(start[cross]) + np.abs(stop[cross]))
+    return p[cross], left[cross] + share * (right[cross] - left[cross])
+
+
+def _sections(edges: _Edges, strips: _Strips) -> tuple[Ints, Ints, Floats, Floats]:
+    """What shapes cover of the lines in the middle of strips: shape, strip, start and stop, in
+    order of them.
+    """
+    spanned = strips.last - strips.first
+    edge, strip = np.repeat(np.arange(len(spanned)), spanned), stretches(strips.first, spanned)
+    middle = strips.left[strip] + strips.width[strip] / 2
+    height = edges.height(edge, middle)
+    owner = edges.owner[edge]
+    order = np.lexsort((height, strip, owner))
+    # A ring crosses a line an even number of times: into the shape and out of it, in turn.
+    owner, strip, height = owner[order], strip[order], height[order]
+    return owner[::2], strip[::2], height[::2], height[1::2]

@@ -1,0 +1,60 @@
+"""Offsets of simple rings: their sides moved in parallel, where none is consumed on the way."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evaltex_cli.geometry import rounding
+from evaltex_cli.geometry.convex_offsets import MITRE_LIMIT, outwards, tangent_of_half
+from evaltex_cli.geometry.cycles import following, preceding
+from evaltex_cli.geometry.simple_rings import are_simple
+from evaltex_cli.records import Bools, Floats, Ints
+
+
+def moved(vertices: Floats, offsets: Ints, margin: Floats) -> tuple[Floats, Bools]:
+    """Move the sides of rings outwards (margin > 0) or inwards (margin < 0).
+
+    Parameters
+    ----------
+    vertices : (v, 2) float64
+    offsets : (n + 1,) int64
+        Simple rings, of either orientation.
+    margin : (n,) float64
+        How far, in pixels.
+
+    Returns
+    -------
+    (v, 2) float64
+        The same rings, moved as far as they can be.
+    (n,) bool
+        Which of them are. Not: a ring of which a side is consumed, or a corner moves by more than
+        `MITRE_LIMIT` margins, or that would perhaps not be simple any more.
+    """
+    if not len(vertices):
+        return vertices, np.zeros(len(margin), dtype=bool)
+    owner = np.repeat(np.arange(len(margin)), np.diff(offsets))
+    steps = following(vertices, offsets) - vertices
+    lengths = np.sqrt((steps * steps).sum(axis=1))
+    with np.errstate(all="ignore"):  # a vertex that is repeated has no side
+        sides = steps / lengths[:, None]
+        before = preceding(sides, offsets)
+        tangent = tangent_of_half(
+            preceding(steps, offsets), steps, preceding(lengths, offsets) * lengths
+        )
+        each = (margin * _orientation(vertices, offsets, owner))[owner]
+        result = vertices + each[:, None] * (outwards(before) + tangent[:, None] * before)
+        along = ((following(result, offsets) - result) * sides).sum(axis=1)
+        least = rounding.STEP * np.abs(result).max(axis=1)
+        good = (along > 2 * np.maximum(least, following(least, offsets))) & (
+            (each * tangent <= 0) | (1 + tangent * tangent <= MITRE_LIMIT**2)
+        )
+    moves = np.bincount(owner[~good], minlength=len(margin)) == 0
+    moves &= are_simple(result, offsets)
+    return np.where(moves[owner, None], result, vertices), moves
+
+
+def _orientation(vertices: Floats, offsets: Ints, owner: Ints) -> Floats:
+    """(n,) 1 for rings that turn from x to y, -1 for the others."""
+    x, y = (vertices - vertices[offsets[owner]]).T
+    doubled = x * following(y, offsets) - y * following(x, offsets)
+    return np.where(np.bincount(owner, weights=doubled, minlength=len(offsets) - 1) < 0, -1.0, 1.0)
