@@ -242,7 +242,7 @@ def _sums(p: Ints, term: Floats, count: int, sizes: tuple[int, int]) -> Floats:
     return np.bincount(p % count, weights=term, minlength=count).astype(np.float64)
 
 
-@np.errstate(divide="ignore", invalid="ignore")
+@np.errstate(all="ignore")  # edges that do not cross may be parallel
 def _exact_terms(a: Floats, b: Floats, origin: Floats) -> DoubleDouble:
     """The integrals of `_terms` in 32 digits, for edges (4, n); y is that from the origin."""
     left = np.maximum(np.minimum(a[0], a[2]), np.minimum(b[0], b[2]))
