@@ -56,10 +56,12 @@ class Entry(click.Group):
         """Run the command; what is wrong with its arguments fits the terminal."""
         try:
             return super().invoke(ctx)
-        except click.UsageError as error:
-            from evaltex_cli.cli.messages import wrapped_usage
+        except click.NoSuchOption as error:
+            from evaltex_cli.cli.unknown_options import described
 
-            raise click.UsageError(wrapped_usage(error.format_message()), error.ctx) from error
+            raise _wrapped(described(error), error.ctx) from error
+        except click.UsageError as error:
+            raise _wrapped(error.format_message(), error.ctx) from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -107,9 +109,21 @@ class Entry(click.Group):
         if word and not Path(word).exists():
             close = difflib.get_close_matches(word, COMMANDS, n=1, cutoff=0.75)
             if close:
-                raise click.UsageError(
+                raise _wrapped(
                     f"no file {word!r}; did you mean: evaltex {close[0]} ... (the command first)?"
                 )
+            if args[0] == word and all(Path(other).is_file() for other in (*args[1:3], ".")[:2]):
+                raise _wrapped(
+                    f"no file {word!r}, and no command; give GT DET [RES_DIR], or a command that"
+                    " `evaltex --help` lists"
+                )
+
+
+def _wrapped(text: str, ctx: click.Context | None = None) -> click.UsageError:
+    """What is wrong with the arguments, in lines that fit the terminal."""
+    from evaltex_cli.cli.messages import wrapped_usage
+
+    return click.UsageError(wrapped_usage(text), ctx)
 
 
 class PlainForm(Command):

@@ -25,7 +25,7 @@ from evaltex_cli.cli.options import (
     resamples_option,
     seed_option,
 )
-from evaltex_cli.cli.output import error_exit
+from evaltex_cli.cli.output import error_exit, stop
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, PICTURES, RESULTS, OutputFile, force_option
 from evaltex_cli.cli.work import Work, work_options
 from evaltex_cli.formats.options import MAX_PIXELS, InputOptions, MaskFolders
@@ -127,6 +127,12 @@ def command(
     PROTOCOL/IMAGE.txt. With GT_IMG_DIR and DET_IMG_DIR, objects are the labelled masks in the
     pictures of these folders.
     """
+    res_dir = results["res_dir"]
+    if res_dir is not None and res_dir.is_file():
+        stop(
+            f"{res_dir}: is a file; give a folder for the results (several detections are for"
+            " `evaltex compare`)"
+        )
     with error_exit():
         if (gt_img_dir is None) != (det_img_dir is None):
             raise click.UsageError(

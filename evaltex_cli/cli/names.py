@@ -11,6 +11,7 @@ from click.shell_completion import CompletionItem
 from evaltex_cli.errors import quote
 from evaltex_cli.errors.suggestions import nearest
 from evaltex_cli.protocols import plain
+from evaltex_cli.protocols.presets import PRESETS
 
 
 class Name(click.Choice[str]):
@@ -40,8 +41,11 @@ class Name(click.Choice[str]):
                 if self.listed_by
                 else f"expected {one_of(self.known)}"
             )
+            hint = nearest(name, self.known)
+            if self.what == "format" and name in PRESETS:
+                hint = f", which is a preset (--preset {name})"
             self.fail(
-                f"unknown {self.what} {quote(value)}{nearest(name, self.known)}; {listed}.",
+                f"unknown {self.what} {quote(value)}{hint}; {listed}.",
                 param,
                 ctx,
             )

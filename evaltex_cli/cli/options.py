@@ -346,6 +346,7 @@ class Chosen:
             {setting.protocol for setting in settings}
         ):  # these are checked for any protocol
             config.parameters_of(section, settings)
+        config.refuse_others(settings, self.names())
         if self.preset is not None:
             return {
                 name: config.parameters_of_preset(self.preset, settings) for name in self.names()

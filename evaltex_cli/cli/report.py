@@ -75,6 +75,8 @@ def command(
         work.prepare("evaltex_cli.diagnosis.diagnosis")
         from evaltex_cli import report
 
+        if embed and pictures is None:
+            stop("--embed is of the pictures: give their folder by --images too")
         if labels and len(labels) != len(results):
             given = counted(len(labels), "{count} label[s]")
             stop(

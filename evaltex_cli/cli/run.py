@@ -81,6 +81,10 @@ class Request:
     baselines: tuple[Path, ...]
     results: Results
 
+    def __post_init__(self) -> None:
+        if self.results.embed and self.options.images is None:
+            raise click.UsageError("--embed is of the pictures: give their folder by --images too.")
+
 
 def run(request: Request) -> list[Verdict]:
     """Evaluate, write all results and print a summary; return what the gates say.
@@ -93,6 +97,8 @@ def run(request: Request) -> list[Verdict]:
     of_protocols = [file for name in request.chosen.names() for file in result_names(load(name))]
     owned = [*of_protocols, *score_forms.FILES, REPORT]
     results, made, gates = request.results, "", None
+    if request.baselines and not request.fail_if:
+        warn(["--baseline has no effect without a gate; add one, such as --fail-if hmean:-1%"])
     if request.fail_if or request.baselines or results.junit is not None:
         from evaltex_cli.comparison import gate
 
@@ -151,9 +157,13 @@ def run(request: Request) -> list[Verdict]:
         for line in _gate(verdict, shown)
     ]
     echo_lines(lines, to_stderr=results.quiet or results.form != "table")
-    if results.res_dir is None and not results.quiet:
-        echo_err("note", "no files written; evaltex GT DET RES_DIR writes them to RES_DIR")
+    _note_if_nothing_is_written(results)
     return verdicts
+
+
+def _note_if_nothing_is_written(results: Results) -> None:
+    if not (results.res_dir or results.objects or results.junit or results.quiet):
+        echo_err("note", "no files written; evaltex GT DET RES_DIR writes them to RES_DIR")
 
 
 @contextmanager

@@ -34,6 +34,8 @@ _FORMS = (
 )
 TOLERANCE = 1e-12
 """A score this close to a limit is at it: the difference is rounding."""
+_LEAST_PERCENT = 2
+"""A limit above it of a score in [0, 1] is meant in percent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +267,11 @@ def _refuse_pointless(gate: Gate, nothing: Evaluation, before: Before) -> None:
     name = nothing.protocol.name
     is_share = _resolved(gate, name, nothing.scores) not in nothing.protocol.unbounded
     operator, limit, base = _limit(gate, nothing, before)
+    if is_share and base is None and _LEAST_PERCENT < limit <= 100 and operator.startswith("<"):
+        raise ConfigError(
+            f"--fail-if {gate.expression}: every result fails this gate: {gate.shown} is from 0 to"
+            f" 1 (did you mean {limit / 100:g}?)"
+        )
     if _compare(0.0, operator, limit) or _compare(1.0 if is_share else math.inf, operator, limit):
         return
     values = "from 0 to 1" if is_share else "never below 0"

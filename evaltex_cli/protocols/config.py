@@ -55,10 +55,16 @@ def parameters_of(protocol: str, settings: Sequence[Setting]) -> Any:
     for setting in settings:
         if setting.protocol == protocol:
             if setting.key not in known:
+                owners = [
+                    name
+                    for name in PROTOCOLS
+                    if setting.key in {field.name for field in fields(load(name).parameters)}
+                ]
+                others = f" of {protocol}, but of {', '.join(owners)}" if owners else ""
+                hint = others or nearest(setting.key, list(known))
                 raise ConfigError(
-                    f"{setting.place}: unknown key"
-                    f" {quote(setting.key)}{nearest(setting.key, list(known))};"
-                    f" {protocol} knows {', '.join(known)}"
+                    f"{setting.place}: unknown key {quote(setting.key)}{hint}; {protocol} knows"
+                    f" {', '.join(known)}"
                 )
             values[setting.key] = _value(known[setting.key], setting)
     return kind(**values)
@@ -207,6 +213,21 @@ def parse_set(argument: str, chosen: Sequence[str] = (DEFAULT_SECTION,)) -> Sett
     return Setting(
         place, _section(protocol, place) if dot else _owner(key, chosen, place), key, value.strip()
     )
+
+
+def refuse_others(settings: Sequence[Setting], chosen: Sequence[str]) -> None:
+    """Refuse settings of protocols that are not of the run, which would do nothing.
+
+    Raises
+    ------
+    ConfigError
+    """
+    for setting in settings:
+        if setting.protocol not in chosen:
+            raise ConfigError(
+                f"{setting.place}: {setting.protocol} is not a protocol of this run"
+                f" ({', '.join(chosen)}); add it by --protocol, or leave --set out"
+            )
 
 
 def _owner(key: str, chosen: Sequence[str], place: str) -> str:

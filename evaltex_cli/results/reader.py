@@ -118,7 +118,8 @@ def _read(path: Path, decode: Callable[[Any], ResultDocument]) -> ResultDocument
             f"{path}: cannot be read ({error.strerror or error}); give {EXPECTED}"
         ) from error
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: is no JSON ({error}); expected {EXPECTED}") from error
+        reason = "no text in UTF-8" if isinstance(error, UnicodeDecodeError) else error
+        raise InputError(f"{path}: is no JSON ({reason}); expected {EXPECTED}") from error
 
 
 def _document(

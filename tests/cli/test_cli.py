@@ -411,7 +411,7 @@ def test_order_of_images_changes_no_byte_of_the_scores() -> None:
         ),
         (
             ["gt.txt", "det.txt", "res", "--protocol", "iou", "--set", "region=no"],
-            "unknown key 'region'; iou knows",
+            "unknown key 'region' of iou, but of evaltex; iou knows",
         ),
         (
             ["gt.txt", "det.txt", "res", "--protocol", "all", "--set", "iou=1"],
