@@ -97,6 +97,15 @@ FORMATS = {
     "evaltex": ("evaltex_cli.formats.evaltex.format", "FORMAT"),
 }
 """Name -> module and attribute of its `Format`; the first that recognises an input reads it."""
+_DOCUMENTS = ("evaltex_cli.formats.documents.", "evaltex_cli.formats.engines.")
+_DOCUMENTS_OF_TEXT = {
+    "chat-boxes",
+    "mmocr-lines",
+    "paddleocr",
+    "tesseract-tsv",
+    "tesseract-tsv-line",
+}
+"""Those of these modules that .txt files may have; the others are not imported for such files."""
 MEMORY = "memory"
 """The format of arrays in Python, which no file has."""
 
@@ -339,25 +348,33 @@ def _is_plain_text(path: Path) -> bool:
 def _recognised(path: Path) -> str | None:
     if _is_plain_text(path):  # without importing all the others
         return "evaltex"
-    from evaltex_cli.formats.documents.recognition import main_ending
+    from evaltex_cli.formats.documents.recognition import endings, main_ending
     from evaltex_cli.formats.files import archive
 
     try:
         with archive.held_state(path):
-            ending = None
-            if archive.is_archive(path):  # the ending that most of its files have; .txt for a draw
-                known = {ending for name in FORMATS for ending in load(name).endings} - {"", ".txt"}
+            ending, names = None, list(FORMATS)
+            if archive.is_archive(path):
+                if set(endings(path)) == {".txt"}:
+                    names = [name for name in FORMATS if may_be_text(name)]
+                # The ending that most of its files have; .txt for a draw.
+                known = {ending for name in names for ending in load(name).endings} - {"", ".txt"}
                 ending = main_ending(path, [".txt", *sorted(known)])
-            for name in FORMATS:
+            for name in names:
                 candidate = load(name)
                 may_be = ending is None or not candidate.ending or ending in candidate.endings
                 if may_be and candidate.recognises(path):
-                    if not candidate.ending:
+                    if not candidate.ending and not (ending and endings(path)[".txt"]):
                         _refuse_unread(path)
                     return name
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
     return None
+
+
+def may_be_text(name: str) -> bool:
+    """Whether the files of a format may end in .txt; known without importing it."""
+    return name in _DOCUMENTS_OF_TEXT or not FORMATS[name][0].startswith(_DOCUMENTS)
 
 
 def _refuse_no_archive(path: Path) -> None:

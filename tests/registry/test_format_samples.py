@@ -66,6 +66,22 @@ def test_a_sample_is_recognised_and_has_one_box(name: str, tmp_path: Path, pictu
     assert known.layout
 
 
+@pytest.mark.parametrize("name", formats.FORMATS)
+def test_formats_of_text_are_known_without_their_modules(name: str) -> None:
+    known = formats.load(name)
+    assert formats.may_be_text(name) or (known.ending and ".txt" not in known.endings)
+
+
+def test_an_archive_of_text_is_recognised_without_formats_of_documents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded, load = set(), formats.load
+    monkeypatch.setattr(formats, "load", lambda name: (loaded.add(name), load(name))[1])
+    path = sample_of("quad", tmp_path / "sample")
+    assert formats.open_source(path, "gt", FaultLog()).format == "quad"
+    assert "quad" in loaded and not {"coco", "hocr", "via-csv", "voc"} & loaded
+
+
 @pytest.mark.parametrize(
     "name", [name for name in formats.FORMATS if formats.load(name).recognised_by]
 )
