@@ -198,11 +198,10 @@ class Level(NumberRange):
         return f"did you mean {share:g}?" if 0 < share < 1 else "expected one such as 0.95."
 
 
-def ci_option(name: str, default: float | None, help_text: str, *also: str) -> Decorator:
-    """Return the option of the level of bootstrap intervals, which may have more names."""
+def ci_option(name: str, default: float | None, help_text: str) -> Decorator:
+    """Return the option of the level of bootstrap intervals."""
     return click.option(
         "--ci",
-        *also,
         name,
         type=Level(0, 1, min_open=True, max_open=True),
         is_flag=False,

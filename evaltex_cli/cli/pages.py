@@ -60,7 +60,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         *("--pairs", "--limit", "--force"),
     ),
     "Intervals and gates": (
-        *("--ci", "--confidence-intervals", "--correction", "--pooled", "--resamples", "--seed"),
+        *("--ci", "--correction", "--pooled", "--resamples", "--seed"),
         *("--fail-if", "--baseline", "--junit"),
     ),
     "Work": ("--jobs", "--cluster", "--cluster-timeout", "--cache", "--resume"),

@@ -10,6 +10,7 @@ import click
 from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.options import (
     Chosen,
+    Level,
     NumberRange,
     ci_option,
     form_option,
@@ -36,7 +37,7 @@ EXAMPLES = (
 
 @click.argument("gt", type=INPUT)
 @click.argument("det", type=INPUT)
-@click.argument("res_dir", type=OUTPUT_FOLDER, required=False, metavar="RES_DIR")
+@click.argument("res_dir", type=OUTPUT_FOLDER, required=False)
 @click.option(
     "--points",
     type=click.IntRange(min=1),
@@ -51,11 +52,14 @@ EXAMPLES = (
     show_default=True,
     help="Folds of the cross-validation.",
 )
-@ci_option(
-    "ci",
-    None,
-    "Bootstrap intervals of this level.  [default: 0.95]",
+@ci_option("ci", None, "Bootstrap intervals of this level.  [default: 0.95]")
+@click.option(
     "--confidence-intervals",
+    "same_as_ci",
+    type=Level(0, 1, min_open=True, max_open=True),
+    is_flag=False,
+    flag_value=0.95,
+    hidden=True,
 )
 @resamples_option
 @seed_option
@@ -94,6 +98,7 @@ def command(
     output: Path | None,
     quiet: bool,
     ci: float | None,
+    same_as_ci: float | None,
     resamples: int,
     **given: Any,
 ) -> None:
@@ -120,6 +125,7 @@ def command(
             work.workers(gt, det, options.images, options.lines) as ordered_map,
         ):
             inputs = open_inputs(gt, det, options, ordered_map)
+            ci = same_as_ci if ci is None else ci
             bootstrap = None if ci is None else Bootstrap(ci, resamples, given["seed"])
             own = SweepOptions(**given, bootstrap=bootstrap)
             sweeps = swept(inputs, runs_of(parameters), own, None, ordered_map)
