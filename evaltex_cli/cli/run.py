@@ -154,7 +154,7 @@ def run(request: Request) -> list[Verdict]:
         line
         for verdict in verdicts
         if not (results.quiet and verdict.passed)
-        for line in _gate(verdict, shown)
+        for line in gate_lines(verdict, shown)
     ]
     echo_lines(lines, to_stderr=results.quiet or results.form != "table")
     _note_if_nothing_is_written(results)
@@ -328,7 +328,7 @@ def _report(
     return str(report.make(folder / REPORT, subject, pictures))
 
 
-def _gate(verdict: Verdict, shown: Screen) -> Iterator[str]:
+def gate_lines(verdict: Verdict, shown: Screen) -> Iterator[str]:
     """What a gate says, in lines that fit the terminal."""
     first, *more = shown.wrapped(f"Gate {verdict}", indent=" " * 13)
     yield first.replace(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from evaltex_cli.cli.evaluate import GATE_NOT_MET
 from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.options import (
     Chosen,
@@ -22,12 +25,14 @@ from evaltex_cli.cli.options import (
     seed_option,
 )
 from evaltex_cli.cli.output import echo_lines, error_exit, warn, write_output
-from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, force_option
+from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, RESULTS, OutputFile, force_option
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work, work_options
+from evaltex_cli.results.screen import joined
 
 if TYPE_CHECKING:
     from evaltex_cli.formats.options import InputOptions
+    from evaltex_cli.thresholds.result import Sweep
 
 EXAMPLES = (
     "evaltex sweep gt.zip det.zip",
@@ -81,6 +86,23 @@ EXAMPLES = (
 @input_options()
 @form_option
 @output_option("sweep")
+@click.option(
+    "--fail-if",
+    multiple=True,
+    metavar="EXPR",
+    help="Exit with status 1 if EXPR is true, such as sweep.hmean:-0.5% against a baseline or"
+    " optimism>0.02; repeatable.",
+)
+@click.option(
+    "--baseline",
+    "baselines",
+    multiple=True,
+    type=RESULTS,
+    help="sweep.json of an earlier sweep; repeatable.",
+)
+@click.option(
+    "--junit", type=OutputFile("junit"), help="Write the verdicts of the gates as JUnit XML."
+)
 @work_options
 @force_option
 @all_faults_option
@@ -100,6 +122,9 @@ def command(
     ci: float | None,
     same_as_ci: float | None,
     resamples: int,
+    fail_if: tuple[str, ...],
+    baselines: tuple[Path, ...],
+    junit: Path | None,
     **given: Any,
 ) -> None:
     """Score detections at each confidence threshold, and show which to choose.
@@ -112,13 +137,17 @@ def command(
     with error_exit():
         if res_dir is None and (plots or report):
             raise click.UsageError("--plots and --report are of RES_DIR: give it after GT and DET.")
+        from evaltex_cli.cli.run import gate_lines
+        from evaltex_cli.comparison.gate import Gates
         from evaltex_cli.evaluation.evaluate import left_out, runs_of
         from evaltex_cli.evaluation.inputs import open_inputs
         from evaltex_cli.results.result_document import Bootstrap
-        from evaltex_cli.thresholds import documents, files, terminal_table
+        from evaltex_cli.runtime.atomic_output import write_file
+        from evaltex_cli.thresholds import files, gates
         from evaltex_cli.thresholds.sweep import SweepOptions, swept
 
         parameters, options = chosen.parameters(), chosen.read_by(options)
+        wanted = gates.prepare(fail_if, baselines, res_dir)
         work.prepare("evaltex_cli.thresholds.sweep")
         with (
             files.folder_for(res_dir, chosen.names()) as folder,
@@ -129,19 +158,37 @@ def command(
             bootstrap = None if ci is None else Bootstrap(ci, resamples, given["seed"])
             own = SweepOptions(**given, bootstrap=bootstrap)
             sweeps = swept(inputs, runs_of(parameters), own, None, ordered_map)
+            verdicts = wanted.verdicts(sweeps)
             if folder is not None:
                 files.write(folder, sweeps, plots, report)
+        if junit is not None:
+            write_file(junit, Gates.junit(verdicts))
         missing = left_out(
             parameters, [one.protocol for one in sweeps], sweeps[0].gt, sweeps[0].det
         )
         warn([warning for one in sweeps for warning in one.warnings])
-        lines = [f"Left out: {name} ({reason})" for name, reason in missing.items()]
-        if form == "table":
-            lines = [*terminal_table.table(sweeps, screen(output), ci), *lines]
-            shown = "".join(f"{line}\n" for line in lines)
-        else:
-            shown = documents.FORMS[form](sweeps)
         if output is not None or not quiet:
-            write_output(shown, output)
-        if res_dir is not None and not quiet:
-            echo_lines([f"Results: {res_dir / 'sweep.json'}"], to_stderr=form != "table")
+            write_output(_shown(sweeps, missing, form, output, ci), output)
+        lines = [f"Results: {res_dir / 'sweep.json'}"] if res_dir is not None and not quiet else []
+        failed = [verdict for verdict in verdicts if not verdict.passed]
+        for verdict in failed if quiet else verdicts:
+            lines += gate_lines(verdict, screen())
+        echo_lines(lines, to_stderr=quiet or form != "table")
+        if failed:
+            sys.exit(GATE_NOT_MET)
+
+
+def _shown(
+    sweeps: Sequence[Sweep],
+    missing: Mapping[str, str],
+    form: str,
+    output: Path | None,
+    ci: float | None,
+) -> str:
+    """Return what is printed; a table also says which protocols are left out."""
+    from evaltex_cli.thresholds import documents, terminal_table
+
+    if form != "table":
+        return documents.FORMS[form](sweeps)
+    left_out = [f"Left out: {name} ({reason})" for name, reason in missing.items()]
+    return joined([*terminal_table.table(sweeps, screen(output), ci), *left_out])

@@ -232,9 +232,26 @@ def _limit(gate: Gate, evaluation: Evaluation, before: Before) -> tuple[str, flo
     base = _before(gate, protocol.name, before)
     if base is None:
         raise ConfigError(f"--fail-if {gate.expression}: {gate.shown} is undefined in the baseline")
+    return *_limit_from(gate, base), base
+
+
+def _limit_from(gate: Gate, base: float) -> tuple[str, float]:
+    """Operator and limit of a gate that compares with this value of a baseline."""
     limit = base + (abs(base) * gate.limit / 100 if gate.percent else gate.limit)
     falls = gate.expression.rpartition(":")[2].strip().startswith("-")
-    return "<" if falls else ">", limit, base
+    return "<" if falls else ">", limit
+
+
+def decided(
+    gate: Gate, protocol: str, score: str, value: float | None, base: float | None
+) -> Verdict:
+    """Decide a gate on a value; `base` is that of the baseline, None if the gate has an operator.
+
+    An undefined value fails.
+    """
+    operator, limit = (gate.operator, gate.limit) if base is None else _limit_from(gate, base)
+    failed = value is None or _compare(value, operator or "<", limit)
+    return Verdict(gate.expression, protocol, score, value, base, limit, not failed)
 
 
 def _before(gate: Gate, protocol: str, before: Before) -> float | None:

@@ -43,7 +43,7 @@ INPUTS: dict[str, list[str]] = {
     "lines": ["lines.txt"],
 }
 """Values of the parameters that are read, by their names; a new one needs some here."""
-OWN_INPUTS = {"sweep": {"det": ["det.csv"]}}
+OWN_INPUTS = {"sweep": {"det": ["det.csv"], "baselines": ["swept/sweep.json"]}}
 """Those of a command that needs other inputs: a sweep needs confidences."""
 WRITTEN = {"res_dir": "evaltex.json", "out_dir": "orig.txt", "masks": "img_1.tif"}
 """A file that a command writes into a folder."""
@@ -87,6 +87,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
             Path(pictures).mkdir()
             Path(pictures, "img_1.png").write_bytes(b"a picture")
         assert run("gt.txt", "det.txt", "old", "-a").exit_code == 0
+        assert run("sweep", "gt.txt", "det.csv", "swept").exit_code == 0
     return folder
 
 
@@ -230,7 +231,7 @@ SIMPLE = {
     "compare": ["compare", "gt.txt", "det.txt", "det2.txt", "--resamples", "10"],
     "convert": ["convert", "gt.txt", "--kind", "gt"],
     "diagnose": ["diagnose", "gt.txt", "det.txt"],
-    "sweep": ["sweep", "gt.txt", "det.csv"],
+    "sweep": ["sweep", "gt.txt", "det.csv", "--fail-if", "recall<1e-6"],
     "report": ["report", "old"],
     "validate": ["validate", "gt.txt", "det.txt"],
 }
@@ -264,7 +265,14 @@ def test_a_file_of_somebody_else_is_replaced_by_force_only(
         again = [*simple(name, option, f"own{form}.txt"), *(["--format", form] if form else [])]
         statuses = [run(*again).exit_code for _ in range(2)]
         assert statuses == ([0, 2] if option.type.kind == "data" else [0, 0]), form
-        other = [one for one in FILES if one[0] not in (name, "convert")]
+        kind = option.type.kind
+        other = [
+            (other, one)
+            for other, one in FILES
+            if other not in (name, "convert")
+            and isinstance(one.type, OutputFile)
+            and one.type.kind != kind
+        ]
         for name_2, option_2 in other:
             assert run(*simple(name_2, option_2, f"own{form}.txt")).exit_code == 2, (form, name_2)
 
@@ -411,13 +419,14 @@ def test_a_pipe_is_refused(name: str, read: str, kind: str) -> None:
     if kind == "fifo":
         os.mkfifo("pipe")
         place = "pipe"
+    baselines = ["swept" if name == "sweep" else "old"]
     for k in range(len(INPUTS[read])):
         Path("new.out").unlink(missing_ok=True)
         given = list(INPUTS[read])
         given[k] = place
         arguments = line(
             name,
-            {read: given, "gt_img_dir": [], "det_img_dir": [], "baselines": ["old"]}
+            {read: given, "gt_img_dir": [], "det_img_dir": [], "baselines": baselines}
             | {read: given},
         )
         if name == EVALUATE:

@@ -1,0 +1,99 @@
+"""Gates of a sweep, alone and against an earlier one."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from evaltex_cli.cli import main
+
+
+def run(*arguments: object, status: int = 0) -> Result:
+    found = CliRunner().invoke(main, list(map(str, arguments)))
+    assert found.exit_code == status, found.output
+    return found
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    made = random.Random(2)
+    gt, det = tmp_path / "gt", tmp_path / "det"
+    for folder in (gt, det):
+        folder.mkdir()
+    for k in range(9):
+        boxes = [(70 * n, made.randrange(40)) for n in range(5)]
+        (gt / f"gt_img_{k}.txt").write_text(
+            "".join(f"{x},{y},{x + 60},{y + 20},word\n" for x, y in boxes)
+        )
+        (det / f"res_img_{k}.txt").write_text(
+            "".join(
+                f"{x + made.randrange(60)},{y},{x + 60},{y + 20},{made.random():.2f}\n"
+                for x, y in boxes
+            )
+        )
+    return gt, det
+
+
+def test_gates_decide_the_status(files: tuple[Path, Path], tmp_path: Path) -> None:
+    one = ("sweep", *files, "--protocol", "iou")
+    run(*one, "--fail-if", "sweep.hmean<0.01", "--fail-if", "iou.recall<0.01")
+    found = run(*one, "--fail-if", "hmean<0.99", "--junit", tmp_path / "x.xml", status=1)
+    assert "Gate FAILED  hmean<0.99: iou sweep hmean is" in found.stdout
+    assert 'failures="1"' in (tmp_path / "x.xml").read_text()
+    run(*one, "--fail-if", "crossval.hmean<0.99", "--quiet", status=1)
+    run(*one, "--fail-if", "optimism>-1", status=1)
+
+
+def test_gates_compare_with_an_earlier_sweep(files: tuple[Path, Path], tmp_path: Path) -> None:
+    one = ("sweep", *files, "--protocol", "iou")
+    old = tmp_path / "old"
+    run(*one, old)
+    for baseline in (old, old / "sweep.json"):
+        run(*one, "--baseline", baseline, "--fail-if", "sweep.hmean:-0.5%")
+    document = json.loads((old / "sweep.json").read_text())
+    document["protocols"]["iou"]["operating_point"]["scores"]["hmean"] = 0.999
+    (old / "sweep.json").write_text(json.dumps(document))
+    found = run(*one, "--baseline", old, "--fail-if", "sweep.hmean:-0.5%", status=1)
+    assert "baseline 0.999" in found.stdout
+    assert "would replace it" in run(*one, old, "--baseline", old, status=2).stderr
+
+
+def test_a_baseline_of_another_kind_is_refused(files: tuple[Path, Path], tmp_path: Path) -> None:
+    one = ("sweep", *files, "--protocol", "iou")
+    run(*one, tmp_path / "old")
+    gate = ("--baseline", tmp_path / "old", "--fail-if", "sweep.hmean:-1%")
+    assert "'iou' is '0.7'" in run(*one[:-2], "--protocol", "iou", "--set", "iou.iou=0.6", "--baseline", _other(one, tmp_path), status=2).stderr  # fmt: skip
+    assert "needs an earlier sweep of pq" in run(*one[:-2], "--protocol", "pq", *gate, status=2).stderr  # fmt: skip
+    for text in ("nonsense", "{}", '{"kind": "scores"}', '{"kind": "sweep", "protocols": 3}'):
+        (tmp_path / "bad.json").write_text(text)
+        found = run(*one, "--baseline", tmp_path / "bad.json", status=2)
+        assert "bad.json: is no s" in found.stderr
+
+
+def _other(one: tuple[object, ...], tmp_path: Path) -> Path:
+    run(*one, tmp_path / "other", "--set", "iou.iou=0.7")
+    return tmp_path / "other"
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("cleval.hmean<1", "'cleval' is not in this sweep"),
+        ("sweep.nothing<1", "unknown score"),
+        ("recall[height<16]<1", "a sweep has no slices"),
+        ("sweep.hmean:-1%", "needs an earlier sweep of iou"),
+    ],
+)
+def test_what_cannot_be_decided(files: tuple[Path, Path], expression: str, message: str) -> None:
+    found = run("sweep", *files, "--protocol", "iou", "--fail-if", expression, status=2)
+    assert message in " ".join(found.stderr.split())
+
+
+def test_of_several_protocols_one_is_named(files: tuple[Path, Path]) -> None:
+    several = ("sweep", *files, "--protocol", "iou,pq")
+    run(*several, "--fail-if", "pq.recall<0.001")
+    assert "name one" in run(*several, "--fail-if", "hmean<0.1", status=2).stderr
