@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import math
 import multiprocessing
 import os
 import re
@@ -289,11 +290,13 @@ def most(name: str, document: Document, size: int) -> int:
 
 def small_ones_suffice(server: Server, name: str, document: Document) -> bool:
     """Whether the largest document stays within the limits if memory grows on as from one small
-    document to another, and time with the square of the size."""
+    document to another, and time with the same power of the size."""
     (few, small), (more, large) = (read(server, name, document, size) for size in SMALL)
     growth = max(more.peak - few.peak, 0) / (large - small)
     peak = more.peak + growth * (LARGEST - large)
-    return peak <= most(name, document, LARGEST) and more.seconds * (LARGEST / large) ** 2 < MINUTE
+    power = math.log(max(more.seconds, 0.01) / max(few.seconds, 0.01), large / small)
+    seconds = more.seconds * (LARGEST / large) ** max(power, 1)
+    return peak <= most(name, document, LARGEST) and seconds < MINUTE
 
 
 SAME_READER = {
