@@ -3,7 +3,6 @@
 import random
 import signal
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -46,14 +45,12 @@ class Fewer(settings):
         super().__init__(*given, max_examples=max(max_examples // FEWER, 5), **options)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _wide_messages() -> Iterator[None]:
+@pytest.fixture(autouse=True)
+def _wide_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wrap no messages in this process, whose sentences tests look for; those
     of the layout wrap them again.
     """
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr("evaltex_cli.cli.messages.columns", lambda: 100_000)
-        yield
+    monkeypatch.setattr("evaltex_cli.cli.messages.columns", lambda: 100_000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
