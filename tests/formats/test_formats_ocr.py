@@ -17,7 +17,7 @@ from evaltex_cli import evaluate
 from evaltex_cli.conversion.conversion import convert
 from evaltex_cli.errors import InputError
 from evaltex_cli.formats.base import IN_FRACTIONS
-from evaltex_cli.formats.engines.html_tags import Tag, events
+from evaltex_cli.formats.engines.html_tags import Tag, decoded, events
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.validation.validation import validate
 
@@ -173,7 +173,7 @@ def test_broken_hocr_is_reported_with_its_place(
 
 def test_html_needs_no_end_where_html_needs_none() -> None:
     text = b"<ul><li>1<li>2</ul><script>if (a<b) </p></SCRIPT><img><p/>a < b<![CDATA[<]]><td>"
-    found = [event.name if isinstance(event, Tag) else event for event in events(text)]
+    found = [event.name if isinstance(event, Tag) else event for event in events(decoded(text))]
     listed = ["ul", "li", "1", "li", "2", None, None, None, "script", None, "img", None, "p", None]
     assert found == [*listed, "a ", "< b", "<", "td", None]
 

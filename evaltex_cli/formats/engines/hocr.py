@@ -13,16 +13,21 @@ specification is at https://kba.github.io/hocr-spec/1.2/.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from array import array
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from evaltex_cli.errors import FaultLog, FormatError, Position, quote
 from evaltex_cli.formats.base import Format, Indexer, Side
 from evaltex_cli.formats.documents import levels, recognition
 from evaltex_cli.formats.documents.document_files import index_each
 from evaltex_cli.formats.documents.each_file import Pages
-from evaltex_cli.formats.engines.html_tags import Tag, events
+from evaltex_cli.formats.engines.html_tags import Tag, decoded, events, tag_at
 from evaltex_cli.formats.files.numbers import parse_number
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
@@ -48,34 +53,90 @@ _PAGE_TAG = _class_pattern(_PAGE)
 _CLASS = _class_pattern(_PAGE, _WORD, *_LINES)
 
 
-@dataclass(slots=True)
-class _Area:
-    """A word or a line; `texts` are its own, without those of the words in
-    it. A line without tag only has words.
+class _Open(NamedTuple):
+    """A word or a line whose element is open, by its number, and its own text so far."""
+
+    number: int
+    is_word: bool
+    text: bytearray
+
+
+class _Areas:
+    """The words and lines of a document by their numbers, in columns: where the tag of each is (-1
+    for a line without tag, which only has words), the line of each word (-1 for a line), and its
+    own text, without that of words in it.
     """
 
-    tag: Tag | None
-    is_word: bool = False
-    texts: list[str] | None = None
-    words: list[_Area] | None = None
-    has_lines: bool = False
+    def __init__(self, html: str) -> None:
+        self._html = html
+        self._starts, self._lines, self._columns = array("i"), array("i"), array("i")
+        self._owners, self._begins, self._ends = array("i"), array("i"), array("i")
+        self._texts, self._has_lines = bytearray(), bytearray()
 
-    @property
-    def text(self) -> str:
-        """Its transcription, blanks as one."""
-        return " ".join(
-            " ".join(
-                [word.text for word in self.words or ()] or ["".join(self.texts or ())]
-            ).split()
+    def add(self, tag: Tag | None, owner: int = -1) -> int:
+        """Add a word or a line, and return its number."""
+        self._starts.append(-1 if tag is None else tag.start)
+        self._lines.append(0 if tag is None else tag.at.line)
+        self._columns.append(0 if tag is None else tag.at.column or 0)
+        self._owners.append(owner)
+        self._begins.append(0)
+        self._ends.append(0)
+        self._has_lines.append(False)
+        return len(self._owners) - 1
+
+    def close(self, area: _Open) -> None:
+        """Add the text of a word or a line whose element has ended."""
+        self._begins[area.number] = len(self._texts)
+        self._texts += area.text
+        self._ends[area.number] = len(self._texts)
+
+    def has_line(self, number: int) -> None:
+        """Note that a line is in an area."""
+        self._has_lines[number] = True
+
+    def is_line(self, number: int) -> bool:
+        """Whether a line has a tag, and no other line is in it."""
+        return self._starts[number] >= 0 and not self._has_lines[number]
+
+    def tag(self, number: int) -> Tag:
+        """Return the tag of a word or a line."""
+        at = Position(self._lines[number], self._columns[number])
+        return tag_at(self._html, self._starts[number], at)
+
+    def own_text(self, number: int) -> str:
+        """Return the text of an area without that of words in it."""
+        return self._texts[self._begins[number] : self._ends[number]].decode(
+            "utf-8", "surrogatepass"
         )
+
+    def text(self, number: int) -> str:
+        """Return the transcription of a word or a line, blanks as one."""
+        texts = [" ".join(self.own_text(word).split()) for word in self.words(number)]
+        return " ".join(" ".join(texts or [self.own_text(number)]).split())
+
+    def words(self, line: int) -> list[int]:
+        """Return the words of a line, in the order of their tags."""
+        owners, words = self._by_owner
+        first, last = np.searchsorted(owners, (line, line + 1))
+        found: list[int] = words[first:last].tolist()
+        return found
+
+    @cached_property
+    def _by_owner(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The lines of all words in ascending order, and the words."""
+        owners = np.array(self._owners, np.int32)
+        words = np.flatnonzero(owners >= 0).astype(np.int32)
+        words = words[np.argsort(owners[words], kind="stable")]
+        return owners[words], words
 
 
 @dataclass(slots=True)
 class Page:
-    """A page, and the lines on it with their words; without tag if the document has none."""
+    """A page, and the numbers of the lines on it; without tag if the document has none."""
 
     tag: Tag | None
-    lines: list[_Area] = field(default_factory=list)
+    areas: _Areas
+    lines: array[int] = field(default_factory=lambda: array("i"))
 
 
 class _Collector:
@@ -83,52 +144,46 @@ class _Collector:
     before it, or on the first.
     """
 
-    def __init__(self) -> None:
-        self.pages = [Page(None)]
-        self._around: list[_Area | None] = []
+    def __init__(self, html: str) -> None:
+        self._areas = _Areas(html)
+        self.pages = [Page(None, self._areas)]
+        self._around: list[_Open | None] = []
 
     def take(self, event: Tag | str | None) -> None:
         """Take a tag, a text, or the end of an element."""
         if event is None:
-            self._around.pop()
+            ended = self._around.pop()
+            if ended is not None:
+                self._areas.close(ended)
         elif isinstance(event, Tag):
             self._around.append(self._begun(event, event.attributes.get("class", "").split()))
         else:
-            inner = self._innermost(lambda _: True)
+            inner = next((area for area in reversed(self._around) if area is not None), None)
             if inner is not None:
-                if inner.texts is None:
-                    inner.texts = [event]
-                else:
-                    inner.texts.append(event)
+                inner.text.extend(event.encode("utf-8", "surrogatepass"))
 
-    def _innermost(self, wanted: Callable[[_Area], bool]) -> _Area | None:
-        return next(
-            (area for area in reversed(self._around) if area is not None and wanted(area)), None
-        )
-
-    def _begun(self, tag: Tag, classes: list[str]) -> _Area | None:
+    def _begun(self, tag: Tag, classes: list[str]) -> _Open | None:
         """Return the word or line that a tag begins, if any."""
         if _PAGE in classes:
             if self.pages[-1].tag is None:
                 self.pages[-1].tag = tag
             else:
-                self.pages.append(Page(tag))
+                self.pages.append(Page(tag, self._areas))
+        around = [area for area in self._around if area is not None]
         if _WORD in classes:
-            line = self._innermost(lambda area: not area.is_word) or self._line(_Area(None))
-            word = _Area(tag, is_word=True)
-            line.words = line.words or []
-            line.words.append(word)
-            return word
+            lines = [area.number for area in around if not area.is_word]
+            line = lines[-1] if lines else self._line(None)
+            return _Open(self._areas.add(tag, line), True, bytearray())
         if not set(_LINES).isdisjoint(classes):
-            for area in self._around:
-                if area is not None:
-                    area.has_lines = True
-            return self._line(_Area(tag))
+            for area in around:
+                self._areas.has_line(area.number)
+            return _Open(self._line(tag), False, bytearray())
         return None
 
-    def _line(self, line: _Area) -> _Area:
-        self.pages[-1].lines.append(line)
-        return line
+    def _line(self, tag: Tag | None) -> int:
+        number = self._areas.add(tag)
+        self.pages[-1].lines.append(number)
+        return number
 
 
 def open_pages(data: bytes) -> list[Page]:
@@ -139,8 +194,9 @@ def open_pages(data: bytes) -> list[Page]:
     FormatError
         As `html_tags.events`, and for a document with other pages than `_count_pages` says.
     """
-    collector = _Collector()
-    for event in events(data):
+    html = decoded(data)
+    collector = _Collector(html)
+    for event in events(html):
         collector.take(event)
     if len(collector.pages) != count_pages(data):
         found, counted = len(collector.pages), count_pages(data)
@@ -164,28 +220,27 @@ def _parse(page: Page, image: CollectedImage, side: Side, faults: FaultLog) -> N
         )
     except FormatError as error:
         error.log(faults, image.place)
+    areas, by_word = page.areas, image.variant == "words"
     for number, line in enumerate(page.lines, 1):
-        is_line = line.tag is not None and not line.has_lines
-        words = [word for word in line.words or () if not "".join(word.texts or ()).isspace()]
-        for area in words if image.variant == "words" else [line] * is_line:
+        words = [word for word in areas.words(line) if not areas.own_text(word).isspace()]
+        for area in words if by_word else [line] * areas.is_line(line):
             try:
-                collected = _object(area)
+                collected = _object(areas.tag(area), areas.text(area), by_word)
             except FormatError as error:
                 error.log(faults, image.place)
                 continue
-            collected.region = number if image.variant == "words" and side == "gt" else None
+            collected.region = number if by_word and side == "gt" else None
             image.add(collected)
 
 
-def _object(area: _Area) -> CollectedObject:
-    assert area.tag is not None
-    values = _properties(area.tag).get("x_wconf")
+def _object(tag: Tag, text: str, is_word: bool) -> CollectedObject:
+    values = _properties(tag).get("x_wconf")
     confidence = None
-    if values is not None and area.is_word:
-        confidence = _number(values[0] if values else "", "x_wconf", area.tag) / 100
+    if values is not None and is_word:
+        confidence = _number(values[0] if values else "", "x_wconf", tag) / 100
         if not 0 <= confidence <= 1:
-            raise FormatError(f"x_wconf {values[0]}", "a confidence from 0 to 100", at=area.tag.at)
-    return CollectedObject(_bbox(area.tag), area.text, confidence=confidence, at=area.tag.at)
+            raise FormatError(f"x_wconf {values[0]}", "a confidence from 0 to 100", at=tag.at)
+    return CollectedObject(_bbox(tag), text, confidence=confidence, at=tag.at)
 
 
 def _properties(tag: Tag) -> dict[str, list[str]]:

@@ -61,12 +61,13 @@ _MAY_STAY_OPEN = {
 @dataclass(slots=True)
 class Tag:
     """The start of an element; a void element has no end. `text` is what the
-    tag has after its name.
+    tag has after its name, `start` the first character of the tag.
     """
 
     name: str
     text: str
     at: Position
+    start: int = 0
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -79,24 +80,33 @@ class Tag:
         return attributes
 
 
-def events(data: bytes) -> Iterator[Tag | str | None]:
+def events(text: str) -> Iterator[Tag | str | None]:
     """Yield each start of an element as a `Tag`, each end as None, and what text is between them.
 
     Raises
     ------
     FormatError
-        When the text is not UTF-8, a tag is not complete, an end belongs to no open element, an
-        element is not closed, elements are nested deeper than `safe_xml.MAX_DEPTH`, or there is an
-        entity declaration.
+        When a tag is not complete, an end belongs to no open element, an element is not closed,
+        elements are nested deeper than `safe_xml.MAX_DEPTH`, or there is an entity declaration.
     """
-    safe_xml.refuse_dense(data)
-    reader = _Reader(_decoded(data))
+    reader = _Reader(text)
     while reader.start < len(reader.text):
         yield from reader.next()
     yield from reader.at_end()
 
 
-def _decoded(data: bytes) -> str:
+def tag_at(text: str, start: int, at: Position) -> Tag:
+    """Return the tag that starts at a character of a document, as `events` did."""
+    found = _TAG.match(text, start)
+    assert found is not None
+    return Tag(found[2].lower(), found[3], at, start)
+
+
+def decoded(data: bytes) -> str:
+    """Return the text of a document; raises `FormatError` if it is not UTF-8, or of hardly more
+    than tags.
+    """
+    safe_xml.refuse_dense(data)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -133,7 +143,7 @@ class _Reader:
         if tag[1]:
             yield from self._ended(name, at)
         else:
-            yield from self._started(name, tag[3], at)
+            yield from self._started(Tag(name, tag[3], at, start))
 
     def at_end(self) -> Iterator[None]:
         """Yield the ends that may be left out; raises `FormatError` for any other open element."""
@@ -146,19 +156,19 @@ class _Reader:
                 raise FormatError(f"{quote(f'<{last.name}>')} without end", expected, at=last.at)
             yield None
 
-    def _started(self, name: str, attributes: str, at: Position) -> Iterator[Tag | None]:
+    def _started(self, tag: Tag) -> Iterator[Tag | None]:
+        name = tag.name
         if name == "p" and self._open and self._open[-1].name == "p":
             self._open.pop()
             yield None
-        tag = Tag(name, attributes, at)
         yield tag
-        if name in _VOID or attributes.endswith("/"):
+        if name in _VOID or tag.text.endswith("/"):
             yield None
             return
         self._open.append(tag)
         if len(self._open) > safe_xml.MAX_DEPTH:
             found = f"elements nested deeper than {safe_xml.MAX_DEPTH}"
-            raise FormatError(found, "the nesting of a page", at=at)
+            raise FormatError(found, "the nesting of a page", at=tag.at)
         if name in _WITHOUT_TAGS:
             end = _END_WITHOUT_TAGS.search(self.text, self.start)
             self._go_to(end.start() if end else len(self.text))
