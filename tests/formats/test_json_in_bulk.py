@@ -4,7 +4,9 @@ with the same faults and places.
 
 from __future__ import annotations
 
+import copy
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.documents import safe_json
+from evaltex_cli.formats.parsed import CollectedImage
 
 NUMBERS = st.integers(-5, 99) | st.floats(0, 99, width=16)
 RINGS = st.sampled_from([6, 8, 8, 8, 10]).flatmap(
@@ -128,6 +131,98 @@ def test_in_bulk_as_one_by_one(
         in_bulk = read(path, name, side)
         patch.setattr(safe_json, "_WINDOW_BYTES", 0)
         assert in_bulk == read(path, name, side)
+
+
+RING = [10, 10, 60, 12.5, 60, 30, 10, 28]
+QUAD = [RING[k : k + 2] for k in range(0, 8, 2)]
+WORD = {"vertices": QUAD, "legible": True, "text": "a", "confidence": 0.5}
+DOCUMENTS: dict[str, Any] = {
+    "art": {
+        "gt_1": [
+            {"points": QUAD, "transcription": "é", "illegibility": False},
+            {"points": QUAD, "transcription": "###", "confidence": 0.5},
+        ],
+        "gt_2": [],
+        "3": [{"points": QUAD, "illegibility": 1}],
+    },
+    "coco-text": {
+        "imgs": {"5": {"width": 9, "height": 8, "set": "val"}, "6": {"set": "train"}},
+        "anns": {
+            "1": {"image_id": 5, "mask": RING, "legibility": "illegible", "utf8_string": "w"},
+            "20": {"image_id": "6", "mask": RING, "bbox": [1, 2, 3, 4]},
+            "3": {"image_id": 5, "mask": RING},
+        },
+    },
+    "textocr": {
+        "imgs": {"a": {"width": 9, "height": 8}, "b": {}},
+        "anns": {
+            "a_1": {"image_id": "a", "points": RING, "utf8_string": "."},
+            "b_1": {"image_id": "b", "points": RING, "utf8_string": "w"},
+        },
+    },
+    "hiertext": {
+        "annotations": [
+            {
+                "image_id": "i.jpg",
+                "image_width": 9,
+                "paragraphs": [
+                    {**WORD, "lines": [{**WORD, "words": []}, {**WORD, "words": [WORD, WORD]}]},
+                    {**WORD, "lines": [{**WORD, "words": [{**WORD, "legible": False}]}]},
+                ],
+            },
+            {"image_id": 2, "image_height": 8, "paragraphs": []},
+        ]
+    },
+}
+DOCUMENTS["hiertext-line"] = DOCUMENTS["hiertext-para"] = DOCUMENTS["hiertext"]
+
+
+def ways(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    for step in value if isinstance(value, dict) else range(len(value)):
+        yield (*way, step)
+        if isinstance(value[step], dict | list):
+            yield from ways(value[step], (*way, step))
+
+
+@settings(deadline=None, derandomize=True, max_examples=150)
+@given(name=st.sampled_from(sorted(DOCUMENTS)), side=st.sampled_from(["gt", "det"]), data=st.data())
+def test_documents_of_other_formats_in_bulk_as_one_by_one(
+    tmp_path_factory: pytest.TempPathFactory, name: str, side: Side, data: st.DataObject
+) -> None:
+    document = copy.deepcopy(DOCUMENTS[name])
+    if data.draw(st.integers(0, 3)):
+        *way, last = data.draw(st.sampled_from(list(ways(document))))
+        inner = document
+        for step in way:
+            inner = inner[step]
+        inner[last] = data.draw(FAULTY)
+    path = tmp_path_factory.mktemp("bulk") / "a.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(safe_json, "_WINDOW", data.draw(st.integers(1, 3)))
+        in_bulk = read(path, name, side)
+        patch.setattr(safe_json, "_WINDOW_BYTES", 0)
+        assert in_bulk == read(path, name, side)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_plain_documents_of_other_formats_are_read_in_bulk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(DOCUMENTS[name]))
+    monkeypatch.setattr(CollectedImage, "add", lambda *_: pytest.fail("an object one by one"))
+    assert not read(path, name, "gt")[5]
+
+
+def test_the_faults_of_images_come_before_that_of_the_annotations(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"images": [{"id": []}, {"id": 1}, {"id": 1}], "annotations": 0}')
+    assert [fault.partition(": ")[2] for fault in read(path, "coco", "gt")[5]] == [
+        "images[0].id: a list of 0; expected an ID: a whole number or a string",
+        "images[2].id: ID '1' again; expected IDs used once",
+        "annotations: 0; expected a list [...]",
+    ]
 
 
 def test_very_many_are_read_in_bulk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

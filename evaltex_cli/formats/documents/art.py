@@ -8,10 +8,14 @@ Results have ``confidence``.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from evaltex_cli.errors import FaultLog, FormatError, Steps
 from evaltex_cli.formats.base import DONT_CARE, Format, Side
@@ -19,7 +23,8 @@ from evaltex_cli.formats.collected import Images
 from evaltex_cli.formats.coordinates import polygon
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.document_files import Collected, Document
-from evaltex_cli.formats.documents.safe_json import AnyConfidence, Vertices
+from evaltex_cli.formats.documents.gathered import Columns, Log, add_all, plain_vertices
+from evaltex_cli.formats.documents.safe_json import AnyConfidence, Item, Vertices
 from evaltex_cli.formats.files.image_names import without_prefix
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
@@ -32,23 +37,59 @@ class _Word(msgspec.Struct, gc=False):
 
 
 def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
-    images, place = Images(), document.place
-    for key, item in safe_json.record(document.value).items():
-        image = CollectedImage(without_prefix(key), place, (key,))
-        try:
-            words = safe_json.bounded(item)
-            if not isinstance(words, list):
-                raise FormatError(safe_json.shown(words), "a list [...] of words")
-        except FormatError as error:
-            error.log(faults, place, key)
-            words = []
-        for k, word in enumerate(words):
-            try:
-                image.add(_object(safe_json.take(word, _Word), side, (key, k)))
-            except FormatError as error:
-                error.log(faults, place, key, k)
-        images.append(image)
+    record, images, log = safe_json.record(document.value), Images(), Log(document.place, faults)
+    keys = list(record)
+    for first, some, decoded in safe_json.windows(list(record.values()), list[_Word]):
+        names = keys[first : first + len(some)]
+        columns = _columns([*chain.from_iterable(decoded)], side) if decoded else None
+        if decoded and columns:
+            counts = [*map(len, decoded)]
+            owners = len(images) + np.repeat(np.arange(len(counts)), counts)
+            for key in names:
+                images.append(CollectedImage(without_prefix(key), log.place, (key,)))
+            starts = [json.dumps(key).encode() for key in names]
+            ways = (
+                (start, k)
+                for start, count in zip(starts, counts, strict=True)
+                for k in range(count)
+            )
+            add_all(images, owners, columns, [b"[%b,%d]" % way for way in ways])
+            continue
+        for key, item in zip(names, some, strict=True):
+            images.append(_image(key, item, side, log))
     return images, ()
+
+
+def _image(key: str, item: Item, side: Side, log: Log) -> CollectedImage:
+    """Return an image with its words, taken one by one."""
+    image = CollectedImage(without_prefix(key), log.place, (key,))
+    try:
+        words = safe_json.bounded(item)
+        if not isinstance(words, list):
+            raise FormatError(safe_json.shown(words), "a list [...] of words")
+    except FormatError as error:
+        error.log(log.faults, log.place, key)
+        words = []
+    for k, word in enumerate(words):
+        try:
+            image.add(_object(safe_json.take(word, _Word), side, (key, k)))
+        except FormatError as error:
+            error.log(log.faults, log.place, key, k)
+    return image
+
+
+def _columns(words: Sequence[_Word], side: Side) -> Columns | None:
+    """Return words as columns; None if they have to be taken one by one."""
+    flags = [one.illegibility for one in words]
+    coordinates = plain_vertices(one.points for one in words)
+    if coordinates is None or (side == "gt" and not safe_json.are_flags(flags)):
+        return None
+    texts = [one.transcription or "" for one in words]
+    dont_care = [
+        side == "gt" and (bool(flag) or text == DONT_CARE)
+        for flag, text in zip(flags, texts, strict=True)
+    ]
+    return Columns(coordinates, texts, dont_care, [one.confidence for one in words])
 
 
 def _object(word: _Word, side: Side, at: Steps) -> CollectedObject:

@@ -43,6 +43,7 @@ from evaltex_cli.formats.documents.gathered import (
     Once,
     add_all,
     add_annotations,
+    plain_polygons,
     repeated_numbers,
 )
 from evaltex_cli.formats.documents.safe_json import (
@@ -139,6 +140,9 @@ class _Reader:
     def way(self, k: int) -> Steps:
         return ("annotations", k)
 
+    def ways(self, first: int, last: int) -> Sequence[bytes]:
+        return [b'["annotations",%d]' % k for k in range(first, last)]
+
 
 def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
     """Return the images; a second pass logs the faults if a first one finds that there are some."""
@@ -162,8 +166,18 @@ def _pass(
     if document.variant == "named by file":
         _name_by_file(images, positions, root, log)
     reader = _Reader(side, Once(again.annotations))
-    add_annotations(images, positions, safe_json.items(root, "annotations"), reader, log)
+    add_annotations(images, positions, _annotations(root, faults), reader, log)
     return images, reader.boxed, _Again(repeated, repeated_numbers(reader.ids))
+
+
+def _annotations(root: Record, faults: FaultLog) -> list[Item]:
+    try:
+        return safe_json.items(root, "annotations")
+    except FormatError:
+        if not isinstance(faults, FaultCount):
+            raise
+        faults.count += 1  # the second pass raises it, after the faults of images
+        return []
 
 
 def _columns(annotations: Sequence[_Annotation], side: Side) -> Columns | None:
@@ -193,11 +207,6 @@ def _plain_coordinates(annotations: Sequence[_Annotation]) -> Sequence[Sequence[
     } == {1}:
         return plain_polygons(list(chain.from_iterable(cast("list[list[list[float]]]", shapes))))
     return None
-
-
-def plain_polygons(rings: list[list[float]]) -> list[list[float]] | None:
-    """Return the vertices of polygons; None if one has fewer than three, or half of one."""
-    return rings if all(count >= 6 and not count % 2 for count in {*map(len, rings)}) else None
 
 
 def _images(root: Record, once: Once, log: Log) -> Images:

@@ -15,6 +15,7 @@ whole. ``imgToAnns`` (``img2Anns``) only repeats ``image_id``.
 
 from __future__ import annotations
 
+import json
 import re
 from array import array
 from collections.abc import Callable, Sequence
@@ -30,9 +31,9 @@ from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.collected import Images
 from evaltex_cli.formats.coordinates import polygon
 from evaltex_cli.formats.documents import document_files, safe_json
-from evaltex_cli.formats.documents.coco import bounding_box, plain_polygons, read_size
+from evaltex_cli.formats.documents.coco import bounding_box, read_size
 from evaltex_cli.formats.documents.document_files import Collected, Document
-from evaltex_cli.formats.documents.gathered import Columns, Log, add_annotations
+from evaltex_cli.formats.documents.gathered import Columns, Log, add_annotations, plain_polygons
 from evaltex_cli.formats.documents.safe_json import Identifier, Item, Number, Record
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 from evaltex_cli.records import Ints
@@ -76,6 +77,9 @@ class _Reader:
 
     def way(self, k: int) -> Steps:
         return ("anns", self.keys[k])
+
+    def ways(self, first: int, last: int) -> Sequence[bytes]:
+        return [b'["anns",%b]' % json.dumps(key).encode() for key in self.keys[first:last]]
 
 
 def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:

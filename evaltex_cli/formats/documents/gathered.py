@@ -7,7 +7,7 @@ What is not plain, such as a mask, or does not fit, is then taken one by one, wi
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
@@ -16,8 +16,8 @@ import numpy as np
 from evaltex_cli.errors import FaultLog, FormatError, Steps, quote
 from evaltex_cli.formats.collected import Images, Positions
 from evaltex_cli.formats.documents import safe_json
-from evaltex_cli.formats.documents.safe_json import Item
-from evaltex_cli.formats.parsed import ROW, CollectedObject, steps_of
+from evaltex_cli.formats.documents.safe_json import Item, Vertices
+from evaltex_cli.formats.parsed import ROW, CollectedObject
 from evaltex_cli.records import ANY_TYPE, Ints
 
 
@@ -30,7 +30,7 @@ class Log(NamedTuple):
 
 class Columns(NamedTuple):
     """Objects as columns of one length: see `CollectedObject`; `ids` is None if they are numbered
-    in their image.
+    in their image, `regions` if these are their IDs.
     """
 
     coordinates: Sequence[Sequence[float]]
@@ -38,6 +38,7 @@ class Columns(NamedTuple):
     dont_care: Sequence[bool]
     confidences: Sequence[float | None] | None = None
     ids: Sequence[int] | None = None
+    regions: Sequence[int] | None = None
 
 
 def add_all(images: Images, owners: Ints, objects: Columns, steps: Sequence[bytes]) -> None:
@@ -53,8 +54,20 @@ def add_all(images: Images, owners: Ints, objects: Columns, steps: Sequence[byte
     rows["confidence"] = np.array(objects.confidences, np.float64)  # None makes NaN
     if objects.ids is not None:
         rows["id"], rows["has_id"] = objects.ids, True
+    if objects.regions is not None:
+        rows["region"], rows["has_region"] = objects.regions, True
     numbers = np.fromiter(chain.from_iterable(objects.coordinates), np.float64, int(counts.sum()))
     images.add_many(owners, rows.tobytes(), numbers.tobytes(), b"".join(strings))
+
+
+def plain_polygons(rings: list[list[float]]) -> list[list[float]] | None:
+    """Return the vertices of polygons; None if one has fewer than three, or half of one."""
+    return rings if all(count >= 6 and not count % 2 for count in {*map(len, rings)}) else None
+
+
+def plain_vertices(vertices: Iterable[Vertices]) -> list[list[float]] | None:
+    """Return the same of polygons of vertices [x, y]."""
+    return plain_polygons([[*chain.from_iterable(one)] for one in vertices])
 
 
 class Reader(Protocol):
@@ -80,6 +93,9 @@ class Reader(Protocol):
     def way(self, k: int) -> Steps:
         """Return what leads to annotation k."""
 
+    def ways(self, first: int, last: int) -> Sequence[bytes]:
+        """Return the same as JSON, of annotations from `first` to before `last`."""
+
 
 def add_annotations(
     images: Images, positions: Positions, items: Sequence[Item], reader: Reader, log: Log
@@ -89,8 +105,7 @@ def add_annotations(
         owners = positions([str(one.image_id) for one in decoded or ()])
         columns = reader.columns(decoded, first) if decoded and (owners >= 0).all() else None
         if columns:
-            steps = [steps_of(reader.way(k))[0] for k in range(first, first + len(some))]
-            add_all(images, owners, columns, steps)
+            add_all(images, owners, columns, reader.ways(first, first + len(some)))
             continue
         for k, item in enumerate(some, first):
             try:

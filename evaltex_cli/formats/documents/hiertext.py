@@ -14,11 +14,12 @@ is the polygon under its own ``vertices`` there, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
 
 from evaltex_cli.errors import FaultLog, FormatError, Position, Steps
 from evaltex_cli.formats.base import Format, Indexer, Side
@@ -26,7 +27,15 @@ from evaltex_cli.formats.collected import Images
 from evaltex_cli.formats.coordinates import polygon
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.document_files import Collected, Document
-from evaltex_cli.formats.documents.safe_json import AnyConfidence, Item, Number, Record, Vertices
+from evaltex_cli.formats.documents.gathered import Columns, Log, add_all, plain_vertices
+from evaltex_cli.formats.documents.safe_json import (
+    AnyConfidence,
+    Identifier,
+    Item,
+    Number,
+    Record,
+    Vertices,
+)
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 _BELOW = {
@@ -53,6 +62,41 @@ class _Text(msgspec.Struct, gc=False):
     score: AnyConfidence = None
 
 
+class _Page(msgspec.Struct, gc=False):
+    """An image without its texts."""
+
+    image_id: Identifier
+    image_height: Number | None = None
+    image_width: Number | None = None
+
+
+class _Line(msgspec.Struct, gc=False):
+    words: list[_Text]
+
+
+class _Lines(msgspec.Struct, gc=False):
+    lines: list[_Line]
+
+
+class _Paragraph(msgspec.Struct, gc=False):
+    lines: list[_Text]
+
+
+class _PageOfWords(_Page, gc=False, kw_only=True):
+    paragraphs: list[_Lines]
+
+
+class _PageOfLines(_Page, gc=False, kw_only=True):
+    paragraphs: list[_Paragraph]
+
+
+class _PageOfParagraphs(_Page, gc=False, kw_only=True):
+    paragraphs: list[_Text]
+
+
+_PAGES = {"word": _PageOfWords, "line": _PageOfLines, "paragraph": _PageOfParagraphs}
+
+
 class _Variant(NamedTuple):
     """Which objects are read: words, lines or paragraphs, or the words that make these."""
 
@@ -61,26 +105,80 @@ class _Variant(NamedTuple):
 
 
 def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
-    images = Images()
-    add = _add_words if document.variant.words else _add_each
-    for i, item in enumerate(safe_json.items(safe_json.record(document.value), "annotations")):
-        try:
-            record = safe_json.record(item)
-            image = _image(record, document.place, i)
-        except FormatError as error:
-            error.log(faults, document.place, "annotations", i)
+    images, log, (level, by_words) = Images(), Log(document.place, faults), document.variant
+    add = _add_words if by_words else _add_each
+    items = safe_json.items(safe_json.record(document.value), "annotations")
+    for first, some, decoded in safe_json.windows(items, _PAGES[level]):
+        if decoded and not by_words and _add_all(images, decoded, first, level, log, side):
             continue
-        add(document.variant.level, image, record, side, faults)
-        images.append(image)
+        for i, item in enumerate(some, first):
+            try:
+                record = safe_json.record(item)
+                image = _image_of(record, log.place, i)
+            except FormatError as error:
+                error.log(faults, log.place, "annotations", i)
+                continue
+            add(level, image, record, side, faults)
+            images.append(image)
     return images, ()
 
 
-def _image(record: Record, place: str, i: int) -> CollectedImage:
+def _add_all(
+    images: Images, records: Sequence[_Page], first: int, level: str, log: Log, side: Side
+) -> bool:
+    """Add images with their objects at once; False, and nothing is done, if they have to be taken
+    one by one.
+    """
+    listed = [list(_texts_of(record, level, first + k)) for k, record in enumerate(records)]
+    texts = [text for own in listed for _, _, text in own]
+    coordinates = plain_vertices(one.vertices for one in texts)
+    legible = [one.legible for one in texts]
+    if coordinates is None or (side == "gt" and not safe_json.are_flags(legible)):
+        return False
+    owners = len(images) + np.repeat(np.arange(len(listed)), [*map(len, listed)])
+    for k, record in enumerate(records):
+        size = (record.image_height or 0.0, record.image_width or 0.0)
+        images.append(_image(str(record.image_id), log.place, first + k, *size))
+    columns = Columns(
+        coordinates,
+        [one.text or "" for one in texts],
+        [side == "gt" and flag is not None and not flag for flag in legible],
+        [one.score if one.confidence is None else one.confidence for one in texts],
+        regions=[line for own in listed for _, line, _ in own] if level == "word" else None,
+    )
+    add_all(images, owners, columns, [way for own in listed for way, _, _ in own])
+    return True
+
+
+def _texts_of(record: Any, level: str, i: int) -> Iterator[tuple[bytes, int, _Text]]:
+    """Yield the texts of an image: what leads to each, as JSON, the number of a word's line among
+    those with words, and the text.
+    """
+    number = 0
+    for p, paragraph in enumerate(record.paragraphs):
+        way = b'["annotations",%d,"paragraphs",%d' % (i, p)
+        if level == "paragraph":
+            yield way + b"]", 0, paragraph
+            continue
+        for k, line in enumerate(paragraph.lines):
+            if level == "line":
+                yield b'%b,"lines",%d]' % (way, k), 0, line
+                continue
+            number += bool(line.words)
+            for w, word in enumerate(line.words):
+                yield b'%b,"lines",%d,"words",%d]' % (way, k, w), number, word
+
+
+def _image_of(record: Record, place: str, i: int) -> CollectedImage:
     name = safe_json.identifier(record, "image_id")
-    ending = next((ending for ending in _IMAGE_ENDINGS if name.lower().endswith(ending)), "")
     height, width = (
         safe_json.field(record, key, Number | None, 0.0) for key in ("image_height", "image_width")
     )
+    return _image(name, place, i, height, width)
+
+
+def _image(name: str, place: str, i: int, height: float, width: float) -> CollectedImage:
+    ending = next((ending for ending in _IMAGE_ENDINGS if name.lower().endswith(ending)), "")
     return CollectedImage(name[: len(name) - len(ending)], place, ("annotations", i), height, width)
 
 

@@ -194,49 +194,54 @@ class _Ranges:
         return not self.whole and self.coordinates[0] == 0 and self.coordinates[1] <= 1
 
 
-def _rows_of_images(
-    tables: list[_Table], side: Side, faults: FaultLog, sizes: dict[tuple[str, str], float]
-) -> Iterator[tuple[CollectedImage, CollectedObject | None]]:
-    """Yield an image for every row, and the row's object; None without an object.
+class _RowImage(NamedTuple):
+    """The image that a row names, what the row says of its size, and the row's object, if any."""
 
-    The widths and heights of images that their rows have are added to `sizes`, and images have
-    those in it.
-    """
+    image: CollectedImage
+    size: dict[str, float]
+    one: CollectedObject | None = None
+
+
+def _images_of_rows(tables: list[_Table], side: Side, faults: FaultLog) -> Iterator[_RowImage]:
     for table in tables:
         named = "image" in table.columns.places
         if not named:
-            yield CollectedImage(table.image, table.place), None
+            yield _RowImage(CollectedImage(table.image, table.place), {})
         for row in table.rows():
             name = _cell(table, row, "image") if named else table.image
-            image, one = CollectedImage(name, table.place, Position(row.line)), None
+            size: dict[str, float] = {}
+            one = None
             try:
                 for what in ("width", "height"):
-                    size = _cell(table, row, f"image_{what}")
-                    if size:
-                        sizes[name, what] = parse_number(size)
+                    cell = _cell(table, row, f"image_{what}")
+                    if cell:
+                        size[what] = parse_number(cell)
                 one = _object(table, row, side)
             except FormatError as error:
                 faults.add(table.place, row.line, error.found, error.expected)
-            image.width, image.height = (sizes.get((name, what), 0) for what in ("width", "height"))
-            yield image, one
+            yield _RowImage(CollectedImage(name, table.place, Position(row.line)), size, one)
 
 
 def _collect(tables: list[_Table], side: Side, faults: FaultLog) -> tuple[Images, list[str]]:
     """Return the images, and what the user should know about confidences and coordinates."""
     ranges, sizes = _Ranges(), dict[tuple[str, str], float]()
-    for _, one in _rows_of_images(tables, side, FaultLog(), sizes):
+    for image, size, one in _images_of_rows(tables, side, FaultLog()):
+        sizes |= {(image.name, what): value for what, value in size.items()}
         if one is not None:
             ranges.add(one)
     scale = scale_of(*ranges.confidences)
     images = Images()
-    for image, one in _rows_of_images(tables, side, faults, sizes):
-        size = (image.width, image.height)
-        image.in_fractions = ranges.are_fractions and not all(size)
+    for image, _, one in _images_of_rows(tables, side, faults):
+        known = [sizes.get((image.name, what), 0.0) for what in ("width", "height")]
+        image.width, image.height = known
+        image.in_fractions = ranges.are_fractions and not all(known)
         if one is not None:
             if one.confidence is not None:
                 one.confidence /= scale.divisor
-            if ranges.are_fractions and all(size):
-                one.coordinates = [number * size[k % 2] for k, number in enumerate(one.coordinates)]
+            if ranges.are_fractions and all(known):
+                one.coordinates = [
+                    number * known[k % 2] for k, number in enumerate(one.coordinates)
+                ]
             image.add(one)
         images.append(image)
     images.merge()

@@ -1,0 +1,137 @@
+"""Images in columns: what is appended is read again, merged, looked up and taken in parts."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaltex_cli.errors import FaultLog, Position
+from evaltex_cli.formats.base import ReadImages
+from evaltex_cli.formats.collected import Images, columns
+from evaltex_cli.formats.files import names as names_module
+from evaltex_cli.formats.narrow import Records
+from evaltex_cli.formats.parsed import ROW, CollectedImage, CollectedObject
+
+NAMES = st.sampled_from(["ab", "ba", "a", "", "a\nb", "\0", "\0n", "\n", "é", "\ud800", "aé"])
+OBJECTS = st.builds(
+    CollectedObject,
+    st.lists(st.integers(0, 9) | st.floats(0, 9), min_size=8, max_size=8)
+    | st.tuples(*[st.integers(0, 4)] * 2, *[st.integers(5, 9)] * 2),
+    st.sampled_from(["", "w", "é\n"]),
+    st.booleans(),
+    id=st.none() | st.integers(0, 10**12),
+    region=st.none() | st.integers(-3, 3),
+    confidence=st.none() | st.sampled_from([0.5, 0.1]),
+    pixels=st.none() | st.just((0.0, 0.0, 1.5, 2.0)),
+    at=st.sampled_from([(), ("a", 1), Position(3, 4), Position(70_000)]),
+)
+IMAGES = st.lists(
+    st.builds(
+        lambda name, place, at, size, objects: CollectedImage(
+            name, place, at, *size, in_fractions=size[0] == 0
+        ).with_objects(objects),
+        NAMES,
+        st.sampled_from(["f", "g"]),
+        st.sampled_from([(), ("k", 2), Position(5), Position(9, 1)]),
+        st.sampled_from([(0, 0), (9.5, 300)]),
+        st.lists(OBJECTS, max_size=3),
+    ),
+    max_size=6,
+)
+
+
+def values(read: ReadImages) -> list[Any]:
+    own = read.objects
+    arrays = [own.offsets, own.ids, own.boxes, own.outlines.vertices, own.outlines.offsets]
+    arrays += [own.regions, own.dont_care, read.sizes, own.confidences, own.pixels]
+    arrays.append(read.in_fractions)
+    return [None if one is None else np.nan_to_num(one, nan=-1).tolist() for one in arrays] + [
+        list(own.texts)
+    ]
+
+
+def places(images: Images) -> list[Any]:
+    return [(place.file, place.at, list(place.objects)) for place in images.places()]
+
+
+@settings(deadline=None, derandomize=True, max_examples=100)
+@given(listed=IMAGES, data=st.data())
+def test_parts_are_what_their_images_are(listed: list[CollectedImage], data: st.DataObject) -> None:
+    images = Images(listed)
+    assert list(images.names) == [image.name for image in listed]
+    assert [(place, at) for place, at, _ in places(images)] == [
+        (image.place, image.at) for image in listed
+    ]
+    chosen = data.draw(st.lists(st.sampled_from(range(len(listed))), unique=True)) if listed else []
+    some = images.part(np.array(chosen, np.int64))
+    assert values(some.read()) == values(columns(listed[k] for k in chosen))
+    again = pickle.loads(pickle.dumps(some))
+    assert (values(again.read()), places(again)) == (values(some.read()), places(some))
+    assert places(some) == [places(images)[k] for k in chosen]
+
+
+@settings(deadline=None, derandomize=True, max_examples=100)
+@given(listed=IMAGES, weights=st.sampled_from([None, 0, 1]))
+def test_images_of_one_name_become_the_first_with_the_objects_of_all(
+    listed: list[CollectedImage], weights: int | None
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        if weights is not None:  # hashes that are the same for different names
+            patch.setattr(names_module, "_WEIGHTS", np.full(1 << 10, weights, np.uint64))
+        images = Images(listed)
+        again = {one.name for one in listed if sum(two.name == one.name for two in listed) > 1}
+        assert images.repeated() == again
+        images.merge()
+        merged: dict[str, list[CollectedImage]] = {}
+        for image in listed:
+            merged.setdefault(image.name, []).append(image)
+        assert list(images.names) == list(merged)
+        wanted = ["none", *reversed(list(merged))]
+        positions = [-1, *reversed(range(len(merged)))]
+        assert images.lookup()(wanted).tolist() == positions
+        own = Images()
+        for group in merged.values():
+            first = CollectedImage(group[0].name, group[0].place, group[0].at)
+            first.height, first.width = group[0].height, group[0].width
+            first.in_fractions = group[0].in_fractions
+            for image in group:
+                first.extend(bytes(image.rows), image.numbers.tobytes(), bytes(image.strings))
+            own.append(first)
+        assert (values(images.read()), places(images)) == (values(own.read()), places(own))
+
+
+def test_a_first_bad_name_and_a_repeated_one_are_reported_in_their_order() -> None:
+    faults = FaultLog()
+    listed = [CollectedImage(name, "f", Position(k + 1)) for k, name in enumerate("ab\nab")]
+    Images(listed).refuse_bad_names(faults)
+    assert [(one.line, one.found) for one in faults.shown] == [
+        (3, r"image name '\n'"),
+        (4, "image name 'a' again"),
+        (5, "image name 'b' again"),
+    ]
+
+
+@settings(deadline=None, derandomize=True, max_examples=50)
+@given(
+    st.lists(st.integers(-(10**18), 10**18) | st.integers(0, 300), max_size=9),
+    st.lists(st.floats(width=32) | st.floats(), max_size=9),
+    st.integers(1, 4),
+)
+def test_columns_hold_every_value_exactly(
+    whole: list[int], decimal: list[float], staged: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("evaltex_cli.formats.narrow._STAGED", staged * ROW.itemsize)
+        records = Records(ROW)
+        rows = np.zeros(min(len(whole), len(decimal)), ROW)
+        rows["id"], rows["confidence"] = whole[: len(rows)], decimal[: len(rows)]
+        for row in rows:
+            records.extend(row.tobytes())
+        assert len(records) == len(rows)
+        if len(rows):
+            assert records.taken(slice(None)).tobytes() == rows.tobytes()
