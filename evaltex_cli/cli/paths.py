@@ -7,14 +7,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from evaltex_cli.errors import quote
 from evaltex_cli.results.beginnings import is_of, is_output, is_result
 from evaltex_cli.runtime.outputs import Rules
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _FORCE = "evaltex.force"
 
@@ -53,6 +55,8 @@ class _Folder(_Named):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
         return [CompletionItem(incomplete, type="dir")]
 
 
@@ -149,10 +153,11 @@ def _kind(param: click.Parameter, path: Path, context: click.Context) -> object:
     """What a path is of: its option's type says it, but for converted data,
     which may be a folder.
     """
+    if not isinstance(param.type, ConvertedData):
+        return param.type
     from evaltex_cli.conversion import is_folder
 
-    is_data = isinstance(param.type, ConvertedData)
-    return OUTPUT_FOLDER if is_data and is_folder(path, context.params.get("to")) else param.type
+    return OUTPUT_FOLDER if is_folder(path, context.params.get("to")) else param.type
 
 
 def _paths(param: click.Parameter, context: click.Context) -> Iterator[Path]:
@@ -162,7 +167,7 @@ def _paths(param: click.Parameter, context: click.Context) -> Iterator[Path]:
 
         value = find_config(value)
     given = () if value is None else value if isinstance(value, tuple) else (value,)
-    if isinstance(param.type, Results):
+    if given and isinstance(param.type, Results):
         from evaltex_cli.results.reader import files
 
         given = tuple(file for path in given for file in files(path))

@@ -15,7 +15,7 @@ from evaltex_cli.cli.options import ALL, Chosen
 from evaltex_cli.cli.output import echo_err, echo_lines, warn, write_output
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work
-from evaltex_cli.evaluation import evaluate, resume
+from evaltex_cli.evaluation import evaluate
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
 from evaltex_cli.evaluation.tally import Evaluation, ImageSink, Run, Sink, sink_of_images
 from evaltex_cli.formats.options import InputOptions
@@ -25,7 +25,6 @@ from evaltex_cli.results.beginnings import is_result
 from evaltex_cli.results.result_document import Bootstrap, Extras, Intervals, Verdict
 from evaltex_cli.results.score_table import score_table
 from evaltex_cli.results.screen import Screen
-from evaltex_cli.results.significance import with_intervals
 from evaltex_cli.results.writer import ResultWriter, image_files, log_unfit_names, result_names
 from evaltex_cli.runtime.atomic_output import staged, write_file
 
@@ -117,6 +116,8 @@ def run(request: Request) -> list[Verdict]:
         verdicts = [] if gates is None else gates.verdicts(evaluations, recalls)
         intervals: dict[str, Intervals] = {}
         if results.bootstrap is not None:
+            from evaltex_cli.results.significance import with_intervals
+
             evaluations, intervals = with_intervals(evaluations, results.bootstrap)
         extras = {
             one.protocol.name: _extras(results, intervals, verdicts, one) for one in evaluations
@@ -132,6 +133,8 @@ def run(request: Request) -> list[Verdict]:
             table.write([one.protocol.name for one in evaluations])
         _write_junit(results.junit, gates, verdicts)
     if results.res_dir and results.resume:
+        from evaltex_cli.evaluation import resume
+
         resume.place(results.res_dir).unlink(missing_ok=True)
     warn([warning for evaluation in evaluations for warning in evaluation.warnings])
     shown = screen()
@@ -262,6 +265,8 @@ def _evaluated(
         sink = reduce(Sink.and_also, [*sinks, *others]) if sinks or others else None
         journal = None
         if results.res_dir and results.resume:
+            from evaltex_cli.evaluation import resume
+
             key = resume.key(inputs, runs, results.per_image, results.objects is not None)
             journal = stack.enter_context(resume.opened(resume.place(results.res_dir), key, runs))
         evaluations = evaluate.evaluate_inputs(inputs, runs, sink, None, ordered_map, journal)

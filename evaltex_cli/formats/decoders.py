@@ -4,7 +4,6 @@ settings of the whole process.
 
 from __future__ import annotations
 
-import logging
 import threading
 import warnings
 from collections.abc import Iterator
@@ -39,6 +38,8 @@ def unlimited_and_silent() -> Iterator[None]:
 
 @contextmanager
 def _changed_settings() -> Iterator[None]:
+    import logging
+
     from PIL import Image
 
     loggers = [logging.getLogger(name) for name in ("PIL", "tifffile")]

@@ -10,7 +10,6 @@ boxes, and ratios that are compared as they are.
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -51,6 +50,8 @@ def natural_log(counts: Ints) -> Floats:
     """Natural logarithms of counts above 0, rounded correctly: numpy's last
     bit depends on its version.
     """
+    from decimal import Decimal  # which few protocols need
+
     times = np.bincount(counts.ravel())  # each different count is computed once
     logarithms = np.zeros(len(times))
     for count in np.flatnonzero(times).tolist():

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import glob
-import gzip
 import io
 import os
 import re
@@ -81,6 +80,8 @@ def without_gzip(path: str | Path, data: bytes, most: int) -> bytes:
     """
     if not data.startswith(GZIP_MAGIC):
         return data
+    import gzip
+
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
             found = file.read(most + 1)
@@ -108,6 +109,7 @@ def unpacked(path: Path) -> Path:
     """
     if not is_packed(path):
         return path
+    import gzip
     import tempfile
 
     descriptor, name = tempfile.mkstemp(prefix="evaltex-", suffix=".txt")

@@ -27,7 +27,11 @@ def discard(path: Path) -> None:
 def remove_tree(folder: Path) -> None:
     """Remove a folder, if it is there, with all that is in it."""
     try:
-        folder.rmdir()  # enough for most, and without an import
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if not entry.is_dir(follow_symlinks=False):
+                    os.unlink(entry)  # noqa: PTH108
+        folder.rmdir()  # enough for one without folders, and without an import
     except FileNotFoundError:
         return
     except OSError:
