@@ -57,10 +57,6 @@ class Entry(click.Group):
         """Run the command; what is wrong with its arguments fits the terminal."""
         try:
             return super().invoke(ctx)
-        except click.NoSuchOption as error:
-            from evaltex_cli.cli.unknown_options import described
-
-            raise _wrapped(described(error), error.ctx) from error
         except click.UsageError as error:
             raise _wrapped(error.format_message(), error.ctx) from error
 

@@ -36,10 +36,6 @@ REFUSED = {
     "gt.txt det.txt --set iou=0.5": "unknown key 'iou' of evaltex, but of iou, iou-crw, tiou, pq;",
     "gt.txt det.txt --protocol iou --fail-if hmean<50": "every result fails this gate: hmean is"
     " from 0 to 1 (did you mean 0.5?)",
-    "gt.txt det.txt --iou 0.5": "No such option '--iou'. It is a parameter of iou, iou-crw, tiou or"
-    " pq: give --set iou.iou=VALUE with that protocol.",
-    "gt.txt det.txt --threshold 0.5": "--set KEY=VALUE sets a threshold of a protocol",
-    "gt.txt det.txt --output x.json": "Give RES_DIR after GT and DET, or --format json to print",
     "gt.txt det.txt --plot": "'--plots'",
     "eval gt.txt det.txt": "no file 'eval', and no command; give GT DET [RES_DIR], or a command",
     "valid gt.txt det.txt": "did you mean: evaltex validate ... (the command first)?",
