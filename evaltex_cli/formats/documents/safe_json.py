@@ -247,12 +247,13 @@ def _decoded(
 ) -> Iterator[tuple[int, Sequence[Item], list[Any] | None]]:
     data = b"[" + b",".join(some) + b"]" if isinstance(some[0], Raw) else b""
     half = len(some) // 2
-    if len(data) > _WINDOW_BYTES and half:
+    most = min(_WINDOW_BYTES, 2 * MOST_VALUES)  # so an item of more values is left to `take`
+    if len(data) > most and half:
         yield from _decoded(first, some[:half], kind)
         yield from _decoded(first + half, some[half:], kind)
         return
     decoded = None
-    if data and len(data) <= _WINDOW_BYTES:
+    if data and len(data) <= most:
         with suppress(msgspec.ValidationError, UnicodeEncodeError):
             decoded = _decoder(list[kind]).decode(data)
     yield first, some, decoded
