@@ -1,5 +1,5 @@
 """What is unusual about the values of the inputs: coordinates that are all fractions, texts that
-are all numbers.
+are all numbers, confidences in the place of others.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ _FEWEST_TEXTS = 5
 """Fewer texts may all be numbers by chance."""
 _NUMBER = re.compile(r"[-+]?[0-9]*[.,]?[0-9]+", re.ASCII)
 _UNIT = re.compile(r"0?[.,][0-9]+|1[.,]0*", re.ASCII)
+_TEXT_AND_UNIT = re.compile(rf".*,\s*(?:{_UNIT.pattern})", re.ASCII | re.DOTALL)
 TAKEN_FOR_TEXT = "read as transcription"
 """In the warnings of a reader that has seen numbers in the place of texts itself."""
 
@@ -57,6 +58,14 @@ def unusual_values(gt: Source, det: Source | None, few: int) -> Iterator[Unusual
                 "the first coordinate of all boxes is in [0, 1]; if it is a confidence, write it"
                 " after the coordinates",
             )
+        elif side == "det" and _end_with_confidences(_texts(one)):
+            example = next(text for texts in _texts(one) for text in texts)
+            yield Unusual(
+                side,
+                "confidences",
+                f"all transcriptions end in a number from 0 to 1, such as {quote(example)}; if it"
+                " is a confidence, write it before the text",
+            )
         known = any(TAKEN_FOR_TEXT in text for text in source.warnings)
         if meaning is not None and not are_data and not known:
             example = next(text for texts in _texts(one) for text in texts)
@@ -81,6 +90,11 @@ def _begin_with_confidences(images: ReadImages) -> bool:
         return False
     first = boxes[:, 0]
     return bool(first.min() >= 0 and first.max() <= 1 < boxes[:, 2].min() and (first % 1).any())
+
+
+def _end_with_confidences(texts: Sequence[Sequence[str]]) -> bool:
+    every = [text for of_image in texts for text in of_image]
+    return len(every) >= _FEWEST_TEXTS and all(map(_TEXT_AND_UNIT.fullmatch, every))
 
 
 _CONFIDENCES = "are they confidences, in the place of the texts?"

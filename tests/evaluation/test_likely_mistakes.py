@@ -62,7 +62,7 @@ def told(
         ),
         (
             lambda box: (box[0] / 1280, box[1] / 720, box[2] / 1280, box[3] / 720),
-            "multiplied by about 1.28e+03 (x)",
+            "multiplied by about 1,280 (x)",
         ),
     ],
 )

@@ -110,3 +110,15 @@ def test_an_empty_list_of_results(tmp_path: Path) -> None:
     assert evaluate(gt, det, "iou").warnings == [
         "det.json: no image in the detection file, as if nothing was detected"
     ]
+
+
+def test_confidences_after_the_texts(tmp_path: Path) -> None:
+    gt, det = tmp_path / "gt", tmp_path / "det"
+    for folder, last in ((gt, ",word"), (det, ",word,0.9")):
+        folder.mkdir()
+        lines = [",".join(map(str, box)) + last + "\n" for box in BOXES]
+        (folder / "img_1.txt").write_text("".join(lines))
+    said = "all transcriptions end in a number from 0 to 1, such as 'word,0.9'"
+    assert [said in text for text in evaluate(gt, det, "iou").warnings] == [True]
+    assert [said == one.found for one in validate(gt, det).problems] == [True]
+    assert evaluate(gt, gt, "iou").warnings == []
