@@ -8,7 +8,7 @@ from typing import Any
 
 import hypothesis
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # A shell that starts the tests in the background, and nohup, make them ignore signals; every
 # process that a test starts would ignore them too. A process that is started does not inherit a
@@ -18,7 +18,9 @@ for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, lambda *_: None)
 
-settings.register_profile("no deadline", deadline=None)  # a busy machine proves nothing
+settings.register_profile(  # a busy machine proves nothing
+    "no deadline", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("no deadline")
 
 SYSTEM = Path(__file__).parent / "system"
@@ -33,7 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
     slow"``; tests import `settings` after this.
     """
     if "not slow" in config.option.markexpr:
-        settings.register_profile("fewer", deadline=None, max_examples=100 // FEWER)
+        settings.register_profile("fewer", settings.default, max_examples=100 // FEWER)
         settings.load_profile("fewer")
         hypothesis.settings = Fewer  # type: ignore[misc]
 
