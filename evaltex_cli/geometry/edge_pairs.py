@@ -178,7 +178,7 @@ def _exact_areas(pairs: PolygonPairs, sizes: tuple[int, int]) -> Floats:
     for met in _meetings(a, b, count, sizes):
         p, q = (side[np.argsort(met[0] % count, kind="stable")] for side in met)
         pair = p % count
-        edges = pairs.a.ends[:, a.edge[p]], pairs.b.ends[:, b.edge[q]]
+        edges = pairs.a.ends.take(a.edge[p], axis=1), pairs.b.ends.take(b.edge[q], axis=1)
         terms = _exact_terms(*edges, pairs.origin[pair, 1])
         cuts = np.searchsorted(pair, np.arange(count + 1)).tolist()
         for part, start, stop in zip(parts, cuts, cuts[1:], strict=False):

@@ -63,13 +63,14 @@ def with_others(edges: Edges, rows: Ints, others: Edges) -> Edges:
     counts[rows] = np.diff(others.offsets)
     starts[rows] = others.offsets[:-1] + edges.ends.shape[1]
     ends = np.concatenate([edges.ends, others.ends], axis=1)
-    return Edges(ends[:, stretches(starts, counts)], offsets_of(counts))
+    return Edges(ends.take(stretches(starts, counts), axis=1), offsets_of(counts))
 
 
 def taken(edges: Edges, rows: Ints) -> Edges:
     """Return some shapes, in the order of `rows`."""
     counts = np.diff(edges.offsets)[rows]
-    return Edges(edges.ends[:, stretches(edges.offsets[rows], counts)], offsets_of(counts))
+    at = stretches(edges.offsets[rows], counts)
+    return Edges(edges.ends.take(at, axis=1), offsets_of(counts))
 
 
 def concatenate(a: Edges, b: Edges) -> Edges:
@@ -81,11 +82,11 @@ def concatenate(a: Edges, b: Edges) -> Edges:
 def area(edges: Edges) -> Floats:
     """(n,) areas in square pixels."""
     counts = np.diff(edges.offsets)
-    owner = np.repeat(np.arange(len(counts)), counts)
     # Seen from a shape's first vertex, products of coordinates are no larger than its extent.
-    first = edges.ends[:2, edges.offsets[:-1][counts > 0]]
-    origin = np.zeros((2, len(counts)))
-    origin[:, counts > 0] = first
-    x0, y0, x1, y1 = edges.ends - np.tile(origin, (2, 1))[:, owner]
-    doubled = np.bincount(owner, weights=x0 * y1 - x1 * y0, minlength=len(counts))
+    first = np.repeat(np.minimum(edges.offsets[:-1], max(edges.ends.shape[1] - 1, 0)), counts)
+    x, y = edges.ends[:2].take(first, axis=1)
+    x0, y0, x1, y1 = edges.ends
+    cross = (x0 - x) * (y1 - y) - (x1 - x) * (y0 - y)
+    owner = np.repeat(np.arange(len(counts)), counts)
+    doubled = np.bincount(owner, weights=cross, minlength=len(counts))
     return np.asarray(np.abs(doubled) / 2)

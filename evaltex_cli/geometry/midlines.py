@@ -47,20 +47,22 @@ def union_area(pieces: Pieces) -> Floats:
     Each depends on its own pieces only. The error is below 1e-14 of the bounding box of the shapes.
     """
     group, a, i, b, j, origin = pieces
-    counts = np.diff(a.offsets)[i] + np.diff(b.offsets)[j]
-    work = np.bincount(group, weights=counts, minlength=len(origin)).astype(np.int64) ** 2
+    # The shapes of b come after those of a, unless they are the same.
+    table, j = (a, j) if a is b else (edge_columns.concatenate(a, b), j + len(a.offsets) - 1)
+    edges = np.diff(table.offsets)
+    work = np.bincount(group, weights=edges[i] + edges[j], minlength=len(origin)).astype(np.int64)
     result = np.zeros(len(origin))
-    for start, stop in blocks(work, _BLOCK):
+    for start, stop in blocks(work * work, _BLOCK):
         some = slice(*np.searchsorted(group, [start, stop]).tolist())
-        block = Pieces(group[some] - start, a, i[some], b, j[some], origin[start:stop])
+        block = Pieces(group[some] - start, table, i[some], table, j[some], origin[start:stop])
         result[start:stop] = _areas(block)
     return result
 
 
 def _areas(pieces: Pieces) -> Floats:
-    group, a, i, b, j, origin = pieces
-    # The shapes of each group, each once: those of b after those of a, unless they are the same.
-    table, j = (a, j) if a is b else (edge_columns.concatenate(a, b), j + len(a.offsets) - 1)
+    """The same of pieces whose shapes are of one table."""
+    group, table, i, _, j, origin = pieces
+    # The shapes of each group, each once.
     count = len(table.offsets) - 1
     key = np.concatenate([group * count + i, group * count + j])
     member, rank = np.unique(key, return_inverse=True)
@@ -70,11 +72,10 @@ def _areas(pieces: Pieces) -> Floats:
     of_member, strip, start, stop = _sections(edges, strips)
     # What both members of a piece cover in a strip, and then what any piece of the group covers.
     first = np.searchsorted(of_member, np.arange(len(member) + 1))
-    piece, at = np.tile(np.arange(len(i)), 2), rank
-    counts = np.diff(first)[at]
-    section = stretches(first[at], counts)
+    counts = np.diff(first)[rank]
+    section = stretches(first[rank], counts)
     total = len(strips.width)
-    place = np.repeat(piece, counts) * total + strip[section]
+    place = np.repeat(np.tile(np.arange(len(i)), 2), counts) * total + strip[section]
     place, low, high = covered(place, start[section], stop[section], 2)
     weights = strips.width * covered_length(place % total, low, high, total)
     return np.bincount(strips.group, weights, len(origin)).astype(np.float64)
@@ -99,7 +100,7 @@ class _Edges(NamedTuple):
     def of(cls, table: Edges, shape: Ints, group: Ints, origin: Floats) -> _Edges:
         chosen = edge_columns.taken(table, shape)
         owner, _ = expanded(np.diff(chosen.offsets))
-        x0, y0, x1, y1 = chosen.ends - np.tile(origin.T, (2, 1))[:, group[owner]]
+        x0, y0, x1, y1 = chosen.ends - np.tile(origin.T, (2, 1)).take(group[owner], axis=1)
         slanted = np.flatnonzero(x0 != x1)
         x0, y0, x1, y1, owner = (values[slanted] for values in (x0, y0, x1, y1, owner))
         left, right = np.minimum(x0, x1), np.maximum(x0, x1)

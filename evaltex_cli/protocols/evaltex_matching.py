@@ -294,7 +294,7 @@ def _text_area(
     gt, det = gt[merged], det[merged]
     if not len(gt):
         return np.zeros(batch.det.count)
-    by_region = _takes_regions(batch, parameters)[gt]
+    by_region = _takes_regions(batch, scene, parameters)[gt]
     own, own_det = gt[~by_region], det[~by_region]
     result: Floats = scene.measure.union_area(
         own_det, shapes.Pairs(scene.grown, own, scene.det, own_det), batch.det.count
@@ -311,13 +311,13 @@ def _text_area(
     return result
 
 
-def _takes_regions(batch: ImageBatch, parameters: Parameters) -> Bools:
+def _takes_regions(batch: ImageBatch, scene: Scene, parameters: Parameters) -> Bools:
     """(G,) whether an object's region is text: not for masks, and not in an
     image with a polygon object.
     """
     if not parameters.region or batch.has_masks:
         return np.zeros(batch.gt.count, dtype=bool)
-    is_polygon = shapes.from_objects(batch.gt, convention(parameters)).is_polygon
+    is_polygon = scene.gt.is_polygon
     image = batch.gt.image
     return np.asarray(np.bincount(image[is_polygon], minlength=len(batch.names))[image] == 0)
 
