@@ -15,7 +15,8 @@ from evaltex_cli.geometry import convex_offsets
 from evaltex_cli.geometry.convex_offsets import Corners
 from evaltex_cli.geometry.cycles import following
 from evaltex_cli.geometry.double_double import exact_product, exact_sum
-from evaltex_cli.records import Bools, Floats, Ints, offsets_of
+from evaltex_cli.geometry.edges import Edges
+from evaltex_cli.records import Bools, Floats, Ints, blocks, expanded, offsets_of
 
 _BLOCK = 1 << 15
 """Vertices of rings that are looked at together."""
@@ -155,10 +156,57 @@ def offset(vertices: Floats, offsets: Ints, margin: Floats) -> tuple[Floats, Int
         than `convex_offsets.MITRE_LIMIT` margins is cut off there, across. Sides that a margin
         consumes are left out; a ring of which nothing remains has no vertices.
     """
-    return convex_offsets.moved(_corners(vertices, offsets), margin)
+    return convex_offsets.moved(corners(vertices, offsets), margin)
 
 
-def _corners(vertices: Floats, offsets: Ints) -> Corners:
+def are_apart(a: Edges, i: Ints, b: Edges, j: Ints) -> Bools:
+    """(p,) whether rings ``a[i[k]]`` and ``b[j[k]]`` of `corners` have no point in common: all
+    vertices of one are beyond a side of the other.
+
+    Exact for whole numbers of up to 24 bits.
+    """
+    result = np.zeros(len(i), dtype=bool)
+    sizes = np.diff(a.offsets)[i] * np.diff(b.offsets)[j]
+    for start, stop in blocks(sizes, _BLOCK):
+        some = slice(start, stop)
+        result[some] = _beyond(a, i[some], b, j[some]) | _beyond(b, j[some], a, i[some])
+    return result
+
+
+def _beyond(a: Edges, i: Ints, b: Edges, j: Ints) -> Bools:
+    """Whether all of b is beyond one of the sides of a."""
+    pair, place = expanded(np.diff(a.offsets)[i])
+    x0, y0, x1, y1 = a.ends.take(a.offsets[i[pair]] + place, axis=1)
+    side, place = expanded(np.diff(b.offsets)[j[pair]])
+    x, y = b.ends[:2].take(b.offsets[j[pair[side]]] + place, axis=1)
+    turn = (x1 - x0)[side] * (y - y0[side]) - (y1 - y0)[side] * (x - x0[side])
+    inside = np.bincount(side, weights=turn >= 0, minlength=len(pair))
+    beyond: Bools = np.bincount(pair, weights=inside == 0, minlength=len(i)) > 0
+    return beyond
+
+
+def inner_points(rings: Edges, middle: Floats) -> Floats:
+    """(n, 2) points inside rings of `corners`, as GEOS chooses them: amid the line half way between
+    the vertices above and below the middle of the bounding box, of y (n,).
+    """
+    owner, _ = expanded(np.diff(rings.offsets))
+    starts, (x0, y0, x1, y1) = rings.offsets[:-1], rings.ends
+    if not len(starts):
+        return np.zeros((0, 2))
+    is_low = y0 <= middle[owner]
+    low = np.maximum.reduceat(np.where(is_low, y0, -np.inf), starts)
+    high = np.minimum.reduceat(np.where(is_low, np.inf, y0), starts)
+    y = (high + low) / 2
+    cut = np.flatnonzero((y0 < y[owner]) != (y1 < y[owner]))
+    x0, y0, x1, y1, owner = x0[cut], y0[cut], x1[cut], y1[cut], owner[cut]
+    # GEOS draws hulls from y to x, and rounds as seen from where a side begins.
+    run = x0 - x1
+    slope = np.divide(y0 - y1, run, out=np.full(len(cut), np.inf), where=run != 0)
+    x = x1 + (y[owner] - y1) / slope
+    return np.stack([np.bincount(owner, weights=x, minlength=len(y)) / 2, y], axis=1)
+
+
+def corners(vertices: Floats, offsets: Ints) -> Corners:
     """Return convex rings by their corners alone, all turning from x to y."""
     vertices, offsets = _without_repeats(vertices, offsets)
     turn = _turns(vertices, offsets)[2]

@@ -7,8 +7,6 @@ Dekker, A floating-point technique for extending the available precision, Numeri
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from evaltex_cli.records import Bools, Floats
@@ -41,7 +39,7 @@ def _halves(a: Floats) -> tuple[Floats, Floats]:
 
 class DoubleDouble:
     """Numbers ``high + low``, of which `high` is the nearest double; with the operators of an
-    array as far as `clipping` needs them.
+    array as far as `edge_pairs` needs them.
     """
 
     __slots__ = ("high", "low")
@@ -54,13 +52,6 @@ class DoubleDouble:
     def difference(cls, a: Floats, b: Floats) -> DoubleDouble:
         """Return a - b without error."""
         return cls(*exact_sum(a, -b))
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.high.shape
-
-    def __getitem__(self, index: Any) -> DoubleDouble:
-        return DoubleDouble(self.high[index], self.low[index])
 
     def __lt__(self, other: float) -> Bools:
         return np.asarray(self.high < other)

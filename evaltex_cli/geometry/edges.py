@@ -81,6 +81,11 @@ def concatenate(a: Edges, b: Edges) -> Edges:
 
 def area(edges: Edges) -> Floats:
     """(n,) areas in square pixels."""
+    return np.abs(signed_area(edges))
+
+
+def signed_area(edges: Edges) -> Floats:
+    """(n,) areas, negative for shapes that turn from y to x."""
     counts = np.diff(edges.offsets)
     # Seen from a shape's first vertex, products of coordinates are no larger than its extent.
     first = np.repeat(np.minimum(edges.offsets[:-1], max(edges.ends.shape[1] - 1, 0)), counts)
@@ -89,4 +94,4 @@ def area(edges: Edges) -> Floats:
     cross = (x0 - x) * (y1 - y) - (x1 - x) * (y0 - y)
     owner = np.repeat(np.arange(len(counts)), counts)
     doubled = np.bincount(owner, weights=cross, minlength=len(counts))
-    return np.asarray(np.abs(doubled) / 2)
+    return np.asarray(doubled / 2)

@@ -7,6 +7,7 @@ import numpy as np
 from evaltex_cli.geometry import rounding
 from evaltex_cli.geometry.convex_offsets import MITRE_LIMIT, outwards, tangent_of_half
 from evaltex_cli.geometry.cycles import following, preceding
+from evaltex_cli.geometry.edges import of_rings, signed_area
 from evaltex_cli.geometry.simple_rings import are_simple
 from evaltex_cli.records import Bools, Floats, Ints
 
@@ -41,7 +42,7 @@ def moved(vertices: Floats, offsets: Ints, margin: Floats) -> tuple[Floats, Bool
         tangent = tangent_of_half(
             preceding(steps, offsets), steps, preceding(lengths, offsets) * lengths
         )
-        each = (margin * _orientation(vertices, offsets, owner))[owner]
+        each = (margin * np.sign(signed_area(of_rings(vertices, offsets))))[owner]
         result = vertices + each[:, None] * (outwards(before) + tangent[:, None] * before)
         along = ((following(result, offsets) - result) * sides).sum(axis=1)
         least = rounding.STEP * np.abs(result).max(axis=1)
@@ -51,10 +52,3 @@ def moved(vertices: Floats, offsets: Ints, margin: Floats) -> tuple[Floats, Bool
     moves = np.bincount(owner[~good], minlength=len(margin)) == 0
     moves &= are_simple(result, offsets)
     return np.where(moves[owner, None], result, vertices), moves
-
-
-def _orientation(vertices: Floats, offsets: Ints, owner: Ints) -> Floats:
-    """(n,) 1 for rings that turn from x to y, -1 for the others."""
-    x, y = (vertices - vertices[offsets[owner]]).T
-    doubled = x * following(y, offsets) - y * following(x, offsets)
-    return np.where(np.bincount(owner, weights=doubled, minlength=len(offsets) - 1) < 0, -1.0, 1.0)

@@ -159,7 +159,7 @@ def with_others(shapes: Shapes, rows: Ints, others: Shapes) -> Shapes:
     boxes[rows] = others.boxes
     if shapes.polygons is None and others.polygons is None:
         return Shapes(boxes)
-    polygons, replacements = _polygons(shapes), _polygons(others)
+    polygons, replacements = polygons_of(shapes), polygons_of(others)
     edges = edge_columns.with_others(polygons.edges, rows, replacements.edges)
     is_polygon, area = polygons.is_polygon.copy(), polygons.area.copy()
     made = polygons.made.copy()
@@ -177,7 +177,8 @@ def taken(shapes: Shapes, rows: Ints) -> Shapes:
     return Shapes(shapes.boxes[rows], Polygons(*chosen))
 
 
-def _polygons(shapes: Shapes) -> Polygons:
+def polygons_of(shapes: Shapes) -> Polygons:
+    """Return what shapes enclose, also if all are boxes."""
     if shapes.polygons is not None:
         return shapes.polygons
     boxes = shapes.boxes
@@ -189,7 +190,7 @@ def concatenate(a: Shapes, b: Shapes) -> Shapes:
     boxes = np.concatenate([a.boxes, b.boxes])
     if a.polygons is None and b.polygons is None:
         return Shapes(boxes)
-    sides = _polygons(a), _polygons(b)
+    sides = polygons_of(a), polygons_of(b)
     is_polygon, area, made = (
         np.concatenate([getattr(side, name) for side in sides])
         for name in ("is_polygon", "area", "made")
@@ -248,7 +249,7 @@ def pair_area(a: Shapes, i: Ints, b: Shapes, j: Ints) -> Floats:
         slanted = a.is_polygon[i] | b.is_polygon[j]
         which = np.flatnonzero(slanted & (result > 0))
         negligible = rounding.area_error(a_boxes[which], b_boxes[which])
-        one, other = _polygons(a), _polygons(b)
+        one, other = polygons_of(a), polygons_of(b)
         sides = one.edges, i[which], other.edges, j[which]
         shared = edge_pairs.intersection_area(PolygonPairs(*sides, common[which, :2], negligible))
         smaller = np.minimum(one.area[i[which]], other.area[j[which]])
@@ -281,7 +282,7 @@ def offset(shapes: Shapes, margin: Floats) -> Shapes:
 
 def _offset_slowly(shapes: Shapes, margin: Floats) -> Shapes:
     """The same for shapes of several rings, and those that lose sides or are cut at corners."""
-    is_polygon, (ends, offsets), _, made = _polygons(shapes)
+    is_polygon, (ends, offsets), _, made = polygons_of(shapes)
     polygons = np.flatnonzero(is_polygon)
     result = Shapes(box_geometry.offset(shapes.boxes, margin))
     result = with_others(result, polygons, taken(shapes, polygons))
@@ -299,7 +300,7 @@ def _offset_slowly(shapes: Shapes, margin: Floats) -> Shapes:
 
 def _offset_convex(shapes: Shapes, margin: Floats) -> tuple[Bools, Shapes]:
     """Which of some rings remain; and those, moved."""
-    edges = _polygons(shapes).edges
+    edges = polygons_of(shapes).edges
     vertices, offsets = convex.offset(edges.ends[:2].T, edges.offsets, margin)
     remains = np.diff(offsets) > 0
     return remains, from_rings(vertices, offsets_of(np.diff(offsets)[remains]))
@@ -373,7 +374,7 @@ def _united(group: Ints, pieces: Floats, pairs: Pairs[Shapes], groups: int) -> F
         rank = np.searchsorted(chosen, group[few])
         starts = np.flatnonzero(np.diff(rank, prepend=-1))
         origin = box_geometry.around(pieces[few][:, :2], pieces[few][:, 2:], starts)[:, :2]
-        sides = _polygons(a).edges, i[few], _polygons(b).edges, j[few]
+        sides = polygons_of(a).edges, i[few], polygons_of(b).edges, j[few]
         result[chosen] = midlines.union_area(midlines.Pieces(rank, *sides, origin))
     if not few.all():
         many = ~few

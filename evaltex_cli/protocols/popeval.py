@@ -32,12 +32,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from evaltex_cli import geometry
-from evaltex_cli.geometry import rings, rounding, shapes
+from evaltex_cli.geometry import convex, rings, rounding, shapes
+from evaltex_cli.geometry.edges import taken
 from evaltex_cli.geometry.overlaps import touching_boxes
 from evaltex_cli.protocols import base
 from evaltex_cli.protocols.base import (
@@ -63,12 +63,12 @@ from evaltex_cli.records import (
     Bools,
     Convention,
     Floats,
-    Geometries,
     ImageBatch,
     Ints,
     Objects,
     Overlaps,
     expanded,
+    offsets_of,
 )
 
 TRUNCATED = Convention(truncated=True)
@@ -239,18 +239,29 @@ def _hulls(objects: Objects) -> shapes.Shapes:
     """
     points, offsets = rings.of(objects.outlines, truncated=True)
     boxes = rounding.truncated(objects.boxes)
-    is_box = (boxes[:, 2:] > boxes[:, :2]).all(axis=1) & (np.abs(boxes) < EXACT).all(axis=1)
+    is_exact = (np.abs(boxes) < EXACT).all(axis=1)
+    is_box = (boxes[:, 2:] > boxes[:, :2]).all(axis=1) & is_exact
     is_box &= objects.outlines.counts == 0
-    hulls: Geometries = np.full(objects.count, None, dtype=object)
+    result = shapes.Shapes(boxes)
     if is_box.all():
-        return shapes.Shapes(boxes)
-    others = np.flatnonzero(~is_box)
-    owner, _ = expanded(np.diff(offsets)[others])
-    hulls[others] = geometry.polygons.convex_hulls(
-        points[np.repeat(~is_box, np.diff(offsets))], owner
-    )
-    boxes[others] = geometry.shapely.bounds(hulls[others])
-    return shapes.from_geometries(boxes, hulls)
+        return result
+    is_convex = ~is_box & is_exact & convex.are_convex(points, offsets)
+    counts = np.diff(offsets)
+    for which, make in ((is_convex, _drawn), (~is_box & ~is_convex, _hulls_by_geos)):
+        if which.any():
+            some = make(points[np.repeat(which, counts)], offsets_of(counts[which]))
+            result = shapes.with_others(result, np.flatnonzero(which), some)
+    return result
+
+
+def _drawn(points: Floats, offsets: Ints) -> shapes.Shapes:
+    vertices, offsets, _ = convex.corners(points, offsets)
+    return shapes.from_rings(vertices, offsets)
+
+
+def _hulls_by_geos(points: Floats, offsets: Ints) -> shapes.Shapes:
+    hulls = geometry.polygons.convex_hulls(points, expanded(np.diff(offsets))[0])
+    return shapes.from_geometries(geometry.shapely.bounds(hulls), hulls)
 
 
 def _meeting(
@@ -259,24 +270,34 @@ def _meeting(
     """Pairs of one image's hulls that have a point in common."""
     margin = np.array([-APART, -APART, APART, APART])
     i, j = touching_boxes(a.boxes + margin, a_offsets, b.boxes + margin, b_offsets)
-    overlay = np.flatnonzero(a.is_polygon[i] | b.is_polygon[j])
-    if not len(overlay):
+    slanted = a.is_polygon[i] | b.is_polygon[j]
+    if not slanted.any():
         return i, j
     meet = np.ones(len(i), dtype=bool)
-    meet[overlay] = geometry.geos.intersects(
-        shapes.geometries(a, i[overlay]), shapes.geometries(b, j[overlay])
-    )
+    sides = shapes.polygons_of(a), shapes.polygons_of(b)
+    made = shapes.has_geometry(sides[0].made)[i] | shapes.has_geometry(sides[1].made)[j]
+    some = np.flatnonzero(slanted & ~made)
+    meet[some] = ~convex.are_apart(sides[0].edges, i[some], sides[1].edges, j[some])
+    if made.any():
+        meet[made] = geometry.geos.intersects(
+            shapes.geometries(a, i[made]), shapes.geometries(b, j[made])
+        )
     return i[meet], j[meet]
 
 
 def _distance(hulls: shapes.Shapes) -> Floats:
     """(n,) distance from the origin to a point in each hull: of a box, its centre."""
-    points: Any = geometry.shapely.points((hulls.boxes[:, :2] + hulls.boxes[:, 2:]) / 2)
+    points = (hulls.boxes[:, :2] + hulls.boxes[:, 2:]) / 2
     if hulls.polygons is not None:
-        points[hulls.is_polygon] = geometry.geos.point_on_surface(
-            hulls.polygons.made[hulls.is_polygon]
-        )
-    return np.asarray(geometry.geos.distance(geometry.shapely.Point(0, 0), points))
+        is_polygon, edges, _, made = hulls.polygons
+        is_made = shapes.has_geometry(made)
+        drawn = np.flatnonzero(is_polygon & ~is_made)
+        points[drawn] = convex.inner_points(taken(edges, drawn), points[drawn, 1])
+        if is_made.any():
+            inner = geometry.geos.point_on_surface(made[is_made])
+            points[is_made, 0] = geometry.shapely.get_x(inner)
+            points[is_made, 1] = geometry.shapely.get_y(inner)
+    return np.asarray(np.sqrt(points[:, 0] ** 2 + points[:, 1] ** 2))
 
 
 # Crossing out -------------------------------------------------------------------------------------

@@ -11,9 +11,9 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaltex_cli.geometry import convex
+from evaltex_cli.geometry import convex, edges
 from tests.support.reference_convex import is_convex
-from tests.support.rings import columns, regular
+from tests.support.rings import columns, hull, regular
 
 SQUARE = [(0, 0), (4, 0), (4, 4), (0, 4)]
 seeds = st.integers(0, 2**32)
@@ -81,3 +81,19 @@ def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 < sum(expected) < 100
     monkeypatch.setattr(convex, "_BLOCK", 7)
     assert are_convex(rings) == expected
+
+
+def test_which_hulls_meet_and_points_in_them_are_those_of_geos() -> None:
+    """Bit for bit, as their distances are compared; some only touch."""
+    rng = np.random.default_rng(0)
+    drawn = [hull(rng.integers(0, size, (6, 2)) + 40.0) for size in [4, 9, 50, 2000] * 40]
+    vertices, offsets, boxes = convex.corners(*columns([ring[::-1] for ring in drawn]))
+    shapes = shapely.convex_hull([shapely.Polygon(ring) for ring in drawn])
+    rings = edges.of_rings(vertices, offsets)
+    i, j = (side.ravel() for side in np.indices((len(drawn), len(drawn))))
+    assert shapely.touches(shapes[i], shapes[j]).any()
+    meet = shapely.intersects(shapes[i], shapes[j])
+    assert convex.are_apart(rings, i, rings, j).tolist() == (~meet).tolist()
+    expected = shapely.get_coordinates(shapely.point_on_surface(shapes))
+    found = convex.inner_points(rings, (boxes[:, 1] + boxes[:, 3]) / 2)
+    assert found.tolist() == expected.tolist()
