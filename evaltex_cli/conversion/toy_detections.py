@@ -46,6 +46,7 @@ from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 from evaltex_cli.geometry import rings
 from evaltex_cli.records import Floats, Objects
 from evaltex_cli.runtime.atomic_output import staged
+from evaltex_cli.runtime.progress import phase
 
 CROPS, SPLITS, OVERLAPS, EDITS = (81, 80, 60, 40), (2, 3, 4), (10, 20, 30), (1, 2, 3)
 SETS = (
@@ -166,7 +167,8 @@ def write_toys(
     formats.refuse_unused(options, [source])
     if options.images is not None:
         source = with_sizes(source, options.images)
-    read = source.read(np.arange(len(source.names)))
+    with phase("reading the objects"):
+        read = source.read(np.arange(len(source.names)))
     faults.extend(read.faults)
     faults.raise_if_any()
     layout = layout or ("txt" if source.format in ("evaltex", "icdar-xml") else "zip")
@@ -322,17 +324,17 @@ def _blocks(job: Job, images: Images, recipe: _Recipe) -> Iterator[Block]:
     is wrong with any name.
     """
     words = iter(images)
-    for start in range(0, len(job.names), BLOCK_IMAGES):
-        names = job.names[start : start + BLOCK_IMAGES]
-        detections = (_detections(next(words), recipe) for _ in names)
-        objects = (
-            [CollectedObject(one.points.ravel().tolist(), one.text) for one in image]
-            for image in detections
-        )
-        yield Block(
-            names,
-            columns(
-                [CollectedImage(name, job.place).with_objects(next(objects)) for name in names]
-            ),
-        )
+    with phase(f"writing {job.target.name}", "images", len(job.names)) as writing:
+        for start in range(0, len(job.names), BLOCK_IMAGES):
+            names = job.names[start : start + BLOCK_IMAGES]
+            detections = (_detections(next(words), recipe) for _ in names)
+            objects = (
+                [CollectedObject(one.points.ravel().tolist(), one.text) for one in image]
+                for image in detections
+            )
+            collected = [
+                CollectedImage(name, job.place).with_objects(next(objects)) for name in names
+            ]
+            yield Block(names, columns(collected))
+            writing.done = start + len(names)
     job.faults.raise_if_any()
