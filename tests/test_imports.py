@@ -23,7 +23,7 @@ LEVELS = (
     {"formats", "protocols"},
     {"evaluation", "conversion"},
     {"results"},
-    {"comparison", "diagnosis", "ranking", "validation"},
+    {"comparison", "diagnosis", "ranking", "reconciliation", "validation"},
     {"report", "thresholds"},
     {"api"},
     {"cli"},

@@ -27,6 +27,7 @@ SUMMARIES: Mapping[str, str] = {
     "compare": "Compare detectors: differences, intervals, p-values.",
     "rank": "Rank detectors: ties, and ranks with intervals.",
     "sweep": "Score every confidence threshold; choose one.",
+    "reconcile": "Find the settings that give published figures.",
     "diagnose": "Show where the score is lost, by error type and by size.",
     "report": "Write an HTML report of results, with every image.",
     "convert": "Write an input in another format.",

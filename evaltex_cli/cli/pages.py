@@ -16,6 +16,7 @@ MOST_ROWS = 60
 ALL_OPTIONS = "evaltex.all_options"
 """The key in `click.Context.meta` of whether a page shows all options, however long it is."""
 SECTIONS: Mapping[str, Sequence[str]] = {
+    "Figures": ("--recall", "--precision", "--hmean"),
     "Scoring": ("--protocol", "--preset", "--set", "--config"),
     "Input": (
         *(

@@ -83,7 +83,7 @@ def checked(protocol: str, given: Mapping[str, Any]) -> Any:
 
 def settings_of(protocol: str, given: Mapping[str, Any]) -> list[Setting]:
     """Return keyword arguments as settings of a protocol."""
-    return [Setting("parameters", protocol, key, _written(value)) for key, value in given.items()]
+    return [Setting("parameters", protocol, key, written(value)) for key, value in given.items()]
 
 
 def preset_named(name: str) -> Preset:
@@ -116,7 +116,7 @@ def parameters_of_preset(name: str, settings: Sequence[Setting]) -> Any:
             value = getattr(expected, setting.key)
             if given != value:
                 raise ConfigError(
-                    f"{setting.place}: the preset {name} has {setting.key}={_written(value)}; leave"
+                    f"{setting.place}: the preset {name} has {setting.key}={written(value)}; leave"
                     " out one of them"
                 )
     return expected
@@ -305,7 +305,8 @@ def allowed(field: Any) -> str:
     return f"{kind} of at least {limits['min']:g}" if "min" in limits else kind
 
 
-def _written(value: Any) -> str:
+def written(value: Any) -> str:
+    """Return a parameter's value as a file of parameters has it."""
     if isinstance(value, bool):
         return str(value).lower()
     return (

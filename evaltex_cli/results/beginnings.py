@@ -34,6 +34,12 @@ KINDS = {
         + _DOCUMENT
         + b'comparison"'
     ),
+    "reconciliation": re.compile(
+        rb"\d+ of \d+ settings? gives? these figures|None of \d+ settings? gives these figures|"
+        rb"fits,changes,|<!-- evaltex reconciliation -->|% evaltex reconciliation\n|"
+        + _DOCUMENT
+        + b'reconciliation"'
+    ),
     "ranking": re.compile(
         rb"Ranks on [^\n]{1,200}|dataset,protocol,detector,|<!-- evaltex ranking -->|"
         rb"% evaltex ranking\n|" + _DOCUMENT + b'ranking"'

@@ -1,0 +1,77 @@
+"""Published figures, with the digits that were printed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from evaltex_cli.errors import ConfigError, quote
+
+NAMES = ("recall", "precision", "hmean")
+_NUMBER = re.compile(r"(\d*)(?:\.(\d*))?\s*(%?)", re.ASCII)
+_SLACK = 1e-9
+"""Of half a unit, so that a score that is at it by rounding agrees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A score as it was printed.
+
+    Attributes
+    ----------
+    text : str
+    value : float
+        In [0, 1].
+    half_unit : float
+        Half a unit in the last digit.
+    """
+
+    text: str
+    value: float
+    half_unit: float
+
+    @classmethod
+    def parse(cls, text: str) -> Figure:
+        """Return what ``0.8162``, ``81.6`` or ``81.6%`` says: above 1 it is per cent.
+
+        Raises
+        ------
+        ConfigError
+            When it is no number from 0 to 100.
+        """
+        parts = _NUMBER.fullmatch(text.strip())
+        if parts is None or not (parts[1] or parts[2]):
+            raise ConfigError(
+                f"{quote(text)} is no figure; expected one such as 0.8162, 81.6 or 81.6%"
+            )
+        decimals = parts[2] or ""
+        number = float(f"{parts[1] or '0'}.{decimals or '0'}")
+        scale = 0.01 if parts[3] or number > 1 else 1.0
+        if number * scale > 1:
+            raise ConfigError(f"{quote(text)} is above 100%; expected a recall, precision or hmean")
+        return cls(text.strip(), number * scale, 0.5 * 10.0 ** -len(decimals) * scale)
+
+    def agrees(self, score: float) -> bool:
+        """Whether a score is this figure in all its digits."""
+        return abs(score - self.value) <= self.half_unit * (1 + _SLACK) + 1e-15
+
+
+def parsed(given: Mapping[str, str | None]) -> dict[str, Figure]:
+    """Return the figures that were given, by `NAMES`.
+
+    Raises
+    ------
+    ConfigError
+        When there is none, or one is no figure.
+    """
+    found = {}
+    for name, text in given.items():
+        if text is not None:
+            try:
+                found[name] = Figure.parse(text)
+            except ConfigError as error:
+                raise ConfigError(f"--{name}: {error}") from error
+    if not found:
+        raise ConfigError("no figure to reconcile; give --recall, --precision or --hmean")
+    return found
