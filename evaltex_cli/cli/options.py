@@ -126,7 +126,7 @@ invalid_option = click.option(
     "--invalid",
     type=Name("policy", INVALID_POLYGONS),
     default=INVALID_POLYGONS[0],
-    help="Invalid polygons: repair (default), drop, skip or error.",
+    help="Invalid polygons: repair (default), drop, skip, error.",
 )
 
 lines_option = click.option(

@@ -24,8 +24,8 @@ from evaltex_cli.cli.work import Work, work_options
 from evaltex_cli.formats.options import InputOptions
 
 EXAMPLES = (
-    "evaltex reconcile gt.txt det.txt --recall 0.8162 --precision 0.7497",
-    "evaltex reconcile gt.zip det.zip --recall 81.6 --precision 75.0 --hmean 78.2",
+    "evaltex reconcile gt.txt det.txt --recall 0.9143 --precision 0.6657",
+    "evaltex reconcile gt.txt det.txt --recall 50.0 --precision 58.8 --protocol iou",
 )
 
 

@@ -97,11 +97,13 @@ def search(
         raise InputError("no protocol has these scores for these inputs; choose others")
     able = list(dict.fromkeys(one.setting.protocol for one in scored))
     changes = {name: alternatives(name, work.has_confidences) for name in able}
-    for name in able:
-        scored += work.scored(list(settings(name, changes[name], 1)))
-    for count in range(2, MOST_CHANGES + 1):
+    for count in range(1, MOST_CHANGES + 1):
         if any(work.fits(one) for one in scored):
             break
+        if count == 1:
+            for name in able:
+                scored += work.scored(list(settings(name, changes[name], 1)))
+            continue
         near = sorted(scored, key=lambda one: one.distance)
         names = list(dict.fromkeys(one.setting.protocol for one in near))[:PROTOCOLS_CHANGED]
         for name in names:
