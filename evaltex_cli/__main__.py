@@ -5,7 +5,7 @@ import signal
 import sys
 from pathlib import Path
 
-from evaltex_cli.runtime import signals
+from evaltex_cli.runtime import collect_rarely, signals
 
 
 def run() -> None:
@@ -20,6 +20,7 @@ def run() -> None:
             setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    collect_rarely()
     from evaltex_cli import cli
 
     try:

@@ -29,6 +29,8 @@ from evaltex_cli.version import __version__
 ImageFiles: TypeAlias = tuple[str, Sequence[tuple[str, str]]]
 """Elements of ``images`` in the JSON, a line each; names and texts of files still to be written."""
 IMAGE_SUFFIX = ".txt"
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_MEMBERS = tuple(field.name for field in fields(ImageResult))
 
 
 def result_names(protocol: Protocol) -> list[str]:
@@ -76,7 +78,7 @@ def of_images(run: Run, results: Iterable[ImageResult]) -> ImageFiles:
 
 def json_line(result: ImageResult) -> str:
     """One element of ``images``, in one line."""
-    members = {field.name: getattr(result, field.name) for field in fields(ImageResult)}
+    members = {name: getattr(result, name) for name in _MEMBERS}
     for side, partners in PARTNERS.items():
         members[side] = [entry_of(one, partners) for one in members[side]]
     return _compact(members)
@@ -221,7 +223,9 @@ class ResultWriter:
 
 
 def _compact(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = _ENCODER.encode(value)
+    if text.isascii():
+        return text
     return text.encode("utf-8", "replace").decode("utf-8")  # names of files need not be Unicode
 
 

@@ -37,6 +37,7 @@ from evaltex_cli.runtime import (
     Item,
     OrderedMap,
     Result,
+    collect_rarely,
     signals,
 )
 
@@ -246,6 +247,7 @@ def _serve(pipe: Connection) -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, signals.ENDING)
+    collect_rarely()
     guard = threading.Thread(target=_end_with_parent, daemon=True)
     guard.start()
     try:

@@ -1,0 +1,40 @@
+"""The command, and the processes that it starts, look for cycles of references rarely; a Python
+program that calls the functions keeps its own setting.
+"""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+
+import pytest
+
+import evaltex_cli
+from evaltex_cli import runtime
+from evaltex_cli.runtime import workers
+
+GT = [[[0, 0, 10, 10]]]
+RARELY = runtime._COLLECTED_EVERY
+
+
+def test_a_command_collects_rarely() -> None:
+    program = (
+        "import gc; from evaltex_cli import __main__, cli\n"
+        "cli.main = lambda **_: print(gc.get_threshold())\n"
+        "__main__.run()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout.decode().strip() == str(RARELY)
+
+
+@pytest.mark.slow
+def test_a_worker_collects_rarely() -> None:
+    with workers.processes(2) as ordered_map:
+        assert list(ordered_map(eval, ["__import__('gc').get_threshold()"] * 2)) == [RARELY] * 2
+
+
+def test_a_python_program_keeps_its_setting() -> None:
+    before = gc.get_threshold()
+    evaltex_cli.evaluate(GT, GT)
+    assert gc.get_threshold() == before != RARELY
