@@ -97,10 +97,7 @@ def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
     it beyond what the home covers of it (as EvaLTex's Eq. 5): so objects that overlap are no
     mistake of a detection that equals one of them.
     """
-    gt_shapes, det_shapes = (
-        shapes.from_objects(batch.gt, CONTINUOUS),
-        shapes.from_objects(batch.det, CONTINUOUS),
-    )
+    gt_shapes, det_shapes = overlaps.shapes_of(batch, CONTINUOUS)
     measured = overlaps.of(batch)
     gt, det, area = measured.gt, measured.det, measured.area
     gt_area, det_area = measured.gt_area, measured.det_area

@@ -10,6 +10,7 @@ import numpy as np
 from evaltex_cli import geometry
 from evaltex_cli.errors import InputError, quote
 from evaltex_cli.geometry import label_runs, shapes
+from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.records import Convention, Floats, ImageBatch, Ints, Overlaps, blocks, stretches
 
 CONTINUOUS = Convention()
@@ -68,14 +69,19 @@ def measure(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
         shapes.boxes_of(batch.det, convention),
     )
     gt, det = touching_boxes(gt_boxes, batch.gt.offsets, det_boxes, batch.det.offsets, batch.names)
-    gt_shapes, det_shapes = (
-        shapes.from_objects(batch.gt, convention),
-        shapes.from_objects(batch.det, convention),
-    )
+    gt_shapes, det_shapes = shapes_of(batch, convention)
     area = shapes.pair_area(gt_shapes, gt, det_shapes, det)
     overlap = area > 0
     areas = shapes.area(gt_shapes), shapes.area(det_shapes)
     return Overlaps(gt[overlap], det[overlap], area[overlap], *areas, gt_boxes, det_boxes)
+
+
+def shapes_of(batch: ImageBatch, convention: Convention) -> tuple[Shapes, Shapes]:
+    """Return the shapes of both sides as a convention takes them, which are made once."""
+    if convention not in batch.shapes:
+        gt, det = (shapes.from_objects(side, convention) for side in (batch.gt, batch.det))
+        batch.shapes[convention] = gt, det
+    return batch.shapes[convention]
 
 
 def touching_boxes(

@@ -12,6 +12,7 @@ import numpy as np
 
 from evaltex_cli.geometry import label_runs, shapes
 from evaltex_cli.geometry.boxes import around
+from evaltex_cli.geometry.overlaps import shapes_of
 from evaltex_cli.protocols.ratios import MOST, divide, natural_log, quotient, ratio_error
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps, distinct
 
@@ -133,7 +134,7 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> S
         radius = np.floor(margin + 0.5).astype(np.int64)
         grown, shrunk = label_runs.grown(runs, radius), label_runs.shrunk_or_same(runs, radius)
         return Scene(label_runs, runs, batch.det_runs, gt_area, det_area, grown, shrunk)
-    gt, det = (shapes.from_objects(side, convention(parameters)) for side in (batch.gt, batch.det))
+    gt, det = shapes_of(batch, convention(parameters))
     sides = batch.gt.boxes[:, 2:] - batch.gt.boxes[:, :2]
     longer, shorter = sides.max(axis=1, initial=0.0), sides.min(axis=1, initial=np.inf)
     # A polygon that no detection touches is never measured, and costs two buffers.

@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 
 from evaltex_cli.errors import InputError
 from evaltex_cli.geometry import shapes
+from evaltex_cli.geometry.overlaps import shapes_of
 from evaltex_cli.protocols.base import (
     Count,
     Evidence,
@@ -250,10 +251,7 @@ def _overlaps(batch: ImageBatch, overlaps: Overlaps, gt: _Regions, det: _Regions
     keys, of_pair = np.unique(
         gt.of[overlaps.gt] * detections + det.of[overlaps.det], return_inverse=True
     )
-    gt_shapes, det_shapes = (
-        shapes.from_objects(batch.gt, Convention()),
-        shapes.from_objects(batch.det, Convention()),
-    )
+    gt_shapes, det_shapes = shapes_of(batch, Convention())
     pairs = shapes.Pairs(gt_shapes, overlaps.gt, det_shapes, overlaps.det, overlaps.area)
     return Overlaps(
         *np.divmod(keys, detections),

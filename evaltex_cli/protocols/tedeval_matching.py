@@ -12,7 +12,7 @@ import numpy as np
 from evaltex_cli import geometry
 from evaltex_cli.errors import InputError
 from evaltex_cli.geometry import shapes
-from evaltex_cli.geometry.overlaps import touching_boxes
+from evaltex_cli.geometry.overlaps import shapes_of, touching_boxes
 from evaltex_cli.protocols.ratios import divide, settled, settled_sums
 from evaltex_cli.protocols.tedeval_outlines import Outlines, length
 from evaltex_cli.records import (
@@ -82,9 +82,7 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> S
     gt_slanted, det_slanted = batch.gt.outlines.counts > 0, batch.det.outlines.counts > 0
     on_dont_care = batch.gt.dont_care[gt]
     if on_dont_care.any():
-        gt_shapes, det_shapes = (
-            shapes.from_objects(side, TRUNCATED) for side in (batch.gt, batch.det)
-        )
+        gt_shapes, det_shapes = shapes_of(batch, TRUNCATED)
         remains, own_area = _uncovered_dont_care(batch.gt, gt_shapes, np.unique(gt[on_dont_care]))
         # The row of each pair's object in `remains`, which has the don't-care objects in order.
         dc = np.searchsorted(np.unique(gt[on_dont_care]), gt[on_dont_care])

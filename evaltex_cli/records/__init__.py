@@ -208,6 +208,8 @@ class ImageBatch:
     measured : dict
         The overlaps by convention, as far as `geometry.overlaps.of` was asked for them; a copy
         starts without.
+    shapes : dict
+        Both sides' shapes by convention, likewise of `geometry.overlaps.shapes_of`.
     """
 
     names: Sequence[str]
@@ -219,6 +221,7 @@ class ImageBatch:
     in_detections: Bools | None = None
     gt_lines: Objects | None = None
     measured: dict[Convention, Overlaps] = field(default_factory=dict, init=False, repr=False)
+    shapes: dict[Convention, tuple[Any, Any]] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def has_masks(self) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evaltex_cli.geometry import overlaps
+from evaltex_cli.evaluation.arrays import image_objects
+from evaltex_cli.geometry import overlaps, shapes
+from evaltex_cli.records import Convention, ImageBatch
 
 
 @pytest.mark.parametrize("dense", [0, 9, 1 << 20])
@@ -28,3 +30,21 @@ def test_boxes_that_touch_are_found_in_every_image(
     ]
     i, j = overlaps.touching_boxes(a, offsets[0], b, offsets[1])
     assert expected and list(zip(i.tolist(), j.tolist(), strict=True)) == expected
+
+
+def test_shapes_of_a_batch_are_made_once_for_each_convention(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gt, det = (image_objects(boxes=[[0, 0, 4, side]]) for side in (4, 2))
+    batch = ImageBatch(["img"], np.zeros((1, 2)), gt, det)
+    made: list[Convention] = []
+    inner = shapes.from_objects
+    monkeypatch.setattr(
+        shapes, "from_objects", lambda side, taken: made.append(taken) or inner(side, taken)
+    )
+    truncated = Convention(truncated=True)
+    overlaps.of(batch)
+    overlaps.of(batch, truncated)
+    both = overlaps.shapes_of(batch, overlaps.CONTINUOUS)
+    assert made == [overlaps.CONTINUOUS] * 2 + [truncated] * 2
+    assert [side.boxes.tolist() for side in both] == [[[0, 0, 4, 4]], [[0, 0, 4, 2]]]

@@ -121,9 +121,7 @@ def _quality(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> F
     gt, det = overlaps.gt, overlaps.det
     if parameters.match == "dice":
         return np.asarray(2 * overlaps.area / (overlaps.gt_area[gt] + overlaps.det_area[det]))
-    a, b = (
-        shapes.from_objects(side, convention(parameters)).boxes for side in (batch.gt, batch.det)
-    )
+    a, b = (shapes.boxes_of(side, convention(parameters)) for side in (batch.gt, batch.det))
     around = np.maximum(a[gt, 2:], b[det, 2:]) - np.minimum(a[gt, :2], b[det, :2])
     return np.asarray(np.minimum(overlaps.area / around.prod(axis=1), 1.0))
 

@@ -189,8 +189,8 @@ def scene(
         recall, precision = (settled(ratio, thresholds, overlaps) for ratio in (recall, precision))
     ratio_type: Any = np.float32 if rules.single_precision else np.float64
     gt_boxes, det_boxes = (
-        shapes.from_objects(batch.gt, convention).boxes[gt],
-        shapes.from_objects(batch.det, convention).boxes[det],
+        shapes.boxes_of(batch.gt, convention)[gt],
+        shapes.boxes_of(batch.det, convention)[det],
     )
     alike = _alike(batch, gt, det) if rules.typed else np.ones(len(gt), dtype=bool)
     near = alike.copy()

@@ -18,6 +18,7 @@ import numpy as np
 from evaltex_cli import geometry
 from evaltex_cli.errors import InputError
 from evaltex_cli.geometry import label_runs, shapes
+from evaltex_cli.geometry import overlaps as overlap_geometry
 from evaltex_cli.geometry.boxes import around
 from evaltex_cli.geometry.overlaps import touching_boxes
 from evaltex_cli.geometry.shapes import Shapes
@@ -159,8 +160,7 @@ def shapes_of(batch: ImageBatch, parameters: Any) -> tuple[ModuleType, Any, Any]
     (masks), and those of both sides.
     """
     if batch.gt_runs is None or batch.det_runs is None:
-        taken = convention(parameters)
-        return shapes, shapes.from_objects(batch.gt, taken), shapes.from_objects(batch.det, taken)
+        return shapes, *overlap_geometry.shapes_of(batch, convention(parameters))
     return label_runs, batch.gt_runs, batch.det_runs
 
 
