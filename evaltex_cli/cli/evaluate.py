@@ -87,8 +87,7 @@ def _bootstrap(level: float | None, **drawn: int) -> Bootstrap | None:
     "--fail-if",
     multiple=True,
     metavar="EXPR",
-    help="Exit with status 1 if EXPR is true, such as fscore<0.7 or, against a baseline,"
-    " recall:-0.5%; repeatable.",
+    help="Exit with 1 if true: fscore<0.7, recall:-0.5%; repeatable.",
 )
 @click.option(
     "--baseline",
@@ -124,8 +123,7 @@ def command(
 
     GT and DET are files, folders or archives of any format that `evaltex formats` lists. The scores
     are printed, and written to RES_DIR if it is given: PROTOCOL.txt and .json, with -a also
-    PROTOCOL/IMAGE.txt. With GT_IMG_DIR and DET_IMG_DIR, objects are the labelled masks in the
-    pictures of these folders.
+    PROTOCOL/IMAGE.txt. With GT_IMG_DIR and DET_IMG_DIR, objects are the labelled masks in these.
     """
     res_dir = results["res_dir"]
     if res_dir is not None and res_dir.is_file():
