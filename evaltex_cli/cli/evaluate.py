@@ -87,7 +87,7 @@ def _bootstrap(level: float | None, **drawn: int) -> Bootstrap | None:
     "--fail-if",
     multiple=True,
     metavar="EXPR",
-    help="Exit with 1 if true: fscore<0.7, recall:-0.5%; repeatable.",
+    help="Exit with 1 if true: fscore<0.7, recall:-0.5% etc.",
 )
 @click.option(
     "--baseline",
