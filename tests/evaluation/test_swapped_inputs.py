@@ -74,8 +74,9 @@ def test_ground_truth_and_detections_swapped(
     )
     result = CliRunner().invoke(main, ["validate", str(det_path), str(gt_path)])
     assert result.exit_code == 0
-    assert re.search("warnings\n(.*\n)*.* may have been swapped: ", result.output)
-    assert "the ground truth is given first, then the detections" in result.output
+    assert re.search("warnings\n(.*\n)*.* may\\s+have\\s+been\\s+swapped: ", result.output)
+    said = " ".join(result.output.split())
+    assert "the ground truth is given first, then the detections" in said
 
 
 def test_a_side_against_itself_or_named_as_the_other_is_not_swapped(tmp_path: Path) -> None:

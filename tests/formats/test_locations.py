@@ -217,7 +217,8 @@ def test_images_of_a_document(tmp_path: Path) -> None:
     gt, det = tmp_path / "gt.json", tmp_path / "det.json"
     gt.write_text('{"gt_1": [{"points": [[0,0],[9,0],[9,9]], "transcription": "a"}]}')
     det.write_text('{"res_1": [],\n   "res_2": [\n]}')
-    extra, empty = [one for one in validate(gt, det).problems if one.side == "det"]
+    extra, empty, none = [one for one in validate(gt, det).problems if one.side == "det"]
+    assert none.kind == "no-objects"
     assert (extra.kind, extra.line, extra.column) == ("extra-image", 2, 13)
     assert (empty.kind, empty.line, empty.column) == ("empty-image", 1, 11)
 
