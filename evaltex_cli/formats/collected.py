@@ -161,7 +161,9 @@ class Images:
     def lookup(self) -> Positions:
         """Return what finds images by their names, of which none may repeat."""
         found = Lookup(Names(self._names))
-        return lambda names: found.positions(Names(escaped_lines(names)))
+        return lambda names: found.positions(
+            names if isinstance(names, Names) else Names(escaped_lines(names))
+        )
 
     def repeated(self) -> frozenset[str]:
         """The names that several images have."""

@@ -910,7 +910,7 @@ def test_what_takes_much_memory_is_refused(tmp_path: Path, monkeypatch: pytest.M
     assert read(written(path, small), "gt", "art").faults == [
         "gt_1: more than 100 values, with fewer than 16 bytes for each; expected annotations"
     ]
-    with pytest.raises(InputError, match="more than 100 values, with fewer than 32 bytes for each"):
+    with pytest.raises(InputError, match="more than 100 values, with fewer than 48 bytes for each"):
         read(
             written(
                 path,

@@ -14,9 +14,10 @@ import pytest
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats import open_source
 
-pytestmark = pytest.mark.no_coverage
+pytestmark = [pytest.mark.slow, pytest.mark.no_coverage]
 
-FEW, MANY = 4_000, 16_000
+SMALL, LARGE = 60_000, 260_000
+"""Bytes of documents."""
 MOST = 8
 """Bytes of memory for each byte of a document."""
 TRIANGLE = "[[0,0],[9,0],[9,9]]"
@@ -149,5 +150,6 @@ def peak(name: str, count: int) -> tuple[int, int]:
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_memory_grows_by_at_most_eight_times_the_document(name: str) -> None:
     peak(name, 10)
-    (small, before), (large, after) = peak(name, FEW), peak(name, MANY)
+    each = len(DOCUMENTS[name].text(1_000)) / 1_000
+    (small, before), (large, after) = (peak(name, int(size / each)) for size in (SMALL, LARGE))
     assert after - before <= MOST * (large - small), (after - before) / (large - small)

@@ -226,6 +226,20 @@ def _images(root: Record, once: Once, log: Log) -> Images:
 
 def _name_by_file(images: Images, positions: Positions, root: Record, log: Log) -> None:
     """Name images by their files, those that have one."""
+    ids, named = _files(root, log)
+    found = positions(ids)
+    if (found < 0).any():  # of images that `_images` has logged
+        named = [file for k, file in zip(found.tolist(), named, strict=True) if k >= 0]
+    names = image_names(named)
+    if np.array_equal(found, np.arange(len(images))):
+        images.rename(names)
+    else:
+        every = dict(zip(found[found >= 0].tolist(), names, strict=True))
+        images.rename([every.get(k, name) for k, name in enumerate(images.names)])
+
+
+def _files(root: Record, log: Log) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the IDs of the images that have a file, and its path without ending."""
     ids, files = bytearray(), bytearray()
     for k, item in enumerate(safe_json.items(root, "images")):
         record = safe_json.opened(item)
@@ -244,16 +258,7 @@ def _name_by_file(images: Images, positions: Positions, root: Record, log: Log) 
         else:
             ids += escaped(image_id)
             files += escaped(file)
-    found = positions(unescaped(ids))
-    named = unescaped(files)
-    if (found < 0).any():  # of images that `_images` has logged
-        named = [file for k, file in zip(found.tolist(), named, strict=True) if k >= 0]
-    names = image_names(named)
-    if np.array_equal(found, np.arange(len(images))):
-        images.rename(names)
-    else:
-        every = dict(zip(found[found >= 0].tolist(), names, strict=True))
-        images.rename([every.get(k, name) for k, name in enumerate(images.names)])
+    return unescaped(ids), unescaped(files)
 
 
 def read_size(image: CollectedImage, record: Record) -> None:

@@ -1,4 +1,4 @@
-"""Objects of JSON gathered by columns: some thousands are decoded by their type at once, and taken
+"""Objects of JSON gathered by columns: some hundreds are decoded by their type at once, and taken
 apart without a call for each.
 
 What is not plain, such as a mask, or does not fit, is then taken one by one, with its place.

@@ -28,7 +28,7 @@ MOST_OF_EACH = ((b"{", "objects", 200_000, 16), (b"[", "lists", 500_000, 8))
 """How many of each a document may have, and how many bytes must come with each more: annotations
 have several times as many bytes, and what Python makes of denser documents takes over 20 times
 their size."""
-FEW_ITEMS, BYTES_PER_ITEM, BYTES_PER_KEY = 200_000, 16, 32
+FEW_ITEMS, BYTES_PER_ITEM, BYTES_PER_KEY = 200_000, 16, 48
 """How many items a list or an object may have that is opened, and how many
 bytes must come with each more.
 """
@@ -36,7 +36,7 @@ MOST_VALUES = 1_000_000
 """Values of an item that is decoded as a whole: annotations have some tens, a
 page of an engine some thousands.
 """
-_WINDOW, _WINDOW_BYTES = 4096, 2 << 20
+_WINDOW, _WINDOW_BYTES = 512, 2 << 20
 LARGEST_BY_PYTHON = 8 << 20
 """Bytes of the largest document that Python's parser gets: it takes 12 times its size."""
 Item: TypeAlias = Any
@@ -232,7 +232,7 @@ def take(item: Item, kind: Any, *where: str | int) -> Any:
 def windows(
     items: Sequence[Item], kind: Any
 ) -> Iterator[tuple[int, Sequence[Item], list[Any] | None]]:
-    """Yield some thousands of items at a time: the number of the first, the items, and what they
+    """Yield some hundreds of items at a time: the number of the first, the items, and what they
     are by a type.
 
     The last is None if an item does not fit, or they are very large; `take` then says of each what
