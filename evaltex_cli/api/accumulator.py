@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, cast, overl
 
 import numpy as np
 
+from evaltex_cli.api.sweep import options_of
 from evaltex_cli.display import Rows
 from evaltex_cli.errors import ConfigError, EvaltexWarning, InputError, counted, listed, quote
 from evaltex_cli.evaluation import evaluate, tally
 from evaltex_cli.evaluation.arrays import OneImage, image_size, objects_of, refuse_other_masks
 from evaltex_cli.evaluation.batches import are_polygons, with_pictures
 from evaltex_cli.evaluation.chosen import chosen_parameters
-from evaltex_cli.evaluation.evaluations import Evaluations
+from evaltex_cli.evaluation.evaluations import ByProtocol, Evaluations, by_protocol
 from evaltex_cli.evaluation.input_counts import InputCounts, InputFile, InputSummary
 from evaltex_cli.evaluation.tally import Evaluation, ImageResult
 from evaltex_cli.formats.filters import at_least
@@ -28,6 +29,8 @@ from evaltex_cli.geometry.picture_runs import PictureRuns
 from evaltex_cli.protocols.base import load
 from evaltex_cli.records import Floats, GeometryCounts, ImageBatch, Objects
 from evaltex_cli.records.rows import concatenate
+from evaltex_cli.thresholds.kept_batches import KeptBatches
+from evaltex_cli.thresholds.result import Sweep
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -174,6 +177,7 @@ class Accumulator(Generic[Result]):
         self._waiting: list[_Image] = []
         self._waiting_objects = 0
         self._names: set[str] = set()
+        self._kept = KeptBatches()
         self._counts = [InputCounts(), InputCounts()]
 
     def __repr__(self) -> str:
@@ -275,6 +279,7 @@ class Accumulator(Generic[Result]):
         self._has_polygons |= other._has_polygons
         self._has_masks = other._has_masks if self._has_masks is None else self._has_masks
         self._names |= other._names
+        self._kept.merge(other._kept)
         self._counts = [
             ours + theirs for ours, theirs in zip(self._counts, other._counts, strict=True)
         ]
@@ -335,6 +340,41 @@ class Accumulator(Generic[Result]):
             warnings.warn(text, EvaltexWarning, stacklevel=2)
         return cast("Result", result)
 
+    def compute_sweep(self, **options: Any) -> Sweep | ByProtocol[Sweep]:
+        """Score everything added so far at each confidence threshold; more may be added after.
+
+        Parameters
+        ----------
+        **options
+            ``points``, ``folds``, ``seed``, ``tolerance``, ``max_detections``,
+            ``confidence_intervals`` and ``resamples``, as of `evaltex_cli.sweep`.
+
+        Returns
+        -------
+        Sweep or ByProtocol
+            Of one protocol if one name was given, else by protocol.
+
+        Raises
+        ------
+        InputError
+            For masks, and where no detection has a confidence (`image_objects`).
+        ConfigError
+            For options that are unknown or out of range.
+
+        Notes
+        -----
+        For it the objects of all images are kept in memory, unless the first 20,000 detections have
+        no confidences.
+        """
+        own = options_of(options)
+        if options:
+            raise ConfigError(
+                f"unknown option {quote(next(iter(options)))}; expected options of a sweep"
+            )
+        evaluations = list(by_protocol(self.compute()).values())
+        found = self._kept.sweeps(evaluations, own)
+        return found[0] if self._chosen.is_one else ByProtocol({one.protocol: one for one in found})
+
     def _final(self) -> Iterator[_Scoring]:
         """Yield what applies to the data, of each protocol."""
         among_polygons = self._scoring.get(True, {}) if self._has_polygons else {}
@@ -344,6 +384,7 @@ class Accumulator(Generic[Result]):
         if not self._waiting and not even_if_empty:
             return
         batch = _batch(self._waiting)
+        self._kept.add(batch)
         self._has_polygons |= True in self._scoring and (
             are_polygons(batch.gt) or are_polygons(batch.det)
         )

@@ -121,11 +121,11 @@ def read_confidences(inputs: Inputs, ordered_map: OrderedMap = map) -> Confidenc
         waiting.append(one)
         size += len(one.values)
         if size > len(found.values):  # so that each value is sorted a few times only
-            found, waiting, size = joined([found, *waiting]), [], 0
-    return joined([found, *waiting])
+            found, waiting, size = joined_confidences([found, *waiting]), [], 0
+    return joined_confidences([found, *waiting])
 
 
-def joined(parts: Sequence[Confidences]) -> Confidences:
+def joined_confidences(parts: Sequence[Confidences]) -> Confidences:
     """Return what several parts have together."""
     return Confidences(
         distinct(np.concatenate([part.values for part in parts])),
