@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.evaluation.tally import Run
-from evaltex_cli.geometry import overlaps, polygons
+from evaltex_cli.geometry import outlines, overlaps
 from evaltex_cli.protocols.iou import iou as iou_protocol
 from evaltex_cli.protocols.level_states import contested
 from evaltex_cli.protocols.matches import FALSE_POSITIVE, IGNORED
@@ -144,8 +144,8 @@ def _as_drawn(run: Run, batch: ImageBatch) -> Overlaps:
 
 
 def _is_whole(objects: Objects) -> bool:
-    outlines = objects.outlines
-    return all(bool((one == np.trunc(one)).all()) for one in (outlines.boxes, outlines.vertices))
+    drawn = objects.outlines
+    return all(bool((one == np.trunc(one)).all()) for one in (drawn.boxes, drawn.vertices))
 
 
 def _in_file_order(batch: ImageBatch, found: Overlaps) -> tuple[NDArray[np.int8], int]:
@@ -172,7 +172,7 @@ def _is_valid(objects: Objects, area: Floats) -> Bools:
     """(n,) whether shapely calls each shape, as it is drawn, valid."""
     valid = area > 0
     if not objects.outlines.all_boxes:
-        valid[polygons.self_crossing(objects.outlines)[0]] = False
+        valid[outlines.self_crossing(objects.outlines)[0]] = False
     return valid
 
 

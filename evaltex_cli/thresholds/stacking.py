@@ -7,7 +7,7 @@ detections that are kept; so a protocol needs nothing of its own for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -23,6 +23,8 @@ from evaltex_cli.thresholds.levels import Levels
 
 STACKED_OBJECTS = 1 << 17
 """Objects and overlaps that are stacked at once, but for those of one state."""
+COUNTED_OBJECTS = 1 << 21
+"""As `STACKED_OBJECTS`, where a protocol counts by level and copies only what is disputed."""
 
 
 class StateRows(NamedTuple):
@@ -96,25 +98,34 @@ def _evidence(run: Run, batch: ImageBatch, states: LevelStates) -> Tally:
     protocol, parameters = run.protocol, run.parameters
     convention = protocol.convention(parameters)
     measured = overlaps.of(batch, convention)
+    if protocol.by_level is not None:
+        several = _parts(batch, measured, states, COUNTED_OBJECTS)
+        counted = [protocol.by_level(batch, measured, parameters, part) for part in several]
+        found = [one for one in counted if one is not None]
+        if len(found) == len(counted):
+            return _joined(found)
     parts: list[Tally] = []
-    for part in _parts(batch, measured, states):
-        tally = protocol.by_level and protocol.by_level(batch, measured, parameters, part)
-        if not tally:
-            stacked, of_stacked = stack(batch, measured, part)
-            stacked.measured[convention] = of_stacked
-            tally = protocol.evidence(stacked, of_stacked, parameters, False).tally
-        parts.append(tally)
+    for part in _parts(batch, measured, states, STACKED_OBJECTS):
+        stacked, of_stacked = stack(batch, measured, part)
+        stacked.measured[convention] = of_stacked
+        parts.append(protocol.evidence(stacked, of_stacked, parameters, False).tally)
+    return _joined(parts)
+
+
+def _joined(parts: Sequence[Tally]) -> Tally:
     return parts[0] if len(parts) == 1 else type(parts[0]).concatenate(parts)
 
 
-def _parts(batch: ImageBatch, measured: Overlaps, states: LevelStates) -> Iterator[LevelStates]:
+def _parts(
+    batch: ImageBatch, measured: Overlaps, states: LevelStates, most: int
+) -> Iterator[LevelStates]:
     """Cut states so that memory is bounded; a batch without states gives an empty part."""
     images = len(batch.names)
     sizes = np.diff(batch.gt.offsets) + np.diff(batch.det.offsets) + 1
     sizes += np.bincount(batch.gt.image[measured.gt], minlength=images)
     until, start, before = np.cumsum(sizes[states.image]), 0, 0
     while start < len(states) or not start:
-        stop = int(np.searchsorted(until, before + STACKED_OBJECTS, side="right"))
+        stop = int(np.searchsorted(until, before + most, side="right"))
         stop = max(stop, start + 1)
         yield states.part(start, stop)
         start, before = stop, int(until[stop - 1]) if stop <= len(until) else 0

@@ -133,6 +133,7 @@ def test_states_are_stacked_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     gt, det = scene(3)
     expected = sweep(gt, det, ["evaltex", "iou", "cleval"]).to_dict()
     monkeypatch.setattr(stacking, "STACKED_OBJECTS", 1)
+    monkeypatch.setattr(stacking, "COUNTED_OBJECTS", 1)
     assert sweep(gt, det, ["evaltex", "iou", "cleval"]).to_dict() == expected
 
 
