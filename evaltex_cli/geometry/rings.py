@@ -9,13 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from evaltex_cli.geometry import rounding
-from evaltex_cli.records import Bools, Floats, Ints, Outlines, offsets_of
-
-_BLOCK = 1 << 13
-_LEAST_SHARE = 1e-12
-_LEAST = 1e-280
-"""Twice the area of the triangle at a corner, as a share of the bounding box and as such, above
-which rounding can change neither the way the corner turns nor that the whole has an area."""
+from evaltex_cli.records import Floats, Ints, Outlines, offsets_of
 
 
 def of(outlines: Outlines, truncated: bool = False) -> tuple[Floats, Ints]:
@@ -46,56 +40,6 @@ def of(outlines: Outlines, truncated: bool = False) -> tuple[Floats, Ints]:
         points[~of_box] = outlines.vertices
         corners = points
     return rounding.truncated(corners) if truncated else corners, offsets
-
-
-def are_convex(corners: Floats) -> Bools:
-    """Whether quadrilaterals are valid polygons with an area beyond all doubt: each corner turns
-    the same way.
-
-    Parameters
-    ----------
-    corners : (n, 4, 2) float64
-
-    Returns
-    -------
-    (n,) bool
-        False for some that are valid too, if rounding could decide it.
-    """
-    result = np.zeros(len(corners), dtype=bool)
-    with np.errstate(all="ignore"):  # an overflow makes inf or NaN, which is not above the least
-        for start in range(0, len(corners), _BLOCK):
-            x, y = np.ascontiguousarray(corners[start : start + _BLOCK].T)
-            extent = (x.max(axis=0) - x.min(axis=0)) * (y.max(axis=0) - y.min(axis=0))
-            along_x, along_y = (np.concatenate([axis[1:], axis[:1]]) - axis for axis in (x, y))
-            next_x, next_y = (np.concatenate([axis[1:], axis[:1]]) for axis in (along_x, along_y))
-            turn = along_x * next_y - along_y * next_x
-            least = np.maximum(_LEAST_SHARE * extent, _LEAST)
-            result[start : start + _BLOCK] = (turn.min(axis=0) > least) | (
-                turn.max(axis=0) < -least
-            )
-    return result
-
-
-def areas(outlines: Outlines) -> Floats:
-    """(n,) areas within rings that do not cross themselves; 0 of a box, which has no ring."""
-    found, counts = np.zeros(len(outlines.boxes)), outlines.counts
-    drawn = np.flatnonzero(counts)
-    if (counts[drawn] == 4).all():
-        corners = outlines.vertices.reshape(-1, 4, 2)
-        found[drawn] = np.abs(_cross(corners[:, 2] - corners[:, 0], corners[:, 3] - corners[:, 1]))
-        return found / 2
-    starts = outlines.offsets[drawn]
-    points = outlines.vertices - np.repeat(outlines.vertices[starts], counts[drawn], axis=0)
-    after = np.concatenate([points[1:], points[:1]])
-    after[starts[1:] - 1] = 0  # after the last vertex comes the first, which is the origin
-    found[drawn] = np.abs(np.add.reduceat(_cross(points, after), starts))
-    return found / 2
-
-
-def _cross(a: Floats, b: Floats) -> Floats:
-    """(n,) cross products of (n, 2) vectors."""
-    product: Floats = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
-    return product
 
 
 def chains(ring: Floats) -> tuple[Floats, Floats]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from evaltex_cli.errors import counted, quote
-from evaltex_cli.geometry import boxes, rings
+from evaltex_cli.geometry import boxes, edges
 from evaltex_cli.records import Bools, Convention, ImageBatch
 
 SHOWN_IMAGES = 3
@@ -80,7 +80,8 @@ def of_large_boxes(
     is_taken = convention.as_boxes or convention.inclusive
     if not is_taken or batch.has_masks or outlines.all_boxes:
         return ()
-    is_large = boxes.area(outlines.boxes) > LARGE_BOX * rings.areas(outlines)
+    drawn = edges.area(edges.of_rings(outlines.vertices, outlines.offsets))
+    is_large = boxes.area(outlines.boxes) > LARGE_BOX * drawn
     text = (
         f"{name} takes the bounding box[es] of {{count}} rotated or curved object[s]"
         " ({share}), of more than 1.5 times the area"

@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli.evaluation.arrays import image_objects
-from evaltex_cli.geometry import outlines, polygons, rings
-from evaltex_cli.records import GeometryCounts
+from evaltex_cli.geometry import outlines, polygons, simple_rings
+from evaltex_cli.records import GeometryCounts, offsets_of
 
 SQUARE = [(0, 0), (4, 0), (4, 4), (0, 4)]
 
@@ -50,11 +50,15 @@ def one_by_one(vertices: np.ndarray, offsets: np.ndarray) -> tuple[list[str], Ge
 
 
 @settings(deadline=None, derandomize=True, max_examples=500)
-@given(quadrilaterals)
-def test_what_is_convex_is_valid_and_has_an_area(corners: np.ndarray) -> None:
-    drawn = shapely.polygons(shapely.linearrings(corners))
-    convex = rings.are_convex(corners)
-    assert shapely.is_valid(drawn)[convex].all() and (shapely.area(drawn)[convex] > 0).all()
+@given(quadrilaterals, st.lists(st.tuples(grid, grid), max_size=9))
+def test_what_is_simple_is_valid_and_has_an_area(
+    corners: np.ndarray, other: list[tuple[float, float]]
+) -> None:
+    found = [*corners, np.array(other, float).reshape(-1, 2)]
+    simple = simple_rings.are_simple(np.concatenate(found), offsets_of([len(k) for k in found]))
+    for ring in np.array(found, object)[simple]:
+        drawn = shapely.Polygon(ring.astype(float))
+        assert drawn.is_valid and drawn.area > 0
 
 
 @settings(deadline=None, derandomize=True, max_examples=200)
@@ -104,32 +108,49 @@ def test_shapes_read_are_those_made_one_by_one(corners: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize(
-    "corners",
+    "ring",
     [
         [(0, 0), (4, 4), (4, 0), (0, 4)],
-        [(0, 0), (4, 0), (1, 1), (0, 4)],
         [(0, 0), (4, 0), (4, 0), (0, 4)],
         [(0, 0), (1, 1), (2, 2), (3, 3)],
-        [(0, 0), (2, 0), (4, 0), (0, 4)],
+        [(0, 0), (4, 0), (2, 0), (0, 4)],
+        [(0, 0), (4, 0), (4, 4), (2, 0), (0, 4)],
+        [(0, 0), (4, 0), (4, 4), (4, 2), (0, 2), (0, 4)],
+        [(0, 0), (4, 0)],
+        [],
     ],
 )
-def test_crossing_hollow_and_flat_ones_are_not_convex(corners: list[tuple[int, int]]) -> None:
-    found = rings.are_convex(np.array([SQUARE, corners, SQUARE[::-1], SQUARE], float))
-    assert found.tolist() == [True, False, True, True]
+def test_rings_that_cross_or_touch_themselves_are_not_simple(ring: list[tuple[int, int]]) -> None:
+    assert are_simple([SQUARE, ring, SQUARE[::-1], [], SQUARE]) == [True, False, True, False, True]
 
 
-def test_usual_words_are_convex() -> None:
-    """Otherwise nothing would be gained: long and flat, leaning, with decimals."""
-    words = [[(0, 0), (900, 3), (900, 9), (0, 6)], [(10, 10), (710, 610), (707, 613), (7, 13)]]
-    assert rings.are_convex(np.array(words) + 0.25).all()
+def are_simple(found: list[list[tuple[float, float]]]) -> list[bool]:
+    arrays = [np.array(ring, float).reshape(-1, 2) for ring in found]
+    return simple_rings.are_simple(
+        np.concatenate(arrays), offsets_of([len(ring) for ring in arrays])
+    ).tolist()
+
+
+def test_usual_words_are_simple() -> None:
+    """Otherwise nothing would be gained: long and flat, leaning, with decimals, dented and with
+    vertices on straight lines.
+    """
+    words = [
+        [(0, 0), (900, 3), (900, 9), (0, 6)],
+        [(10, 10), (710, 610), (707, 613), (7, 13)],
+        [(0, 0), (4, 0), (1, 1), (0, 4)],
+        [(0, 0), (2, 0), (4, 0), (4, 2), (2, 2), (0, 2)],
+    ]
+    assert all(are_simple([[(x + 0.25, y + 0.25) for x, y in word] for word in words]))
 
 
 def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    corners = np.random.default_rng(1).integers(0, 9, (50, 4, 2)).astype(float)
-    expected = rings.are_convex(corners)
-    assert 0 < expected.sum() < 50
-    monkeypatch.setattr(rings, "_BLOCK", 7)
-    assert rings.are_convex(corners).tolist() == expected.tolist()
+    rng = np.random.default_rng(1)
+    found = [rng.integers(0, 9, (k, 2)).tolist() for k in rng.integers(3, 8, 80)]
+    expected = are_simple(found)
+    assert 0 < sum(expected) < 80
+    monkeypatch.setattr(simple_rings, "_BLOCK", 7)
+    assert are_simple(found) == expected
 
 
 def test_polygons_of_quadrilaterals_are_made_once_and_when_asked_for() -> None:

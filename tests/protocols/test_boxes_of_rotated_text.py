@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from evaltex_cli import evaluate
-from evaltex_cli.geometry import rings
+from evaltex_cli.geometry import edges
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import load
 from evaltex_cli.records import Outlines, offsets_of
@@ -78,4 +78,5 @@ def test_areas_of_rings() -> None:
             abs(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1))) / 2
             for x, y in (outlines.ring(k).T for k in range(len(counts)))
         ]
-        assert rings.areas(outlines) == pytest.approx(expected)
+        drawn = edges.of_rings(outlines.vertices, outlines.offsets)
+        assert edges.area(drawn) == pytest.approx(expected)
