@@ -97,6 +97,10 @@ class ConvertedData(OutputFile):
         super().__init__("data")
 
 
+class CacheFolder(_Folder):
+    """A folder for files named by what they are made of, which replace nothing else."""
+
+
 class OutputFolder(_Folder):
     """A folder to write."""
 

@@ -23,7 +23,7 @@ from evaltex_cli.cli.options import (
     seed_option,
 )
 from evaltex_cli.cli.output import error_exit, stop, warn, write_output
-from evaltex_cli.cli.paths import BOARD, OutputFile, OutputFolder, force_option, is_board_file
+from evaltex_cli.cli.paths import BOARD, CacheFolder, OutputFile, force_option, is_board_file
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work, work_options
 from evaltex_cli.formats.options import InputOptions
@@ -63,7 +63,7 @@ EXAMPLES = (
 @click.option("--pooled", is_flag=True, help="Also sum the evidence over all data sets.")
 @click.option(
     "--cache",
-    type=OutputFolder(),
+    type=CacheFolder(),
     help="Folder for evidence.  [default: .evaltex-cache next to the board]",
 )
 @form_option

@@ -21,7 +21,14 @@ from limits import HANG_SECONDS
 
 from evaltex_cli.cli import COMMANDS, EVALUATE, main
 from evaltex_cli.cli.options import FORMS as OUTPUT_FORMS
-from evaltex_cli.cli.paths import ConfigFile, Input, OutputFile, OutputFolder, PictureFolder
+from evaltex_cli.cli.paths import (
+    CacheFolder,
+    ConfigFile,
+    Input,
+    OutputFile,
+    OutputFolder,
+    PictureFolder,
+)
 
 GT = 'img_1\n100,200\n1,1,"a",f,10,20,30,40\nimg_2\n50,50\n1,1,"b",f,0,0,10,10\n'
 DET = 'img_1\n1,"a",10,20,15,40\nimg_2\n1,"",0,0,10,10\n'
@@ -41,6 +48,7 @@ INPUTS: dict[str, list[str]] = {
     "images": ["pictures"],
     "pictures": ["pictures"],
     "lines": ["lines.txt"],
+    "only": ["names.txt"],
 }
 """Values of the parameters that are read, by their names; a new one needs some here."""
 OWN_INPUTS = {"sweep": {"det": ["det.csv"], "baselines": ["swept/sweep.json"]}}
@@ -55,6 +63,7 @@ OUTPUTS = {
     "output": "new.out",
     "junit": "new.xml",
     "objects": "new.csv",
+    "report": "new.html",
 }
 OF_LINES = ["--protocol", "evaltex", "--protocol", "tiou"]
 MORE: dict[str, list[str]] = {
@@ -62,10 +71,14 @@ MORE: dict[str, list[str]] = {
     "compare": OF_LINES,
     "diagnose": OF_LINES,
     "sweep": OF_LINES,
+    "rank": OF_LINES,
+    "reconcile": ["--recall", "0.5"],
     "convert": ["--kind", "gt"],
     "toys": ["--recipe", "orig"],
 }
-FORMS = dict.fromkeys(("comparison", "diagnosis", "validation", "sweep"), OUTPUT_FORMS)
+FORMS = dict.fromkeys(
+    ("comparison", "diagnosis", "ranking", "reconciliation", "validation", "sweep"), OUTPUT_FORMS
+)
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +89,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for name, text in {
             "gt.txt": GT,
             "lines.txt": GT,
+            "names.txt": "img_1\nimg_2\n",
             "det.txt": DET,
             "det2.txt": DET,
             "det.csv": TABLE,
@@ -160,7 +174,7 @@ def test_every_path_says_what_it_is_for(name: str) -> None:
     paths = [
         param for param in command(name).params if isinstance(param.type, click.Path | click.File)
     ]
-    known = parameters(name, Input, PictureFolder, OutputFile, OutputFolder)
+    known = parameters(name, Input, PictureFolder, OutputFile, OutputFolder, CacheFolder)
     assert [param.name for param in paths] == [param.name for param in known]
     has_outputs = bool(parameters(name, OutputFile, OutputFolder))
     assert has_outputs == any("--force" in param.opts for param in command(name).params)
@@ -231,6 +245,8 @@ SIMPLE = {
     "compare": ["compare", "gt.txt", "det.txt", "det2.txt", "--resamples", "10"],
     "convert": ["convert", "gt.txt", "--kind", "gt"],
     "diagnose": ["diagnose", "gt.txt", "det.txt"],
+    "rank": ["rank", "gt.txt", "det.txt", "det2.txt", "--resamples", "10"],
+    "reconcile": ["reconcile", "gt.txt", "det.txt", "--protocol", "iou", "--recall", "0.5"],
     "sweep": ["sweep", "gt.txt", "det.csv", "--fail-if", "recall<1e-6"],
     "report": ["report", "old"],
     "validate": ["validate", "gt.txt", "det.txt"],
