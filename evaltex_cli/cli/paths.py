@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evaltex_cli.errors import quote
+from evaltex_cli.errors import InputError, quote
 from evaltex_cli.results.beginnings import is_of, is_output, is_result
+from evaltex_cli.runtime.input_files import read_regular
 from evaltex_cli.runtime.outputs import Rules
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-_FORCE = "evaltex.force"
+_FORCE, _LIST = "evaltex.force", "evaltex.list"
 
 
 class _Named(click.Path):
@@ -72,15 +73,18 @@ class OutputFile(_Named):
         self.kind = kind
 
 
-class ImageList(_Named):
-    """A file with names of images, one per line, that is read at once."""
+class ImageList(Input):
+    """A file with names of images, one per line, that is read at once: the value is the names."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         path = super().convert(value, param, ctx)
+        if ctx is not None:
+            ctx.meta[_LIST] = path
         try:
-            lines = path.read_text(encoding="utf-8-sig").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is not UTF-8"
+            lines = read_regular(path, "a list of images").decode("utf-8-sig").splitlines()
+        except (OSError, InputError, UnicodeDecodeError) as error:
+            is_text = isinstance(error, UnicodeDecodeError)
+            reason = getattr(error, "strerror", None) or ("it is not UTF-8" if is_text else error)
             self.fail(
                 f"{quote(str(path))} cannot be read ({reason}); expected a file with the names of"
                 " images, one per line.",
@@ -170,6 +174,8 @@ def _paths(param: click.Parameter, context: click.Context) -> Iterator[Path]:
         from evaltex_cli.protocols.config import find_config
 
         value = find_config(value)
+    if isinstance(param.type, ImageList):
+        value = context.meta.get(_LIST)
     given = () if value is None else value if isinstance(value, tuple) else (value,)
     if given and isinstance(param.type, Results):
         from evaltex_cli.results.reader import files
