@@ -43,9 +43,10 @@ from evaltex_cli.protocols.base import (
     object_counts,
     per_image,
 )
+from evaltex_cli.protocols.level_states import LevelStates, offsets_by_image
 from evaltex_cli.protocols.matches import matches, mean_of
 from evaltex_cli.protocols.ratios import ignored_detections, ratio, ratio_error
-from evaltex_cli.records import Convention, Floats, ImageBatch, Overlaps
+from evaltex_cli.records import Convention, Floats, ImageBatch, Overlaps, offsets_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,38 @@ def evidence(
     )
 
 
+def by_level(
+    batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, states: LevelStates
+) -> CreditTally:
+    """Sum the best matches of the states of a batch's images; matches are those of all detections,
+    and the best of a detection is the same at every state that keeps it.
+    """
+    overlaps, gt_zero, det_zero = without_zero_rectangles(batch, overlaps, parameters)
+    gt_counts = ~(batch.gt.dont_care | gt_zero)
+    det_counts = ~det_zero & ~ignored_detections(batch, overlaps, parameters.dont_care_overlap)
+    counts = gt_counts[overlaps.gt] & det_counts[overlaps.det]
+    gt, det = overlaps.gt[counts], overlaps.det[counts]
+    quality = _quality(batch, overlaps, parameters)[counts]
+    det_best = np.zeros(batch.det.count)
+    np.maximum.at(det_best, det, quality)
+    kept, state = states.stacked(batch.det.offsets)
+    is_kept = states.drop[kept] > states.level[state]
+    precision = per_image(np.where(is_kept, det_best[kept], 0.0), state, len(states))
+    objects, object_state = states.stacked(batch.gt.offsets)
+    pairs, pair_state = states.stacked(offsets_by_image(batch.gt.image[gt], len(batch.names)))
+    of_kept = states.drop[det[pairs]] > states.level[pair_state]
+    pairs, pair_state = pairs[of_kept], pair_state[of_kept]
+    first = offsets_of(np.diff(batch.gt.offsets)[states.image])[:-1]
+    place = gt[pairs] - batch.gt.offsets[:-1][states.image[pair_state]] + first[pair_state]
+    gt_best = np.zeros(len(objects))
+    np.maximum.at(gt_best, place, quality[pairs])
+    return CreditTally(
+        *states.object_counts(batch, gt_counts, det_counts),
+        recall_credit=per_image(gt_best, object_state, len(states)),
+        precision_credit=precision,
+    )
+
+
 def _quality(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Floats:
     """(p,) match of each overlapping pair."""
     gt, det = overlaps.gt, overlaps.det
@@ -157,5 +190,6 @@ PROTOCOL = Protocol(
     scores=scores,
     convention=convention,
     image_scores=image_scores,
+    by_level=by_level,
     object_credit=mean_of("best_match"),
 )
