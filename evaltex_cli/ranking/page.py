@@ -100,7 +100,8 @@ def _protocol(
         address = reports.get((dataset, one.label))
         label = f'<a href="{escape(address)}">{name}</a>' if address else name
         cells = [label, shown_score(one.scores[ranking.score]), shown_interval(one.interval)]
-        rows.append([*cells, str(one.rank), _text(one.groups)])
+        first, last = one.rank_interval
+        rows.append([*cells, f"{one.rank} ({first}-{last})", _text(one.groups)])
     best = [one.label in ranking.best for one in ranking.detectors]
     yield from _table(["detector", ranking.score, f"{level} interval", "rank", "ties"], rows, best)
     yield from _ranks(ranking)

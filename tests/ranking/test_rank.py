@@ -314,6 +314,14 @@ def test_the_page(folder: Path) -> None:
     assert (folder / "page.html").read_text() == text, "replaced by the same bytes"
 
 
+def test_what_all_detectors_share_is_said_once(folder: Path) -> None:
+    whole = (folder / "good-one.txt").read_text()
+    for label in SHARES:
+        (folder / f"{label}-one.txt").write_text(whole.replace("200,40", "0,40", 1))
+    warnings = rank("board.toml").datasets[0].warnings
+    assert [text.partition(":")[0] for text in warnings] == ["detections"]
+
+
 def test_a_page_escapes_names(folder: Path) -> None:
     with (folder / "board.toml").open("a") as file:
         file.write('\n[detectors."<b>&"]\none = "good-one.txt"\ntwo = "good-two.txt"\n')
