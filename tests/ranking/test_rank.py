@@ -314,12 +314,21 @@ def test_the_page(folder: Path) -> None:
     assert (folder / "page.html").read_text() == text, "replaced by the same bytes"
 
 
-def test_what_all_detectors_share_is_said_once(folder: Path) -> None:
-    whole = (folder / "good-one.txt").read_text()
-    for label in SHARES:
-        (folder / f"{label}-one.txt").write_text(whole.replace("200,40", "0,40", 1))
-    warnings = rank("board.toml").datasets[0].warnings
-    assert [text.partition(":")[0] for text in warnings] == ["detections"]
+def test_nothing_is_ranked_where_nothing_counts(folder: Path) -> None:
+    """What all detectors share is said once."""
+    path = folder / "gt-one.txt"
+    path.write_text(path.read_text().replace(",f,", ",t,"))
+    dataset = rank("board.toml", protocol="iou").datasets[0]
+    (warning,) = (text for text in dataset.warnings if "don't care" in text)
+    assert warning.startswith("every object of the ground truth")
+    iou = dataset.protocols["iou"]
+    assert iou.best == []
+    assert {(one.scores["hmean"], one.rank, one.groups) for one in iou.detectors} == {
+        (None, 1, "a")
+    }
+    assert {pair.p_corrected for pair in iou.pairs} == {None}
+    text = run("board.toml", "--protocol", "iou", "--report", "page.html").stdout
+    assert "iou: no detector has a score." in text
 
 
 def test_a_page_escapes_names(folder: Path) -> None:
