@@ -22,7 +22,7 @@ from evaltex_cli.evaluation import batches
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, pair_images
 from evaltex_cli.formats import open_source
-from evaltex_cli.formats.files import image_names
+from evaltex_cli.formats.files import names as names_of_images
 from evaltex_cli.formats.files.names import Names
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.runtime import input_files
@@ -174,7 +174,7 @@ def test_packed_names_are_as_a_list(
     """However the buffer is gone through, and however many groups of names it has."""
     repeat = len(set(names)) < len(names) or (times > 1 and len(names) > 0)
     names = names * times
-    with patch.object(image_names, "_BLOCK_BYTES", block):
+    with patch.object(names_of_images, "_BLOCK_BYTES", block):
         found = packed(names)
         assert (
             list(found) == names
