@@ -102,6 +102,10 @@ class Names(Sequence[str]):
             data = np.frombuffer(self.buffer, np.uint8, stop - start, start)
             ends = np.flatnonzero(data == _NEWLINE)
             begins = np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1])
+            if len(data) > _BLOCK_BYTES:  # names are long: below, each byte takes tens of bytes
+                parts = zip(begins.tolist(), ends.tolist(), strict=True)
+                hashes[first : first + len(ends)] = [_hash(data[b : e + 1]) for b, e in parts]
+                continue
             # How far each byte is from the start of its name.
             place = np.arange(len(data)) - np.repeat(begins, ends + 1 - begins)
             hashes[first : first + len(ends)] = np.add.reduceat(
@@ -113,6 +117,12 @@ class Names(Sequence[str]):
         """Return the first byte of a group, and that after those before `stop`."""
         last = int(self._group_start[stop]) if stop < len(self._group_start) else len(self.buffer)
         return int(self._group_start[group]), last
+
+
+def _hash(name: NDArray[np.uint8]) -> int:
+    """One of `Names.hashes`, made piece by piece."""
+    pieces = (name[k : k + len(_WEIGHTS)] for k in range(0, len(name), len(_WEIGHTS)))
+    return sum(int((_WEIGHTS[: len(one)] * one).sum()) for one in pieces) % 2**64
 
 
 def _newlines(buffer: bytes | bytearray) -> Iterator[Ints]:
