@@ -14,6 +14,7 @@ from evaltex_cli.records import stretches
 
 WHOLE, DECIMAL = "BHiq", "fd"
 """The types of whole and other numbers, each wider than the one before."""
+_FEW = 1 << 10
 _STAGED = 1 << 16
 """Bytes of records that wait to be taken apart together."""
 
@@ -68,7 +69,7 @@ class Records:
         self._settle()
         if name in self._columns:
             return np.asarray(self._columns[name])
-        return np.broadcast_to(np.array(self._same.get(name, 0), self.kind[name].type), self._count)
+        return _repeated(np.array(self._same.get(name, 0), self.kind[name].type), self._count)
 
     def set(self, name: str, values: NDArray[Any]) -> None:
         """Replace the values of a field."""
@@ -78,11 +79,12 @@ class Records:
 
     def taken(self, index: NDArray[Any] | slice) -> NDArray[np.void]:
         """Return the records of these indices."""
+        self._settle()
         names = self.kind.names or ()
-        first = self.column(names[0])[index]
-        rows = np.empty(len(first), self.kind)
+        rows = np.empty(len(self.column(names[0])[index]), self.kind)
         for name in names:
-            rows[name] = self.column(name)[index]
+            is_column = name in self._columns
+            rows[name] = self.column(name)[index] if is_column else self._same.get(name, 0)
         return rows
 
     def _settle(self) -> None:
@@ -101,10 +103,15 @@ class Records:
             if _equal(values, same):
                 return
             self._columns[name] = _column(
-                np.broadcast_to(self._same.pop(name), self._count), self.kind[name]
+                _repeated(np.array(self._same.pop(name)), self._count), self.kind[name]
             )
         kinds = DECIMAL if self.kind[name].kind == "f" else WHOLE
         self._columns[name] = extended(self._columns[name], values, kinds)
+
+
+def _repeated(value: NDArray[Any], count: int) -> NDArray[Any]:
+    """(count,) one value: of many records without a copy for each, which takes longer to make."""
+    return np.full(count, value) if count < _FEW else np.broadcast_to(value, count)
 
 
 def _column(values: NDArray[Any], kind: np.dtype[Any]) -> array[Any]:
