@@ -61,6 +61,8 @@ _IMAGE = np.dtype(
 """An image: the number of its file, and of how many bytes its steps in JSON are; `line` is 0
 without a position, `column` 0 if it is not known.
 """
+_AT_ONCE = 1 << 12
+"""Objects that are copied at once."""
 _PACK_IMAGE = Struct("=ddiiii?")
 assert _PACK_IMAGE.size == _IMAGE.itemsize
 _PACK_OWNER = Struct("=i")
@@ -262,7 +264,9 @@ class Images:
         part._files = {files[file]: k for k, file in enumerate(used.tolist())}
         part._images.extend(images.tobytes())
         part._steps += taken(self._steps, order.steps, positions)
-        part._objects.extend(self._objects.taken(objects).tobytes())
+        for first in range(0, len(objects), _AT_ONCE):  # whole records take several times as much
+            some = objects[first : first + _AT_ONCE]
+            part._objects.extend(self._objects.taken(some).tobytes())
         part._owners.extend(np.repeat(np.arange(len(positions)), counts).astype("i4").tobytes())
         numbers = self._numbers.column("number")
         part._numbers.extend(taken(numbers, order.numbers, objects).astype(np.float64).tobytes())
