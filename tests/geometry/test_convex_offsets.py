@@ -107,6 +107,9 @@ def test_offsets_are_mitred_buffers(seed: int) -> None:
     margins = rng.uniform(-20, 20, 20).tolist()
     for ring, margin, found in zip(rings, margins, moved(rings, margins), strict=True):
         expected = buffered(ring, margin)
+        if shapely.geos_version < (3, 12) and expected.is_empty and len(found):
+            assert is_exact(ring, margin, found)  # GEOS 3.11 loses some rings
+            continue
         assert shapely.Polygon(found).area == pytest.approx(expected.area, rel=1e-6)
         assert expected.is_empty == (not len(found))
         if least_turn(ring) > 0.01:
