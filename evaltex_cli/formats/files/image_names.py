@@ -99,7 +99,9 @@ def is_plain(name: str) -> bool:
 
 def is_too_long(name: str) -> bool:
     """Whether a name has more than `MAX_NAME_BYTES` bytes in UTF-8."""
-    return 4 * len(name) > MAX_NAME_BYTES and len(name.encode("utf-8", "replace")) > MAX_NAME_BYTES
+    if not MAX_NAME_BYTES // 4 < len(name) <= MAX_NAME_BYTES:
+        return len(name) > MAX_NAME_BYTES  # without a copy of it
+    return len(name.encode("utf-8", "replace")) > MAX_NAME_BYTES
 
 
 def leaves_result_folder(name: str) -> bool:

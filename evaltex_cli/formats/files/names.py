@@ -100,7 +100,7 @@ class Names(Sequence[str]):
             group = first // _GROUP
             start, stop = self._bytes(group, group + _BLOCK // _GROUP)
             data = np.frombuffer(self.buffer, np.uint8, stop - start, start)
-            ends = np.flatnonzero(data == _NEWLINE)
+            ends = np.concatenate(list(_newlines(memoryview(self.buffer)[start:stop])))
             begins = np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1])
             if len(data) > _BLOCK_BYTES:  # names are long: below, each byte takes tens of bytes
                 parts = zip(begins.tolist(), ends.tolist(), strict=True)
@@ -125,7 +125,7 @@ def _hash(name: NDArray[np.uint8]) -> int:
     return sum(int((_WEIGHTS[: len(one)] * one).sum()) for one in pieces) % 2**64
 
 
-def _newlines(buffer: bytes | bytearray) -> Iterator[Ints]:
+def _newlines(buffer: bytes | bytearray | memoryview) -> Iterator[Ints]:
     """Yield where the newlines are, part by part."""
     for begin in range(0, len(buffer), _BLOCK_BYTES):
         data = np.frombuffer(buffer, np.uint8, min(_BLOCK_BYTES, len(buffer) - begin), begin)
