@@ -24,6 +24,7 @@ LEVELS = (
     {"evaluation", "conversion"},
     {"results"},
     {"comparison", "diagnosis", "ranking", "reconciliation", "validation"},
+    {"audit"},
     {"report", "thresholds"},
     {"api"},
     {"cli"},
