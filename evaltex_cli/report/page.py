@@ -1,18 +1,12 @@
-"""The HTML file: a skeleton, style and script, and all data as JSON that
-markup cannot break out of.
-"""
+"""The report's HTML file: scores, images and pictures as JSON that markup cannot break out of."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from importlib import resources
 from itertools import islice
 from math import isnan
 from pathlib import Path
-from typing import Any
 
 from evaltex_cli.comparison import comparison
 from evaltex_cli.comparison.tables import footer, p_cells
@@ -20,7 +14,7 @@ from evaltex_cli.diagnosis.breakdown import PROPERTIES
 from evaltex_cli.diagnosis.error_types import Thresholds
 from evaltex_cli.errors import InputError, counted
 from evaltex_cli.protocols.matches import MATCH_TYPES
-from evaltex_cli.report import image_json
+from evaltex_cli.report import image_json, skeleton
 from evaltex_cli.report.inputs import (
     data_url,
     link,
@@ -34,9 +28,9 @@ from evaltex_cli.results.result_document import Bootstrap, Intervals, ResultDocu
 from evaltex_cli.results.text_tables import JsonObject
 from evaltex_cli.runtime.atomic_output import written
 from evaltex_cli.runtime.progress import Phase, phase, tracked
-from evaltex_cli.version import __version__
 
 NAME, COMPARISON_NAME = "report.html", "comparison.html"
+PARTS = skeleton.Parts("evaltex report", ("report.css",), ("elements.js", "report.js"))
 CHUNK_IMAGES = 50
 """Number of images with their details in one block, which the page parses
 when one of them is opened.
@@ -116,37 +110,22 @@ def make(file: Path, subject: Subject, pictures: Pictures | None = None) -> Made
         None if path is None else True if pictures.embed else link(path, folder) for path in paths
     ]
     with written(file) as out:
-        out.writelines(_head())
+        out.write(skeleton.head(PARTS))
         out.writelines(_overview(subject, names))
-        out.write(f"<script>{_resource('report.js')}</script>\n")
+        out.write(skeleton.program(PARTS))
         with phase("writing the report", "images", len(names)) as writing:
             out.writelines(_images(subject, urls, writing))
         if pictures.embed:
             for k, path in enumerate(tracked(paths, "embedding", "pictures", len(paths))):
                 if path is not None:
-                    out.write(_island(f"picture-{k}", data_url(path)))
-        out.write("</body>\n</html>\n")
+                    out.write(skeleton.island(f"picture-{k}", data_url(path)))
+        out.write(skeleton.END)
     return Made(file.stat().st_size, len(names), sum(path is not None for path in paths))
-
-
-def _head() -> Iterator[str]:
-    """Everything before the data; its policy lets nothing run or load but
-    what is in the file, and local pictures.
-    """
-    style, script = _resource("report.css"), _resource("report.js")
-    policy = (
-        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}';"
-        " img-src data: file: 'self'"
-    )
-    skeleton = _resource("report.html")
-    for mark, content in (("POLICY", policy), ("VERSION", __version__), ("STYLE", style)):
-        skeleton = skeleton.replace(f"{{{{{mark}}}}}", content)
-    yield skeleton
 
 
 def _overview(subject: Subject, names: Sequence[str]) -> Iterator[str]:
     rows = subject.rows
-    yield _island(
+    yield skeleton.island(
         "overview",
         {
             "systems": [result.label for result in rows[0]],
@@ -165,7 +144,7 @@ def _overview(subject: Subject, names: Sequence[str]) -> Iterator[str]:
     )
     for k, row in enumerate(rows):
         extra = {} if subject.losses is None else {"losses": _losses(subject.losses[k])}
-        yield _island(f"protocol-{k}", _protocol(row) | extra)
+        yield skeleton.island(f"protocol-{k}", _protocol(row) | extra)
 
 
 def _losses(losses: Losses) -> JsonObject:
@@ -190,7 +169,7 @@ def _images(subject: Subject, urls: Sequence[str | bool | None], writing: Phase)
                 islice(shown, stop - start), urls[start:stop], strict=True
             )
         )
-        yield _script(f"images-{part}", f"[{content}]")
+        yield skeleton.data(f"images-{part}", f"[{content}]")
         writing.done = stop
 
 
@@ -217,23 +196,6 @@ def _read_images(subject: Subject, count: int) -> Iterator[image_json.Parts]:
                     for row in of_images
                 ],
             )
-
-
-def _island(name: str, value: Any) -> str:
-    """Data as a script element that is not run."""
-    return _script(name, image_json.text(value))
-
-
-def _script(name: str, content: str) -> str:
-    return f'<script type="application/json" id="{name}">{content}</script>\n'
-
-
-def _digest(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
-
-
-def _resource(name: str) -> str:
-    return resources.files("evaltex_cli.report").joinpath(name).read_text(encoding="utf-8")
 
 
 def _protocol(results: Sequence[Result]) -> JsonObject:

@@ -1,6 +1,4 @@
-"use strict";
 (() => {
-  const SVG = "http://www.w3.org/2000/svg";
   const PAGE_ROWS = [25, 50, 100, 500];
   const MANY = 3; // detectors beyond which tables show their scores only, to fit the window
   const THUMBNAILS = 6;
@@ -8,22 +6,6 @@
   const SIGNS = ["1:1", "1:n", "n:1", "n:m", "miss", "false", "ign."];
   const MISSED = 4, FALSE_POSITIVE = 5, IGNORED = 6;
   const DASHES = ["none", "7 4", "2 3", "9 3 2 3"];
-  const byId = (id) => document.getElementById(id);
-  const island = (id) => JSON.parse(byId(id).textContent);
-
-  // Text only ever becomes text nodes and attribute values: nothing of the data is parsed as markup.
-  const build = (element, attributes, children) => {
-    for (const [name, value] of Object.entries(attributes || {})) {
-      if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-      else if (value === true) element.setAttribute(name, "");
-      else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
-    }
-    element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
-    return element;
-  };
-  const h = (tag, attributes, ...children) => build(document.createElement(tag), attributes, children);
-  const s = (tag, attributes, ...children) => build(document.createElementNS(SVG, tag), attributes, children);
-  const bdi = (text) => h("bdi", {}, text);
 
   const overview = island("overview");
   const types = overview.matchTypes;
@@ -834,7 +816,6 @@
     byId("contents").replaceChildren(...Object.entries(CONTENTS).filter(([id]) => byId(id) && !byId(id).hidden).map(([id, label]) => h("a", { href: `#${id}`, onclick: (event) => { event.preventDefault(); byId(id).open = true; byId(id).scrollIntoView(); build(byId(id), { tabindex: "-1" }, []).focus({ preventScroll: true }); } }, label)));
   }
 
-  const isTyping = (element) => element.matches("select, textarea, input:not([type=checkbox]):not([type=radio])");
   const PRESSES = { n: "next", p: "previous", e: "next-error", o: "errors" };
 
   addEventListener("hashchange", show);

@@ -25,7 +25,7 @@ from evaltex_cli.diagnosis.diagnosis import Diagnosis
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation import batches
-from evaltex_cli.report import Made, Pictures, inputs, make, page, read, subject
+from evaltex_cli.report import Made, Pictures, inputs, make, page, read, skeleton, subject
 from evaltex_cli.results import significance, writer
 from evaltex_cli.results.result_document import Bootstrap, Extras
 from evaltex_cli.results.screen import Screen
@@ -584,7 +584,7 @@ class Elements(HTMLParser):
 )
 def test_no_data_ends_its_element(value: Any) -> None:
     """Whatever the data, one element stands there, and the data comes back."""
-    text = page._island("name", value)
+    text = skeleton.island("name", value)
     assert Elements(text).found == [("script", [("type", "application/json"), ("id", "name")])]
     inside = text.removeprefix('<script type="application/json" id="name">').removesuffix(
         "</script>\n"
