@@ -106,12 +106,7 @@ def compare(
             for label, given in named(detectors, "compare").items()
         ]
     groups, left_out = comparison.by_protocol(systems)
-    warn(
-        f"{one.label}: {text}"
-        for group in groups
-        for one in group
-        for text in one.document.warnings
-    )
+    warn(comparison.warnings_of(groups))
     found = {group[0].protocol.name: comparison.compare(group, **statistics) for group in groups}
     warn(one.warning for one in found.values() if one.warning)
     return next(iter(found.values())) if wanted.chosen.is_one else ByProtocol(found, left_out)

@@ -12,6 +12,7 @@ from evaltex_cli.diagnosis.error_types import Thresholds
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.evaluation.evaluations import ByProtocol
 from evaltex_cli.evaluation.inputs import open_inputs
+from evaltex_cli.evaluation.protocol_warnings import of_protocols
 
 
 class DiagnosisOptions(ScoringOptions, total=False):
@@ -80,7 +81,7 @@ def diagnose(
     with wanted.workers() as ordered_map:
         inputs = open_inputs(given.gt, given.det, given.options(wanted.options), ordered_map)
         found = diagnosed(inputs, wanted.chosen.records, diagnostician, ordered_map=ordered_map)
-    warn(warning for one in found for warning in one.warnings)
+    warn(of_protocols((one.protocol, one.warnings) for one in found))
     return found[0] if wanted.chosen.is_one else ByProtocol({one.protocol: one for one in found})
 
 

@@ -11,6 +11,7 @@ from evaltex_cli.errors import ConfigError
 from evaltex_cli.evaluation.evaluate import Progress, left_out, runs_of
 from evaltex_cli.evaluation.evaluations import ByProtocol
 from evaltex_cli.evaluation.inputs import open_inputs
+from evaltex_cli.evaluation.protocol_warnings import of_protocols
 from evaltex_cli.results.result_document import Bootstrap
 from evaltex_cli.thresholds.result import Sweep
 from evaltex_cli.thresholds.sweep import SweepOptions, swept
@@ -103,7 +104,7 @@ def sweep(
     with wanted.workers() as ordered_map:
         inputs = open_inputs(given.gt, given.det, given.options(wanted.options), ordered_map)
         found = swept(inputs, runs_of(wanted.chosen.records), own, progress, ordered_map)
-    warn(warning for one in found for warning in one.warnings)
+    warn(of_protocols((one.protocol, one.warnings) for one in found))
     if wanted.chosen.is_one:
         return found[0]
     by_name = {one.protocol: one for one in found}

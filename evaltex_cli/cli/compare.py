@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -28,9 +26,6 @@ from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work, work_options
 from evaltex_cli.errors import counted
 from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions
-
-if TYPE_CHECKING:
-    from evaltex_cli.comparison.detector_results import System
 
 WORST = 10
 """Images and objects that are listed."""
@@ -122,7 +117,7 @@ def command(
                 for systems_of in systems
             ]
         groups, left_out = comparison.by_protocol(systems)
-        warn([text for group in groups for text in _warnings(group)])
+        warn(comparison.warnings_of(groups))
         warn([f"left out: {name} ({reason})" for name, reason in left_out.items()])
         comparisons = [
             comparison.compare(group, resamples=resamples, seed=seed, level=level)
@@ -138,15 +133,6 @@ def command(
             write_output(
                 tables.FORMATS[form](comparisons, WORST if worst is None else worst, level), output
             )
-
-
-def _warnings(group: Sequence[System]) -> Iterator[str]:
-    """Yield what is said of detectors, with their names; of all of them, once and without."""
-    shared = set.intersection(*(set(system.document.warnings) for system in group))
-    yield from (text for text in group[0].document.warnings if text in shared)
-    for system in group:
-        own = (text for text in system.document.warnings if text not in shared)
-        yield from (f"{system.label}: {text}" for text in own)
 
 
 def _refuse_for_results(chosen: Chosen, options: InputOptions) -> None:

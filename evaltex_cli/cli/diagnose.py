@@ -93,6 +93,7 @@ def command(
         from evaltex_cli.diagnosis import breakdown, diagnosis, error_types, tables, terminal_table
         from evaltex_cli.evaluation.evaluate import left_out
         from evaltex_cli.evaluation.inputs import open_inputs
+        from evaltex_cli.evaluation.protocol_warnings import of_protocols
 
         parameters, options = chosen.parameters(), chosen.read_by(options)
         bins = [_edges(f"--{name.replace('_', '-')}", text) for name, text in edges.items()]
@@ -109,7 +110,7 @@ def command(
             parameters, [one.protocol for one in diagnoses], diagnoses[0].gt, diagnoses[0].det
         )
         warn([f"left out: {name} ({reason})" for name, reason in missing.items()])
-        warn([warning for one in diagnoses for warning in one.warnings])
+        warn(of_protocols((one.protocol, one.warnings) for one in diagnoses))
         shown = (
             terminal_table.table(diagnoses, screen(output), all_scores)
             if form == "table"

@@ -31,6 +31,7 @@ def command(results: tuple[Path, ...], res_dir: Path, form: str, quiet: bool) ->
     part of itself, so the same command may be repeated.
     """
     with error_exit():
+        from evaltex_cli.evaluation.protocol_warnings import of_protocols
         from evaltex_cli.results import merge, result_document, score_forms, score_table, writer
         from evaltex_cli.runtime import atomic_output
 
@@ -54,7 +55,7 @@ def command(results: tuple[Path, ...], res_dir: Path, form: str, quiet: bool) ->
                     into.take(one.run, made)
                 into.finish(one.evaluation, extras[one.evaluation.protocol.name])
             score_forms.write(folder, evaluations, extras)
-        warn([warning for evaluation in evaluations for warning in evaluation.warnings])
+        warn(of_protocols((one.protocol.name, one.warnings) for one in evaluations))
         if not quiet:
             if earlier:
                 replaced = (

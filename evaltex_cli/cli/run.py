@@ -17,6 +17,7 @@ from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work
 from evaltex_cli.evaluation import evaluate
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
+from evaltex_cli.evaluation.protocol_warnings import of_protocols
 from evaltex_cli.evaluation.tally import Evaluation, ImageSink, Run, Sink, sink_of_images
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import load
@@ -93,8 +94,8 @@ def run(request: Request) -> list[Verdict]:
     EvaltexError
     """
     runs, left_out = _runs(request)
-    of_protocols = [file for name in request.chosen.names() for file in result_names(load(name))]
-    owned = [*of_protocols, *score_forms.FILES, REPORT]
+    own_files = [file for name in request.chosen.names() for file in result_names(load(name))]
+    owned = [*own_files, *score_forms.FILES, REPORT]
     results, made, gates = request.results, "", None
     if request.baselines and not request.fail_if:
         warn(["--baseline has no effect without a gate; add one, such as --fail-if hmean:-1%"])
@@ -136,7 +137,7 @@ def run(request: Request) -> list[Verdict]:
         from evaltex_cli.evaluation import resume
 
         resume.place(results.res_dir).unlink(missing_ok=True)
-    warn([warning for evaluation in evaluations for warning in evaluation.warnings])
+    warn(of_protocols((one.protocol.name, one.warnings) for one in evaluations))
     shown = screen()
     lines: list[str] = []
     if not results.quiet:

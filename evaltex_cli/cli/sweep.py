@@ -141,6 +141,7 @@ def command(
         from evaltex_cli.comparison.gate import Gates
         from evaltex_cli.evaluation.evaluate import left_out, runs_of
         from evaltex_cli.evaluation.inputs import open_inputs
+        from evaltex_cli.evaluation.protocol_warnings import of_protocols
         from evaltex_cli.results.result_document import Bootstrap
         from evaltex_cli.runtime.atomic_output import write_file
         from evaltex_cli.thresholds import files, gates
@@ -166,7 +167,7 @@ def command(
         missing = left_out(
             parameters, [one.protocol for one in sweeps], sweeps[0].gt, sweeps[0].det
         )
-        warn([warning for one in sweeps for warning in one.warnings])
+        warn(of_protocols((one.protocol, one.warnings) for one in sweeps))
         if output is not None or not quiet:
             write_output(_shown(sweeps, missing, form, output, ci), output)
         lines = [f"Results: {res_dir / 'sweep.json'}"] if res_dir is not None and not quiet else []

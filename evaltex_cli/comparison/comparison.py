@@ -22,6 +22,7 @@ from evaltex_cli.comparison.changes import (
 from evaltex_cli.comparison.detector_results import System
 from evaltex_cli.display import Record, Table, number
 from evaltex_cli.errors import FaultLog, InputError, quote
+from evaltex_cli.evaluation.protocol_warnings import of_detectors
 from evaltex_cli.evaluation.tally import defined
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS
@@ -186,6 +187,14 @@ def compare(
         scores=[_compared_score(name, systems, drawn, images, level) for name in names],
         images=image_changes(labels, tables, systems[0].protocol.headline[-1]),
         objects=object_changes(labels, tables, systems[0].protocol.object_credit),
+    )
+
+
+def warnings_of(groups: Sequence[Sequence[System]]) -> list[str]:
+    """Return what is said of the evaluations of `by_protocol`, each text once."""
+    return of_detectors(
+        (group[0].protocol.name, [(one.label, one.document.warnings) for one in group])
+        for group in groups
     )
 
 

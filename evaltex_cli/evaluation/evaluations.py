@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from evaltex_cli.display import Record, Table, frame, number
+from evaltex_cli.evaluation.protocol_warnings import of_protocols
 from evaltex_cli.evaluation.tally import Evaluation
 from evaltex_cli.protocols.score_names import same
 
@@ -79,7 +80,7 @@ class Evaluations(ByProtocol[Evaluation]):
     @property
     def warnings(self) -> list[str]:
         """The warnings of all protocols, each once."""
-        return list(dict.fromkeys(warning for one in self.values() for warning in one.warnings))
+        return of_protocols((name, one.warnings) for name, one in self.items())
 
     def shown(self) -> Table:
         """Return the headline scores, one row per protocol; every F-score is in one column."""

@@ -25,6 +25,8 @@ FEW_OBJECTS = 50
 """With fewer objects on a side more images are looked at."""
 LOW = 0.3
 """A headline score below this is low."""
+AMOUNTS = ("nothing matches", "hardly anything matches", "little matches")
+"""How the warnings of low scores begin."""
 _CLEARLY_BETTER = 0.4
 _AGREE = 0.5
 """Mean best IoU from which the boxes of both sides agree."""
@@ -108,9 +110,10 @@ def _reason(
 
 
 def _how_many(evaluation: Evaluation) -> str:
+    nothing, hardly_anything, little = AMOUNTS
     if not evaluation.is_nearly_zero:
-        return "little matches"
-    return "hardly anything matches" if evaluation.best_score else "nothing matches"
+        return little
+    return hardly_anything if evaluation.best_score else nothing
 
 
 def _why(evaluation: Evaluation, boxes_agree: float | None) -> str:

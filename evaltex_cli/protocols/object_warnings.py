@@ -83,11 +83,11 @@ def of_large_boxes(
     drawn = edges.area(edges.of_rings(outlines.vertices, outlines.offsets))
     is_large = boxes.area(outlines.boxes) > LARGE_BOX * drawn
     text = (
-        f"{name} takes the bounding box[es] of {{count}} rotated or curved object[s]"
-        " ({share}), of more than 1.5 times the area"
+        f"{name}: the bounding box[es] of {{count}} rotated or curved object[s]"
+        " ({share}) [is|are] used, of more than 1.5 times the area"
     )
     if hasattr(parameters, "shape"):
-        text += f"; {name}.shape=polygon takes what is drawn"
+        text += "; set shape=polygon to use what is drawn"
     return object_warning(text, batch, is_large & (outlines.counts > 0) & ~batch.gt.dont_care)
 
 

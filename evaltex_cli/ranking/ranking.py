@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from evaltex_cli.display import Record, Table, number
 from evaltex_cli.errors import InputError
+from evaltex_cli.evaluation.protocol_warnings import of_detectors
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.ranking import statistics
 from evaltex_cli.ranking.board import Settings
@@ -192,7 +193,10 @@ def _dataset(name: str, entries: Entries, settings: Settings) -> DataSetRanking:
         for protocol in PROTOCOLS
         if protocol in entries
     }
-    warnings = [text for protocol in rankings for text in _warnings(entries[protocol])]
+    warnings = of_detectors(
+        (protocol, [(label, one.warnings) for label, one in entries[protocol].items()])
+        for protocol in rankings
+    )
     images = max(one.compared_images for one in rankings.values())
     few = significance.few_images(images)
     return DataSetRanking(
@@ -201,17 +205,6 @@ def _dataset(name: str, entries: Entries, settings: Settings) -> DataSetRanking:
         _agreement({protocol: entries[protocol] for protocol in rankings}, images, settings),
         [*warnings, *([few] if few else [])],
     )
-
-
-def _warnings(entries: Mapping[str, Entry]) -> Iterator[str]:
-    """What all detectors have in common once, the rest with the detector."""
-    shared = set.intersection(*(set(entry.warnings) for entry in entries.values()))
-    for k, (label, entry) in enumerate(entries.items()):
-        for text in entry.warnings:
-            if text not in shared:
-                yield f"{label}: {text}"
-            elif k == 0:
-                yield text
 
 
 def _protocol(dataset: str, entries: Mapping[str, Entry], settings: Settings) -> ProtocolRanking:
