@@ -854,7 +854,9 @@ def test_a_closed_pipe_is_no_error() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+@pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="needs /dev/full, the file of Linux that is always full"
+)
 def test_output_that_cannot_be_written_is_reported() -> None:
     with Path("/dev/full").open("w") as full:
         result = shell(
@@ -865,7 +867,9 @@ def test_output_that_cannot_be_written_is_reported() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text elsewhere")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux takes any bytes as the name of a file"
+)
 def test_names_of_files_that_are_not_unicode() -> None:
     odd = os.fsdecode(b"gt\xff.txt")
     Path("gt.txt").rename(odd)
@@ -886,7 +890,9 @@ def test_names_of_files_that_are_not_unicode() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text elsewhere")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux takes any bytes as the name of a file"
+)
 @pytest.mark.parametrize(
     ("command", "form"),
     [

@@ -109,7 +109,7 @@ START = {
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_shell_completes(tmp_path: Path, shell: str) -> None:
     if not shutil.which(shell):
-        pytest.skip(f"there is no {shell}")
+        pytest.skip(f"{shell}, which runs the script, is not installed")
     (tmp_path / "folder").mkdir()
     programs = tmp_path.parent / f"{tmp_path.name}-programs"
     programs.mkdir()

@@ -35,7 +35,9 @@ def test_the_page_has_every_command_option_and_example() -> None:
             assert f"\n{example}\n" in text
 
 
-@pytest.mark.skipif(not shutil.which("groff"), reason="there is no groff")
+@pytest.mark.skipif(
+    not shutil.which("groff"), reason="groff, which reads the page, is not installed"
+)
 def test_groff_has_no_warning() -> None:
     command = ["groff", "-man", "-Tutf8", "-ww", "-rLL=80n"]
     done = subprocess.run(command, input=page(), capture_output=True, text=True, check=True)

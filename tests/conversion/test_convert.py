@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared_data import DATA, needs_data
 
 from evaltex_cli import evaluate, formats
 from evaltex_cli.cli import main
@@ -24,8 +25,6 @@ from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats.base import ReadImages, Side
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.records import Objects
-
-DATA = Path(__file__).parents[3] / "shared" / "data"
 
 BOXES = {
     "gt_img_1.txt": '10,20,60,40,"say \\"hi\\", you"\n65,21,90,41,###\n10,60.5,30.25,80.75,\n',
@@ -281,7 +280,7 @@ def test_the_file_has_the_mode_of_any_new_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not DATA.is_dir(), reason="the real data sets are not here")
+@needs_data
 @pytest.mark.parametrize("boxes", [False, True], ids=["shapes", "boxes"])
 @pytest.mark.parametrize(
     ("gt", "det"),
@@ -307,7 +306,7 @@ def test_real_data_score_the_same_converted(tmp_path: Path, gt: str, det: str, b
     assert direct.totals["gt_objects"] - converted.totals["gt_objects"] == left_out
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="the real data sets are not here")
+@needs_data
 def test_regions_only_help_precision(tmp_path: Path) -> None:
     """Blanks between words of a region count as text (Eq. 20); nothing else depends on regions."""
     for name, lines in (("own.txt", False), ("lines.txt", True)):

@@ -4,13 +4,13 @@ what is asked if there are none.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from samples import SAMPLES, written
+from shared_data import DATA, content, needs
 
 from evaltex_cli.cli import main
 from evaltex_cli.conversion.kinds import ANNOTATIONS, EITHER, RESULTS, detect
@@ -18,11 +18,6 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.formats import FORMATS
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.options import InputOptions
-
-DATA = Path(__file__).parents[3] / "shared" / "data" / "formats"
-FACTS: list[dict[str, Any]] = (
-    json.loads((DATA / "facts.json").read_bytes()) if DATA.is_dir() else []
-)
 
 
 def kind(path: Path, format_name: str | None = None) -> tuple[str, str]:
@@ -49,11 +44,11 @@ def test_no_sample_with_a_sign_is_taken_for_the_other_side(
 
 
 @pytest.mark.few_fast(20)
-@pytest.mark.skipif(not FACTS, reason="the shared data sets are not here")
-@pytest.mark.parametrize("fact", FACTS, ids=lambda fact: fact["path"])
+@needs("data/formats")
+@pytest.mark.parametrize("fact", content("formats/facts.json"), ids=lambda fact: fact["path"])
 def test_real_files(fact: dict[str, Any]) -> None:
     path, side = fact["path"], fact["side"]
-    found, why = kind(DATA / path)
+    found, why = kind(DATA / "formats" / path)
     if found == "?" and "give --kind" not in why:
         pytest.xfail("not read yet")
     assert found in (side, "?")

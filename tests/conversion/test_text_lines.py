@@ -4,20 +4,17 @@ order of the words does not matter.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared_data import DATA, needs_data
 
 from evaltex_cli import formats
 from evaltex_cli.conversion.text_lines import HEIGHT_RATIO, group_lines
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.records import Floats
-
-DATA = Path(__file__).parents[3] / "shared" / "data"
 
 
 def lines(*boxes: tuple[float, float, float, float]) -> list[int]:
@@ -137,7 +134,7 @@ def test_scale_and_place_do_not_matter(boxes: Floats, scale: float, shift: int) 
     assert group_lines(boxes + shift).tolist() == group_lines(boxes).tolist()
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="the real data sets are not here")
+@needs_data
 def test_real_words() -> None:
     """ICDAR 2013: "A short break" of the first image is a line; regions are
     as they must be, and fewer than words.

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared_data import DATA, needs_data
 
 from evaltex_cli import evaluate, formats
 from evaltex_cli.conversion import toy_detections
@@ -24,8 +25,6 @@ from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.runtime import progress
 
 ROOT = Path(__file__).parents[2]
-DATA = Path(__file__).parents[3] / "shared" / "data"
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the real data sets are not here")
 
 
 def entries(path: Path) -> dict[str, list[str]]:

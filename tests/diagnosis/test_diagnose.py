@@ -7,7 +7,6 @@ import math
 import random
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ import shapely
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared_data import DATA, needs
 
 from evaltex_cli import diagnose, evaluate
 from evaltex_cli.cli import main
@@ -36,7 +36,6 @@ from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import load
 from evaltex_cli.records import Convention, ImageBatch
 
-SHARED = Path(__file__).parents[3] / "shared" / "data"
 A, B, C = (100, 100, 200, 40), (100, 200, 200, 40), (320, 100, 200, 40)
 LEFT, RIGHT = (100, 100, 100, 40), (200, 100, 100, 40)
 SCENES = {
@@ -553,10 +552,9 @@ def test_faults_are_one_message(files, arguments, message):
 
 
 @pytest.mark.slow
+@needs("data/icdar2015")
 def test_real_data_has_an_explained_loss():
-    gt, det = SHARED / "icdar2015" / "gt.zip", SHARED / "icdar2015" / "pixellink.zip"
-    if not gt.is_file():
-        pytest.skip("ICDAR 2015 is not here")
+    gt, det = DATA / "icdar2015" / "gt.zip", DATA / "icdar2015" / "pixellink.zip"
     found = diagnose(gt, det, "iou")
     assert_sums(found)
     assert all(kind.count > 0 for kind in found.kinds)

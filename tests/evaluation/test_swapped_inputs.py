@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from samples import COCO_RESULTS, SAMPLES, Sample, in_archive, in_folder, json_of, written
+from shared_data import DATA, needs_data
 
 from evaltex_cli.cli import main
 from evaltex_cli.conversion.conversion import convert
@@ -20,8 +21,6 @@ from evaltex_cli.evaluation.swapped_inputs import swapped
 from evaltex_cli.formats import open_source
 from evaltex_cli.validation.validation import validate
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
-real = pytest.mark.skipif(not DATA.is_dir(), reason="the real data sets are not here")
 SETS = [
     ("icdar2013/gt.zip", "icdar2013/overlap/rand1.zip"),
     ("icdar2013/gt.zip", "icdar2013/overlap/e2e_mix.zip"),
@@ -127,7 +126,7 @@ def test_a_run_that_finds_next_to_nothing_says_so(tmp_path: Path) -> None:
     assert "warning: ground truth and detections may have been swapped" in result.output
 
 
-@real
+@needs_data
 @pytest.mark.parametrize(("gt", "det"), SETS)
 def test_real_sets(gt: str, det: str) -> None:
     assert signs(DATA / gt, DATA / det) is None
@@ -171,7 +170,7 @@ def suspicion(gt: Path, det: Path) -> str:
 
 
 @pytest.mark.few_fast(1)
-@real
+@needs_data
 @pytest.mark.parametrize("side", ["ground truth", "detections"])
 @pytest.mark.parametrize(("gt", "det"), SETS)
 def test_x_and_y_of_a_real_set(tmp_path: Path, gt: str, det: str, side: str) -> None:
@@ -182,7 +181,7 @@ def test_x_and_y_of_a_real_set(tmp_path: Path, gt: str, det: str, side: str) -> 
     assert suspicion(*paths) == f"x and y are swapped in the {side}"
 
 
-@real
+@needs_data
 @pytest.mark.parametrize("side", ["ground truth", "detections"])
 def test_corners_of_a_real_set_as_width_and_height(tmp_path: Path, side: str) -> None:
     """In a file of x,y,width,height."""
@@ -210,7 +209,7 @@ def _corners(found: re.Match[str]) -> str:
     return f"{before},{x0:g},{y0:g},{x0 + width:g},{y0 + height:g}"
 
 
-@real
+@needs_data
 @pytest.mark.parametrize("side", ["ground truth", "detections"])
 def test_width_and_height_of_a_real_set_as_corners(tmp_path: Path, side: str) -> None:
     """Most boxes then end where they cannot, which is refused; that says what it looks like."""

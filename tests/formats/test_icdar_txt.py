@@ -13,14 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reading import folder, read
+from shared_data import DATA, needs_data
 
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.files.entries import Entries
 from evaltex_cli.geometry import outlines
-
-DATA = Path(__file__).parents[3] / "shared" / "data"
 
 LTRB, QUAD, POLYGON = "10,20,30,40", "10,20,30,20,30,40,10,40", "10,20,30,20,30,40,20,50,10,40"
 COORDINATES = {"ltrb": LTRB, "quad": QUAD, "polygon": POLYGON}
@@ -442,7 +441,7 @@ def test_objects_written_are_read_back(
     ]
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="the real data sets are not here")
+@needs_data
 @pytest.mark.parametrize(
     ("archive", "kind", "images", "objects", "dont_care"),
     [
@@ -474,7 +473,7 @@ def test_real_data_sets(archive: str, kind: str, images: int, objects: int, dont
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not DATA.is_dir(), reason="the real data sets are not here")
+@needs_data
 def test_every_real_archive_is_reported_and_read_without_fault() -> None:
     formats = {
         "icdar2013": "ltrb",

@@ -4,13 +4,13 @@ independent parsers found in them.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
+from shared_data import DATA, content, needs
 
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog
@@ -19,10 +19,6 @@ from evaltex_cli.formats.files.image_names import stem
 from evaltex_cli.formats.image_sizes import with_sizes
 from evaltex_cli.records import Floats
 
-DATA = Path(__file__).parents[3] / "shared" / "data" / "formats"
-FACTS: list[dict[str, Any]] = (
-    json.loads((DATA / "facts.json").read_bytes()) if DATA.is_dir() else []
-)
 FORMATS = {
     "alto/escriptorium_cremma_lines": "alto-line",
     "page/ocrd_tesseract_lines_0001.xml": "page-line",
@@ -50,7 +46,7 @@ TOLERANCE = 1e-4
 def source_of(path: str, side: Side, folder: Path) -> Source:
     """Index an input; the folder gets a picture of each image if the input needs them."""
     log = FaultLog()
-    source = formats.open_source(DATA / path, side, log, FORMATS.get(path))
+    source = formats.open_source(DATA / "formats" / path, side, log, FORMATS.get(path))
     log.raise_if_any()
     if path not in PICTURES:
         return source
@@ -96,8 +92,8 @@ def assert_object(
     assert confidence == pytest.approx(expected["confidence"] or np.nan, abs=TOLERANCE, nan_ok=True)
 
 
-@pytest.mark.skipif(not FACTS, reason="the shared data sets are not here")
-@pytest.mark.parametrize("fact", FACTS, ids=lambda fact: fact["path"])
+@needs("data/formats")
+@pytest.mark.parametrize("fact", content("formats/facts.json"), ids=lambda fact: fact["path"])
 def test_facts(fact: dict[str, Any], tmp_path: Path) -> None:
     path, facts, side = fact["path"], fact["facts"], fact["side"]
     source = source_of(path, side, tmp_path)

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 from PIL import Image
 from reading import Read, folder, read
+from shared_data import DATA, needs
 
 from evaltex_cli import evaluate
 from evaltex_cli.errors import InputError
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.image_sizes import with_sizes
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
 CURVE = ",".join(f"{10 * k},{k % 2}" for k in range(7))
 
 
@@ -113,7 +113,7 @@ def test_any_number_of_vertices_before_the_hashes(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not (DATA / "icdar2015").is_dir(), reason="the shared data sets are not here")
+@needs("data/icdar2015")
 def test_adelaidets_icdar2015_has_the_scores_of_the_original(tmp_path: Path) -> None:
     copy = tmp_path / "gt.zip"
     with (

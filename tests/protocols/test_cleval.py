@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import random
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 import reference_cleval
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared_data import DATA, content, needs_data
 
 from evaltex_cli import Accumulator, evaluate, image_objects
 from evaltex_cli.errors import ConfigError, InputError
@@ -28,46 +28,30 @@ from evaltex_cli.protocols.matches import MATCH_TYPES
 from evaltex_cli.records import Convention, ImageBatch, Objects
 from evaltex_cli.records.rows import concatenate
 
-SHARED = Path(__file__).parents[3] / "shared"
-DATA = SHARED / "data"
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data sets are not here")
-
-
-def figures() -> list[tuple[str, str]]:
-    """Every entry of cleval: the inputs and the protocol with its parameters."""
-    path = DATA / "figures.json"
-    if not path.is_file():
-        return []
-    entries = json.loads(path.read_text(encoding="utf-8"))
-    return [
-        (inputs, run)
-        for inputs, runs in entries.items()
-        for run in runs
-        if run.split()[0] == "cleval"
-    ]
-
-
-@lru_cache(maxsize=1)
-def all_figures() -> dict[str, Any]:
-    figures: dict[str, Any] = json.loads((DATA / "figures.json").read_text(encoding="utf-8"))
-    return figures
+FIGURES = [
+    (inputs, run)
+    for inputs, runs in content("figures.json").items()
+    for run in runs
+    if run.split()[0] == "cleval"
+]
+"""Every entry of cleval: the inputs, and the protocol with its parameters."""
 
 
 @needs_data
 def test_there_are_figures() -> None:
-    assert len(figures()) >= 40
+    assert len(FIGURES) >= 40
 
 
 @pytest.mark.few_fast(4)
 @needs_data
-@pytest.mark.parametrize(("inputs", "run"), figures())
+@pytest.mark.parametrize(("inputs", "run"), FIGURES)
 def test_prints_the_official_figures(inputs: str, run: str) -> None:
     gt, det, *settings = (part.strip() for part in inputs.split("|"))
     parameters: dict[str, Any] = dict(
         setting.split("=") for setting in [*settings, *run.split()[1:]]
     )
     result = evaluate(DATA / gt, DATA / det, "cleval", **parameters)
-    expected = all_figures()[inputs][run]
+    expected = content("figures.json")[inputs][run]
     assert {name: result.scores[name] for name in expected} == pytest.approx(expected, abs=1e-9)
     assert (result.scores["e2e_hmean"] is None) == ("e2e_hmean" not in expected)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import zipfile
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_deteval import Box, image_totals, setting
+from shared_data import DATA, cases_or_skipped, content
 
 from evaltex_cli import Accumulator, ConfigError, evaluate, image_objects
 from evaltex_cli.evaluation.tally import Evaluation
@@ -23,12 +23,6 @@ from evaltex_cli.protocols.matches import SideMatches
 from evaltex_cli.records import ImageBatch
 from evaltex_cli.records.rows import concatenate
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
-FIGURES = (
-    json.loads((DATA / "figures.json").read_text("utf-8"))
-    if (DATA / "figures.json").is_file()
-    else {}
-)
 LEFT_OUT = " (don't-care GT left out of the input)"
 FAMILY = ["wolf", "rrc", "totaltext", "icdar2013"]
 
@@ -36,18 +30,14 @@ Scene = tuple[list[Box], list[bool], list[Box]]
 
 
 def entries(*protocols: str) -> list[Any]:
-    """Every figure of the protocols as a test parameter; one that fails where
-    there are no figures.
-    """
+    """Every figure of the protocols as a test parameter."""
     found = [
         pytest.param(*pair.split(" | "), key, want, id=f"{pair.split(' | ')[1]} {key}")
-        for pair, figures in FIGURES.items()
+        for pair, figures in content("figures.json").items()
         for key, want in figures.items()
         if key.split()[0] in protocols
     ]
-    return found or [
-        pytest.param("", "", "", {}, marks=pytest.mark.skip(reason="official figures are not here"))
-    ]
+    return cases_or_skipped(found, 4)
 
 
 def assert_figures(

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_icdar2003 import plain_totals
-from test_deteval import DATA, WORD, accumulated, assert_figures, entries, evidence_of, random_scene
+from shared_data import DATA
+from test_deteval import WORD, accumulated, assert_figures, entries, evidence_of, random_scene
 
 
 @pytest.mark.few_fast(2)

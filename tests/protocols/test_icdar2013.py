@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_deteval import DATA, WORD, accumulated, assert_figures, entries
+from shared_data import DATA
+from test_deteval import WORD, accumulated, assert_figures, entries
 
 
 @pytest.mark.few_fast(2)

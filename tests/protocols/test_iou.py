@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import official
 import pytest
 import reference_iou as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
+from shared_data import DATA, figures
 
 from evaltex_cli import Accumulator, evaluate, image_objects
 from evaltex_cli.evaluation.tally import ObjectResult
@@ -25,11 +25,11 @@ QUAD = [[0, 0], [40, 0], [40, 20], [0, 20]]
 
 
 @pytest.mark.few_fast(2)
-@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("iou"))
+@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), figures("iou"))
 def test_official_figures(
     gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]
 ) -> None:
-    found = evaluate(official.DATA / gt, official.DATA / det, "iou", **parameters).scores
+    found = evaluate(DATA / gt, DATA / det, "iou", **parameters).scores
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
 
 

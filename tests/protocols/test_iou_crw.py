@@ -7,12 +7,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import official
 import pytest
 import reference_iou as reference
 import reference_texts
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from shared_data import DATA, figures
 
 from evaltex_cli import Accumulator, InputError, evaluate, image_objects
 from evaltex_cli.protocols.iou import iou_crw
@@ -24,11 +24,11 @@ WORD, OTHER = [0, 0, 100, 20], [200, 0, 300, 20]
 
 
 @pytest.mark.few_fast(2)
-@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("iou-crw"))
+@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), figures("iou-crw"))
 def test_official_figures(
     gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]
 ) -> None:
-    found = evaluate(official.DATA / gt, official.DATA / det, "iou-crw", **parameters).scores
+    found = evaluate(DATA / gt, DATA / det, "iou-crw", **parameters).scores
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
 
 

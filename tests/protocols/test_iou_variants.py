@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import official
 import pytest
 import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared_data import DATA, needs
 
 from evaltex_cli import Accumulator, evaluate, image_objects
 from evaltex_cli.errors import ConfigError, InputError
@@ -185,11 +185,10 @@ def test_agrees_with_a_plain_reference(seeds: list[int]) -> None:
     assert [totals["one_to_one"], totals["counted_detections"]] == expected.tolist()
 
 
+@needs("data/formats")
 @pytest.mark.parametrize("side", ["td500_five_gt.zip", "td500_five_det.zip"])
 def test_real_files_are_found_in_themselves(side: str) -> None:
-    path = official.DATA / "formats" / "msra-td500" / side
-    if not path.is_file():
-        pytest.skip("the shared data is not here")
+    path = DATA / "formats" / "msra-td500" / side
     names = {"gt_format": "msra-td500", "det_format": "msra-td500"}
     found = evaluate(path, path, "iou", unrotated=True, **names)  # type: ignore[arg-type]
     assert found.totals["one_to_one"] == found.totals["counted_gt_objects"] > 100

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import official
 import pytest
 import reference_popeval as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from limits import at_most
 from reference_popeval import Word
+from shared_data import DATA, figures
 
 from evaltex_cli import evaluate
 from evaltex_cli.evaluation.arrays import image_objects
@@ -30,11 +30,11 @@ Scene = tuple[list[Word], list[Word]]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("popeval"))
+@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), figures("popeval"))
 def test_official_figures(
     gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]
 ) -> None:
-    scores = evaluate(official.DATA / gt, official.DATA / det, "popeval", **parameters).scores
+    scores = evaluate(DATA / gt, DATA / det, "popeval", **parameters).scores
     assert {name: scores[name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
 
 

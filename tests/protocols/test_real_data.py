@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 import reference_evaltex
+from shared_data import DATA, needs_data
 
 from evaltex_cli import evaluate
 from evaltex_cli.conversion import Target
 from evaltex_cli.conversion.conversion import convert
 from evaltex_cli.errors import InputError
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the real data sets are not here")
+pytestmark = needs_data
 
 IC13, IC15, TOTAL_TEXT = (f"{name}/gt.zip" for name in ("icdar2013", "icdar2015", "totaltext"))
 PIXELLINK, BASELINE, RANDOM = (

@@ -7,12 +7,12 @@ import random
 from typing import Any
 
 import numpy as np
-import official
 import pytest
 import reference_tedeval as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_tedeval import Word
+from shared_data import DATA, figures
 
 from evaltex_cli import Accumulator, evaluate, image_objects
 from evaltex_cli.geometry.overlaps import measure
@@ -27,11 +27,11 @@ seeds = st.integers(0, 2**32)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("tedeval"))
+@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), figures("tedeval"))
 def test_official_figures(
     gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]
 ) -> None:
-    scores = evaluate(official.DATA / gt, official.DATA / det, "tedeval", **parameters).scores
+    scores = evaluate(DATA / gt, DATA / det, "tedeval", **parameters).scores
     assert {name: scores[name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
 
 

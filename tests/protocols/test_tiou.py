@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import official
 import pytest
 import reference_iou as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
+from shared_data import DATA, figures, needs_data
 
 from evaltex_cli import Accumulator, InputError, evaluate, image_objects
 
@@ -21,37 +21,34 @@ WORD = [0, 0, 100, 20]
 
 
 @pytest.mark.few_fast(2)
-@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("tiou"))
+@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), figures("tiou"))
 def test_official_figures(
     gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]
 ) -> None:
-    found = evaluate(official.DATA / gt, official.DATA / det, "tiou", **parameters).scores
+    found = evaluate(DATA / gt, DATA / det, "tiou", **parameters).scores
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
 
 
 @pytest.mark.few_fast(1)
-@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), official.figures("iou"))
+@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), figures("iou"))
 def test_its_iou_scores_are_those_of_iou(
     gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]
 ) -> None:
-    found = evaluate(official.DATA / gt, official.DATA / det, "tiou", **parameters).scores
+    found = evaluate(DATA / gt, DATA / det, "tiou", **parameters).scores
     assert {name: found[f"iou_{name}"] for name in expected} == pytest.approx(
         expected, abs=1e-9, rel=0
     )
 
 
 @pytest.mark.slow
+@needs_data
 @pytest.mark.parametrize("prefix", ["", "iou_"])
 def test_official_figures_of_words_and_lines(prefix: str) -> None:
     """The figures of IoU are those of the same matches."""
-    (entry,) = official.figures("iou" if prefix else "tiou", of_lines=True)
+    (entry,) = figures("iou" if prefix else "tiou", of_lines=True)
     gt, det, parameters, expected = entry.values
-    if not gt:
-        pytest.skip("the official figures are not here")
-    lines = official.DATA / "icdar2015" / "gt_textline.zip"
-    found = evaluate(
-        official.DATA / gt, official.DATA / det, "tiou", gt_lines=lines, **parameters
-    ).scores
+    lines = DATA / "icdar2015" / "gt_textline.zip"
+    found = evaluate(DATA / gt, DATA / det, "tiou", gt_lines=lines, **parameters).scores
     assert {name: found[prefix + name] for name in expected} == pytest.approx(
         expected, abs=1e-9, rel=0
     )

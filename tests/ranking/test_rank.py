@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from shared_data import DATA, needs
 
 from evaltex_cli import InputError, compare, rank
 from evaltex_cli.cli import main
 from evaltex_cli.ranking import measuring
 
-DATA = Path(__file__).parents[2].parent / "shared" / "data" / "ctw1500"
 IMAGES = 40
 SHARES = {"good": 0.9, "alike": 0.9, "poor": 0.5}
 
@@ -375,12 +375,12 @@ def test_detectors_without_texts_leave_out_protocols_of_texts(
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not DATA.is_dir(), reason="no ../shared/data/ctw1500")
+@needs("data/ctw1500")
 def test_ctw1500_has_three_winners(tmp_path: Path) -> None:
     names = ("CTD", "DRRG", "TextBPN", "TextBPN-Plus-Plus", "TextPMs")
     found = rank(
-        DATA / "gt.zip",
-        {name: DATA / f"{name}.zip" for name in names},
+        DATA / "ctw1500/gt.zip",
+        {name: DATA / f"ctw1500/{name}.zip" for name in names},
         ["evaltex", "deteval", "iou"],
         invalid_polygons="drop",
     )

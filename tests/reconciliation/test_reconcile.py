@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from shared_data import DATA, content, needs
 
 from evaltex_cli.cli import main
 from evaltex_cli.errors import ConfigError
@@ -18,9 +19,6 @@ from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.reconciliation.figures import Figure, parsed
 from evaltex_cli.reconciliation.search import search
 from evaltex_cli.reconciliation.settings import alternatives, settings
-
-DATA = Path(__file__).parents[2].parent / "shared" / "data"
-PUBLISHED = DATA / "published.json"
 
 
 @pytest.fixture
@@ -183,24 +181,20 @@ def test_settings_that_contradict_themselves_are_left_out() -> None:
     assert not any(dict(one.changes).get("order") == "confidence" for one in every)
 
 
-def _published() -> list[tuple[str, str]]:
-    if not PUBLISHED.is_file():
-        return []
-    entries = json.loads(PUBLISHED.read_text()).items()
-    return [
-        (name, protocol)
-        for name, entry in entries
-        if name != "_"
-        for protocol in ("iou", "tiou")
-        if protocol == "iou" or protocol in entry
-    ]
+PUBLISHED = [
+    (name, protocol)
+    for name, entry in content("published.json").items()
+    if name != "_"
+    for protocol in ("iou", "tiou")
+    if protocol == "iou" or protocol in entry
+]
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not PUBLISHED.is_file(), reason="no ../shared/data/published.json")
-@pytest.mark.parametrize(("name", "protocol"), _published())
+@needs("data/published.json")
+@pytest.mark.parametrize(("name", "protocol"), PUBLISHED)
 def test_published_figures_are_found(name: str, protocol: str) -> None:
-    entry = json.loads(PUBLISHED.read_text())[name]
+    entry = content("published.json")[name]
     gt, det = (DATA / path.strip() for path in name.split("|"))
     printed = entry if protocol == "iou" else entry[protocol]
     given = parsed({name: printed[name] for name in ("recall", "precision", "hmean")})

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from nested import close
 from PIL import Image
 from samples import SAMPLES, SIZES, Sample, total_text_mat, written
+from shared_data import DATA, cases_or_skipped
 
 from evaltex_cli.conversion import WRITERS, Target, holding, write_coco, write_evaltex, write_icdar
 from evaltex_cli.conversion.base import Holds
@@ -37,7 +38,6 @@ from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import load
 from evaltex_cli.records import Convention
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
 REAL = [
     (f"{name}/gt.zip", str(zipped.relative_to(DATA)))
     for name in ("ctw1500", "icdar2013", "icdar2015", "totaltext")
@@ -254,9 +254,7 @@ def holds_all(target: str, protocol: str, sides: list[ReadImages]) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("gt", "det"), REAL or [pytest.param("", "", marks=pytest.mark.skip("no real data sets here"))]
-)
+@pytest.mark.parametrize(("gt", "det"), cases_or_skipped(REAL, 2))
 def test_real_sets_score_the_same_in_every_format_that_holds_them(
     tmp_path: Path, gt: str, det: str
 ) -> None:

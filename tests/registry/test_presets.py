@@ -10,9 +10,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import official
 import pytest
 from click.testing import CliRunner, Result
+from shared_data import DATA, content, needs
 
 from evaltex_cli import evaluate
 from evaltex_cli.cli import main
@@ -300,12 +300,11 @@ def test_what_the_content_decides_stays(
 
 
 @pytest.mark.slow
+@needs("data/published.json")
 @pytest.mark.parametrize("detector", ["TextBPN", "TextPMs", "DRRG"])
 def test_published_figures_of_ctw1500(detector: str) -> None:
     pair = f"ctw1500/gt.zip | ctw1500/{detector}.zip"
-    if not (official.DATA / "published.json").is_file():
-        pytest.skip("the published figures are not here")
-    published = json.loads((official.DATA / "published.json").read_text(encoding="utf-8"))[pair]
-    found = evaluate(*(official.DATA / path for path in pair.split(" | ")), preset="ctw1500").scores
+    published = content("published.json")[pair]
+    found = evaluate(*(DATA / path for path in pair.split(" | ")), preset="ctw1500").scores
     for score in ("recall", "precision", "hmean"):
         assert f"{found[score]:.4f}" == published[score]

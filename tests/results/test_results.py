@@ -15,6 +15,7 @@ from typing import Any
 import jsonschema
 import pytest
 import scenes
+from shared_data import SHARED, needs
 
 from evaltex_cli import InputError, evaluate
 from evaltex_cli.evaluation.tally import Evaluation, ImageResult, ObjectResult, Run
@@ -26,7 +27,6 @@ from evaltex_cli.results.result_document import Extras
 from evaltex_cli.results.stored_images import entry_of
 from evaltex_cli.runtime.atomic_output import staged
 
-SEEDS = Path(__file__).parents[3] / "shared" / "seeds"
 SCHEMA = json.loads(
     Path(result_document.__file__).with_name("evaltex.schema.json").read_text(encoding="utf-8")
 )
@@ -180,6 +180,7 @@ class PageTally(Tally):
     true_positives: Count
 
 
+@needs("seeds")
 @pytest.mark.parametrize("first", ["EvaLTex statistics", "EvaLTex statistics - image img_1"])
 def test_layout_of_the_tool_page_to_the_character(tmp_path: Path, first: str) -> None:
     """The page's own figures, put into our records, come out as they stand there.
@@ -187,10 +188,8 @@ def test_layout_of_the_tool_page_to_the_character(tmp_path: Path, first: str) ->
     Its slips (Quantity and Quality recall swapped, the accuracy histogram of the data set in the
     image's file) are figures, not layout: whatever the numbers, this is how they are printed.
     """
-    pages = sorted(SEEDS.glob("002_*.txt")) if SEEDS.is_dir() else []
-    if not pages:
-        pytest.skip("the tool's page is not here")
-    expected = printed_results(pages[0].read_text(encoding="utf-8"), first)
+    (page,) = (SHARED / "seeds").glob("002_*.txt")
+    expected = printed_results(page.read_text(encoding="utf-8"), first)
     numbers = [
         [float(number) for number in re.findall(r"\d[\d.e-]*", line)]
         for line in expected.splitlines()

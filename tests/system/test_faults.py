@@ -753,7 +753,9 @@ def test_streams_that_are_closed_are_nowhere(
     )
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="needs /dev/full, the file of Linux that is always full"
+)
 @pytest.mark.parametrize(
     "arguments",
     [RUN, ["diagnose", "gt.txt", "det.txt"], ["--help"], ["compare", "--help"]],

@@ -14,8 +14,8 @@ import pytest
 import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from official import DATA
 from reference_average_precision import Found, file_order, rrc
+from shared_data import DATA, needs
 
 from evaltex_cli import evaluate, image_objects, sweep
 from evaltex_cli.records import Objects
@@ -178,6 +178,7 @@ def test_only_iou_has_average_precision() -> None:
     assert sweep(gt, det, "pq").average_precision == {}
 
 
+@needs("data/ctw1500")
 @pytest.mark.parametrize(
     ("detector", "expected"),
     [("CTD", 0.6143), ("TextBPN", 0.7283), ("TextBPN-Plus-Plus", 0.7528)],
@@ -185,8 +186,6 @@ def test_only_iou_has_average_precision() -> None:
 def test_ctw1500_has_the_published_figures(detector: str, expected: float, tmp_path: Path) -> None:
     """None of the detections has a confidence: they get some, which the script does not look at."""
     folder = DATA / "ctw1500"
-    if not folder.is_dir():
-        pytest.skip("the data sets are not here")
     made, path = random.Random(0), tmp_path / "det.zip"
     with zipfile.ZipFile(folder / f"{detector}.zip") as given, zipfile.ZipFile(path, "w") as out:
         for name in given.namelist():

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
+from shared_data import DATA, needs_data
 
 from evaltex_cli import evaluate
 from evaltex_cli.cli import main
@@ -36,7 +37,6 @@ from evaltex_cli.records.rows import concatenate
 from evaltex_cli.validation import object_checks
 from evaltex_cli.validation.validation import validate
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
 PROPERTY = settings(deadline=None, derandomize=True, max_examples=60)
 
 GT = """img_1
@@ -727,7 +727,7 @@ def test_agreement_is_a_share_and_does_not_depend_on_scale(seed, factor):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not DATA.is_dir(), reason="the shared data sets are not here")
+@needs_data
 @pytest.mark.parametrize(
     ("gt", "det"),
     [

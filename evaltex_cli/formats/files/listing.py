@@ -48,8 +48,8 @@ def stored_files(path: Path) -> list[Stored]:
     try:
         with zipfile.ZipFile(path) as archive:
             infos = archive.infolist()
-    # Besides the documented one: a higher version of the format; names that are not UTF-8, and
-    # offsets before the file.
+    # zipfile also raises NotImplementedError for a later version of the format, and ValueError for
+    # names that are not UTF-8 and offsets before the file (tests/formats/test_archive.py).
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
         raise InputError(
             f"{path}: the archive is damaged ({error}); pack or download it again"
