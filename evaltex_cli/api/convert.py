@@ -31,6 +31,7 @@ def convert(
     min_confidence: float | None = None,
     coordinates: str | None = None,
     columns: str | None = None,
+    patch: AnyPath | None = None,
 ) -> Converted:
     """Write ground truth or detections to a file of another format, or to a folder of files.
 
@@ -60,6 +61,8 @@ def convert(
         Objects whose confidence is lower are left out.
     coordinates, columns : str, optional
         As `evaluate`.
+    patch : path, optional
+        Patch of the source, which is then ground truth: its accepted entries are applied.
 
     Returns
     -------
@@ -70,11 +73,13 @@ def convert(
     Raises
     ------
     InputError
-        For a faulty source, and a target that cannot be written; the target is then left as it was.
+        For a faulty source, a patch that does not fit it, and a target that cannot be written; the
+        target is then left as it was.
     ConfigError
         For arrays without `kind`, and a value out of range.
     """
-    how = Target(to, regions, boxes, None if masks is None else Path(masks), mask_format)
+    folder, changes = (None if path is None else Path(path) for path in (masks, patch))
+    how = Target(to, regions, boxes, folder, mask_format, changes)
     options = InputOptions(
         gt_format=source_format,
         det_format=source_format,

@@ -3,31 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
-Kind: TypeAlias = Literal[
-    "missing", "unfound", "misplaced", "merged", "split", "dont-care", "text", "duplicate"
-]
+from evaltex_cli.conversion.patches import AuditedObject, Kind
+
+__all__ = ["AuditedObject", "Kind", "Suspect"]
 Box: TypeAlias = tuple[float, float, float, float]
 """x0, y0, x1, y1, continuous, in pixels."""
-
-
-@dataclass(frozen=True, slots=True)
-class AuditedObject:
-    """An object of the ground truth as it is, or as it should be.
-
-    Attributes
-    ----------
-    vertices : tuple of (x, y)
-        Three or more of a polygon as drawn; of a box its two corners, x0, y0 and x1, y1.
-    text : str
-        Its transcription, empty if there is none.
-    dont_care : bool
-    """
-
-    vertices: tuple[tuple[float, float], ...]
-    text: str = ""
-    dont_care: bool = False
 
 
 @dataclass(frozen=True, slots=True)

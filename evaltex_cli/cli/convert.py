@@ -63,6 +63,9 @@ EXAMPLES = (
         show_default=True,
         help="tif or png.",
     ),
+    patch=click.option(
+        "--patch", type=INPUT, help="Apply the accepted entries of a patch; SRC is ground truth."
+    ),
 )
 @images_option("Folder of the pictures, for sizes SRC does not have.")
 @min_confidence_option

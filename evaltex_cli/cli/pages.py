@@ -46,6 +46,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
             "--layout",
             "--regions",
             "--boxes",
+            "--patch",
             "--masks",
         ),
         *(

@@ -66,6 +66,8 @@ class Target:
         Folder for label pictures of the objects, 16 bits per pixel; later objects cover earlier
         ones.
     mask_format : {'tif', 'png'}
+    patch : Path or None
+        File of which the accepted entries are applied (`patches`); the source is then ground truth.
     """
 
     to: str | None = None
@@ -73,3 +75,4 @@ class Target:
     boxes: bool = False
     masks: Path | None = None
     mask_format: str = "tif"
+    patch: Path | None = None

@@ -14,6 +14,8 @@ from evaltex_cli.conversion import Target
 from evaltex_cli.conversion.archives import refuse_others
 from evaltex_cli.conversion.base import Block, Job, for_target, load
 from evaltex_cli.conversion.kinds import KINDS, detect
+from evaltex_cli.conversion.patches import read_patch
+from evaltex_cli.conversion.patching import BLOCK_IMAGES, MASKS, patched
 from evaltex_cli.conversion.text_lines import group_lines
 from evaltex_cli.display import Record
 from evaltex_cli.errors import FaultLog, InputError, counted, quote
@@ -33,8 +35,6 @@ from evaltex_cli.formats.reading import read_parts
 from evaltex_cli.records import ANY_TYPE, Ints, Objects, Outlines
 from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.runtime.atomic_output import staged
-
-BLOCK_IMAGES = 1024
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -79,8 +79,8 @@ def convert(
     Raises
     ------
     InputError
-        For a faulty source, or a target that cannot be written; the targets are then left as they
-        were.
+        For a faulty source, a patch that does not fit it, or a target that cannot be written; the
+        targets are then left as they were.
     """
     how, options = how or Target(), options or InputOptions()
     writer = load(how.to) if how.to else for_target(target)
@@ -95,6 +95,8 @@ def convert(
     ):
         raise InputError(f"{target}: is the source itself, or in it; write to another place")
     reason = ""
+    if side is None and how.patch is not None:
+        side = "gt"
     if side is None:
         if not isinstance(source, Path):
             raise InputError("objects in memory: say whether they are ground truth or detections")
@@ -112,7 +114,8 @@ def convert(
         opened = only_confident(opened, options.min_confidence)
     if options.images is not None:
         opened = with_sizes(opened, options.images)
-    with _with_masks(how, opened, _blocks(opened, job, how, ordered_map), job) as passing:
+    blocks = _changed(_blocks(opened, job, ordered_map), how.patch, opened, job)
+    with _with_masks(how, opened, _shaped(blocks, how), job) as passing:
         writer.write(job, passing)
     notes = tuple(counted(count, sentence) for sentence, count in job.lost.items() if count)
     taken = (
@@ -128,7 +131,7 @@ def _refuse_in_source(source: Path, target: Path) -> None:
         raise InputError(f"{target}: is the source itself, or in it; write to another place")
 
 
-def _blocks(opened: Source, job: Job, how: Target, ordered_map: OrderedMap) -> Iterator[Block]:
+def _blocks(opened: Source, job: Job, ordered_map: OrderedMap) -> Iterator[Block]:
     """Yield the source's images; at the end, raise what was wrong with any."""
     images = len(opened.names)
     ranges = (
@@ -142,12 +145,38 @@ def _blocks(opened: Source, job: Job, how: Target, ordered_map: OrderedMap) -> I
         objects = read.objects
         if objects.types is not None:
             job.lost["{count} object type[s] left out"] += int((objects.types != ANY_TYPE).sum())
+        yield Block(opened.names[start:stop], read)
+    job.faults.raise_if_any()
+
+
+def _shaped(blocks: Iterable[Block], how: Target) -> Iterator[Block]:
+    """Yield blocks with their objects as the target asks for them."""
+    for block in blocks:
+        objects = block.images.objects
         if how.boxes:
             objects = replace(objects, outlines=Outlines.of_boxes(objects.boxes))
         if how.regions == "lines":
             objects = replace(objects, regions=_line_regions(objects))
-        yield Block(opened.names[start:stop], replace(read, objects=objects))
-    job.faults.raise_if_any()
+        yield replace(block, images=replace(block.images, objects=objects))
+
+
+def _changed(
+    blocks: Iterable[Block], patch: Path | None, opened: Source, job: Job
+) -> Iterable[Block]:
+    """Return blocks with a patch applied; refuse what none can be of, before anything is read.
+
+    Raises
+    ------
+    InputError
+        For masks, detections, and what is no patch.
+    """
+    if patch is None:
+        return blocks
+    if job.side == "det":
+        raise InputError(f"{patch}: is of ground truth, not of detections; leave out --kind det")
+    if opened.labels is not None:
+        raise InputError(f"{job.place}: {MASKS}")
+    return patched(blocks, read_patch(patch), patch, job)
 
 
 def _line_regions(objects: Objects) -> Ints:

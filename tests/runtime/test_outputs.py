@@ -29,6 +29,10 @@ from evaltex_cli.cli.paths import (
     OutputFolder,
     PictureFolder,
 )
+from evaltex_cli.conversion.patches import Patch, write_patch
+from evaltex_cli.conversion.patching import identify
+from evaltex_cli.errors import FaultLog
+from evaltex_cli.formats import open_source
 
 GT = 'img_1\n100,200\n1,1,"a",f,10,20,30,40\nimg_2\n50,50\n1,1,"b",f,0,0,10,10\n'
 DET = 'img_1\n1,"a",10,20,15,40\nimg_2\n1,"",0,0,10,10\n'
@@ -49,6 +53,7 @@ INPUTS: dict[str, list[str]] = {
     "pictures": ["pictures"],
     "lines": ["lines.txt"],
     "only": ["names.txt"],
+    "patch": ["changes.json"],
 }
 """Values of the parameters that are read, by their names; a new one needs some here."""
 OWN_INPUTS = {"sweep": {"det": ["det.csv"], "baselines": ["swept/sweep.json"]}}
@@ -97,6 +102,9 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "evaltex.ini": "",
         }.items():
             Path(name).write_text(text)
+        write_patch(
+            Path("changes.json"), Patch(identify(open_source(Path("gt.txt"), "gt", FaultLog())), ())
+        )
         for pictures in ("labels", "pictures"):
             Path(pictures).mkdir()
             Path(pictures, "img_1.png").write_bytes(b"a picture")

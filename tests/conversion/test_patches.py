@@ -1,0 +1,319 @@
+"""Patches: the file, and the accepted entries applied to a ground truth by `convert`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from PIL import Image
+
+from evaltex_cli import formats
+from evaltex_cli.audit.patches import patch_of
+from evaltex_cli.audit.suspects import Suspect
+from evaltex_cli.cli import main
+from evaltex_cli.conversion.patches import (
+    AuditedObject,
+    Entry,
+    Patch,
+    in_json,
+    read_patch,
+    write_patch,
+)
+from evaltex_cli.conversion.patching import audited, identify
+from evaltex_cli.errors import FaultLog, InputError
+
+GT = (
+    'img_1\n100,200\n1,1,"a",f,10,20,30,40\n2,1,"b",f,50,20,30,40\n5,5,"###",t,0,0,5,5\n\n'
+    'img_2\n50,50\n1,1,"c",f,0,0,10,0,10.5,10,0,10\n\n'
+)
+WORD = AuditedObject(((1.0, 2.0), (8.0, 2.0), (8.0, 6.0), (1.0, 6.0)), "word")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("gt.txt").write_text(GT)
+    return tmp_path
+
+
+def objects_of(path: str) -> dict[str, list[tuple[int, int, AuditedObject]]]:
+    """ID, region and the rest of every object, image by image, in their order."""
+    source = formats.open_source(Path(path), "gt", FaultLog())
+    objects = source.read(np.arange(len(source.names))).objects
+    return {
+        name: [
+            (int(objects.ids[i]), int(objects.regions[i]), audited(objects, i))
+            for i in range(objects.offsets[k], objects.offsets[k + 1])
+        ]
+        for k, name in enumerate(source.names)
+    }
+
+
+def entry(image: str, objects: tuple[int, ...], *proposed: AuditedObject, **more: Any) -> Entry:
+    """An accepted entry on objects of the ground truth as it is."""
+    now = {number: one for number, _, one in objects_of("gt.txt")[image]}
+    kind = more.pop("kind", "misplaced" if objects else "missing")
+    current = tuple(now[number] for number in objects)
+    return replace(Entry(kind, image, objects, 0.5, current, proposed, True), **more)
+
+
+def write(*entries: Entry) -> None:
+    truth = identify(formats.open_source(Path("gt.txt"), "gt", FaultLog()))
+    write_patch(Path("p.json"), Patch(truth, entries))
+
+
+def patch(*more: str, gt: str = "gt.txt", to: str = "new.txt") -> Result:
+    result = CliRunner().invoke(main, ["convert", gt, to, "--patch", "p.json", "--force", *more])
+    assert "internal error" not in result.stderr
+    return result
+
+
+def test_what_is_written_is_read() -> None:
+    entries = (
+        entry("img_1", (1, 2), WORD, kind="split"),
+        entry("img_1", (), WORD, AuditedObject(((0.5, 0.0), (1.0, 1e-9)), 'ü "q"\n<', True)),
+        entry("img_2", (1,), accept=False, fault="moved", suspicion=1 / 3),
+    )
+    write(*entries)
+    found = read_patch(Path("p.json"))
+    assert found.entries == entries
+    assert in_json(found) == Path("p.json").read_text()
+    assert all(line.startswith('{"accept": ') for line in in_json(found).splitlines()[7:10])
+
+
+def test_a_browser_writes_the_same_patch() -> None:
+    """Whole numbers lose their point, and all is in other lines."""
+    write(entry("img_1", (1,), WORD, accept=False))
+    value = json.loads(Path("p.json").read_text(), parse_float=float)
+    value["suspects"][0]["accept"] = True
+    Path("p.json").write_text(json.dumps(value, indent=2).replace(".0,", ","))
+    (one,) = read_patch(Path("p.json")).entries
+    assert one == entry("img_1", (1,), WORD)
+
+
+def test_objects_are_replaced_removed_and_added() -> None:
+    """What replaces objects comes in the place of the first, with their IDs and regions."""
+    box = AuditedObject(((1.0, 1.0), (9.0, 9.0)), "new")
+    write(
+        entry("img_1", (2,), WORD, box, kind="merged"),
+        entry("img_1", (), box),
+        entry("img_1", (5,), kind="unfound"),
+        entry("img_2", (1,), WORD),
+    )
+    result = patch()
+    assert result.exit_code == 0
+    assert "note: 4 accepted entries of the patch applied" in result.stderr
+    before, found = objects_of("gt.txt"), objects_of("new.txt")
+    assert found["img_1"] == [before["img_1"][0], (2, 1, WORD), (6, 1, box), (7, 7, box)]
+    assert found["img_2"] == [(1, 1, WORD)]
+
+
+def test_nothing_changes_but_what_is_accepted() -> None:
+    write(entry("img_1", (1,), WORD, accept=False), entry("img_1", (2,)))
+    result = patch()
+    assert "note: 1 accepted entry of the patch applied" in result.stderr
+    assert "note: 1 entry of the patch is not accepted" in result.stderr
+    assert Path("new.txt").read_text() == GT.replace('2,1,"b",f,50,20,30,40\n', "")
+
+
+def test_without_an_accepted_entry() -> None:
+    write(entry("img_1", (1,), WORD, accept=False))
+    result = patch()
+    assert result.exit_code == 0
+    assert "note: no entry of the patch is accepted" in result.stderr
+    assert Path("new.txt").read_text() == GT
+
+
+@pytest.mark.parametrize(
+    "target", ["coco.json", "quads.zip", "boxes.zip:icdar2013", "csv.csv", "tool.xml:cvat"]
+)
+def test_the_same_ground_truth_in_another_format(target: str) -> None:
+    """Formats number objects differently; boxes, corners and the order of images do not matter."""
+    Path("gt.txt").write_text(GT.replace("10.5,10", "10,10"))
+    write(entry("img_1", (5,)), entry("img_2", (1,), WORD), entry("img_1", (2,), WORD))
+    name, _, to = target.partition(":")
+    made = CliRunner().invoke(main, ["convert", "gt.txt", name, *(["--to", to] if to else [])])
+    assert made.exit_code == 0
+    result = patch(gt=name)
+    assert result.exit_code == 0, result.stderr
+    now = {image: [one for *_, one in of] for image, of in objects_of("new.txt").items()}
+    assert now["img_2"] == [WORD]
+    assert now["img_1"][1:] == [WORD]
+
+
+@pytest.mark.parametrize("kind", ["another object", "another name", "one more"])
+def test_a_patch_of_another_ground_truth_is_refused(kind: str) -> None:
+    write(entry("img_2", (), WORD), entry("img_1", (1,), WORD, accept=False))
+    changes = {
+        "another object": ("10,20,30,40", "10,20,30,41"),
+        "another name": ("img_2", "img_3"),
+        "one more": ('2,1,"b"', '3,1,"x",f,7,7,7,7\n2,1,"b"'),
+    }
+    Path("gt.txt").write_text(GT.replace(*changes[kind]))
+    result = patch()
+    assert result.exit_code == 2
+    assert "p.json: is a patch of another ground truth, of 2 images and 4 objects" in result.stderr
+    assert not Path("new.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ('2,1,"b",f,50,20,30,40\n', "", "object 2 of image 'img_1', which is not there"),
+        ('"b",f,50,20,30,40', '"b",f,50,20,30,41', "object 2 of image 'img_1' with other vertices"),
+        ('"b"', '"B"', "object 2 of image 'img_1' with the text 'B'; expected the text 'b'"),
+        ('"b",f', '"b",t', "object 2 of image 'img_1', which is don't care"),
+        ("img_1", "img_9", "image 'img_1', which the ground truth does not have"),
+    ],
+)
+def test_an_entry_that_no_longer_fits(old: str, new: str, found: str) -> None:
+    """It is named by file and place."""
+    write(entry("img_2", (1,), WORD), entry("img_1", (2,), WORD))
+    Path("gt.txt").write_text(GT.replace(old, new))
+    result = patch()
+    assert result.exit_code == 2
+    assert f"p.json: suspects[1]: {found}" in result.stderr
+    assert not Path("new.txt").exists()
+
+
+def test_an_entry_that_was_edited_does_not_fit() -> None:
+    write(replace(entry("img_1", (2,), WORD), current=(WORD,)))
+    result = patch()
+    assert result.exit_code == 2
+    assert "p.json: suspects[0]: object 2 of image 'img_1'" in result.stderr
+    assert "another ground truth" not in result.stderr
+
+
+def test_two_accepted_entries_on_one_object() -> None:
+    both = entry("img_1", (1, 2), WORD, kind="split"), entry("img_1", (2,), WORD)
+    write(*both)
+    result = patch()
+    assert result.exit_code == 2
+    expected = "p.json: suspects[1]: accepted, as is suspects[0], which changes the same object 2"
+    assert expected in result.stderr
+    write(both[0], replace(both[1], accept=False))
+    assert patch().exit_code == 0
+
+
+def test_only_ground_truth_of_outlines_can_be_patched() -> None:
+    write()
+    assert "p.json: is of ground truth" in patch("--kind", "det").stderr
+    folder = Path("seg")
+    folder.mkdir()
+    (folder / "img_1_GT.txt").write_text('255 0 0 2 2 0 0 4 4 "a"\n')
+    pixels = np.zeros((9, 9, 3), np.uint8)
+    pixels[:5, :5, 0] = 255
+    Image.fromarray(pixels).save(folder / "img_1_GT.bmp")
+    result = patch("--from", "icdar2013-seg", gt="seg")
+    assert result.exit_code == 2
+    assert "seg: masks cannot be patched" in result.stderr
+
+
+def changed(**more: Any) -> str:
+    """The patch with other values in its first entry."""
+    document = json.loads(Path("p.json").read_text())
+    document["suspects"][0] |= more
+    return json.dumps(document)
+
+
+FAULTY = {
+    "": "JSON",
+    "{": "JSON",
+    "[]": "a list of 0; expected an object",
+    '{"kind": "scores"}': "the kind 'scores'; expected a patch as `evaltex audit --patch` writes",
+    '{"kind": ["patch"]}': "the kind a list of 1; expected a patch",
+    '{"kind": "patch", "schema": 2}': "schema: 2; expected 1",
+    '{"kind": "patch", "schema": 1}': "no key 'ground_truth'",
+    '{"kind": "patch", "schema": 1, "ground_truth": {"images": 1, "objects": 1}}': "no key 'digest'",
+}
+FAULTY_ENTRIES: list[tuple[dict[str, Any], str]] = [
+    ({"accept": 1}, "suspects[0].accept: 1; expected true or false"),
+    ({"accept": "true"}, "suspects[0].accept: 'true'; expected true or false"),
+    ({"kind": "lost"}, "suspects[0].kind: 'lost'; expected one of missing, "),
+    ({"image": 3}, "suspects[0].image: 3; expected a string"),
+    ({"objects": [1, 1], "current": [{"vertices": [[0, 0], [1, 1]], "text": "", "dont_care": False}] * 2}, "an ID twice"),
+    ({"objects": []}, "suspects[0].current: 1 objects for 0 IDs"),
+    ({"objects": [1e300]}, "suspects[0].objects[0]: 1e+300; expected a whole number"),
+    ({"objects": [], "current": [], "proposed": []}, "suspects[0].proposed: nothing"),
+    ({"suspicion": 2}, "suspects[0].suspicion: 2; expected a confidence in [0, 1]"),
+    ({"suspicion": float("nan")}, "suspects[0].suspicion"),
+    ({"proposed": [{"vertices": [[0, 0]], "text": "", "dont_care": False}]}, "suspects[0].proposed[0].vertices: 1 vertices"),
+    ({"proposed": [{"vertices": [[0, 0], [1, 1e99], [2, 2]], "text": "", "dont_care": False}]}, "suspects[0].proposed[0].vertices[1][1]: 1e+99"),
+    ({"proposed": [{"vertices": [[5, 5], [1, 1]], "text": "", "dont_care": False}]}, "suspects[0].proposed[0].vertices: a second corner"),
+    ({"proposed": [{"vertices": [[5, 5], [9, 9]], "text": None, "dont_care": False}]}, "suspects[0].proposed[0].text"),
+    ({"proposed": [{"vertices": [[5, 5], [9, 9]], "text": "", "dont_care": 0}]}, "suspects[0].proposed[0].dont_care: 0"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "message"), FAULTY.items())
+def test_what_is_no_patch(text: str, message: str) -> None:
+    Path("p.json").write_text(text)
+    with pytest.raises(InputError) as raised:
+        read_patch(Path("p.json"))
+    assert str(raised.value).startswith("p.json:")
+    assert message in str(raised.value)
+    assert patch().exit_code == 2
+
+
+@pytest.mark.parametrize(("values", "message"), FAULTY_ENTRIES)
+def test_a_faulty_entry_is_named(values: dict[str, Any], message: str) -> None:
+    write(entry("img_1", (1,), WORD))
+    Path("p.json").write_text(changed(**values))
+    with pytest.raises(InputError) as raised:
+        read_patch(Path("p.json"))
+    assert str(raised.value).startswith("p.json: suspects[0]")
+    assert message in str(raised.value)
+
+
+@pytest.mark.parametrize("key", ["accept", "kind", "image", "objects", "current", "proposed"])
+def test_a_key_that_is_not_there_is_named(key: str) -> None:
+    write(entry("img_1", (1,), WORD))
+    document = json.loads(Path("p.json").read_text())
+    del document["suspects"][0][key]
+    Path("p.json").write_text(json.dumps(document))
+    with pytest.raises(InputError, match=f"no key '{key}'"):
+        read_patch(Path("p.json"))
+
+
+def test_all_faults_are_reported_at_once() -> None:
+    write(entry("img_1", (1,), WORD), entry("img_1", (2,), WORD))
+    document = json.loads(Path("p.json").read_text())
+    document["suspects"][0]["accept"] = document["suspects"][1]["kind"] = None
+    Path("p.json").write_text(json.dumps(document))
+    with pytest.raises(InputError) as raised:
+        read_patch(Path("p.json"))
+    assert "suspects[0].accept" in str(raised.value)
+    assert "suspects[1].kind" in str(raised.value)
+
+
+@pytest.mark.parametrize("bracket", ["[", '{"a":'])
+def test_deep_nesting_is_refused(bracket: str) -> None:
+    Path("p.json").write_text('{"kind": "patch", "schema": 1, "ground_truth": ' + bracket * 100_000)
+    result = patch()
+    assert result.exit_code == 2
+    assert "p.json" in result.stderr
+
+
+def test_a_tangled_polygon_is_refused() -> None:
+    """As in a ground truth, it would take long to repair."""
+    star = tuple((float(k * 7919 % 1009), float(k * 104729 % 1013)) for k in range(300))
+    write(entry("img_1", (1,), AuditedObject(star)))
+    result = patch()
+    assert result.exit_code == 2
+    assert "p.json" in result.stderr
+
+
+def test_a_suspect_is_an_entry_that_is_not_accepted() -> None:
+    wanted = entry("img_1", (1,), WORD, accept=False)
+    suspect = Suspect(
+        *("misplaced", "img_1", (1,), 0.5, (0, 0, 9, 9), ("a", "b")),
+        current=wanted.current,
+        proposed=wanted.proposed,
+    )
+    truth = identify(formats.open_source(Path("gt.txt"), "gt", FaultLog()))
+    assert patch_of(truth, [suspect]) == Patch(truth, (wanted,))
