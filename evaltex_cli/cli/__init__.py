@@ -28,6 +28,7 @@ SUMMARIES: Mapping[str, str] = {
     "rank": "Rank detectors: ties, and ranks with intervals.",
     "sweep": "Score every confidence threshold; choose one.",
     "reconcile": "Find the settings that give published figures.",
+    "audit": "Find what may be wrong in the ground truth.",
     "diagnose": "Show where the score is lost, by error type and by size.",
     "report": "Write an HTML report of results, with every image.",
     "convert": "Write an input in another format.",

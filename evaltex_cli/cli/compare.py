@@ -15,6 +15,7 @@ from evaltex_cli.cli.options import (
     confidence_option,
     form_option,
     input_options,
+    label_option,
     output_option,
     protocol_options,
     resamples_option,
@@ -41,12 +42,7 @@ EXAMPLES = (
 @protocol_options(help_text="Protocols to compare by.  [default: evaltex; of results: all]")
 @input_options()
 @work_options
-@click.option(
-    "--label",
-    "labels",
-    multiple=True,
-    help="Name of a detector, in order.  [default: file name]",
-)
+@label_option
 @resamples_option
 @seed_option
 @ci_option("level", 0.95, "Level of the bootstrap intervals.  [default: 0.95]")
@@ -150,6 +146,16 @@ def _refuse_for_results(chosen: Chosen, options: InputOptions) -> None:
             " --lines and --invalid, or"
             " give the detections themselves"
         )
+
+
+def named_detectors(paths: tuple[Path, ...], labels: tuple[str, ...]) -> dict[str, Path]:
+    """Return label -> path of detectors, of which no two have one label."""
+    if labels and len(labels) != len(paths):
+        stop(f"{len(labels)} labels for {len(paths)} detectors; give one a detector, or none")
+    named = dict(zip(labels or labels_of(paths), paths, strict=True))
+    if len(named) < len(paths):
+        stop("two detectors of one name; give each its own by --label")
+    return named
 
 
 def labels_of(paths: tuple[Path, ...]) -> list[str]:

@@ -121,9 +121,9 @@ def command(
 ) -> None:
     """Score the text detections DET against the ground truth GT.
 
-    GT and DET are files, folders or archives of any format that `evaltex formats` lists. The scores
-    are printed, and written to RES_DIR if it is given: PROTOCOL.txt and .json, with -a also
-    PROTOCOL/IMAGE.txt. With GT_IMG_DIR and DET_IMG_DIR, objects are the labelled masks in these.
+    GT and DET are of any format in `evaltex formats`. Scores are printed, and go to RES_DIR if
+    given: PROTOCOL.txt and .json, with -a PROTOCOL/IMAGE.txt. With GT_IMG_DIR and DET_IMG_DIR,
+    objects are labelled masks.
     """
     res_dir = results["res_dir"]
     if res_dir is not None and res_dir.is_file():

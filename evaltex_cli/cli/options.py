@@ -232,6 +232,12 @@ confidence_option = click.option(
 all_scores_option = click.option(
     "--all-scores", is_flag=True, help="Print all scores, not only the headline scores."
 )
+label_option = click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    help="Name of a detector, in order.  [default: file name]",
+)
 quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
 
 

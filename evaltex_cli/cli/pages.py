@@ -33,6 +33,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         *("--invalid", "--lines", "--coordinates", "--columns", "--max-pixels"),
     ),
     "Error types": ("--overlap", "--tight", "--loose", "--surplus"),
+    "Audit": ("--suspicion",),
     "Levels": ("--points", "--folds", "--tolerance", "--max-detections"),
     "Bins": ("--heights", "--aspect-ratios", "--lengths"),
     "Output": (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evaltex_cli.cli.compare import labels_of
+from evaltex_cli.cli.compare import named_detectors
 from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.names import Name
 from evaltex_cli.cli.options import (
@@ -17,6 +17,7 @@ from evaltex_cli.cli.options import (
     form_option,
     input_options,
     is_given,
+    label_option,
     output_option,
     protocol_options,
     resamples_option,
@@ -43,12 +44,7 @@ EXAMPLES = (
 @protocol_options(help_text="Protocols to rank by.  [default: evaltex; of a board: its own]")
 @input_options()
 @work_options
-@click.option(
-    "--label",
-    "labels",
-    multiple=True,
-    help="Name of a detector, in order.  [default: file name]",
-)
+@label_option
 @resamples_option
 @seed_option
 @ci_option("level", 0.95, "Level of the intervals and the tests.  [default: 0.95]")
@@ -159,10 +155,6 @@ def _of_paths(
     from evaltex_cli.ranking.board import Board, DataSet, Settings
 
     gt, *detections = paths
-    if labels and len(labels) != len(detections):
-        stop(f"{len(labels)} labels for {len(detections)} detectors; give one a detector, or none")
-    named = dict(zip(labels or labels_of(tuple(detections)), detections, strict=True))
-    if len(named) < len(detections):
-        stop("two detectors of one name; give each its own by --label")
+    named = named_detectors(tuple(detections), labels)
     dataset = DataSet(gt.name, gt, chosen.read_by(options), chosen.parameters(), named)
     return Board([dataset], Settings(**given))

@@ -44,6 +44,10 @@ KINDS = {
         rb"Ranks on [^\n]{1,200}|dataset,protocol,detector,|<!-- evaltex ranking -->|"
         rb"% evaltex ranking\n|" + _DOCUMENT + b'ranking"'
     ),
+    "audit": re.compile(
+        rb"Audit of \d+ objects? in |kind,image,objects,|<!-- evaltex audit -->|"
+        rb"% evaltex audit\n|" + _DOCUMENT + b'audit"'
+    ),
     "diagnosis": re.compile(
         (
             rb"[\w-]+: change of the scores when |protocol,part,row,|<!-- evaltex diagnosis -->|%"

@@ -77,12 +77,14 @@ MORE: dict[str, list[str]] = {
     "diagnose": OF_LINES,
     "sweep": OF_LINES,
     "rank": OF_LINES,
+    "audit": OF_LINES,
     "reconcile": ["--recall", "0.5"],
     "convert": ["--kind", "gt"],
     "toys": ["--recipe", "orig"],
 }
 FORMS = dict.fromkeys(
-    ("comparison", "diagnosis", "ranking", "reconciliation", "validation", "sweep"), OUTPUT_FORMS
+    ("audit", "comparison", "diagnosis", "ranking", "reconciliation", "validation", "sweep"),
+    OUTPUT_FORMS,
 )
 
 
@@ -253,6 +255,7 @@ SIMPLE = {
     "compare": ["compare", "gt.txt", "det.txt", "det2.txt", "--resamples", "10"],
     "convert": ["convert", "gt.txt", "--kind", "gt"],
     "diagnose": ["diagnose", "gt.txt", "det.txt"],
+    "audit": ["audit", "gt.txt", "det.txt", "det2.txt"],
     "rank": ["rank", "gt.txt", "det.txt", "det2.txt", "--resamples", "10"],
     "reconcile": ["reconcile", "gt.txt", "det.txt", "--protocol", "iou", "--recall", "0.5"],
     "sweep": ["sweep", "gt.txt", "det.csv", "--fail-if", "recall<1e-6"],

@@ -1,0 +1,146 @@
+"""An audit: a ground truth and what several detectors make of it, in; suspects, out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evaltex_cli.audit import agreement, kinds, scenes
+from evaltex_cli.audit.evidence import Evidence
+from evaltex_cli.audit.kinds import Findings
+from evaltex_cli.audit.scenes import Scene
+from evaltex_cli.audit.suspects import AuditedObject, Box, Suspect
+from evaltex_cli.audit.what_if import WhatIf
+from evaltex_cli.display import Record
+from evaltex_cli.evaluation.inputs import Inputs
+from evaltex_cli.records import Objects
+from evaltex_cli.runtime import OrderedMap
+
+DECIMALS = 6
+"""Of suspicions: what rounding may change does not change their order."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Audit(Record):
+    """What an audit has found.
+
+    Attributes
+    ----------
+    suspects : list of Suspect
+        By falling suspicion.
+    images, objects : int
+        Of the ground truth.
+    independent : list of str
+        Labels of the detectors that count.
+    copies : dict
+        Label of a detector that does not count -> label of the one whose detections it almost has.
+    what_if : dict
+        Protocol -> detector -> scores and ranks with and without the suspects.
+    suspicion : float
+        From which suspects are left out there.
+    warnings : list of str
+    """
+
+    suspects: list[Suspect]
+    images: int
+    objects: int
+    independent: list[str]
+    copies: dict[str, str]
+    what_if: dict[str, dict[str, WhatIf]]
+    suspicion: float
+    warnings: list[str]
+
+
+def audited(inputs: Mapping[str, Inputs], ordered_map: OrderedMap = map) -> Audit:
+    """Audit a ground truth.
+
+    Parameters
+    ----------
+    inputs : mapping
+        Label of each detector -> the ground truth and its detections, without faults.
+    ordered_map : callable
+        What does the work (`workers`).
+
+    Returns
+    -------
+    Audit
+        Without `what_if`. It does not depend on the order of the detectors.
+    """
+    labels = sorted(inputs)
+    scene = scenes.read([inputs[label] for label in labels], ordered_map)
+    first = agreement.independent(scene, len(labels))
+    counting = np.unique(first)
+    group = np.searchsorted(counting, first)[scene.detector]
+    places = agreement.places(scene, group, len(counting))
+    evidence = Evidence(scene, places, group, len(counting))
+    independent = [labels[k] for k in counting]
+    suspects = [
+        suspect
+        for kind in kinds.KINDS
+        for suspect in _suspects(kind(evidence), evidence, independent)
+    ]
+    suspects.sort(key=lambda one: (-one.suspicion, one.image, one.box, one.kind, one.objects))
+    copies = {labels[k]: labels[of] for k, of in enumerate(first.tolist()) if of != k}
+    return Audit(suspects, len(scene.names), scene.gt.count, independent, copies, {}, 0.5, [])
+
+
+def _suspects(findings: Findings, evidence: Evidence, labels: Sequence[str]) -> list[Suspect]:
+    """Return the records of a kind's suspects."""
+    scene = evidence.scene
+    image = {True: scene.det.image, False: scene.gt.image}
+    found = []
+    for k, value in enumerate(findings.suspicion.round(DECIMALS).tolist()):
+        objects = findings.objects[k]
+        centres = evidence.places.centre[findings.places[k]]
+        current = tuple(audited_object(scene.gt, row) for row in objects.tolist())
+        rows = (scene.gt, objects), (scene.det, centres)
+        boxes = np.concatenate([side.boxes[which] for side, which in rows])
+        where = image[not len(objects)][objects[0] if len(objects) else centres[0]]
+        found.append(
+            Suspect(
+                findings.kind,
+                scene.names[where],
+                tuple(scene.gt.ids[objects].tolist()),
+                value,
+                _around(boxes),
+                tuple(label for label, has in zip(labels, findings.agree[k], strict=True) if has),
+                current,
+                _proposed(findings, k, current, scene, centres.tolist()),
+            )
+        )
+    return found
+
+
+def audited_object(objects: Objects, row: int) -> AuditedObject:
+    """Return an object of the columns as a record."""
+    ring = objects.outlines.ring(row)
+    vertices = ring if len(ring) else objects.boxes[row].reshape(2, 2)
+    return AuditedObject(
+        tuple((x, y) for x, y in vertices.tolist()),
+        objects.texts[row],
+        bool(objects.dont_care[row]),
+    )
+
+
+def _around(boxes: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> Box:
+    x0, y0 = boxes[:, :2].min(axis=0).tolist()
+    x1, y1 = boxes[:, 2:].max(axis=0).tolist()
+    return x0, y0, x1, y1
+
+
+def _proposed(
+    findings: Findings,
+    k: int,
+    current: Sequence[AuditedObject],
+    scene: Scene,
+    centres: Sequence[int],
+) -> tuple[AuditedObject, ...]:
+    """Return what should be in the place of a suspect's objects."""
+    detected = [replace(audited_object(scene.det, row), dont_care=False) for row in centres]
+    if findings.kind == "unfound":
+        return (replace(current[0], dont_care=True),)
+    if findings.kind == "misplaced":
+        return (replace(detected[0], text=current[0].text),)
+    return tuple(detected)

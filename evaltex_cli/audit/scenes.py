@@ -1,0 +1,183 @@
+"""The objects and all detectors' detections of images, with what overlaps; in columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from evaltex_cli.evaluation.batches import Part, cut, part_of
+from evaltex_cli.evaluation.inputs import Inputs
+from evaltex_cli.evaluation.pairing import NO_DETECTIONS
+from evaltex_cli.formats.filters import treat_invalid
+from evaltex_cli.geometry import boxes, overlaps, shapes
+from evaltex_cli.geometry.overlaps import CONTINUOUS, touching_boxes
+from evaltex_cli.protocols.ratios import quotient
+from evaltex_cli.records import Floats, ImageBatch, Ints, Objects, offsets_of
+from evaltex_cli.records.rows import concatenate, take
+from evaltex_cli.runtime import OrderedMap
+
+SAME = 0.5
+"""Least IoU of two outlines of one text."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scene:
+    """Some images with the objects of the ground truth and the detections of all detectors.
+
+    Attributes
+    ----------
+    names : sequence of str
+        Of the images.
+    gt, det : Objects
+        The detections of an image are in the order of the detectors.
+    detector : (D,) int64
+        Index of each detection's detector.
+    one, other : (p,) int64
+        Detections with an IoU of at least `SAME`, each pair once.
+    iou : (p,) float64
+    at_gt, at_det : (m,) int64
+        Objects and detections that share some area.
+    share_of_gt, share_of_det, gt_iou : (m,) float64
+        What they share, as a share of the object, of the detection and of both.
+    """
+
+    names: Sequence[str]
+    gt: Objects
+    det: Objects
+    detector: Ints
+    one: Ints
+    other: Ints
+    iou: Floats
+    at_gt: Ints
+    at_det: Ints
+    share_of_gt: Floats
+    share_of_det: Floats
+    gt_iou: Floats
+
+
+class _Task(NamedTuple):
+    """Some images of the ground truth and of each detector, with where their detections are."""
+
+    names: Sequence[str]
+    invalid: str
+    gt: Part
+    detectors: Sequence[tuple[Part, Ints]]
+
+
+def read(inputs: Sequence[Inputs], ordered_map: OrderedMap = map) -> Scene:
+    """Return all images, read and measured.
+
+    Parameters
+    ----------
+    inputs : sequence of Inputs
+        One for each detector, of the same ground truth; without faults (an evaluation finds them).
+    ordered_map : callable
+        What does the work (`workers`).
+    """
+    tasks = (_task(inputs, images) for images in cut(inputs[0]))
+    return joined(list(ordered_map(_measured, tasks)))
+
+
+def _task(inputs: Sequence[Inputs], images: tuple[int, int]) -> _Task:
+    here = slice(*images)
+    first = inputs[0]
+    detectors = []
+    for one in inputs:
+        partners = one.paired[here]
+        present = partners != NO_DETECTIONS
+        detectors.append((part_of(one.det, partners[present]), np.flatnonzero(present)))
+    gt = part_of(first.gt, np.arange(*images))
+    return _Task(gt.names, first.options.invalid, gt, detectors)
+
+
+def _measured(task: _Task) -> Scene:
+    count = len(task.names)
+    gt = _objects(task.gt, task.invalid, True)
+    sides = [
+        _spread(_objects(part, task.invalid, False), images, count)
+        for part, images in task.detectors
+    ]
+    det, detector = interleaved(sides)
+    overlap = overlaps.measure(ImageBatch(task.names, np.zeros((count, 2)), gt, det))
+    gt_area, det_area = overlap.gt_area[overlap.gt], overlap.det_area[overlap.det]
+    return Scene(
+        task.names,
+        gt,
+        det,
+        detector,
+        *_pairs(det, overlap.det_area),
+        overlap.gt,
+        overlap.det,
+        quotient(overlap.area, gt_area),
+        quotient(overlap.area, det_area),
+        quotient(overlap.area, gt_area + det_area - overlap.area),
+    )
+
+
+def _objects(part: Part, invalid: str, is_gt: bool) -> Objects:
+    return treat_invalid(part.read(), invalid, "gt" if is_gt else "det")[0].objects
+
+
+def _spread(objects: Objects, images: Ints, count: int) -> Objects:
+    """Return the objects of some images as those of `count` images."""
+    counts = np.zeros(count, np.int64)
+    counts[images] = np.diff(objects.offsets)
+    return replace(objects, offsets=offsets_of(counts))
+
+
+def interleaved(sides: Sequence[Objects]) -> tuple[Objects, Ints]:
+    """Return the objects of several sides of the same images as those of one, image by image; and
+    of which side each is.
+    """
+    image = np.concatenate([side.image for side in sides])
+    order = np.argsort(image, kind="stable")
+    offsets = offsets_of(np.sum([np.diff(side.offsets) for side in sides], axis=0))
+    side = np.repeat(np.arange(len(sides)), [one.count for one in sides])
+    return take(concatenate(sides), order, offsets), side[order]
+
+
+def _pairs(objects: Objects, area: Floats) -> tuple[Ints, Ints, Floats]:
+    """Return the pairs of detections with an IoU of at least `SAME`, and the IoU."""
+    drawn = objects.boxes
+    one, other = touching_boxes(drawn, objects.offsets, drawn, objects.offsets)
+    once = one < other
+    one, other = one[once], other[once]
+    # No more than their boxes share can be shared: most pairs need no polygons.
+    most = boxes.area(boxes.intersection(drawn[one], drawn[other]))
+    possible = most >= SAME * np.maximum(area[one], area[other])
+    one, other = one[possible], other[possible]
+    made = shapes.from_objects(objects, CONTINUOUS)
+    shared = shapes.pair_area(made, one, made, other)
+    iou = quotient(shared, area[one] + area[other] - shared)
+    same = iou >= SAME
+    return one[same], other[same], iou[same]
+
+
+def joined(scenes: Sequence[Scene]) -> Scene:
+    """Return the images of several scenes as one."""
+    gt_before = offsets_of([scene.gt.count for scene in scenes])
+    det_before = offsets_of([scene.det.count for scene in scenes])
+
+    def rows(name: str, before: Ints) -> Ints:
+        return np.concatenate(
+            [getattr(scene, name) + first for scene, first in zip(scenes, before, strict=False)]
+        )
+
+    def column(name: str) -> Floats:
+        return np.concatenate([getattr(scene, name) for scene in scenes])
+
+    return Scene(
+        [name for scene in scenes for name in scene.names],
+        concatenate([scene.gt for scene in scenes]),
+        concatenate([scene.det for scene in scenes]),
+        np.concatenate([scene.detector for scene in scenes]),
+        rows("one", det_before),
+        rows("other", det_before),
+        column("iou"),
+        rows("at_gt", gt_before),
+        rows("at_det", det_before),
+        *(column(name) for name in ("share_of_gt", "share_of_det", "gt_iou")),
+    )

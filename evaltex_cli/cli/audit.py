@@ -1,0 +1,88 @@
+"""``evaltex audit``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from evaltex_cli.cli.compare import named_detectors
+from evaltex_cli.cli.messages import all_faults_option
+from evaltex_cli.cli.options import (
+    Chosen,
+    NumberRange,
+    form_option,
+    input_options,
+    label_option,
+    output_option,
+    protocol_options,
+)
+from evaltex_cli.cli.output import error_exit, stop, warn, write_output
+from evaltex_cli.cli.paths import INPUT, force_option
+from evaltex_cli.cli.terminal import screen
+from evaltex_cli.cli.work import Work, work_options
+from evaltex_cli.formats.options import InputOptions
+
+EXAMPLES = (
+    "evaltex audit gt.txt det.txt other.txt",
+    "evaltex audit gt.txt det.txt other.txt --protocol iou,evaltex --format json",
+)
+
+
+@click.argument("paths", type=INPUT, nargs=-1, required=True, metavar="GT DET DET...")
+@click.option(
+    "--suspicion",
+    type=NumberRange(0, 1),
+    default=0.5,
+    show_default=True,
+    help="Least suspicion of what the ranking leaves out.",
+)
+@protocol_options(help_text="Protocols to rank by.  [default: evaltex]")
+@input_options()
+@work_options
+@label_option
+@form_option
+@output_option("audit")
+@force_option
+@all_faults_option
+def command(
+    paths: tuple[Path, ...],
+    suspicion: float,
+    chosen: Chosen,
+    options: InputOptions,
+    work: Work,
+    labels: tuple[str, ...],
+    form: str,
+    output: Path | None,
+) -> None:
+    """Find what may be wrong in the ground truth: where detectors agree, but not with it.
+
+    Give the detections of two or more detectors. Each suspect has a suspicion from 0 to 1: an
+    estimate of the probability that an annotator would change it. The ranking is shown with all
+    objects, and with suspects as don't care.
+    """
+    with error_exit():
+        gt, *detections = paths
+        if len(detections) < 2:
+            stop("an audit needs two or more detectors; give GT DET_A DET_B ...")
+        named = named_detectors(tuple(detections), labels)
+        from evaltex_cli.audit import audit, tables, terminal_table, what_if
+        from evaltex_cli.evaluation.inputs import open_inputs
+
+        parameters, options = chosen.parameters(), chosen.read_by(options)
+        work.prepare("evaltex_cli.audit.audit")
+        with work.workers(gt, *detections, options.images, options.lines) as ordered_map:
+            inputs = {
+                label: open_inputs(gt, det, options, ordered_map) for label, det in named.items()
+            }
+            scored = what_if.scored(inputs, parameters, ordered_map)
+            found = audit.audited(inputs, ordered_map)
+            likely = [one for one in found.suspects if one.suspicion >= suspicion]
+            compared = what_if.what_if(inputs, scored, likely, ordered_map)
+        found = replace(found, what_if=compared, suspicion=suspicion)
+        warn(found.warnings)
+        if form == "table":
+            write_output(terminal_table.table(found, screen(output)), output)
+        else:
+            write_output(tables.FORMATS[form](found), output)

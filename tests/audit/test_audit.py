@@ -1,0 +1,95 @@
+"""Suspects of the ground truth, in scenes made by hand and in real data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from evaltex_cli.audit.audit import Audit, audited
+from evaltex_cli.audit.suspects import Kind, Suspect
+from evaltex_cli.evaluation.arrays import OneImage, objects_of
+from evaltex_cli.evaluation.inputs import open_inputs
+from evaltex_cli.formats import memory
+from evaltex_cli.formats.options import InputOptions
+
+Images = Mapping[str, OneImage]
+WORDS = [[x, y, x + 80, y + 20] for y in range(0, 300, 50) for x in range(0, 400, 100)]
+"""Boxes of the words of a page."""
+
+
+def shifted(boxes: Sequence[Sequence[float]], seed: int) -> list[list[float]]:
+    """Boxes a detector might return: each corner off by a few pixels."""
+    noise = np.random.default_rng(seed).uniform(-2, 2, (len(boxes), 4))
+    return (np.array(boxes, float).reshape(-1, 4) + noise).tolist()
+
+
+def audit_of(gt: Images, detectors: Mapping[str, Images]) -> Audit:
+    gt_side = memory.source("gt", {name: objects_of(one) for name, one in gt.items()}, {})
+    return audited(
+        {
+            label: open_inputs(
+                gt_side,
+                memory.source("det", {name: objects_of(one) for name, one in det.items()}, {}),
+                InputOptions(),
+            )
+            for label, det in detectors.items()
+        }
+    )
+
+
+def audit_of_page(gt: OneImage, seen: Sequence[Sequence[float]], detectors: int = 3) -> Audit:
+    """Of one page, on which every detector returns what it sees."""
+    return audit_of({"page": gt}, {f"d{k}": {"page": shifted(seen, k)} for k in range(detectors)})
+
+
+def of_kind(found: Audit, kind: Kind) -> list[Suspect]:
+    return [one for one in found.suspects if one.kind == kind]
+
+
+def test_a_page_that_all_detectors_find_has_no_likely_suspects() -> None:
+    found = audit_of_page(WORDS, WORDS)
+    assert all(one.suspicion < 0.5 for one in found.suspects)
+    assert found.independent == ["d0", "d1", "d2"]
+
+
+def test_a_word_without_an_object_is_missing() -> None:
+    first = audit_of_page(WORDS[1:], WORDS).suspects[0]
+    assert (first.kind, first.image, first.objects, first.current) == ("missing", "page", (), ())
+    assert first.suspicion > 0.8
+    assert first.detectors == ("d0", "d1", "d2")
+    assert np.allclose(first.box, WORDS[0], atol=2)
+    assert [one.dont_care for one in first.proposed] == [False]
+    assert np.allclose(np.ravel(first.proposed[0].vertices), WORDS[0], atol=2)
+
+
+def test_an_object_without_any_detection_is_unfound() -> None:
+    (one,) = of_kind(audit_of_page([*WORDS, [500, 0, 580, 20]], WORDS), "unfound")
+    assert one.objects == (len(WORDS) + 1,)
+    assert one.detectors == ()
+    assert [each.dont_care for each in one.proposed] == [True]
+    assert one.proposed[0].vertices == one.current[0].vertices == ((500, 0), (580, 20))
+
+
+def test_an_object_half_its_height_off_is_misplaced() -> None:
+    moved = [[0, 10, 80, 30], *WORDS[1:]]
+    first = audit_of_page(moved, WORDS).suspects[0]
+    assert (first.kind, first.objects) == ("misplaced", (1,))
+    assert first.suspicion > 0.8
+    assert np.allclose(np.ravel(first.proposed[0].vertices), WORDS[0], atol=2)
+
+
+def test_a_detector_that_copies_another_counts_once() -> None:
+    seen = {f"d{k}": {"page": shifted(WORDS, k)} for k in range(3)}
+    alone = audit_of({"page": WORDS[1:]}, seen)
+    copied = audit_of({"page": WORDS[1:]}, {**seen, "e": seen["d1"], "f": seen["d1"]})
+    assert copied.copies == {"e": "d1", "f": "d1"}
+    assert copied.independent == alone.independent == ["d0", "d1", "d2"]
+    assert copied.suspects == alone.suspects
+
+
+def test_the_order_of_detectors_and_images_does_not_matter() -> None:
+    pages = {"a": WORDS[1:], "b": WORDS, "c": WORDS[:5]}
+    seen = {f"d{k}": {name: shifted(WORDS, 3 * k) for name in pages} for k in range(3)}
+    other = {label: dict(reversed(of_one.items())) for label, of_one in reversed(seen.items())}
+    assert audit_of(pages, seen).suspects == audit_of(dict(reversed(pages.items())), other).suspects
