@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from evaltex_cli.cli.messages import all_faults_option
+from evaltex_cli.cli.numbers import Number
 from evaltex_cli.cli.options import (
     Chosen,
     all_scores_option,
@@ -30,7 +31,9 @@ EXAMPLES = (
 
 
 def _limit(name: str, default: float, help_text: str) -> Any:
-    return click.option(f"--{name}", type=float, default=default, show_default=True, help=help_text)
+    return click.option(
+        f"--{name}", type=Number(), default=default, show_default=True, help=help_text
+    )
 
 
 def _bins(name: str, default: str, what: str) -> Any:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evaltex_cli.cli.messages import all_faults_option
+from evaltex_cli.cli.numbers import WholeNumber
 from evaltex_cli.cli.options import (
     Chosen,
     all_scores_option,
@@ -69,7 +70,7 @@ def _bootstrap(level: float | None, **drawn: int) -> Bootstrap | None:
 @input_options("Folder of the pictures, for sizes and the report.")
 @click.option(
     "--max-pixels",
-    type=click.IntRange(min=1),
+    type=WholeNumber(min=1),
     default=MAX_PIXELS,
     show_default=True,
     help="Refuse label pictures of more pixels.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -14,6 +13,7 @@ from click.core import ParameterSource
 
 from evaltex_cli import formats
 from evaltex_cli.cli.names import Name, Names, one_of
+from evaltex_cli.cli.numbers import Level, Number, WholeNumber
 from evaltex_cli.cli.paths import CONFIG, INPUT, PICTURES, ImageList, OutputFile
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.formats.options import INVALID_POLYGONS, Coordinates, InputOptions, column_mapping
@@ -25,16 +25,6 @@ HELP_OPTIONS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 ALL = "all"
 FORMS = ("table", "json", "csv", "markdown", "latex")
 """What every command that prints results can print; the first is the default."""
-
-
-class NumberRange(click.FloatRange):
-    """Numbers of a range; NaN, which no comparison keeps out, is not one of them."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        number = super().convert(value, param, ctx)
-        if math.isnan(number):
-            self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
-        return number
 
 
 def _taken_by(
@@ -114,7 +104,7 @@ gt_format_option, det_format_option = (
 )
 min_confidence_option = click.option(
     "--min-confidence",
-    type=NumberRange(0, 1),
+    type=Number(0, 1),
     help="Leave out detections with a confidence below N.",
 )
 only_option = click.option(
@@ -166,36 +156,18 @@ diagnose_option = click.option(
 )
 resamples_option = click.option(
     "--resamples",
-    type=click.IntRange(min=1),
+    type=WholeNumber(min=1),
     default=2000,
     show_default=True,
     help="Random subsets of the images.",
 )
 seed_option = click.option(
     "--seed",
-    type=click.IntRange(min=0),
+    type=WholeNumber(min=0),
     default=0,
     show_default=True,
     help="Seed of the random subsets.",
 )
-
-
-class Level(NumberRange):
-    """The value of an option that needs none, and takes the word after it for one."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter:
-            self.fail(f"{value!r} is no level between 0 and 1; {self._advice(value)}", param, ctx)
-
-    @staticmethod
-    def _advice(value: str) -> str:
-        try:
-            share = float(str(value).rstrip("%")) / 100
-        except ValueError:
-            return "for 0.95, put the option after the paths."
-        return f"did you mean {share:g}?" if 0 < share < 1 else "expected one such as 0.95."
 
 
 def ci_option(name: str, default: float | None, help_text: str) -> Decorator:

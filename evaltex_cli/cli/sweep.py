@@ -11,10 +11,9 @@ import click
 
 from evaltex_cli.cli.evaluate import GATE_NOT_MET
 from evaltex_cli.cli.messages import all_faults_option
+from evaltex_cli.cli.numbers import Level, Number, WholeNumber
 from evaltex_cli.cli.options import (
     Chosen,
-    Level,
-    NumberRange,
     ci_option,
     form_option,
     input_options,
@@ -45,14 +44,14 @@ EXAMPLES = (
 @click.argument("res_dir", type=OUTPUT_FOLDER, required=False)
 @click.option(
     "--points",
-    type=click.IntRange(min=1),
+    type=WholeNumber(min=1),
     default=100,
     show_default=True,
     help="Levels to try, at most.",
 )
 @click.option(
     "--folds",
-    type=click.IntRange(min=2),
+    type=WholeNumber(min=2),
     default=5,
     show_default=True,
     help="Folds of the cross-validation.",
@@ -70,14 +69,14 @@ EXAMPLES = (
 @seed_option
 @click.option(
     "--tolerance",
-    type=NumberRange(0, 1),
+    type=Number(0, 1),
     default=0.005,
     show_default=True,
     help="Loss of F-score on the plateau, at most.",
 )
 @click.option(
     "--max-detections",
-    type=click.IntRange(min=1),
+    type=WholeNumber(min=1),
     help="Detections of an image for ap_coco, at most.  [default: all]",
 )
 @click.option("--plots", is_flag=True, help="Write the curves to RES_DIR as SVG.")

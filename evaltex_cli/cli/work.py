@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from evaltex_cli import formats
-from evaltex_cli.cli.options import NumberRange, group
+from evaltex_cli.cli.numbers import Number, WholeNumber
+from evaltex_cli.cli.options import group
 from evaltex_cli.cli.output import warn
 from evaltex_cli.runtime import cores, input_files
 
@@ -80,7 +81,7 @@ class Work:
 
 _jobs_option = click.option(
     "--jobs",
-    type=click.IntRange(min=0, max=MAX_JOBS),
+    type=WholeNumber(min=0, max=MAX_JOBS),
     default=1,
     show_default=True,
     help="Worker processes; 0: one per processor.",
@@ -95,7 +96,7 @@ work_options = group(
     ),
     cluster_timeout=click.option(
         "--cluster-timeout",
-        type=NumberRange(min=1),
+        type=Number(min=1),
         default=60.0,
         show_default=True,
         help="Seconds to wait for the cluster's workers.",

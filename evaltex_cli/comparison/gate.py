@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from evaltex_cli.comparison.baselines import Before, read_baselines, refuse_replaced_baselines
 from evaltex_cli.errors import ConfigError
+from evaltex_cli.errors.suggestions import number_meant
 from evaltex_cli.evaluation.evaluate import of_nothing
 from evaltex_cli.evaluation.tally import Evaluation, Run
 from evaltex_cli.protocols import plain, score_names
@@ -27,6 +28,7 @@ _EXPRESSION = re.compile(
     rf"|:\s*(?P<change>[-+]\s*{_NUMBER})\s*(?P<percent>%?))\s*",
     re.IGNORECASE | re.ASCII,
 )
+_IN_PERCENT = re.compile(r"\s*([^<>]{1,100}[<>]=?\s*)([\d.,]{1,20}\s*%)\s*", re.ASCII)
 _FORMS = (
     "SCORE<VALUE (also <=, >, >=), or against a baseline SCORE:-CHANGE or SCORE:-PERCENT%, with"
     " PROTOCOL. before it;"
@@ -34,8 +36,6 @@ _FORMS = (
 )
 TOLERANCE = 1e-12
 """A score this close to a limit is at it: the difference is rounding."""
-_LEAST_PERCENT = 2
-"""A limit above it of a score in [0, 1] is meant in percent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def parse(expression: str) -> Gate:
     """
     parts = _EXPRESSION.fullmatch(expression)
     if parts is None:
-        raise ConfigError(f"--fail-if {expression}: expected {_FORMS}")
+        raise ConfigError(f"--fail-if {expression}: {_limit_in_percent(expression)}{_FORMS}")
     try:
         number = float("".join((parts["threshold"] or parts["change"]).split()))
     except ValueError as error:
@@ -95,6 +95,15 @@ def parse(expression: str) -> Gate:
         parts["percent"] == "%",
         name,
     )
+
+
+def _limit_in_percent(expression: str) -> str:
+    """Begin what is expected instead of an expression; a limit in percent has its own hint."""
+    parts = _IN_PERCENT.fullmatch(expression)
+    meant = parts and number_meant(parts[2], 0, 1)
+    if parts is None or meant is None:
+        return "expected "
+    return f"only a change is in percent; write {parts[1]}{meant:g}; expected "
 
 
 Recalls: TypeAlias = Mapping[str, Mapping[str, float | None]]
@@ -278,25 +287,55 @@ def _before(gate: Gate, protocol: str, before: Before) -> float | None:
 
 
 def _refuse_pointless(gate: Gate, nothing: Evaluation, before: Before) -> None:
-    """Refuse, before any work, a gate that cannot be decided, or that no
-    result can fail; raises as `verdicts`.
+    """Refuse, before any work, a gate that cannot be decided, or that says nothing; raises as
+    `verdicts`.
     """
     name = nothing.protocol.name
     is_share = _resolved(gate, name, nothing.scores) not in nothing.protocol.unbounded
     operator, limit, base = _limit(gate, nothing, before)
-    if is_share and base is None and _LEAST_PERCENT < limit <= 100 and operator.startswith("<"):
-        raise ConfigError(
-            f"--fail-if {gate.expression}: every result fails this gate: {gate.shown} is from 0 to"
-            f" 1 (did you mean {limit / 100:g}?)"
-        )
-    if _compare(0.0, operator, limit) or _compare(1.0 if is_share else math.inf, operator, limit):
+    bounds = (0.0, 1.0 if is_share else math.inf)
+    refuse_impossible(gate, gate.shown, bounds, operator, limit, base)
+
+
+def refuse_impossible(
+    gate: Gate,
+    shown: str,
+    bounds: tuple[float, float],
+    operator: str,
+    limit: float,
+    base: float | None = None,
+) -> None:
+    """Refuse a gate that no result can fail, and one that every result fails.
+
+    Parameters
+    ----------
+    shown : str
+        The score's name in the message.
+    bounds : (float, float)
+        The least and the greatest value of the score.
+    base : float, optional
+        The baseline's value, if the limit is of it.
+
+    Raises
+    ------
+    ConfigError
+        With the score's range.
+    """
+    low, high = bounds
+    fails = {_compare(value, operator, limit) for value in bounds}
+    if len(fails) == 2:
         return
-    values = "from 0 to 1" if is_share else "never below 0"
+    values = f"from {low:g} to {high:g}" if high < math.inf else f"never below {low:g}"
+    what = "every result fails this gate" if True in fails else "no result can fail this gate"
+    meant = number_meant(f"{limit:g}", *bounds) if True in fails else None
     against = "" if base is None else f" (the baseline's is {base:.6g})"
     raise ConfigError(
-        f"--fail-if {gate.expression}: no result can fail this gate: {gate.shown} is {values}, and"
-        " it fails if it is"
-        f" {operator} {limit:.6g}{against}"
+        f"--fail-if {gate.expression}: {what}: {shown} is {values}"
+        + (
+            f", and it fails if it is {operator} {limit:.6g}{against}"
+            if meant is None
+            else f" (did you mean {meant:g}?)"
+        )
     )
 
 

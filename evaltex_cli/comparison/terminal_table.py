@@ -94,10 +94,7 @@ def shown_scores(comparison: Comparison, all_scores: bool) -> list[ScoreComparis
 def _head(comparisons: Sequence[Comparison], look: _Look, all_scores: bool) -> Iterator[str]:
     images = counted(max(one.compared_images for one in comparisons), "{count} image[s]")
     first, others = look.names[0].strip(), len(look.names) - 1
-    text = (
-        f"Differences to {first}; {per_cent(look.level)} bootstrap confidence intervals over"
-        f" {images}"
-    )
+    text = f"Differences to {first}; {per_cent(look.level)} confidence intervals over {images}"
     marks = f"> best; p is corrected for {others} detectors under Holm" if others > 1 else "> best"
     if not all_scores:
         corrected = f"; ** p < {look.alpha:g} also when corrected for {others} detectors (Holm)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Sequence
 
@@ -14,6 +15,8 @@ HINT_WORK = 1_000_000
 together, a twentieth of them for one.
 """
 _NEIGHBOURS = 10
+_PERCENT = 10
+"""From here on, a number that should be a share is one in percent."""
 
 
 def unknown(what: str, name: str, known: Sequence[str]) -> str:
@@ -84,3 +87,24 @@ def _around(ordered: Sequence[str], name: str) -> list[str]:
     at = bisect_left(ordered, name)
     near = range(max(at - _NEIGHBOURS, 0), min(at + _NEIGHBOURS, len(ordered)))
     return [ordered[k] for k in sorted(near, key=lambda k: abs(k - at + 0.5))]
+
+
+def number_meant(text: str, least: float | None, most: float | None) -> float | None:
+    """Return the number from `least` to `most` that a text such as ``50%`` or ``0,5`` means; None
+    for a text that means none.
+
+    A percentage means a share, so there must be no number above 1; then 50 means 0.5, too, but 2
+    may mean anything.
+    """
+    digits = text.strip().removesuffix("%").strip().replace(",", ".", 1)
+    try:
+        value = float(digits)
+    except ValueError:
+        return None
+    is_share = most is not None and most <= 1
+    if text.strip().endswith("%") or (value >= _PERCENT and "," not in text):
+        value = value / 100 if is_share else math.nan
+    elif "," not in text:
+        return None
+    low, high = -math.inf if least is None else least, math.inf if most is None else most
+    return value if low <= value <= high and math.isfinite(value) else None

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evaltex_cli.errors import ConfigError, quote
-from evaltex_cli.errors.suggestions import nearest, unknown
+from evaltex_cli.errors.suggestions import nearest, number_meant, unknown
 from evaltex_cli.protocols import PROTOCOLS, plain
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.presets import PRESETS, Preset
@@ -260,8 +260,15 @@ def _value(field: Any, setting: Setting) -> Any:
         )
     )
     if not in_range:
+        meant = (
+            number_meant(setting.value, limits.get("min"), limits.get("max", limits.get("below")))
+            if field.type == "float" and "%" in setting.value
+            else None
+        )
+        advice = "" if meant is None else f"; write {meant:g}"
         raise ConfigError(
-            f"{setting.place}: {setting.key} is {quote(setting.value)}; expected {allowed(field)}"
+            f"{setting.place}: {setting.key} is {quote(setting.value)}; expected"
+            f" {allowed(field)}{advice}"
         )
     return value
 

@@ -29,7 +29,7 @@ OBJECTS_MARK = b"evaltex objects"
 _TAIL_BYTES = 1 << 16
 KINDS = {
     "comparison": re.compile(
-        rb"Differences to [^\n]{1,200}; [\d.]+% bootstrap |"
+        rb"Differences to [^\n]{1,200}; [\d.]+% (?:bootstrap|confidence) |"
         rb"protocol,score,detector,|<!-- evaltex comparison -->|% evaltex comparison\n|"
         + _DOCUMENT
         + b'comparison"'

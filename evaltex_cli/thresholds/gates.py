@@ -9,15 +9,17 @@ count as scores.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evaltex_cli.comparison.gate import Gate, decided, parse
+from evaltex_cli.comparison.gate import Gate, decided, parse, refuse_impossible
 from evaltex_cli.errors import ConfigError, InputError, quote
 from evaltex_cli.evaluation.inputs import parts_of
 from evaltex_cli.protocols import score_names
+from evaltex_cli.protocols.base import load
 from evaltex_cli.results.result_document import Verdict
 from evaltex_cli.runtime.input_files import read_regular
 from evaltex_cli.thresholds.result import Sweep
@@ -40,8 +42,8 @@ class Gates:
         Raises
         ------
         ConfigError
-            For a protocol that is not in the run, an unknown score, and a gate that needs a
-            baseline that is not there.
+            For a protocol that is not in the run, an unknown score, a limit out of its range, and a
+            gate that needs a baseline that is not there.
         InputError
             For a baseline of other data or parameters.
         """
@@ -60,7 +62,9 @@ class Gates:
         except ConfigError as error:
             raise ConfigError(f"{lead}{error} (scores of {name})") from error
         base = None
-        if gate.operator is None:
+        if gate.operator is not None:
+            refuse_impossible(gate, own, _bounds(own, name), gate.operator, gate.limit)
+        else:
             if name not in self.before:
                 raise ConfigError(
                     f"{lead}needs an earlier sweep of {name}; give one by --baseline {FILE}"
@@ -144,6 +148,13 @@ def _subject(gate: Gate, names: Sequence[str]) -> tuple[str, str]:
             f" {names[0]}.{gate.score}, or give one by --protocol"
         )
     return gate.protocol or POINT, names[0]
+
+
+def _bounds(score: str, protocol: str) -> tuple[float, float]:
+    """Return the least and the greatest value of a score of a sweep."""
+    if score == "optimism":
+        return -1.0, 1.0
+    return 0.0, math.inf if score in load(protocol).unbounded else 1.0
 
 
 def _scores(members: Mapping[str, Any], part: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ images pair: everything at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from evaltex_cli.evaluation import coordinate_mixups, pairing, swapped_inputs
 from evaltex_cli.evaluation.likely_mistakes import MANY_IMAGES
 from evaltex_cli.evaluation.unusual_values import unusual_values
 from evaltex_cli.formats import locations
-from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.base import IN_FRACTIONS, Source
 from evaltex_cli.formats.files import image_names
 from evaltex_cli.formats.image_sizes import with_sizes, with_sizes_of_each_other
 from evaltex_cli.formats.options import InputOptions
@@ -84,7 +84,9 @@ def validate(
         if theirs is not None:
             det_sizes = np.zeros((len(theirs.source.names), 2))
             det_sizes[partners[partners >= 0]] = sizes[partners >= 0]
-            read_all(theirs, det_sizes, problems, ordered_map)
+            of_theirs: list[Problem] = []
+            read_all(theirs, det_sizes, of_theirs, ordered_map)
+            problems += _without_same_pictures(of_theirs, problems)
             problems += _pairing_problems(ours, theirs, paired, also)
             problems += _coordinate_problems(
                 ours, theirs, paired if (paired >= 0).any() else also, sizes
@@ -99,6 +101,16 @@ def validate(
         list(_pairs(ours, theirs, paired, also)) if ours and theirs else [],
         sorted(problems, key=lambda problem: (problem.level, problem.side != "gt")),
     )
+
+
+def _without_same_pictures(theirs: list[Problem], ours: Sequence[Problem]) -> list[Problem]:
+    """Leave out that sizes of pictures are missing where the ground truth misses them, too: they
+    are of the same images.
+    """
+    missing, _ = IN_FRACTIONS
+    if all(one.found != missing for one in ours):
+        return theirs
+    return [one for one in theirs if one.found != missing]
 
 
 def _make_pixels(

@@ -219,7 +219,6 @@ def test_a_gate_that_no_result_can_fail_is_refused(tmp_path, evaluation, express
         "recall<1e-9",
         "recall<=0",
         "recall>=1",
-        "recall<2",
         "recall:-0.49",
         "recall:+0.49",
         "recall:-99%",
@@ -233,11 +232,39 @@ def test_gates_that_some_result_fails(tmp_path, evaluation, expression):
     )
 
 
+@pytest.mark.parametrize(
+    ("expression", "advice"),
+    [
+        ("recall<2", ", and it fails if it is < 2"),
+        ("recall<=1", ", and it fails if it is <= 1"),
+        ("recall>=0", ", and it fails if it is >= 0"),
+        ("recall>-1", ", and it fails if it is > -1"),
+        ("recall[height<16]<1.5", ", and it fails if it is < 1.5"),
+        ("recall<50", " (did you mean 0.5?)"),
+    ],
+)
+def test_a_gate_that_every_result_fails_is_refused(evaluation, expression, advice):
+    with pytest.raises(ConfigError, match="every result fails this gate: ") as found:
+        prepared(evaluation, expression)
+    assert str(found.value).endswith(f" is from 0 to 1{advice}")
+
+
+@pytest.mark.parametrize("expression", ["recall<50%", "recall < 50 %"])
+def test_a_limit_in_percent_is_not_one(expression):
+    written = expression.partition("50")[0] + "0.5"
+    with pytest.raises(
+        ConfigError, match=f"only a change is in percent; write {written}; expected"
+    ):
+        gate.parse(expression)
+
+
 def test_counts_may_change_by_more_than_1():
     found = Accumulator("cleval").compute()
     assert len(prepared(found, "missed_characters>5", "splits<1").gates) == 2
     with pytest.raises(ConfigError, match="is never below 0"):
         prepared(found, "splits<0")
+    with pytest.raises(ConfigError, match="every result fails this gate: splits is never below 0"):
+        prepared(found, "splits>=0")
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_no_line_is_wider_than_the_terminal(folder: Path, detectors: int, patter
 
 def test_one_line_for_each_detector_with_marks(folder: Path) -> None:
     lines = shown(compared(folder, ["a", "b", "c"], ("iou",)))
-    assert lines[0] == "Differences to a; 95% bootstrap confidence intervals over 12 images"
+    assert lines[0] == "Differences to a; 95% confidence intervals over 12 images"
     assert lines[1] == "> best; * p < 0.05; ** p < 0.05 also when corrected for 2 detectors (Holm)"
     at = next(k for k, line in enumerate(lines) if line.startswith("iou "))
     assert lines[at].split() == ["iou", "recall", "precision", "hmean", "difference", "in", "hmean"]

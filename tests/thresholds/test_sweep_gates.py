@@ -86,6 +86,9 @@ def _other(one: tuple[object, ...], tmp_path: Path) -> Path:
         ("sweep.nothing<1", "unknown score"),
         ("recall[height<16]<1", "a sweep has no slices"),
         ("sweep.hmean:-1%", "needs an earlier sweep of iou"),
+        ("sweep.hmean<2", "every result fails this gate: hmean is from 0 to 1"),
+        ("level>1", "no result can fail this gate: level is from 0 to 1"),
+        ("optimism<-1.5", "no result can fail this gate: optimism is from -1 to 1"),
     ],
 )
 def test_what_cannot_be_decided(files: tuple[Path, Path], expression: str, message: str) -> None:

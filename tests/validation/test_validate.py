@@ -747,3 +747,20 @@ def test_no_false_alarm_on_real_data(gt, det):
     assert guess(batch) is None
     swapped = changed(batch, lambda b: b[:, [1, 0, 3, 2]])
     assert "x and y are swapped" in guess(swapped)
+
+
+@pytest.mark.parametrize("images", [None, "pictures"])
+def test_pictures_that_are_missing_are_listed_for_one_side(tmp_path, images):
+    """Coordinates of both sides are fractions of the same pages."""
+    for side in ("gt", "det"):
+        (tmp_path / side).mkdir()
+        for k in (1, 2):
+            (tmp_path / side / f"img_{k}.txt").write_text("0 0.5 0.5 0.2 0.1\n")
+    (tmp_path / "pictures").mkdir()
+    formats = {"gt_format": "yolo", "det_format": "yolo"}
+    folder = None if images is None else tmp_path / images
+    found = validate(tmp_path / "gt", tmp_path / "det", images=folder, **formats)
+    assert [(one.kind, one.side) for one in found.problems if one.level == "error"] == [
+        ("input", "gt")
+    ]
+    assert not found.passed
