@@ -9,9 +9,9 @@ import click
 
 from evaltex_cli.cli.compare import named_detectors
 from evaltex_cli.cli.messages import all_faults_option
+from evaltex_cli.cli.numbers import Number
 from evaltex_cli.cli.options import (
     Chosen,
-    NumberRange,
     form_option,
     input_options,
     label_option,
@@ -33,7 +33,7 @@ EXAMPLES = (
 @click.argument("paths", type=INPUT, nargs=-1, required=True, metavar="GT DET DET...")
 @click.option(
     "--suspicion",
-    type=NumberRange(0, 1),
+    type=Number(0, 1),
     default=0.5,
     show_default=True,
     help="Least suspicion of what the ranking leaves out.",
