@@ -16,6 +16,8 @@ detections.
 - ``e2e_replace2``: the same, with an alien character for each of its first two
 - ``e2e_replace2_rand``: the same, with ASCII letters for two of its characters: seeded, the same
   every time
+- ``faulty``: no detections but the ground truth with injected faults (`faults`), and a patch that
+  undoes them
 
 "Crop 80%" of the paper is ``crop81``. An alien character is one that occurs nowhere in the ground
 truth: ¤ if possible.
@@ -27,8 +29,8 @@ import random
 import re
 import string
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, count, pairwise
 from pathlib import Path
@@ -37,8 +39,12 @@ import numpy as np
 
 from evaltex_cli import formats
 from evaltex_cli.conversion.base import Block, Job, Writer, load
+from evaltex_cli.conversion.faults import inject, numbered
+from evaltex_cli.conversion.patches import Patch, write_patch
+from evaltex_cli.conversion.patching import identify
 from evaltex_cli.errors import FaultLog, InputError, counted, quote
 from evaltex_cli.errors.suggestions import nearest, unknown
+from evaltex_cli.formats.base import ReadImages, Side
 from evaltex_cli.formats.collected import columns
 from evaltex_cli.formats.image_sizes import with_sizes
 from evaltex_cli.formats.options import InputOptions
@@ -60,6 +66,8 @@ SETS = (
 )
 """The sets of the paper, and ``crop80``, which is what its "Crop 80%" was meant to be."""
 
+FAULTY, RECORD = "faulty", "faulty.patch.json"
+"""The set that is ground truth, and the patch that undoes its faults."""
 SEED = 20200611
 """Of each set with random letters; the generator is Python's `random.Random`,
 a new one for every set.
@@ -76,14 +84,15 @@ _EDIT = re.compile(r"e2e_(insert|delete|replace)([1-9][0-9]{0,3})(_rand)?")
 
 @dataclass(frozen=True, slots=True)
 class Toys:
-    """What was written: files by name, images and words of the ground truth,
-    and what the user should know.
+    """What was written: files by name, images and words of the ground truth, what the user should
+    know, and how many faults of each sort were injected.
     """
 
     files: tuple[str, ...]
     images: int
     words: int
     notes: tuple[str, ...]
+    injected: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +142,7 @@ def write_toys(
     sets: Sequence[str] = (),
     layout: str | None = None,
     options: InputOptions | None = None,
+    seed: int = 0,
 ) -> Toys:
     """Write toy detections of a ground truth.
 
@@ -152,6 +162,8 @@ def write_toys(
     options : InputOptions, optional
         The ground truth's format, where content should not decide, and the folder of pictures for
         sizes.
+    seed : int
+        Of the choice of faults of `FAULTY`.
 
     Raises
     ------
@@ -160,7 +172,8 @@ def write_toys(
         cannot be written.
     """
     for name in sets:
-        _recipe(name, ALIEN)
+        if name != FAULTY:
+            _recipe(name, ALIEN)
     faults = FaultLog()
     options = options or InputOptions()
     source = formats.open_source(gt, "gt", faults, options.gt_format, options)
@@ -195,14 +208,22 @@ def write_toys(
     alien = alien_character(word.text for word in chain.from_iterable(images))
     files = [f"{name}.{layout}" for name in wanted]
     only_boxes = all(word.is_box for word in chain.from_iterable(images))
-    writer = load("evaltex" if layout == "txt" else "icdar2013" if only_boxes else "icdar2015")
     lost: Counter[str] = Counter()
-    with staged(out_dir, files) as folder:
+    injected: Counter[str] = Counter()
+    with staged(out_dir, [*files, *([RECORD] if FAULTY in wanted else [])]) as folder:
         for name, file in zip(wanted, files, strict=True):
-            job = Job(folder / file, "det", list(source.names), str(gt), faults, lost)
-            _write(job, writer, images, _recipe(name, alien))
+            side: Side = "gt" if name == FAULTY else "det"
+            job = Job(folder / file, side, list(source.names), str(gt), faults, lost)
+            if name == FAULTY:
+                injected = _write_faulty(job, read, seed)
+            else:
+                _write(job, _writer(layout, only_boxes), images, _recipe(name, alien))
     notes += [counted(number, sentence) for sentence, number in lost.items() if number]
-    return Toys(tuple(files), len(source.names), words, tuple(notes))
+    return Toys(tuple(files), len(source.names), words, tuple(notes), injected)
+
+
+def _writer(layout: str, only_boxes: bool) -> Writer:
+    return load("evaltex" if layout == "txt" else "icdar2013" if only_boxes else "icdar2015")
 
 
 # Recipes ------------------------------------------------------------------------------------------
@@ -229,8 +250,9 @@ def _recipe(name: str, alien: str) -> _Recipe:
         return _Recipe(((0.0, 0.5 + half), (0.5 - half, 1.0)))
     if (form := _EDIT.fullmatch(name)) and (not form[3] or form[1] == "replace"):
         return _Recipe(edit=_edit(form[1], int(form[2]), alien, bool(form[3])))
-    known = f"{', '.join(SETS[:3])}, ..., {SETS[-1]}; other numbers are possible"
-    raise InputError(f"unknown toy set {quote(name)}{nearest(name, list(SETS))}; known: {known}")
+    known = f"{', '.join(SETS[:3])}, ..., {SETS[-1]}; other numbers are possible; {FAULTY}"
+    guess = nearest(name, [*SETS, FAULTY])
+    raise InputError(f"unknown toy set {quote(name)}{guess}; known: {known}")
 
 
 def _edit(kind: str, characters: int, alien: str, at_random: bool) -> Callable[[str], str]:
@@ -317,6 +339,21 @@ def _write(job: Job, writer: Writer, images: Images, recipe: _Recipe) -> None:
         raise InputError(
             f"{error}\n{job.place}: EvaLTex .txt files can hold such names (layout txt)"
         ) from error
+
+
+def _write_faulty(job: Job, read: ReadImages, seed: int) -> Counter[str]:
+    """Write a ground truth with faults, and the patch that undoes them; return how many of each
+    sort there are.
+    """
+    faulty, entries = inject(job.names, read.objects, seed)
+    is_archive = job.target.suffix == ".zip"
+    if is_archive:
+        faulty, entries = numbered(job.names, faulty, entries)
+    block = Block(job.names, replace(read, objects=faulty))
+    _writer(job.target.suffix[1:], faulty.outlines.all_boxes).write(job, [block])
+    again = identify(formats.open_source(job.target, "gt", FaultLog()))
+    write_patch(job.target.with_name(RECORD), Patch(again, entries, seed))
+    return Counter(one.fault for one in entries)
 
 
 def _blocks(job: Job, images: Images, recipe: _Recipe) -> Iterator[Block]:
