@@ -20,8 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.protocols.base import EvidenceRows, Scores, Tally, load
+from evaltex_cli.protocols.base import EvidenceRows, Scores, load
 from evaltex_cli.protocols.config import parameters_of
+from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.results import significance
 
 IMAGES = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100, 200, 500)

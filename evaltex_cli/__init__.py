@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from evaltex_cli.diagnosis.diagnosis import Diagnosis
     from evaltex_cli.errors import ConfigError, EvaltexError, EvaltexWarning, InputError
     from evaltex_cli.evaluation.arrays import image_objects
+    from evaltex_cli.evaluation.evaluation import Evaluation
     from evaltex_cli.evaluation.evaluations import ByProtocol, Evaluations
-    from evaltex_cli.evaluation.tally import Evaluation
     from evaltex_cli.ranking.ranking import Ranking
     from evaltex_cli.thresholds.result import Sweep
     from evaltex_cli.validation.findings import Validation
@@ -64,7 +64,7 @@ __all__ = [
 _HOMES = {
     "Accumulator": "api.accumulator",
     "image_objects": "evaluation.arrays",
-    "Evaluation": "evaluation.tally",
+    "Evaluation": "evaluation.evaluation",
     "ByProtocol": "evaluation.evaluations",
     "Evaluations": "evaluation.evaluations",
     "Comparison": "comparison.comparison",

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from itertools import islice
 from reprlib import Repr
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from evaltex_cli.errors import ConfigError
 
 if TYPE_CHECKING:
     import pandas
 
+DataFrame: TypeAlias = "pandas.DataFrame"
 Item = TypeVar("Item")
 LONGEST_REPR = 2000
 """Characters of the longest `repr` of a record."""
@@ -155,7 +156,7 @@ def number(value: float | None, sign: str = "") -> str:
     )
 
 
-def frame(columns: Mapping[str, Sequence[Any]]) -> pandas.DataFrame:
+def frame(columns: Mapping[str, Sequence[Any]]) -> DataFrame:
     """Return columns of one length as a data frame.
 
     Raises
@@ -163,16 +164,25 @@ def frame(columns: Mapping[str, Sequence[Any]]) -> pandas.DataFrame:
     ConfigError
         When pandas is not installed.
     """
+    return _pandas().DataFrame(dict(columns))
+
+
+def frames_below(frames: Sequence[DataFrame]) -> DataFrame:
+    """Return data frames one below the other; raises as `frame`."""
+    return _pandas().concat(frames, ignore_index=True) if frames else frame({})
+
+
+def _pandas() -> Any:
     try:
         import pandas
     except ImportError as error:
         raise ConfigError(
             "pandas is not installed; to_pandas() needs it: pip install 'evaltex[tables]'"
         ) from error
-    return pandas.DataFrame(dict(columns))
+    return pandas
 
 
-def frame_of_rows(names: Sequence[str], rows: Iterator[Sequence[Any]]) -> pandas.DataFrame:
+def frame_of_rows(names: Sequence[str], rows: Iterator[Sequence[Any]]) -> DataFrame:
     """Return rows as a data frame with columns of these names; raises as `frame`."""
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
     return frame({name: list(column) for name, column in zip(names, columns, strict=True)})

@@ -1,12 +1,10 @@
-"""Evaluation of objects in memory, for training loops: no files, the same
-batches, the same scores.
-"""
+"""Evaluation image by image, for training loops: no files, the same batches, the same scores."""
 
 from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, cast, overload
 
@@ -19,9 +17,9 @@ from evaltex_cli.evaluation import evaluate, tally
 from evaltex_cli.evaluation.arrays import OneImage, image_size, objects_of, refuse_other_masks
 from evaltex_cli.evaluation.batches import are_polygons, with_pictures
 from evaltex_cli.evaluation.chosen import chosen_parameters
+from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult
 from evaltex_cli.evaluation.evaluations import ByProtocol, Evaluations, by_protocol
 from evaltex_cli.evaluation.input_counts import InputCounts, InputFile, InputSummary
-from evaltex_cli.evaluation.tally import Evaluation, ImageResult
 from evaltex_cli.formats.filters import at_least
 from evaltex_cli.formats.memory import NOTHING, ImageObjects
 from evaltex_cli.formats.options import IN_MEMORY, InputOptions
@@ -67,23 +65,13 @@ class _Scoring:
     run: tally.Run
     images: list[ImageResult] = field(default_factory=list)
 
-    def empty(self) -> _Scoring:
-        return _Scoring(self.run.empty())
-
     def add(self, batch: ImageBatch, per_image: bool) -> None:
-        self.images += tally.add_batch(self.run, batch, OF_IMAGES if per_image else None) or []
+        work = tally.SinkWork(tally.images_of) if per_image else None
+        self.images += tally.add_batch(self.run, batch, work) or []
 
     def join(self, other: _Scoring) -> None:
         self.run.gathered.add(other.run.gathered)
         self.images += other.images
-
-
-def images_of(run: tally.Run, batch: ImageBatch, evidence: Any) -> list[ImageResult]:
-    """Return the results of a batch's images, with the boxes and texts of their objects."""
-    return list(tally.image_results(run, batch, evidence, with_shapes=True))
-
-
-OF_IMAGES = tally.SinkWork(images_of)
 
 
 class Accumulator(Generic[Result]):
@@ -164,13 +152,12 @@ class Accumulator(Generic[Result]):
         self._scoring: dict[bool, dict[str, _Scoring]] = {False: {}}
         for name, record in self._chosen.records.items():
             spec = load(name)
-            self._scoring[False][name] = _Scoring(
-                tally.Run(spec, spec.resolve(record, lambda: False))
+            among_boxes, among_polygons = (
+                spec.resolve(record, lambda: False),
+                spec.resolve(record, lambda: True),
             )
-            among_polygons = spec.resolve(record, lambda: True)
-            if (
-                among_polygons != self._scoring[False][name].run.parameters
-            ):  # which one applies is known at the end
+            self._scoring[False][name] = _Scoring(tally.Run(spec, among_boxes))
+            if among_polygons != among_boxes:  # which one applies is known at the end
                 self._scoring.setdefault(True, {})[name] = _Scoring(tally.Run(spec, among_polygons))
         self._has_polygons = False
         self._has_masks: bool | None = None
@@ -231,7 +218,10 @@ class Accumulator(Generic[Result]):
             self._flush()
 
     def _image(self, name: str, gt: Objects, det: Objects, size: Floats) -> _Image:
-        made = [side if isinstance(side, ImageObjects) else None for side in (gt, det)]
+        of_gt, of_det = (
+            side.repairs if isinstance(side, ImageObjects) else GeometryCounts()
+            for side in (gt, det)
+        )
         pictures = refuse_other_masks(name, gt, det)
         has_masks = any(picture is not None for picture in pictures)
         if gt.count + det.count and self._has_masks not in (None, has_masks):
@@ -241,12 +231,10 @@ class Accumulator(Generic[Result]):
         minimum, detections = self._options.min_confidence, det.count
         if minimum is not None:
             det = at_least(det, minimum)
-        repairs = (GeometryCounts() if one is None else one.repairs for one in made)
         for picture in pictures:
             size = np.array(picture.shape, np.float64) if picture is not None else size
-        return _Image(
-            name, size, gt, det, pictures, (next(repairs), next(repairs)), detections - det.count
-        )
+        left_out = detections - det.count
+        return _Image(name, size, gt, det, pictures, (of_gt, of_det), left_out)
 
     def merge(self, other: Accumulator[Result]) -> None:
         """Add everything another accumulator has seen; it must score by the same protocols and
@@ -400,16 +388,13 @@ class Accumulator(Generic[Result]):
 
 
 def _batch(images: Sequence[_Image]) -> ImageBatch:
-    gt, det = (_joined(side) for side in ([one.gt for one in images], [one.det for one in images]))
+    gt, det = _joined([one.gt for one in images]), _joined([one.det for one in images])
     sizes = np.array([one.size for one in images]).reshape(-1, 2)
     batch = ImageBatch([one.name for one in images], sizes, gt, det)
     if all(picture is None for one in images for picture in one.pictures):
         return batch
-    return with_pictures(
-        batch, [one.pictures[0] for one in images], [one.pictures[1] for one in images]
-    )
+    return with_pictures(batch, *([one.pictures[k] for one in images] for k in (0, 1)))
 
 
-def _joined(sides: Iterable[Objects]) -> Objects:
-    parts = list(sides)
+def _joined(parts: Sequence[Objects]) -> Objects:
     return concatenate(parts) if parts else NOTHING

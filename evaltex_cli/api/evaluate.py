@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Literal, Unpack, overload
 
-from evaltex_cli.api.accumulator import images_of
 from evaltex_cli.api.inputs import Images, ScoringOptions, asked, sides, warn
 from evaltex_cli.display import Rows
 from evaltex_cli.evaluation.chosen import Chosen
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.evaluate import left_out as texts_missing
+from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult
 from evaltex_cli.evaluation.evaluations import Evaluations
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
-from evaltex_cli.evaluation.tally import Evaluation, ImageResult, Run, Sink
+from evaltex_cli.evaluation.tally import Run, Sink, images_of
 from evaltex_cli.protocols.base import load
 
 

@@ -15,10 +15,15 @@ from typing import Any, Literal, TypeAlias, TypedDict
 from evaltex_cli.errors import ConfigError, EvaltexWarning, InputError, listed, quote
 from evaltex_cli.evaluation.arrays import OneImage, image_size, objects_of, refuse_other_masks
 from evaltex_cli.evaluation.chosen import Chosen, chosen_parameters
-from evaltex_cli.evaluation.evaluate import mask_folders
 from evaltex_cli.formats import memory
 from evaltex_cli.formats.base import Side, Source
-from evaltex_cli.formats.options import IN_MEMORY, INVALID_POLYGONS, MAX_PIXELS, InputOptions
+from evaltex_cli.formats.options import (
+    IN_MEMORY,
+    INVALID_POLYGONS,
+    MAX_PIXELS,
+    InputOptions,
+    mask_folders,
+)
 from evaltex_cli.protocols import config
 from evaltex_cli.records import Objects
 from evaltex_cli.runtime import OrderedMap, cores

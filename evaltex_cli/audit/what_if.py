@@ -13,8 +13,8 @@ from evaltex_cli.audit.scenes import interleaved
 from evaltex_cli.audit.suspects import Suspect
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
+from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.inputs import Inputs
-from evaltex_cli.evaluation.tally import Evaluation
 from evaltex_cli.formats.base import ReadImages, Source
 from evaltex_cli.geometry import outlines
 from evaltex_cli.protocols import score_names

@@ -4,21 +4,21 @@ when named, heavy modules inside them.
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
+from evaltex_cli.cli.messages import wrapped_usage
 from evaltex_cli.cli.options import HELP_OPTIONS
 from evaltex_cli.cli.output import stop
 from evaltex_cli.cli.pages import Command
 from evaltex_cli.cli.terminal import color_option
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
 __all__ = ["main", "stop"]
 EVALUATE = "evaluate"
@@ -85,8 +85,6 @@ class Entry(click.Group):
         Shells look for files themselves if they get nothing else; next to commands, files have to
         be among the names.
         """
-        from click.shell_completion import CompletionItem
-
         plain_form = self.get_command(ctx, EVALUATE)
         if incomplete.startswith("-") and plain_form is not None:
             return plain_form.shell_complete(
@@ -108,8 +106,6 @@ class Entry(click.Group):
         """
         word = next((word for word in args if not word.startswith("-")), "")
         if word and not Path(word).exists():
-            import difflib
-
             close = difflib.get_close_matches(word, COMMANDS, n=1, cutoff=0.75)
             if close:
                 raise _wrapped(
@@ -124,8 +120,6 @@ class Entry(click.Group):
 
 def _wrapped(text: str, ctx: click.Context | None = None) -> click.UsageError:
     """What is wrong with the arguments, in lines that fit the terminal."""
-    from evaltex_cli.cli.messages import wrapped_usage
-
     return click.UsageError(wrapped_usage(text), ctx)
 
 

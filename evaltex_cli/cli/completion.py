@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+from click.shell_completion import get_completion_class
 
 from evaltex_cli.cli import main
 from evaltex_cli.cli.names import Name
@@ -22,8 +23,6 @@ def command(shell: str) -> None:
 
     The examples are the lines to add to the start-up file of each shell.
     """
-    from click.shell_completion import get_completion_class
-
     kind = get_completion_class(shell)
     assert kind is not None
     script = kind(main, {}, "evaltex", "_EVALTEX_COMPLETE").source()

@@ -9,6 +9,7 @@ import click
 from evaltex_cli import formats
 from evaltex_cli.cli.options import form_option
 from evaltex_cli.cli.output import echo_table, error_exit
+from evaltex_cli.results import markup
 
 EXAMPLES = ("evaltex formats", "evaltex formats --format json")
 
@@ -17,8 +18,6 @@ EXAMPLES = ("evaltex formats", "evaltex formats --format json")
 def command(form: str) -> None:
     """List the formats that are read, by their names for --gt-format, --det-format and --from."""
     with error_exit():
-        from evaltex_cli.results import markup
-
         titles = {name: formats.load(name).title for name in formats.FORMATS}
         if form == "table":
             click.echo("Formats (--gt-format, --det-format, --from), described in docs/formats.md:")

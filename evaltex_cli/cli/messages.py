@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -43,8 +44,6 @@ def all_faults() -> bool:
 
 def columns() -> int:
     """Columns of the terminal; 80 where there is none and COLUMNS is not set."""
-    import shutil
-
     return max(shutil.get_terminal_size((80, 24)).columns, _NARROWEST)
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from evaltex_cli.errors import quote
 from evaltex_cli.errors.suggestions import nearest
 from evaltex_cli.protocols import plain
 from evaltex_cli.protocols.presets import PRESETS
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
 
 class Name(click.Choice[str]):
@@ -57,8 +55,6 @@ class Name(click.Choice[str]):
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """Return the names that begin so."""
-        from click.shell_completion import CompletionItem
-
         return [CompletionItem(name) for name in self.known if name.startswith(plain(incomplete))]
 
 
@@ -74,8 +70,6 @@ class Names(Name):
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """Return the list so far, ended by each name that it may go on with."""
-        from click.shell_completion import CompletionItem
-
         before, comma, last = incomplete.rpartition(",")
         taken = {plain(name) for name in before.split(",")}
         names = super().shell_complete(ctx, param, last)

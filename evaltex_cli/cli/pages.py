@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from evaltex_cli.cli.other_tools import explained
 from evaltex_cli.version import __version__
 
 MOST_ROWS = 60
@@ -117,8 +118,6 @@ class Command(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            from evaltex_cli.cli.other_tools import explained
-
             raise explained(error, self) from error
 
     def get_help(self, ctx: click.Context) -> str:

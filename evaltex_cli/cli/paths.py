@@ -7,17 +7,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
+from evaltex_cli.conversion import is_folder
 from evaltex_cli.errors import InputError, quote
 from evaltex_cli.results.beginnings import is_of, is_output, is_result
 from evaltex_cli.runtime.input_files import read_regular
 from evaltex_cli.runtime.outputs import Rules
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
 _FORCE, _LIST = "evaltex.force", "evaltex.list"
 
@@ -56,8 +55,6 @@ class _Folder(_Named):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        from click.shell_completion import CompletionItem
-
         return [CompletionItem(incomplete, type="dir")]
 
 
@@ -163,8 +160,6 @@ def _kind(param: click.Parameter, path: Path, context: click.Context) -> object:
     """
     if not isinstance(param.type, ConvertedData):
         return param.type
-    from evaltex_cli.conversion import is_folder
-
     return OUTPUT_FOLDER if is_folder(path, context.params.get("to")) else param.type
 
 

@@ -11,6 +11,7 @@ from evaltex_cli.cli.options import form_option
 from evaltex_cli.cli.output import echo_table, error_exit
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.presets import PRESETS
+from evaltex_cli.results import markup
 
 EXAMPLES = ("evaltex protocols", "evaltex protocols --format csv")
 
@@ -25,7 +26,6 @@ def command(form: str) -> None:
     """
     with error_exit():
         from evaltex_cli.protocols.base import load
-        from evaltex_cli.results import markup
 
         loaded = {name: load(name) for name in PROTOCOLS}
         titles = {

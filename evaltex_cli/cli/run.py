@@ -16,9 +16,10 @@ from evaltex_cli.cli.output import echo_err, echo_lines, warn, write_output
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work
 from evaltex_cli.evaluation import evaluate
+from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
 from evaltex_cli.evaluation.protocol_warnings import of_protocols
-from evaltex_cli.evaluation.tally import Evaluation, ImageSink, Run, Sink, sink_of_images
+from evaltex_cli.evaluation.tally import ImageSink, Run, Sink, sink_of_images
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import load
 from evaltex_cli.results import score_forms

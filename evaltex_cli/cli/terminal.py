@@ -6,15 +6,13 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from evaltex_cli.cli.messages import columns
 from evaltex_cli.cli.names import Name
-
-if TYPE_CHECKING:
-    from evaltex_cli.results.screen import Screen
+from evaltex_cli.results.screen import Screen
 
 
 def _choose_color(ctx: click.Context, _: click.Parameter, value: str) -> None:
@@ -42,8 +40,6 @@ def color_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def screen(output: Path | None = None) -> Screen:
     """Return what stdout shows, or what a file that is written instead of it should have."""
-    from evaltex_cli.results.screen import Screen
-
     if output is not None:
         return Screen()
     color = click.get_current_context().color

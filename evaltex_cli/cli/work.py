@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from evaltex_cli import formats
 from evaltex_cli.cli.numbers import Number, WholeNumber
 from evaltex_cli.cli.options import group
 from evaltex_cli.cli.output import warn
-from evaltex_cli.runtime import cores, input_files
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from evaltex_cli.runtime import OrderedMap
-
+from evaltex_cli.runtime import OrderedMap, cores, input_files
 
 MAX_JOBS = 4096
 
@@ -58,7 +50,7 @@ class Work:
         given = [path for path in paths if path is not None]
         files = [file for path in given for file in input_files.files_of(path)]
         if self.cluster is not None:
-            formats.refuse_packed(given)
+            input_files.refuse_packed(given)
         with self._ordered_map(files) as ordered_map:
             before = input_files.stamps(files)
             yield ordered_map

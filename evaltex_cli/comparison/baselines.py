@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from evaltex_cli.errors import InputError, quote
+from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.inputs import parts_of
-from evaltex_cli.evaluation.tally import Evaluation
 from evaltex_cli.results import reader
 from evaltex_cli.results.beginnings import is_of
 from evaltex_cli.results.image_table import NO_IMAGES

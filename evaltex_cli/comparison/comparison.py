@@ -4,10 +4,10 @@ intervals and p-values, and what changed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -20,18 +20,34 @@ from evaltex_cli.comparison.changes import (
     object_changes,
 )
 from evaltex_cli.comparison.detector_results import System
-from evaltex_cli.display import Record, Table, number
+from evaltex_cli.display import DataFrame, Record, Table, frame_of_rows, number, unknown_table
 from evaltex_cli.errors import FaultLog, InputError, quote
+from evaltex_cli.evaluation.evaluation import defined
 from evaltex_cli.evaluation.protocol_warnings import of_detectors
-from evaltex_cli.evaluation.tally import defined
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.results import significance
 from evaltex_cli.results.image_table import first_difference
 from evaltex_cli.results.result_document import differences
 
-if TYPE_CHECKING:
-    import pandas
+SCORES = (
+    *(
+        "protocol",
+        "score",
+        "detector",
+        "value",
+        "low",
+        "high",
+        "difference",
+        "difference_low",
+        "difference_high",
+    ),
+    *("p_value", "p_corrected", "reason"),
+)
+CHANGES = {
+    "images": ("image", "system", "score", "before", "after", "change"),
+    "objects": ("image", "system", "id", "match_before", "match_after", "change"),
+}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -112,7 +128,7 @@ class Comparison(Record):
         reasons = (reason for score in self.scores for reason in score.reasons if reason)
         return Table(title, rows, next(reasons, ""))
 
-    def to_pandas(self, table: str = "scores") -> pandas.DataFrame:
+    def to_pandas(self, table: str = "scores") -> DataFrame:
         """Return a table as a data frame.
 
         Parameters
@@ -126,9 +142,39 @@ class Comparison(Record):
         ConfigError
             When pandas is not installed (extra ``tables``), and for another table.
         """
-        from evaltex_cli.comparison import frames
+        if table not in TABLES:
+            raise unknown_table(table, list(TABLES))
+        return TABLES[table](self)
 
-        return frames.of_comparison(self, table)
+
+def _score_rows(comparison: Comparison) -> Iterator[Sequence[Any]]:
+    """Yield one row of `SCORES` per score and detector, None where a cell is empty."""
+    for score in comparison.scores:
+        for k, label in enumerate(comparison.systems):
+            own, of_difference = (
+                score.intervals[k] or (None, None),
+                score.difference_intervals[k] or (None, None),
+            )
+            cells = [score.values[k], *own, score.differences[k], *of_difference]
+            cells += [
+                score.p_values[k],
+                score.p_corrected[k],
+                score.reasons[k] or score.interval_reasons[k],
+            ]
+            yield [comparison.protocol, score.score, label, *cells]
+
+
+def _changes(name: str) -> Callable[[Comparison], DataFrame]:
+    heads = CHANGES[name]
+    return lambda comparison: frame_of_rows(
+        heads, ([getattr(one, head) for head in heads] for one in getattr(comparison, name))
+    )
+
+
+TABLES: dict[str, Callable[[Comparison], DataFrame]] = {
+    "scores": lambda comparison: frame_of_rows(SCORES, _score_rows(comparison)),
+    **{name: _changes(name) for name in CHANGES},
+}
 
 
 def _cells(score: ScoreComparison) -> list[list[str]]:

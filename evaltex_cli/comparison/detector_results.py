@@ -13,7 +13,8 @@ from evaltex_cli.evaluation.inputs import Inputs, open_inputs
 from evaltex_cli.evaluation.tally import Sink
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import config
-from evaltex_cli.protocols.base import EvidenceRows, Protocol, Scores, Tally, load
+from evaltex_cli.protocols.base import EvidenceRows, Protocol, Scores, load
+from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.results import reader
 from evaltex_cli.results.image_table import ImageTable, ImageTableBuilder, table_of
 from evaltex_cli.results.result_document import ResultDocument, of_evaluation

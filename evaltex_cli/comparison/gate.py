@@ -16,7 +16,8 @@ from evaltex_cli.comparison.baselines import Before, read_baselines, refuse_repl
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.errors.suggestions import number_meant
 from evaltex_cli.evaluation.evaluate import of_nothing
-from evaltex_cli.evaluation.tally import Evaluation, Run
+from evaltex_cli.evaluation.evaluation import Evaluation
+from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.protocols import plain, score_names
 from evaltex_cli.results import slices
 from evaltex_cli.results.result_document import Verdict

@@ -18,7 +18,8 @@ from evaltex_cli.diagnosis.misread import Pairs, misread_pairs
 from evaltex_cli.diagnosis.selection import Repaired, overlaps_after
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.tally import Run
-from evaltex_cli.protocols.base import Evidence, Tally
+from evaltex_cli.protocols.base import Evidence
+from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import ImageBatch, Ints
 
 

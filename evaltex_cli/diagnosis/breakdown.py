@@ -11,10 +11,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from evaltex_cli.diagnosis.selection import select_images, select_overlaps
-from evaltex_cli.evaluation.tally import Evaluation, Run
+from evaltex_cli.evaluation.evaluation import Evaluation
+from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.geometry import overlaps
-from evaltex_cli.protocols.base import Evidence, ExactSum, Tally, joined
+from evaltex_cli.protocols.base import Evidence
 from evaltex_cli.protocols.matches import FALSE_POSITIVE, IGNORED, MATCH_TYPES, MISSED
+from evaltex_cli.protocols.tally import ExactSum, Tally, joined
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Objects
 
 OF_GT = tuple(

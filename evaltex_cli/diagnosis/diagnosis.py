@@ -12,23 +12,21 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evaltex_cli.diagnosis.batch_sums import BatchSums, Sums
 from evaltex_cli.diagnosis.breakdown import PROPERTIES, Bin, Edges, bins
 from evaltex_cli.diagnosis.corrections import ALL_TYPES
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, OF_OBJECTS, Thresholds
 from evaltex_cli.diagnosis.misread import Misread, most_frequent
-from evaltex_cli.display import Record, Table, frame_of_rows, number, unknown_table
+from evaltex_cli.display import DataFrame, Record, Table, frame_of_rows, number, unknown_table
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
+from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.input_counts import InputSummary
 from evaltex_cli.evaluation.inputs import Inputs
-from evaltex_cli.evaluation.tally import Evaluation, Run, Sink
+from evaltex_cli.evaluation.tally import Run, Sink
 from evaltex_cli.runtime import OrderedMap
-
-if TYPE_CHECKING:
-    import pandas
 
 NOT_DEFINED = "No object of the ground truth counts, so no score is defined (–), and none is lost."
 
@@ -138,7 +136,7 @@ class Diagnosis(Record):
         """Return the members of the command's JSON for one protocol."""
         return {**Record.to_dict(self), "remainder": dict(self.remainder)}
 
-    def to_pandas(self, table: str = "mistakes") -> pandas.DataFrame:
+    def to_pandas(self, table: str = "mistakes") -> DataFrame:
         """Return a table as a data frame.
 
         Parameters

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaltex_cli.diagnosis.breakdown import BinSums, add_bin, properties, recall_of
-from evaltex_cli.evaluation.tally import Evaluation, Run, Sink
+from evaltex_cli.evaluation.evaluation import Evaluation
+from evaltex_cli.evaluation.tally import Run, Sink
 from evaltex_cli.protocols.base import Evidence
 from evaltex_cli.records import Bools, ImageBatch, Objects
 from evaltex_cli.results.slices import Slice, parse

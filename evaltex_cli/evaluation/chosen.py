@@ -8,8 +8,8 @@ from typing import Any
 
 from evaltex_cli.errors import ConfigError, quote
 from evaltex_cli.errors.suggestions import nearest
+from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.evaluations import Evaluations
-from evaltex_cli.evaluation.tally import Evaluation
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import load
 

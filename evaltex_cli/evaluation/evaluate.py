@@ -7,7 +7,6 @@ import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -17,13 +16,14 @@ from evaltex_cli import formats
 from evaltex_cli.errors import ConfigError, InputError, counted, listed
 from evaltex_cli.evaluation import batches, fault_hints, likely_mistakes
 from evaltex_cli.evaluation.batches import BatchResult, BatchTask, Refused, cut
+from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.input_counts import InputCounts, InputFile, InputSummary
 from evaltex_cli.evaluation.inputs import LINES_OF_FILE, Inputs, signature
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, refuse_other_spellings
-from evaltex_cli.evaluation.tally import Evaluation, Run, Sink, add_batch
+from evaltex_cli.evaluation.tally import Run, Sink, add_batch
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.memory import NOTHING
-from evaltex_cli.formats.options import MAX_PIXELS, InputOptions, MaskFolders
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.object_warnings import SHOWN_IMAGES
 from evaltex_cli.records import ImageBatch
@@ -39,23 +39,6 @@ Progress: TypeAlias = Callable[[int, int], None]
 def runs_of(protocols: Mapping[str, Any], keep_rows: bool = False) -> list[Run]:
     """Return a run for each protocol, from names and parameters records."""
     return [Run(load(name), parameters, keep_rows) for name, parameters in protocols.items()]
-
-
-def mask_folders(
-    gt: str | PathLike[str] | None, det: str | PathLike[str] | None, max_pixels: int = MAX_PIXELS
-) -> MaskFolders | None:
-    """Return the folders of label pictures; None where there are none.
-
-    Raises
-    ------
-    InputError
-        When only one of them is given.
-    """
-    if gt is None and det is None:
-        return None
-    if gt is None or det is None:
-        raise InputError("gt_images and det_images go together; give both folders or neither")
-    return MaskFolders(Path(gt), Path(det), max_pixels)
 
 
 def evaluate_inputs(

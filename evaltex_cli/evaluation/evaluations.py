@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from evaltex_cli.display import Record, Table, frame, number
+from evaltex_cli.display import DataFrame, Record, Table, frames_below, number
+from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.protocol_warnings import of_protocols
-from evaltex_cli.evaluation.tally import Evaluation
 from evaltex_cli.protocols.score_names import same
-
-if TYPE_CHECKING:
-    import pandas
 
 Result_co = TypeVar("Result_co", bound=Record, covariant=True)
 
@@ -50,7 +47,7 @@ class ByProtocol(Record, Mapping[str, Result_co]):
         """Return protocol -> result, as dictionaries, lists, strings, numbers and None."""
         return {name: one.to_dict() for name, one in self.items()}
 
-    def to_pandas(self, table: str = "") -> pandas.DataFrame:
+    def to_pandas(self, table: str = "") -> DataFrame:
         """Return a table of every result, one below the other, as a data frame; see the single
         result's method.
 
@@ -59,16 +56,13 @@ class ByProtocol(Record, Mapping[str, Result_co]):
         ConfigError
             When pandas is not installed (extra ``tables``), and as the single result's method.
         """
-        frame({})  # reports that pandas is missing
-        import pandas
-
         frames = []
         for name, one in self.items():
             of_one = one.to_pandas(table) if table else one.to_pandas()  # type: ignore[attr-defined]
             if "protocol" not in of_one:
                 of_one.insert(0, "protocol", name)
             frames.append(of_one)
-        return pandas.concat(frames, ignore_index=True) if frames else frame({})
+        return frames_below(frames)
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)

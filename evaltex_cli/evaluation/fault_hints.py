@@ -6,17 +6,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evaltex_cli import formats
 from evaltex_cli.errors import EqualFaults, FaultLog, InputError, counted
+from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, described_pairs, would_pair
 from evaltex_cli.formats.base import Side, Source
-
-if TYPE_CHECKING:
-    from evaltex_cli.evaluation.inputs import Inputs
 
 INVERTED_BOX = re.compile(r"a box from \(")
 _ROW = re.compile(r"object line '[^,']+,[^']*' before any image name")

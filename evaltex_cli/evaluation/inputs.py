@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,13 +20,11 @@ from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import only_confident
 from evaltex_cli.formats.image_sizes import with_sizes, with_sizes_of_each_other
 from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions, MaskFolders
+from evaltex_cli.protocols.base import Protocol
 from evaltex_cli.protocols.presets import PRESETS
 from evaltex_cli.records import Ints
-from evaltex_cli.runtime import FailedError, OrderedMap
+from evaltex_cli.runtime import FailedError, OrderedMap, input_files
 from evaltex_cli.version import __version__
-
-if TYPE_CHECKING:
-    from evaltex_cli.protocols.base import Protocol
 
 LINES_OF_FILE = "file"
 """Value of a parameter `lines`: those of the ground truth of lines."""
@@ -97,7 +95,7 @@ def open_inputs(
         from evaltex_cli.runtime.workers import in_threads
 
         ordered_map = in_threads
-    elif any(map(formats.is_packed, files)):
+    elif any(map(input_files.unpacks, files)):
         ordered_map = map  # what is unpacked must outlive the workers
     try:
         (gt_source, faults), (det_source, more) = ordered_map(_opened, sides)

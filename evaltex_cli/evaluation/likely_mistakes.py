@@ -11,12 +11,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evaltex_cli.evaluation import swapped_inputs
+from evaltex_cli.evaluation.evaluation import Evaluation
+from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.unusual_values import unusual_values
 
 if TYPE_CHECKING:
     from evaltex_cli.evaluation.coordinate_mixups import Misreading
-    from evaltex_cli.evaluation.inputs import Inputs
-    from evaltex_cli.evaluation.tally import Evaluation
 
 FEW_IMAGES, MANY_IMAGES = 20, 100
 SHARE = 50

@@ -25,8 +25,8 @@ from evaltex_cli.evaluation.batches import BatchResult
 from evaltex_cli.evaluation.input_counts import InputCounts
 from evaltex_cli.evaluation.inputs import Inputs, signature
 from evaltex_cli.evaluation.tally import Gathered, Run
-from evaltex_cli.protocols.base import ExactSum, Tally
 from evaltex_cli.protocols.object_warnings import ObjectWarning
+from evaltex_cli.protocols.tally import ExactSum, Tally
 from evaltex_cli.version import __version__
 
 _BATCH = re.compile(rb'\{"chunk": \[(\d+), (\d+)\], ')

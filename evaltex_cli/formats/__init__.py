@@ -237,11 +237,6 @@ def refuse_unused(options: InputOptions, sources: Sequence[Source]) -> None:
         )
 
 
-def is_packed(path: Path) -> bool:
-    """Whether a file, or one of a pattern's, is unpacked to a temporary file when it is opened."""
-    return any(map(input_files.is_packed, input_files.files_of(path)))
-
-
 def is_text(path: Path, format_name: str | None) -> bool:
     """Whether an input is of EvaLTex files beyond doubt: by the format's
     name, by a pattern, packed, or plain text.
@@ -251,19 +246,6 @@ def is_text(path: Path, format_name: str | None) -> bool:
     return (
         input_files.files_of(path) != [path] or input_files.is_packed(path) or _is_plain_text(path)
     )
-
-
-def refuse_packed(paths: Sequence[Path]) -> None:
-    """Refuse what would be unpacked on this machine alone.
-
-    Raises
-    ------
-    InputError
-    """
-    for path in filter(is_packed, paths):
-        raise InputError(
-            f"{path}: packed by gzip, and workers of a cluster would not see it unpacked; unpack it"
-        )
 
 
 def _open_named(path: Path, side: Side, faults: FaultLog, name: str, index: Indexer) -> Source:

@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from evaltex_cli.errors import ConfigError, FormatError, quote
+from evaltex_cli.errors import ConfigError, FormatError, InputError, quote
 
 if TYPE_CHECKING:
     from evaltex_cli.formats.base import Side
@@ -50,6 +51,23 @@ class MaskFolders(NamedTuple):
     det: Path
     max_pixels: int = MAX_PIXELS
     base: Path = Path()
+
+
+def mask_folders(
+    gt: str | PathLike[str] | None, det: str | PathLike[str] | None, max_pixels: int = MAX_PIXELS
+) -> MaskFolders | None:
+    """Return the folders of label pictures; None where there are none.
+
+    Raises
+    ------
+    InputError
+        When only one of them is given.
+    """
+    if gt is None and det is None:
+        return None
+    if gt is None or det is None:
+        raise InputError("gt_images and det_images go together; give both folders or neither")
+    return MaskFolders(Path(gt), Path(det), max_pixels)
 
 
 IN_MEMORY = MaskFolders(Path(), Path(), 0)

@@ -8,15 +8,13 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evaltex_cli.errors import FormatError, listed
+from evaltex_cli.formats.base import Format
 from evaltex_cli.formats.documents import document_files, recognition, safe_json, safe_xml
 from evaltex_cli.formats.files import archive
 from evaltex_cli.runtime import input_files
-
-if TYPE_CHECKING:
-    from evaltex_cli.formats.base import Format
 
 _PICTURE = (
     "a picture",

@@ -37,17 +37,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.protocols import base
-from evaltex_cli.protocols.base import (
-    Count,
-    Evidence,
-    Protocol,
-    Scores,
-    Sum,
-    at_most,
-    per_image,
-    require,
-)
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores, per_image
 from evaltex_cli.protocols.evaltex_matching import (
     Local,
     Parameters,
@@ -71,6 +61,8 @@ from evaltex_cli.protocols.matches import (
     types,
 )
 from evaltex_cli.protocols.ratios import harmonic_mean, ratio, settled
+from evaltex_cli.protocols.tally import Count, Sum, at_most, require
+from evaltex_cli.protocols.tally import Tally as BaseTally
 from evaltex_cli.records import Floats, ImageBatch, Ints, Overlaps
 
 PRINTED_BINS, EMD_BINS = 10, 100
@@ -120,7 +112,7 @@ def recount(batch: ImageBatch, matches: Matches, parameters: Parameters) -> Tall
 
 
 @dataclass(frozen=True, eq=False)
-class Tally(base.Tally):
+class Tally(BaseTally):
     """Evidence of EvaLTex: sums over objects that count, histograms of their
     values, and objects by match type.
     """

@@ -52,6 +52,15 @@ class Matches(NamedTuple):
     det: SideMatches
 
 
+def scatter(values: Mapping[str, NDArray[Any]], index: Ints, count: int) -> dict[str, NDArray[Any]]:
+    """Per-object columns (count,) from values (m,) of the objects at these indices; 0 elsewhere."""
+    result: dict[str, NDArray[Any]] = {}
+    for name, column in values.items():
+        result[name] = np.zeros(count)
+        result[name][index] = column
+    return result
+
+
 def matches(
     gt: Ints,
     det: Ints,

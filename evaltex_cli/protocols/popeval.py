@@ -39,16 +39,7 @@ from evaltex_cli import geometry
 from evaltex_cli.geometry import convex, rings, rounding, shapes
 from evaltex_cli.geometry.edges import taken
 from evaltex_cli.geometry.overlaps import touching_boxes
-from evaltex_cli.protocols import base
-from evaltex_cli.protocols.base import (
-    Count,
-    Evidence,
-    Protocol,
-    Scores,
-    object_counts,
-    per_image,
-    require,
-)
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores, object_counts, per_image
 from evaltex_cli.protocols.matches import matches, mean_of
 from evaltex_cli.protocols.popeval_crossing import Crossed, common_characters, cross_out
 from evaltex_cli.protocols.ratios import (
@@ -59,6 +50,8 @@ from evaltex_cli.protocols.ratios import (
     recall_precision,
     settled,
 )
+from evaltex_cli.protocols.tally import Count, require
+from evaltex_cli.protocols.tally import Tally as BaseTally
 from evaltex_cli.records import (
     Bools,
     Convention,
@@ -93,7 +86,7 @@ class Parameters:
 
 
 @dataclass(frozen=True, eq=False)
-class Tally(base.Tally):
+class Tally(BaseTally):
     """Evidence of PopEval: characters of objects and detections, and those
     that were crossed out of both.
     """

@@ -36,21 +36,11 @@ from numpy.typing import NDArray
 from evaltex_cli.errors import InputError
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.overlaps import shapes_of
-from evaltex_cli.protocols.base import (
-    Count,
-    Evidence,
-    ObjectTally,
-    Protocol,
-    Scores,
-    Sum,
-    at_most,
-    object_counts,
-    per_image,
-    require,
-)
-from evaltex_cli.protocols.iou.iou import iou, scatter
-from evaltex_cli.protocols.matches import Matches, SideMatches, group_by, matches, mean_of
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores, object_counts, per_image
+from evaltex_cli.protocols.iou.iou import iou
+from evaltex_cli.protocols.matches import Matches, SideMatches, group_by, matches, mean_of, scatter
 from evaltex_cli.protocols.ratios import harmonic_mean, ignored_detections, ratio, settled
+from evaltex_cli.protocols.tally import Count, ObjectTally, Sum, at_most, require
 from evaltex_cli.records import (
     Bools,
     Convention,

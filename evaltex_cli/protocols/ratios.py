@@ -10,13 +10,15 @@ boxes, and ratios that are compared as they are.
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaltex_cli.geometry.rounding import area_error
-from evaltex_cli.protocols.base import ObjectTally, Scores
+from evaltex_cli.protocols.base import Scores
+from evaltex_cli.protocols.tally import ObjectTally
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps
 
 LEAST, MOST = 1e-12, 1e-6
@@ -50,8 +52,6 @@ def natural_log(counts: Ints) -> Floats:
     """Natural logarithms of counts above 0, rounded correctly: numpy's last
     bit depends on its version.
     """
-    from decimal import Decimal  # which few protocols need
-
     times = np.bincount(counts.ravel())  # each different count is computed once
     logarithms = np.zeros(len(times))
     for count in np.flatnonzero(times).tolist():

@@ -32,18 +32,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evaltex_cli.protocols.base import (
-    CreditTally,
-    Evidence,
-    Protocol,
-    Scores,
-    object_counts,
-    per_image,
-)
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores, object_counts, per_image
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences, order_field
 from evaltex_cli.protocols.matches import matches, mean_of
 from evaltex_cli.protocols.object_warnings import object_warning
 from evaltex_cli.protocols.ratios import divide, image_scores_by, scores_of
+from evaltex_cli.protocols.tally import CreditTally
 from evaltex_cli.protocols.tedeval_matching import TRUNCATED, match, scene_of
 from evaltex_cli.protocols.tedeval_outlines import (
     contains,

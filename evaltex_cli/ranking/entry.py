@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evaltex_cli.evaluation.tally import Evaluation
+from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.protocols import score_names
 from evaltex_cli.protocols.base import EvidenceRows, Protocol
 from evaltex_cli.results import significance

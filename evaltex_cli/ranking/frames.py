@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evaltex_cli.display import frame_of_rows, unknown_table
-
-if TYPE_CHECKING:
-    import pandas
+from evaltex_cli.display import DataFrame, frame_of_rows, unknown_table
 
 HEADS = {
     "detectors": (
@@ -28,7 +25,7 @@ HEADS = {
 _NOTHING = (None, None)
 
 
-def frame_of(ranking: Any, table: str) -> pandas.DataFrame:
+def frame_of(ranking: Any, table: str) -> DataFrame:
     """Return one table; raises as `Ranking.to_pandas`."""
     if table not in HEADS:
         raise unknown_table(table, list(HEADS))

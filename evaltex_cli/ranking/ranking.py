@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from evaltex_cli.display import Record, Table, number
+from evaltex_cli.display import DataFrame, Record, Table, number
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.protocol_warnings import of_detectors
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.ranking import statistics
 from evaltex_cli.ranking.board import Settings
 from evaltex_cli.ranking.entry import Entry, headline, protocol_of
+from evaltex_cli.ranking.frames import frame_of
 from evaltex_cli.ranking.overall import Overall, of_datasets
 from evaltex_cli.records import Bools, Floats
 from evaltex_cli.results import significance
 from evaltex_cli.results.significance import Outcome
-
-if TYPE_CHECKING:
-    import pandas
 
 Interval: TypeAlias = "tuple[float, float] | None"
 Entries: TypeAlias = "Mapping[str, Mapping[str, Entry]]"
@@ -150,7 +148,7 @@ class Ranking(Record):
                     rows.append([dataset.name, ranking.protocol, *cells])
         return Table(f"Ranking of {len(self.detectors)} detectors", rows)
 
-    def to_pandas(self, table: str = "detectors") -> pandas.DataFrame:
+    def to_pandas(self, table: str = "detectors") -> DataFrame:
         """Return a table as a data frame.
 
         Parameters
@@ -162,9 +160,7 @@ class Ranking(Record):
         ConfigError
             When pandas is not installed (extra ``tables``), and for another table.
         """
-        from evaltex_cli.ranking import frames
-
-        return frames.frame_of(self, table)
+        return frame_of(self, table)
 
 
 def rank(entries: Mapping[str, Entries], detectors: Sequence[str], settings: Settings) -> Ranking:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from evaltex_cli.evaluation.tally import ImageResult, ObjectResult
+from evaltex_cli.evaluation.evaluation import ImageResult, ObjectResult
 from evaltex_cli.protocols.matches import MATCH_TYPES
 from evaltex_cli.report.inputs import DrawnSide
 from evaltex_cli.results.text_tables import JsonObject

@@ -10,7 +10,8 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from evaltex_cli.evaluation.tally import ImageResult, ImageSink, Run
+from evaltex_cli.evaluation.evaluation import ImageResult
+from evaltex_cli.evaluation.tally import ImageSink, Run
 from evaltex_cli.records import ImageBatch
 from evaltex_cli.report import image_json
 from evaltex_cli.report.inputs import numbers, sides_of

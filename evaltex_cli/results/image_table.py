@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.evaluation.tally import ImageResult, Run, defined, image_scores
-from evaltex_cli.protocols.base import Evidence, EvidenceRows, Tally
+from evaltex_cli.evaluation.evaluation import ImageResult, defined
+from evaltex_cli.evaluation.tally import Run, image_scores
+from evaltex_cli.protocols.base import Evidence, EvidenceRows
 from evaltex_cli.protocols.matches import FALSE_POSITIVE, MATCH_TYPES
+from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Floats, ImageBatch, Ints, offsets_of
 
 PENDING_OBJECTS = 4096

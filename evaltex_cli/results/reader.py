@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from evaltex_cli.errors import ConfigError, InputError, quote
+from evaltex_cli.evaluation.evaluation import ImageResult, ObjectResult
 from evaltex_cli.evaluation.input_counts import InputSummary
-from evaltex_cli.evaluation.tally import ImageResult, ObjectResult
 from evaltex_cli.protocols import PROTOCOLS, config
-from evaltex_cli.protocols.base import Scores, Totals, load
+from evaltex_cli.protocols.base import Scores, load
 from evaltex_cli.protocols.matches import MATCH_TYPES
+from evaltex_cli.protocols.tally import Totals
 from evaltex_cli.results import stored_images
 from evaltex_cli.results.beginnings import is_other_document
 from evaltex_cli.results.image_table import ImageTable, ImageTableBuilder

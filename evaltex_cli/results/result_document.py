@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias
 
+from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult
 from evaltex_cli.evaluation.input_counts import InputSummary
 from evaltex_cli.evaluation.inputs import options_of, parts_of
-from evaltex_cli.evaluation.tally import Evaluation, ImageResult
 from evaltex_cli.formats.options import InputOptions
-from evaltex_cli.protocols.base import Scores, Totals
+from evaltex_cli.protocols.base import Scores
+from evaltex_cli.protocols.tally import Totals
 from evaltex_cli.results.image_table import NO_IMAGES, ImageTable
 from evaltex_cli.version import __version__
 

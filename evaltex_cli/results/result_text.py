@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evaltex_cli.evaluation.tally import Evaluation, ImageResult, ObjectResult, Run
-from evaltex_cli.protocols.base import Scores, Totals
+from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult, ObjectResult
+from evaltex_cli.evaluation.tally import Run
+from evaltex_cli.protocols.base import Scores
+from evaltex_cli.protocols.tally import Totals
 
 _MATCH_COUNTS = ("one_to_one", "one_to_many", "many_to_one", "many_to_many", "missed", "ignored")
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from evaltex_cli.evaluation.tally import Evaluation
+from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.results import markup
 from evaltex_cli.results.result_document import Extras
 from evaltex_cli.results.text_tables import json_document

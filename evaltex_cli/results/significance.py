@@ -27,9 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.errors import counted
-from evaltex_cli.evaluation.tally import Evaluation
+from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.protocols import score_names
-from evaltex_cli.protocols.base import EvidenceRows, Scores, Tally
+from evaltex_cli.protocols.base import EvidenceRows, Scores
+from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Bools, Floats
 from evaltex_cli.results.result_document import Bootstrap, Intervals
 from evaltex_cli.runtime.progress import tracked

@@ -20,7 +20,7 @@ from typing import IO, Any, overload
 import numpy as np
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.evaluation.tally import ImageResult, ObjectResult
+from evaltex_cli.evaluation.evaluation import ImageResult, ObjectResult
 from evaltex_cli.records import Ints
 from evaltex_cli.results.text_tables import JsonObject
 from evaltex_cli.runtime.input_files import open_regular, read_regular

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, TextIO, TypeAlias
 
 from evaltex_cli.errors import FaultLog
+from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult
 from evaltex_cli.evaluation.inputs import options_of
-from evaltex_cli.evaluation.tally import Evaluation, ImageResult, Run
+from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.files.image_names import unfit_for_files
 from evaltex_cli.protocols.base import Protocol

@@ -14,7 +14,7 @@ import re
 import stat
 import weakref
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -54,6 +54,24 @@ def is_packed(path: Path) -> bool:
         return False
     with path.open("rb") as file:
         return file.read(2) == GZIP_MAGIC
+
+
+def unpacks(path: Path) -> bool:
+    """Whether a file, or one of a pattern's, is unpacked to a temporary file when it is opened."""
+    return any(map(is_packed, files_of(path)))
+
+
+def refuse_packed(paths: Sequence[Path]) -> None:
+    """Refuse what would be unpacked on this machine alone.
+
+    Raises
+    ------
+    InputError
+    """
+    for path in filter(unpacks, paths):
+        raise InputError(
+            f"{path}: packed by gzip, and workers of a cluster would not see it unpacked; unpack it"
+        )
 
 
 def beginning(path: Path, size: int) -> bytes:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -31,12 +32,10 @@ def remove_tree(folder: Path) -> None:
             for entry in entries:
                 if not entry.is_dir(follow_symlinks=False):
                     os.unlink(entry)  # noqa: PTH108
-        folder.rmdir()  # enough for one without folders, and without an import
+        folder.rmdir()
     except FileNotFoundError:
         return
     except OSError:
-        import shutil
-
         shutil.rmtree(folder)
 
 

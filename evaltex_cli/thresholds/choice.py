@@ -11,8 +11,9 @@ import numpy as np
 
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.evaluation.tally import Run
-from evaltex_cli.protocols.base import Scores, Tally
+from evaltex_cli.protocols.base import Scores
 from evaltex_cli.protocols.score_names import same
+from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Ints
 from evaltex_cli.thresholds.sums import joined
 

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.evaluation.tally import Run
-from evaltex_cli.protocols.base import EvidenceRows, Tally
+from evaltex_cli.protocols.base import EvidenceRows
+from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Floats, Ints
 from evaltex_cli.results.result_document import Bootstrap, Intervals
 from evaltex_cli.results.significance import DECIMALS, intervals

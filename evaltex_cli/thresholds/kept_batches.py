@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.evaluation.tally import Evaluation
+from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.records import ImageBatch, Objects
 from evaltex_cli.thresholds.result import Sweep
 from evaltex_cli.thresholds.sweep import SweepOptions, swept_batches

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evaltex_cli.display import Record, Table, frame_of_rows, number, plain, unknown_table
+from evaltex_cli.display import (
+    DataFrame,
+    Record,
+    Table,
+    frame_of_rows,
+    number,
+    plain,
+    unknown_table,
+)
 from evaltex_cli.evaluation.input_counts import InputSummary
 from evaltex_cli.protocols.base import Scores
-
-if TYPE_CHECKING:
-    import pandas
 
 Interval = tuple[float, float]
 
@@ -160,7 +165,7 @@ class Sweep(Record):
             "warnings": list(self.warnings),
         }
 
-    def to_pandas(self, table: str = "levels") -> pandas.DataFrame:
+    def to_pandas(self, table: str = "levels") -> DataFrame:
         """Return the scores at each level as a data frame, one row per level.
 
         Raises

@@ -15,8 +15,8 @@ import numpy as np
 
 from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.geometry import overlaps
-from evaltex_cli.protocols.base import Tally
 from evaltex_cli.protocols.level_states import LevelStates, offsets_by_image
+from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import ImageBatch, Ints, Objects, Overlaps, offsets_of
 from evaltex_cli.records.rows import take
 from evaltex_cli.thresholds.levels import Levels

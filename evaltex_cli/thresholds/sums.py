@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.protocols.base import ExactSum, Tally
+from evaltex_cli.protocols.tally import ExactSum, Tally
 from evaltex_cli.records import Floats, Ints
 from evaltex_cli.thresholds.stacking import StateRows
 

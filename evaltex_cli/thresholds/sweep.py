@@ -11,8 +11,9 @@ import numpy as np
 from evaltex_cli.errors import ConfigError, FaultLog, InputError
 from evaltex_cli.evaluation.batches import are_polygons
 from evaltex_cli.evaluation.evaluate import Progress, evaluate_inputs, objects_have_polygons
+from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.inputs import Inputs
-from evaltex_cli.evaluation.tally import Evaluation, Run, Sink, add_batch
+from evaltex_cli.evaluation.tally import Run, Sink, add_batch
 from evaltex_cli.protocols.base import Evidence
 from evaltex_cli.protocols.score_names import scalars
 from evaltex_cli.records import ImageBatch, Ints

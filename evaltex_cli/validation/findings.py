@@ -6,16 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from evaltex_cli.display import Record, Table, frame, unknown_table
+from evaltex_cli.display import DataFrame, Record, Table, frame, unknown_table
 from evaltex_cli.errors import counted
 from evaltex_cli.formats.base import Side
 from evaltex_cli.results import markup
 from evaltex_cli.results.text_tables import json_document
-
-if TYPE_CHECKING:
-    import pandas
 
 Level = Literal["error", "warning"]
 LEVELS: tuple[Level, ...] = ("error", "warning")
@@ -137,7 +134,7 @@ class Validation(Record):
         counts = {"errors": self.count("error"), "warnings": self.count("warning")}
         return {"passed": self.passed, **counts, **Record.to_dict(self)}
 
-    def to_pandas(self, table: str = "problems") -> pandas.DataFrame:
+    def to_pandas(self, table: str = "problems") -> DataFrame:
         """Return a table, ``problems`` or ``pairs`` of images, as a data
         frame; raises `ConfigError` without pandas.
         """

@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli import InputError, diagnose, evaluate
-from evaltex_cli.evaluation.tally import ImageResult, Run, SinkWork, add_batch, image_results
+from evaltex_cli.evaluation.evaluation import ImageResult
+from evaltex_cli.evaluation.tally import Run, SinkWork, add_batch, image_results
 from evaltex_cli.geometry import overlaps, picture_runs
 from evaltex_cli.protocols import detection_order
 from evaltex_cli.protocols.base import load

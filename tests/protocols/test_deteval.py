@@ -15,7 +15,7 @@ from reference_deteval import Box, image_totals, setting
 from shared_data import DATA, cases_or_skipped, content
 
 from evaltex_cli import Accumulator, ConfigError, evaluate, image_objects
-from evaltex_cli.evaluation.tally import Evaluation
+from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.geometry.overlaps import measure
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import Evidence, load

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli import Accumulator, evaluate, image_objects
-from evaltex_cli.evaluation.tally import Evaluation
+from evaltex_cli.evaluation.evaluation import Evaluation
 
 CONFIGURATIONS: list[dict[str, Any]] = [
     {},

@@ -20,8 +20,9 @@ from PIL import Image
 
 from evaltex_cli import evaluate
 from evaltex_cli.evaluation.evaluate import evaluate_inputs
+from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.inputs import open_inputs
-from evaltex_cli.evaluation.tally import Evaluation, Run
+from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.formats.options import InputOptions, MaskFolders
 from evaltex_cli.geometry import overlaps
 from evaltex_cli.protocols import PROTOCOLS

@@ -14,7 +14,7 @@ from PIL import Image
 from shared_data import DATA, figures
 
 from evaltex_cli import Accumulator, evaluate, image_objects
-from evaltex_cli.evaluation.tally import ObjectResult
+from evaltex_cli.evaluation.evaluation import ObjectResult
 from evaltex_cli.protocols.iou.iou import first_fit
 
 quick = settings(deadline=None, derandomize=True, max_examples=40)

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.protocols.base import Count, EvidenceError, ExactSum, Sum, Tally, load
+from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.iou.iou import Tally as IouTally
+from evaltex_cli.protocols.tally import Count, EvidenceError, ExactSum, Sum, Tally
 
 quick = settings(deadline=None, derandomize=True, max_examples=100)
 numbers = st.floats(-1e9, 1e9, allow_subnormal=False)

@@ -23,9 +23,10 @@ from hypothesis import strategies as st
 from evaltex_cli import Accumulator, evaluate, image_objects
 from evaltex_cli.geometry import overlaps
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.protocols.base import Tally, load
+from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.matches import MATCH_TYPES
 from evaltex_cli.protocols.score_names import scalars
+from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import ImageBatch, Objects
 from evaltex_cli.records.rows import concatenate
 

@@ -18,9 +18,10 @@ import scenes
 from shared_data import SHARED, needs
 
 from evaltex_cli import InputError, evaluate
-from evaltex_cli.evaluation.tally import Evaluation, ImageResult, ObjectResult, Run
+from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult, ObjectResult
+from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.protocols.base import Count, Tally
+from evaltex_cli.protocols.tally import Count, Tally
 from evaltex_cli.results import result_document, result_text, writer
 from evaltex_cli.results.beginnings import is_result
 from evaltex_cli.results.result_document import Extras

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli.comparison import changes, comparison, tables
-from evaltex_cli.protocols.base import Count, EvidenceRows, Sum, Tally
+from evaltex_cli.protocols.base import EvidenceRows
+from evaltex_cli.protocols.tally import Count, Sum, Tally
 from evaltex_cli.results import significance
 from evaltex_cli.results.result_document import Bootstrap
 from evaltex_cli.results.text_tables import shown_p

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from evaltex_cli import InputError
 from evaltex_cli.cli import main
-from evaltex_cli.evaluation.tally import ImageResult
+from evaltex_cli.evaluation.evaluation import ImageResult
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.results import reader, stored_images, writer
 from evaltex_cli.results.result_document import ResultDocument

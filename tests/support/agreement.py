@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evaltex_cli.evaluation.tally import Evaluation
+from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.results.stored_images import PARTNERS, entry_of
 
 

@@ -18,7 +18,8 @@ import pytest
 import shapely
 
 from evaltex_cli.evaluation.arrays import image_objects
-from evaltex_cli.evaluation.tally import ImageResult, Run, SinkWork, add_batch, image_results
+from evaltex_cli.evaluation.evaluation import ImageResult
+from evaltex_cli.evaluation.tally import Run, SinkWork, add_batch, image_results
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.config import checked
 from evaltex_cli.records import ImageBatch, Objects

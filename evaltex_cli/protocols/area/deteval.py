@@ -65,18 +65,10 @@ from evaltex_cli.protocols.area.deteval_parameters import (
 )
 from evaltex_cli.protocols.area.matching import AreaTally, described, empty_image_scores, tally_of
 from evaltex_cli.protocols.area.pairs import Thresholds, with_plain_areas, without_zero_rectangles
-from evaltex_cli.protocols.base import (
-    Count,
-    Evidence,
-    Plot,
-    Protocol,
-    Scores,
-    Sum,
-    per_image,
-    require,
-)
+from evaltex_cli.protocols.base import Evidence, Plot, Protocol, Scores, per_image
 from evaltex_cli.protocols.matches import mean_of
 from evaltex_cli.protocols.ratios import harmonic_mean, ratio, recall_precision, scores_of
+from evaltex_cli.protocols.tally import Count, Sum, require
 from evaltex_cli.records import Floats, ImageBatch, Overlaps
 
 

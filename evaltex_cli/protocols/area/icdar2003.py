@@ -35,17 +35,11 @@ import numpy as np
 
 from evaltex_cli.geometry import shapes
 from evaltex_cli.protocols.area.pairs import without_zero_rectangles, zero_rectangles_field
-from evaltex_cli.protocols.base import (
-    CreditTally,
-    Evidence,
-    Protocol,
-    Scores,
-    object_counts,
-    per_image,
-)
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores, object_counts, per_image
 from evaltex_cli.protocols.level_states import LevelStates, offsets_by_image
 from evaltex_cli.protocols.matches import matches, mean_of
 from evaltex_cli.protocols.ratios import ignored_detections, ratio, ratio_error
+from evaltex_cli.protocols.tally import CreditTally
 from evaltex_cli.records import Convention, Floats, ImageBatch, Overlaps, offsets_of
 
 

@@ -24,7 +24,7 @@ from evaltex_cli.protocols.area.pairs import (
     Scene,
     Thresholds,
 )
-from evaltex_cli.protocols.base import Count, CreditTally, object_counts, per_image, require
+from evaltex_cli.protocols.base import object_counts, per_image
 from evaltex_cli.protocols.matches import (
     FALSE_POSITIVE,
     IGNORED,
@@ -36,6 +36,7 @@ from evaltex_cli.protocols.matches import (
     side_matches,
 )
 from evaltex_cli.protocols.ratios import natural_log
+from evaltex_cli.protocols.tally import Count, CreditTally, require
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints
 
 

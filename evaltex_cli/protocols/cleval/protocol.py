@@ -50,17 +50,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.protocols.base import (
-    Count,
-    Evidence,
-    ObjectTally,
-    Protocol,
-    Scores,
-    Sum,
-    at_most,
-    per_image,
-    require,
-)
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores, per_image
 from evaltex_cli.protocols.cleval.counts import Counts, counts_of
 from evaltex_cli.protocols.cleval.matching import Scene, scene_of
 from evaltex_cli.protocols.cleval.parameters import Parameters, convention, resolve
@@ -68,6 +58,7 @@ from evaltex_cli.protocols.cleval.shapes import shorter_sides
 from evaltex_cli.protocols.matches import Matches, defined, matches
 from evaltex_cli.protocols.object_warnings import ObjectWarning, image_named, object_warning
 from evaltex_cli.protocols.ratios import quotient, ratio, recall_precision
+from evaltex_cli.protocols.tally import Count, ObjectTally, Sum, at_most, require
 from evaltex_cli.records import Bools, Floats, ImageBatch, Overlaps
 
 

@@ -25,25 +25,15 @@ half of the words are found and half of the detections are right:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaltex_cli import geometry
 from evaltex_cli.errors import InputError
 from evaltex_cli.geometry import outlines
-from evaltex_cli.protocols.base import (
-    Count,
-    Evidence,
-    ObjectTally,
-    Protocol,
-    Scores,
-    object_counts,
-    require,
-)
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores, object_counts
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences, order_field
 from evaltex_cli.protocols.iou.unrotated import overlaps_by_angle
 from evaltex_cli.protocols.level_states import (
@@ -53,7 +43,7 @@ from evaltex_cli.protocols.level_states import (
     numbered,
     stacked_candidates,
 )
-from evaltex_cli.protocols.matches import matches, mean_of
+from evaltex_cli.protocols.matches import matches, mean_of, scatter
 from evaltex_cli.protocols.object_warnings import ObjectWarning, object_warning
 from evaltex_cli.protocols.ratios import (
     SLACK,
@@ -63,6 +53,7 @@ from evaltex_cli.protocols.ratios import (
     scores_of,
     settled,
 )
+from evaltex_cli.protocols.tally import Count, ObjectTally, require
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Overlaps
 
 
@@ -281,15 +272,6 @@ def first_fit_by_level(batch: ImageBatch, gt: Ints, det: Ints, states: LevelStat
     candidate, state = stacked_candidates(states, image, drop, is_contested)
     chosen = first_fit(numbered(state, gt[candidate]), numbered(state, det[candidate]))
     return FirstFit(states, image, drop, ~is_contested, candidate[chosen], state[chosen])
-
-
-def scatter(values: Mapping[str, NDArray[Any]], index: Ints, count: int) -> dict[str, NDArray[Any]]:
-    """Per-object columns (count,) from values (m,) of the objects at these indices; 0 elsewhere."""
-    result: dict[str, NDArray[Any]] = {}
-    for name, column in values.items():
-        result[name] = np.zeros(count)
-        result[name][index] = column
-    return result
 
 
 @dataclass(frozen=True, eq=False)

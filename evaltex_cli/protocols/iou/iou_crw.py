@@ -47,17 +47,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.protocols.base import (
-    Count,
-    Evidence,
-    Protocol,
-    Scores,
-    Sum,
-    at_most,
-    object_counts,
-    per_image,
-    require,
-)
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores, object_counts, per_image
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences
 from evaltex_cli.protocols.edit_distance import edit_distances
 from evaltex_cli.protocols.iou import iou as iou_protocol
@@ -68,13 +58,13 @@ from evaltex_cli.protocols.iou.iou import (
     first_fit_by_level,
     iou,
     pair,
-    scatter,
 )
 from evaltex_cli.protocols.iou.lexicon import fingerprinted, read_words
 from evaltex_cli.protocols.level_states import LevelStates
-from evaltex_cli.protocols.matches import matches, mean_of
+from evaltex_cli.protocols.matches import matches, mean_of, scatter
 from evaltex_cli.protocols.object_warnings import ObjectWarning, object_warning
 from evaltex_cli.protocols.ratios import divide, image_scores_by, ratio, scores_of
+from evaltex_cli.protocols.tally import Count, Sum, at_most, require
 from evaltex_cli.records import Bools, ImageBatch, Ints, Overlaps
 
 PUNCTUATION = "'!?.:,*\"()·[]/"

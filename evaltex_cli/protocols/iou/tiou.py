@@ -37,24 +37,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evaltex_cli.geometry import shapes
-from evaltex_cli.protocols.base import (
-    Count,
-    Evidence,
-    ObjectTally,
-    Protocol,
-    Scores,
-    Sum,
-    at_most,
-    object_counts,
-    per_image,
-    require,
-)
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores, object_counts, per_image
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences
 from evaltex_cli.protocols.iou import iou as iou_protocol
-from evaltex_cli.protocols.iou.iou import convention, counting, iou, pair, scatter
+from evaltex_cli.protocols.iou.iou import convention, counting, iou, pair
 from evaltex_cli.protocols.iou.tiou_lines import Lines, is_in, lines_of, shapes_of
-from evaltex_cli.protocols.matches import FALSE_POSITIVE, ONE_TO_ONE, matches, mean_of
+from evaltex_cli.protocols.matches import FALSE_POSITIVE, ONE_TO_ONE, matches, mean_of, scatter
 from evaltex_cli.protocols.ratios import SLACK, divide, image_scores_by, scores_of
+from evaltex_cli.protocols.tally import Count, ObjectTally, Sum, at_most, require
 from evaltex_cli.records import Floats, ImageBatch, Ints, Overlaps
 
 

@@ -22,18 +22,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evaltex_cli.protocols.base import (
-    Count,
-    Evidence,
-    ObjectTally,
-    Protocol,
-    Scores,
-    object_counts,
-    require,
-)
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores, object_counts
 from evaltex_cli.protocols.iou.iou import first_fit
 from evaltex_cli.protocols.matches import matches
 from evaltex_cli.protocols.ratios import ignored_detections, scores_of
+from evaltex_cli.protocols.tally import Count, ObjectTally, require
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Overlaps
 
 

@@ -1,0 +1,208 @@
+"""Evidence, which adds up: columns of a batch, the row of one image, or the sums of a data set."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Count: TypeAlias = Any
+"""A whole number that adds up.
+
+(images,) int64 in a batch, int for one image or a data set; of a histogram (images, bins), and a
+list of int.
+"""
+Sum: TypeAlias = Any
+"""Fractions that add up: as `Count`, of float64 and float."""
+Totals: TypeAlias = Mapping[str, Any]
+"""A `Tally` of one image or a data set in the form of JSON: name -> number,
+or a list of them for a histogram.
+"""
+_SLACK = 1e-9
+"""What rounding may add to a sum, as a share of it and at least."""
+
+
+class EvidenceError(ValueError):
+    """Evidence that contradicts itself: a bug in a protocol, or a result that was edited."""
+
+
+def require(condition: Any, rule: str) -> None:
+    """Refuse evidence that breaks a rule; the condition is a bool, or an array of them."""
+    if not (condition if isinstance(condition, bool) else np.all(condition)):
+        raise EvidenceError(f"evidence contradicts itself: {rule}")
+
+
+def at_most(part: Any, whole: Any) -> Any:
+    """Whether sums are at most others, but for rounding."""
+    return part <= whole * (1 + _SLACK) + _SLACK
+
+
+class ExactSum(float):
+    """A sum of floats, rounded once; ``+`` of two is the rounded exact sum of all, whatever their
+    order and grouping.
+
+    Attributes
+    ----------
+    parts : list of float
+        An error-free expansion: a few floats with exactly the same sum, largest first.
+    """
+
+    parts: list[float]
+
+    def __new__(cls, values: Iterable[float] = ()) -> Self:
+        rest, parts = list(values), []
+        while total := math.fsum(rest):
+            parts.append(total)
+            rest.append(-total)
+        result = super().__new__(cls, math.fsum(parts))
+        result.parts = parts
+        return result
+
+    def __add__(self, other: float) -> ExactSum:
+        return ExactSum(self.parts + (other.parts if isinstance(other, ExactSum) else [other]))
+
+    def __reduce__(self) -> tuple[type[ExactSum], tuple[list[float]]]:
+        return ExactSum, (self.parts,)
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Evidence, which adds up: columns of a batch, one image's row of them, or the sums of a data
+    set.
+
+    A protocol declares its own, one field per quantity, each a `Count` or a `Sum`. Names and order
+    of the fields are those of the results' JSON. An optional field is None where the parameters do
+    not ask for it, and not in the JSON.
+    """
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Refuse what cannot be; protocols add the rules of their own quantities.
+
+        Raises
+        ------
+        EvidenceError
+        """
+        for name in _fields(type(self), "Count"):
+            count = getattr(self, name)
+            if count is not None:
+                require(
+                    min(count, default=0) >= 0 if isinstance(count, list) else count >= 0,
+                    f"{name} is below 0",
+                )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Name -> column, number or list, in the order of the JSON; without
+        the fields that are None.
+        """
+        values = ((name, getattr(self, name)) for name in _fields(type(self)))
+        return {name: value for name, value in values if value is not None}
+
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, ArrayLike]) -> Self:
+        """Return columns that were read from results.
+
+        Raises
+        ------
+        TypeError, ValueError
+            When they are not of these names, a count is no whole number, or the evidence
+            contradicts itself.
+        """
+        arrays = {name: np.asarray(column) for name, column in columns.items()}
+        for name in _fields(cls, "Count"):
+            if name in arrays and arrays[name].dtype.kind != "i" and arrays[name].size:
+                raise ValueError(f"{name} is not a whole number")
+        sums = {
+            name: arrays[name].astype(np.float64) for name in _fields(cls, "Sum") if name in arrays
+        }
+        return cls(**(arrays | sums))
+
+    def each(self, function: Callable[..., Any], *others: Self) -> Self:
+        """Return the results of a function of each field, and of the same field of others."""
+        values = self.as_dict().items()
+        return type(self)(
+            **{name: function(value, *(getattr(o, name) for o in others)) for name, value in values}
+        )
+
+    def rows(self) -> Iterator[Self]:
+        """Yield the evidence of each image."""
+        columns = {name: column.tolist() for name, column in self.as_dict().items()}
+        for values in zip(*columns.values(), strict=True):
+            row = object.__new__(type(self))  # without `check`, which the columns have passed
+            row.__dict__.update(zip(columns, values, strict=True))
+            yield row
+
+    def sum(self) -> Self:
+        """Return the sums of all images, exactly: in whatever order they come."""
+        return self.each(_sum)
+
+    def __add__(self, other: Self) -> Self:
+        return self.each(_added, other)
+
+    @classmethod
+    def concatenate(cls, tallies: Sequence[Self]) -> Self:
+        """Return the columns of several batches as one."""
+        return tallies[0].each(lambda *columns: np.concatenate(columns), *tallies[1:])
+
+
+def joined(one: Tally | None, other: Tally | None) -> Tally | None:
+    """Return the sums of both, either of which may be missing."""
+    return other if one is None else one if other is None else one + other
+
+
+def _sum(column: NDArray[Any]) -> Any:
+    if column.dtype.kind != "f":
+        return column.sum(axis=0).tolist()
+    return [*map(ExactSum, column.T.tolist())] if column.ndim > 1 else ExactSum(column.tolist())
+
+
+def _added(one: Any, other: Any) -> Any:
+    return (
+        [a + b for a, b in zip(one, other, strict=True)] if isinstance(one, list) else one + other
+    )
+
+
+def _fields(kind: type[Tally], of: str = "") -> tuple[str, ...]:
+    """The names of a tally's fields, of all or of those that are a `Count` or a `Sum`."""
+    return tuple(field.name for field in fields(kind) if str(field.type).startswith(of))
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectTally(Tally):
+    """Objects and detections, and those that count: what most protocols begin
+    with (`object_counts`).
+    """
+
+    gt_objects: Count
+    counted_gt_objects: Count
+    detections: Count
+    counted_detections: Count
+
+    def check(self) -> None:
+        super().check()
+        require(self.counted_gt_objects <= self.gt_objects, "more objects count than there are")
+        require(self.counted_detections <= self.detections, "more detections count than there are")
+
+
+@dataclass(frozen=True, eq=False)
+class CreditTally(ObjectTally):
+    """Summed credits, at most 1 each, of objects towards recall and of
+    detections towards precision.
+    """
+
+    recall_credit: Sum
+    precision_credit: Sum
+
+    def check(self) -> None:
+        super().check()
+        require(at_most(self.recall_credit, self.counted_gt_objects), "more recall than objects")
+        require(
+            at_most(self.precision_credit, self.counted_detections),
+            "more precision than detections",
+        )
