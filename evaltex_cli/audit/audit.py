@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evaltex_cli.audit import agreement, kinds, scenes
+from evaltex_cli.audit import agreement, readings, regions, scenes, unmatched
 from evaltex_cli.audit.evidence import Evidence
-from evaltex_cli.audit.kinds import Findings
+from evaltex_cli.audit.findings import Findings
 from evaltex_cli.audit.scenes import Scene
 from evaltex_cli.audit.suspects import AuditedObject, Box, Suspect
 from evaltex_cli.audit.what_if import WhatIf
 from evaltex_cli.display import Record
 from evaltex_cli.evaluation.inputs import Inputs
+from evaltex_cli.formats.base import DONT_CARE
 from evaltex_cli.records import Objects
 from evaltex_cli.runtime import OrderedMap
 
+KINDS: tuple[Callable[[Evidence], Findings], ...] = (
+    unmatched.missing,
+    unmatched.unfound,
+    regions.misplaced,
+    regions.merged,
+    regions.split,
+    regions.duplicate,
+    readings.text,
+    readings.dont_care,
+)
 DECIMALS = 6
 """Of suspicions: what rounding may change does not change their order."""
 
@@ -76,14 +87,27 @@ def audited(inputs: Mapping[str, Inputs], ordered_map: OrderedMap = map) -> Audi
     places = agreement.places(scene, group, len(counting))
     evidence = Evidence(scene, places, group, len(counting))
     independent = [labels[k] for k in counting]
-    suspects = [
-        suspect
-        for kind in kinds.KINDS
-        for suspect in _suspects(kind(evidence), evidence, independent)
-    ]
+    suspects = _without_parts(
+        [suspect for kind in KINDS for suspect in _suspects(kind(evidence), evidence, independent)]
+    )
     suspects.sort(key=lambda one: (-one.suspicion, one.image, one.box, one.kind, one.objects))
     copies = {labels[k]: labels[of] for k, of in enumerate(first.tolist()) if of != k}
     return Audit(suspects, len(scene.names), scene.gt.count, independent, copies, {}, 0.5, [])
+
+
+def _without_parts(suspects: Sequence[Suspect]) -> list[Suspect]:
+    """Leave out objects that are misplaced only as they are merged, split or there twice."""
+    known = {
+        (one.image, number)
+        for one in suspects
+        if one.kind in ("merged", "split", "duplicate")
+        for number in one.objects
+    }
+    return [
+        one
+        for one in suspects
+        if one.kind != "misplaced" or (one.image, one.objects[0]) not in known
+    ]
 
 
 def _suspects(findings: Findings, evidence: Evidence, labels: Sequence[str]) -> list[Suspect]:
@@ -138,9 +162,40 @@ def _proposed(
     centres: Sequence[int],
 ) -> tuple[AuditedObject, ...]:
     """Return what should be in the place of a suspect's objects."""
-    detected = [replace(audited_object(scene.det, row), dont_care=False) for row in centres]
+    read = -1 if findings.read is None else int(findings.read[k])
     if findings.kind == "unfound":
         return (replace(current[0], dont_care=True),)
-    if findings.kind == "misplaced":
-        return (replace(detected[0], text=current[0].text),)
+    if findings.kind == "duplicate":
+        return (current[0],)
+    if findings.kind == "text":
+        return (replace(current[0], text=scene.det.texts[read]),)
+    if findings.kind == "dont-care":
+        text = scene.det.texts[read] if read >= 0 else ""
+        return (_other_way(current[0], text),)
+    detected = _in_order(
+        [replace(audited_object(scene.det, row), dont_care=False) for row in centres]
+    )
+    words = " ".join(one.text for one in _in_order(current)).split()
+    if findings.kind in ("misplaced", "split"):
+        return (replace(detected[0], text=" ".join(words)),)
+    if len(words) == len(detected):
+        return tuple(replace(one, text=word) for one, word in zip(detected, words, strict=True))
     return tuple(detected)
+
+
+def _other_way(one: AuditedObject, text: str) -> AuditedObject:
+    """Return an object that counts as don't care, and one that is don't care as one that counts,
+    with the text that was read instead of the mark of what does not count.
+    """
+    marked = one.dont_care and one.text in ("", DONT_CARE)
+    return replace(one, dont_care=not one.dont_care, text=text if marked else one.text)
+
+
+def _in_order(objects: Sequence[AuditedObject]) -> list[AuditedObject]:
+    """Return parts of a text as it is read: from left to right, or down if it is higher than
+    wide.
+    """
+    centres = np.array([np.mean(one.vertices, axis=0) for one in objects]).reshape(-1, 2)
+    extent = np.ptp(centres, axis=0) if len(centres) else np.zeros(2)
+    axis = int(extent[1] > extent[0])
+    return [objects[k] for k in np.argsort(centres[:, axis], kind="stable").tolist()]

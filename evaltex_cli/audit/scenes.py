@@ -108,7 +108,7 @@ def _measured(task: _Task) -> Scene:
         gt,
         det,
         detector,
-        *_pairs(det, overlap.det_area),
+        *pairs_of(det),
         overlap.gt,
         overlap.det,
         quotient(overlap.area, gt_area),
@@ -139,9 +139,11 @@ def interleaved(sides: Sequence[Objects]) -> tuple[Objects, Ints]:
     return take(concatenate(sides), order, offsets), side[order]
 
 
-def _pairs(objects: Objects, area: Floats) -> tuple[Ints, Ints, Floats]:
-    """Return the pairs of detections with an IoU of at least `SAME`, and the IoU."""
+def pairs_of(objects: Objects) -> tuple[Ints, Ints, Floats]:
+    """Return the pairs of objects of one side with an IoU of at least `SAME`, and the IoU."""
     drawn = objects.boxes
+    made = shapes.from_objects(objects, CONTINUOUS)
+    area = shapes.area(made)
     one, other = touching_boxes(drawn, objects.offsets, drawn, objects.offsets)
     once = one < other
     one, other = one[once], other[once]
@@ -149,7 +151,6 @@ def _pairs(objects: Objects, area: Floats) -> tuple[Ints, Ints, Floats]:
     most = boxes.area(boxes.intersection(drawn[one], drawn[other]))
     possible = most >= SAME * np.maximum(area[one], area[other])
     one, other = one[possible], other[possible]
-    made = shapes.from_objects(objects, CONTINUOUS)
     shared = shapes.pair_area(made, one, made, other)
     iou = quotient(shared, area[one] + area[other] - shared)
     same = iou >= SAME

@@ -5,16 +5,20 @@ docs/audit.md has the formulas.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from evaltex_cli.audit.evidence import Evidence
 from evaltex_cli.records import Bools, Floats, Ints
 
+GOOD = 0.75
+"""The quantile of what is as good as it can be, of places at which an object is."""
 CERTAIN = 0.5
 """An object whose IoU with the detections is this share of what is usual is certainly misplaced."""
 
 
-def share(part: Floats | Ints, whole: Floats | Ints) -> Floats:
+def share(part: Any, whole: Any) -> Floats:
     """Return shares with one case for and one against added, so that few cases give no
     certainty.
     """
@@ -23,15 +27,39 @@ def share(part: Floats | Ints, whole: Floats | Ints) -> Floats:
 
 def reliability(evidence: Evidence) -> Floats:
     """(groups + 1,) how often so many detectors that agree are right: of their places, the share at
-    which an object is, of those at which one or none is; never less than of fewer detectors.
+    which an object is, of those at which one or none is.
     """
-    counts = evidence.places.count
+    return of_counts(evidence.places.count, evidence.confirmed, evidence.empty, evidence.groups)
 
-    def of(places: Bools) -> Ints:
-        return np.bincount(counts[places], minlength=evidence.groups + 1)
 
-    right, wrong = of(evidence.confirmed), of(evidence.empty)
-    return np.maximum.accumulate(share(right, right + wrong))
+def of_counts(counts: Ints, right: Bools, wrong: Bools, groups: int) -> Floats:
+    """(groups + 1,) how often so many detectors that agree are right elsewhere, never more often
+    than more detectors are.
+
+    Parameters
+    ----------
+    counts : (n,) int64
+        How many agree.
+    right, wrong : (n,) bool
+    groups : int
+        Detectors.
+
+    Returns
+    -------
+    (groups + 1,) float64
+        Of one case less that is wrong, as a suspect is no evidence against itself; of few cases
+        about the share of all on which two or more agree, which counts as two.
+    """
+    several = counts >= 2
+
+    def cases(which: Bools) -> Ints:
+        return np.bincount(counts[which & several], minlength=groups + 1)
+
+    of_right = cases(right)
+    of_both = of_right + np.maximum(cases(wrong) - 1, 0)
+    pooled = share(of_right.sum(), of_both.sum())
+    shares = (of_right + 2 * pooled) / (of_both + 2)
+    return np.asarray(np.minimum.accumulate(shares[::-1])[::-1])
 
 
 def wrong_annotations(evidence: Evidence) -> float:
@@ -45,32 +73,38 @@ def wrong_annotations(evidence: Evidence) -> float:
 
 
 def quality(evidence: Evidence) -> Floats:
-    """(P,) how well detectors agree on each place, and how confident they are, from 0 to 1: mean
-    IoU and mean confidence as shares of their medians over places at which an object is.
+    """(P,) how well detectors agree on each place, and how confident they are, from 0 to 1: the
+    mean IoU as a share of its quantile `GOOD` over places at which an object is, times
+    `confidence`.
     """
-    places = evidence.places
-    usual = evidence.confirmed & (places.count >= 2)
-    return _of_usual(places.iou, usual) * _confidence(evidence, usual)
+    return _of_good(evidence.places.iou, _usual(evidence)) * confidence(evidence)
 
 
-def _of_usual(values: Floats, usual: Bools) -> Floats:
-    median = float(np.median(values[usual])) if usual.any() else 0.0
-    return np.minimum(values / median, 1) if median > 0 else np.ones(len(values))
-
-
-def _confidence(evidence: Evidence, usual: Bools) -> Floats:
-    """(P,) mean over the detectors that have confidences of each one's share of its median."""
-    confidences = evidence.scene.det.confidences
-    at = evidence.places.at
+def confidence(evidence: Evidence) -> Floats:
+    """(P,) mean over the detectors that have confidences of each one's confidence, as a share of
+    its quantile `GOOD` over places at which an object is; 1 if none has.
+    """
+    confidences, at = evidence.scene.det.confidences, evidence.places.at
     if confidences is None:
         return np.ones(len(at))
+    usual = _usual(evidence)
     shares = np.full(at.shape, np.nan)
     for group in range(evidence.groups):
         values = np.where(at[:, group] >= 0, confidences[at[:, group]], np.nan)
         known = ~np.isnan(values)
-        shares[known, group] = _of_usual(values[known], usual[known])
+        shares[known, group] = _of_good(values[known], usual[known])
     counts = (~np.isnan(shares)).sum(axis=1)
     return np.where(counts, np.nansum(shares, axis=1) / np.maximum(counts, 1), 1.0)
+
+
+def _usual(evidence: Evidence) -> Bools:
+    """(P,) places on which detectors agree and at which an object is."""
+    return np.asarray(evidence.confirmed & (evidence.places.count >= 2))
+
+
+def _of_good(values: Floats, usual: Bools) -> Floats:
+    good = float(np.quantile(values[usual], GOOD)) if usual.any() else 0.0
+    return np.minimum(values / good, 1) if good > 0 else np.ones(len(values))
 
 
 def rarity(cases: int, of: int) -> float:

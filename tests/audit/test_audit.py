@@ -8,7 +8,7 @@ import numpy as np
 
 from evaltex_cli.audit.audit import Audit, audited
 from evaltex_cli.audit.suspects import Kind, Suspect
-from evaltex_cli.evaluation.arrays import OneImage, objects_of
+from evaltex_cli.evaluation.arrays import OneImage, image_objects, objects_of
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.formats import memory
 from evaltex_cli.formats.options import InputOptions
@@ -77,6 +77,76 @@ def test_an_object_half_its_height_off_is_misplaced() -> None:
     assert (first.kind, first.objects) == ("misplaced", (1,))
     assert first.suspicion > 0.8
     assert np.allclose(np.ravel(first.proposed[0].vertices), WORDS[0], atol=2)
+
+
+def test_two_words_in_one_object_are_merged() -> None:
+    joined = [[0, 0, 180, 20], *WORDS[2:]]
+    first = audit_of_page(image_objects(joined, texts=["two words", *["a"] * 22]), WORDS).suspects[
+        0
+    ]
+    assert (first.kind, first.objects, len(first.proposed)) == ("merged", (1,), 2)
+    assert first.suspicion > 0.7
+    assert [one.text for one in first.proposed] == ["two", "words"]
+    assert np.allclose(np.ravel(first.proposed[1].vertices), WORDS[1], atol=2)
+
+
+def test_two_objects_in_one_word_are_split() -> None:
+    halves = [[0, 0, 50, 20], [52, 0, 80, 20], *WORDS[1:]]
+    first = audit_of_page(image_objects(halves, texts=["s", "pl", *["a"] * 23]), WORDS).suspects[0]
+    assert (first.kind, first.objects, len(first.proposed)) == ("split", (1, 2), 1)
+    assert first.suspicion > 0.7
+    assert np.allclose(np.ravel(first.proposed[0].vertices), WORDS[0], atol=2)
+
+
+def test_two_objects_in_one_place_are_duplicates() -> None:
+    first = audit_of_page([*WORDS, [1, 0, 82, 21]], WORDS).suspects[0]
+    assert (first.kind, first.objects) == ("duplicate", (1, len(WORDS) + 1))
+    assert first.suspicion > 0.8
+    assert first.proposed == first.current[:1]
+
+
+def texts_of(*changed: tuple[int, str]) -> list[str]:
+    return [dict(changed).get(k, f"word{k}") for k in range(len(WORDS))]
+
+
+def read_by(*texts: list[str]) -> dict[str, Images]:
+    return {
+        f"d{k}": {"page": image_objects(shifted(WORDS, k), texts=of_one)}
+        for k, of_one in enumerate(texts)
+    }
+
+
+def test_a_text_that_detectors_read_otherwise() -> None:
+    gt = image_objects(WORDS, texts=texts_of((0, "Hotal"), (1, "WORD1")))
+    right = texts_of((0, "hotel"))
+    found = audit_of({"page": gt}, read_by(right, right, texts_of((0, "hote1"))))
+    (one,) = of_kind(found, "text")
+    assert (one.objects, one.detectors) == ((1,), ("d0", "d1"))
+    assert one.suspicion > 0.8
+    assert [each.text for each in one.proposed] == ["hotel"]
+    assert one.proposed[0].vertices == one.current[0].vertices
+
+
+def test_a_dont_care_object_that_most_detectors_read_alike() -> None:
+    hidden = [k in (0, 1, 2, 3) for k in range(len(WORDS))]
+    gt = image_objects(WORDS, dont_care=hidden, texts=texts_of((0, "###")))
+    seen = {
+        label: {"page": image_objects([WORDS[0], *shifted(WORDS[4:], k)], texts=texts_of()[3:])}
+        for k, label in enumerate("abc")
+    }
+    (one,) = of_kind(audit_of({"page": gt}, seen), "dont-care")
+    assert one.objects == (1,)
+    assert one.suspicion > 0.5
+    assert [(each.dont_care, each.text) for each in one.proposed] == [(False, "word3")]
+
+
+def test_a_counted_object_that_looks_like_those_that_are_dont_care() -> None:
+    tiny = [[x, 400, x + 8, 404] for x in range(0, 200, 20)]
+    hidden = [False] * len(WORDS) + [True] * 9 + [False]
+    gt = image_objects([*WORDS, *tiny], dont_care=hidden)
+    (one,) = of_kind(audit_of_page(gt, WORDS), "dont-care")
+    assert one.objects == (len(WORDS) + 10,)
+    assert [each.dont_care for each in one.proposed] == [True]
 
 
 def test_a_detector_that_copies_another_counts_once() -> None:

@@ -1,0 +1,147 @@
+"""What detectors read: another text than the ground truth has, and texts that are don't care."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaltex_cli.audit import suspicion
+from evaltex_cli.audit.evidence import AtPlaces, Evidence
+from evaltex_cli.audit.findings import (
+    AGREE,
+    Findings,
+    best_pairs,
+    each,
+    kept,
+    share_in_cell,
+    sizes,
+    trusted,
+)
+from evaltex_cli.audit.scenes import SAME
+from evaltex_cli.protocols.edit_distance import edit_distances
+from evaltex_cli.records import Bools, Floats, Ints, Objects
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Readings:
+    """What detectors read at some places; case does not matter.
+
+    Attributes
+    ----------
+    readers : (n, groups) bool
+        Which detectors have a text.
+    agree : (n, groups) bool
+        Which of them have the one that most have.
+    row : (n,) int64
+        A detection with that text; -1 if there is none.
+    alike : (n,) float64
+        Mean similarity of all texts to it: 1 less the edit distance as a share of the longer one.
+    """
+
+    readers: Bools
+    agree: Bools
+    row: Ints
+    alike: Floats
+
+
+def text(evidence: Evidence) -> Findings:
+    """Objects for which detectors agree on another text."""
+    at = _matched(evidence, dont_care=False)
+    gt, det = evidence.scene.gt, evidence.scene.det
+    read = _readings(evidence, at.place)
+    own = _plain(gt, at.gt)
+    known = (read.row >= 0) & np.array([bool(one) for one in own], bool)
+    same = np.array([one == other for one, other in zip(own, _plain(det, read.row), strict=True)])
+    counts = read.agree.sum(axis=1)
+    reliable = suspicion.of_counts(counts, known & same, known & ~same, evidence.groups)
+    values = reliable[counts] * read.alike * suspicion.confidence(evidence)[at.place]
+    values[~known | same | (counts < AGREE)] = 0
+    # The place is the detection that has the text.
+    return kept(Findings("text", values, each(at.gt), each(at.place), read.agree, read.row))
+
+
+def dont_care(evidence: Evidence) -> Findings:
+    """Objects that are don't care and that most detectors find, and read alike; and counted ones
+    that none finds and that look like those that are don't care.
+    """
+    at = _matched(evidence, dont_care=True)
+    count = evidence.places.count[at.place]
+    most = 2 * count > evidence.groups
+    read = _readings(evidence, at.place)
+    readers = read.readers.sum(axis=1)
+    alike = np.where(readers, read.agree.sum(axis=1) / np.maximum(readers, 1), 1)
+    rare = suspicion.rarity(int(most.sum()), int(evidence.scene.gt.dont_care.sum()))
+    values = np.where(most, trusted(evidence)[at.place] * alike * rare, 0)
+    agree = evidence.places.at[at.place] >= 0
+    found = Findings("dont-care", values, each(at.gt), each(at.place), agree, read.row)
+    return kept(_joined(found, _unreadable(evidence)))
+
+
+def _unreadable(evidence: Evidence) -> Findings:
+    """Counted objects that no detector finds, most of whose like are don't care."""
+    gt = evidence.scene.gt
+    lost = evidence.finders == 0
+    share = share_in_cell(gt.dont_care, lost, sizes(evidence))
+    rows = np.flatnonzero(lost & ~gt.dont_care & gt.dont_care.any())
+    nowhere = [np.zeros(0, np.int64)] * len(rows)
+    agree = np.zeros((len(rows), evidence.groups), bool)
+    values = np.maximum(2 * share[rows] - 1, 0)
+    return Findings("dont-care", values, each(rows), nowhere, agree, np.full(len(rows), -1))
+
+
+def _joined(one: Findings, other: Findings) -> Findings:
+    return Findings(
+        one.kind,
+        np.concatenate([one.suspicion, other.suspicion]),
+        [*one.objects, *other.objects],
+        [*one.places, *other.places],
+        np.concatenate([one.agree, other.agree]),
+        None if one.read is None or other.read is None else np.concatenate([one.read, other.read]),
+    )
+
+
+def _matched(evidence: Evidence, dont_care: bool) -> AtPlaces:
+    at = best_pairs(evidence, dont_care)
+    return at.of(at.iou >= SAME)
+
+
+def _readings(evidence: Evidence, place: Ints) -> _Readings:
+    rows = evidence.places.at[place]
+    codes, texts = _codes(evidence.scene.det, rows)
+    readers = codes >= 0
+    votes = np.stack(
+        [((codes == codes[:, [k]]) & readers).sum(axis=1) for k in range(evidence.groups)], axis=1
+    )
+    votes[~readers] = 0
+    best = votes.argmax(axis=1)[:, None]
+    agree = readers & (codes == np.take_along_axis(codes, best, axis=1))
+    row = np.where(readers.any(axis=1), np.take_along_axis(rows, best, axis=1)[:, 0], -1)
+    one, group = np.nonzero(readers)
+    pairs = [
+        (texts[k], texts[j])
+        for k, j in zip(
+            codes[one, group].tolist(),
+            np.take_along_axis(codes, best, axis=1)[one, 0].tolist(),
+            strict=True,
+        )
+    ]
+    longest = np.array([max(len(a), len(b)) for a, b in pairs], np.float64)
+    distance = edit_distances([a for a, _ in pairs], [b for _, b in pairs])
+    alike = np.bincount(one, 1 - distance / np.maximum(longest, 1), len(place))
+    return _Readings(readers, agree, row, alike / np.maximum(readers.sum(axis=1), 1))
+
+
+def _codes(objects: Objects, rows: Ints) -> tuple[Ints, list[str]]:
+    """Return the number of the text of each row, -1 if there is none; and the texts."""
+    number: dict[str, int] = {}
+    codes = np.full(rows.shape, -1)
+    for index, text in zip(np.argwhere(rows >= 0), _plain(objects, rows[rows >= 0]), strict=True):
+        if text:
+            codes[tuple(index)] = number.setdefault(text, len(number))
+    return codes, list(number)
+
+
+def _plain(objects: Objects, rows: Ints) -> list[str]:
+    """Return texts without case and blanks around them; empty for row -1."""
+    return [objects.texts[row].casefold().strip() if row >= 0 else "" for row in rows.tolist()]

@@ -1,0 +1,151 @@
+"""Objects that are not as the detectors agree: misplaced, merged, split, or there twice."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evaltex_cli.audit import suspicion
+from evaltex_cli.audit.evidence import Evidence
+from evaltex_cli.audit.findings import AGREE, Findings, best_pairs, each, grouped, kept, trusted
+from evaltex_cli.audit.scenes import SAME, pairs_of
+from evaltex_cli.geometry import boxes as box_geometry
+from evaltex_cli.geometry.overlaps import touching_boxes
+from evaltex_cli.protocols.ratios import quotient
+from evaltex_cli.records import Bools, Floats, Ints, offsets_of
+
+INSIDE = 0.6
+"""Least share of an outline in another one that contains it."""
+USUAL = 0.25
+"""Three of four objects fit their detections better than what is usual."""
+NESTED = 0.5
+"""Least share that boxes of two parts have in common, of the smaller one, if they are one part."""
+
+
+def misplaced(evidence: Evidence) -> Findings:
+    """Objects with which detectors agree less than with each other."""
+    at = best_pairs(evidence)
+    agree = evidence.places.at[at.place] >= 0
+    agreement = evidence.places.iou[at.place]
+    iou = np.where(agree, evidence.found[at.gt], 0).sum(axis=1) / agree.sum(axis=1)
+    ratio = iou / np.maximum(agreement, 1e-9)
+    same = at.iou >= SAME
+    usual = min(float(np.quantile(ratio[same], USUAL)), 1.0) if same.any() else 1.0
+    certain = suspicion.of_distance(iou, agreement, usual)
+    values = certain * trusted(evidence)[at.place]
+    return kept(Findings("misplaced", values, each(at.gt), each(at.place), agree))
+
+
+def merged(evidence: Evidence) -> Findings:
+    """Objects that are several texts for the detectors."""
+    at, counted = evidence.at, _counted(evidence)
+    at = at.of(counted & (at.share_of_place >= INSIDE))
+    boxes = evidence.scene.det.boxes[evidence.places.centre[at.place]]
+    at = at.of(_outermost(at.gt, boxes, trusted(evidence)[at.place]))
+    objects, parts = grouped(at.gt, at.place)
+    agree = _see_several([evidence.places.at[of_one] >= 0 for of_one in parts], evidence.groups)
+    whole = evidence.found[objects] >= SAME
+    quality = suspicion.quality(evidence)
+    well = np.array([quality[of_one].mean() for of_one in parts])
+    values = _contested(evidence, agree, whole, well * _spans(evidence, parts, each(objects)))
+    return _enough(Findings("merged", values, each(objects), parts, agree))
+
+
+def split(evidence: Evidence) -> Findings:
+    """Objects that are one text together for the detectors."""
+    at, counted = evidence.at, _counted(evidence)
+    at = at.of(counted & (at.share_of_gt >= INSIDE))
+    found = evidence.found.mean(axis=1)[at.gt]
+    order = np.lexsort((at.gt, at.place))
+    at = at.of(order).of(
+        _outermost(at.place[order], evidence.scene.gt.boxes[at.gt[order]], found[order])
+    )
+    places, objects = grouped(at.place, at.gt)
+    agree = evidence.places.at[places] >= 0
+    apart = _see_several([evidence.found[of_one] >= SAME for of_one in objects], evidence.groups)
+    well = suspicion.quality(evidence)[places] * _spans(evidence, each(places), objects)
+    values = _contested(evidence, agree, apart, well)
+    return _enough(Findings("split", values, objects, each(places), agree))
+
+
+def duplicate(evidence: Evidence) -> Findings:
+    """Two objects in one place."""
+    gt = evidence.scene.gt
+    one, other, iou = pairs_of(gt)
+    both = ~(gt.dont_care[one] & gt.dont_care[other])
+    one, other, iou = one[both], other[both], iou[both]
+    # The one to keep is first: one that counts, then the one that detectors fit better.
+    mean = evidence.found.mean(axis=1)
+    worse = gt.dont_care[one] & ~gt.dont_care[other]
+    worse |= (gt.dont_care[one] == gt.dont_care[other]) & (mean[one] < mean[other])
+    keep, remove = np.where(worse, other, one), np.where(worse, one, other)
+    agree = (evidence.found[one] >= SAME) & (evidence.found[other] >= SAME)
+    objects = list(np.stack([keep, remove], axis=1))
+    return Findings("duplicate", iou, objects, [np.zeros(0, np.int64)] * len(one), agree)
+
+
+def _counted(evidence: Evidence) -> Bools:
+    """(r,) the pairs of an object that counts and a place on which detectors agree."""
+    at = evidence.at
+    return np.asarray(
+        ~evidence.scene.gt.dont_care[at.gt] & (evidence.places.count[at.place] >= AGREE)
+    )
+
+
+def _outermost(owner: Ints, boxes: Floats, trust: Floats) -> Bools:
+    """(n,) which parts of something remain if of two that share much one goes, the one that is
+    trusted less.
+
+    Parameters
+    ----------
+    owner : (n,) int64
+        What each is a part of, sorted.
+    boxes : (n, 4) float64
+    trust : (n,) float64
+    """
+    offsets = offsets_of(np.unique(owner, return_counts=True)[1])
+    one, other = touching_boxes(boxes, offsets, boxes, offsets)
+    one, other = one[one < other], other[one < other]
+    area = box_geometry.area(boxes)
+    common = box_geometry.area(box_geometry.intersection(boxes[one], boxes[other]))
+    nested = common >= NESTED * np.minimum(area[one], area[other])
+    one, other = one[nested], other[nested]
+    remains = np.ones(len(boxes), dtype=bool)
+    remains[np.where(trust[one] < trust[other], one, other)] = False
+    return remains
+
+
+def _see_several(present: list[Bools], groups: int) -> Bools:
+    """(n, groups) which detectors have two or more of some members; one (k, groups) for each."""
+    several = [of_one.sum(axis=0) >= AGREE for of_one in present]
+    return np.array(several, bool).reshape(-1, groups)
+
+
+def _contested(evidence: Evidence, agree: Bools, deny: Bools, well: Floats) -> Floats:
+    """(n,) suspicion of what some detectors say and others deny, (n, groups) each."""
+    counts, against = agree.sum(axis=1), (deny & ~agree).sum(axis=1)
+    right = suspicion.reliability(evidence)[counts]
+    said = int((counts > against).sum())
+    rare = suspicion.rarity(said, int((~evidence.scene.gt.dont_care).sum()))
+    return np.asarray(right * quotient(counts, counts + against) * well * rare)
+
+
+def _spans(evidence: Evidence, places: list[Ints], objects: list[Ints]) -> Floats:
+    """(n,) the IoU of the boxes around some places and around some objects."""
+    drawn = evidence.scene.det.boxes[evidence.places.centre]
+    one, other = _around(drawn, places), _around(evidence.scene.gt.boxes, objects)
+    common = box_geometry.area(box_geometry.intersection(one, other))
+    return quotient(common, box_geometry.area(one) + box_geometry.area(other) - common)
+
+
+def _around(boxes: Floats, rows: list[Ints]) -> Floats:
+    if not rows:
+        return np.zeros((0, 4))
+    every = boxes[np.concatenate(rows)]
+    starts = offsets_of([len(of_one) for of_one in rows])[:-1]
+    return box_geometry.around(every[:, :2], every[:, 2:], starts)
+
+
+def _enough(findings: Findings) -> Findings:
+    """Those on which at least `AGREE` detectors agree."""
+    values = np.where(findings.agree.sum(axis=1) >= AGREE, findings.suspicion, 0)
+    return kept(Findings(findings.kind, values, findings.objects, findings.places, findings.agree))

@@ -1,0 +1,63 @@
+"""What only one side has: places without an object, objects without a detection."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evaltex_cli.audit import suspicion
+from evaltex_cli.audit.evidence import Evidence
+from evaltex_cli.audit.findings import AGREE, Findings, each, share_in_cell, sizes, trusted
+from evaltex_cli.protocols.ratios import quotient
+from evaltex_cli.records import Ints
+
+NEAR = 0.3
+"""Least share of an object that a detection has if the object is not unfound, whatever its IoU."""
+
+
+def missing(evidence: Evidence) -> Findings:
+    """Places on which detectors agree, and no object is."""
+    places = evidence.places
+    which = np.flatnonzero(evidence.empty & (places.count >= AGREE))
+    return Findings(
+        "missing",
+        trusted(evidence)[which],
+        [np.zeros(0, np.int64)] * len(which),
+        each(which),
+        places.at[which] >= 0,
+    )
+
+
+def unfound(evidence: Evidence) -> Findings:
+    """Objects that no detector has, while the detectors find objects like them."""
+    scene = evidence.scene
+    counted = ~scene.gt.dont_care
+    near = np.zeros(scene.gt.count)
+    np.maximum.at(near, scene.at_gt, scene.share_of_gt)
+    unknown = counted & (evidence.finders == 0) & (near < NEAR)
+    usual = np.maximum(
+        share_in_cell(unknown, counted, sizes(evidence)),
+        share_in_cell(unknown, counted, _thirds(evidence)),
+    )
+    wrong = suspicion.wrong_annotations(evidence)
+    which = np.flatnonzero(unknown)
+    return Findings(
+        "unfound",
+        (wrong / (wrong + (1 - wrong) * usual))[which],
+        each(which),
+        [np.zeros(0, np.int64)] * len(which),
+        np.zeros((len(which), evidence.groups), bool),
+    )
+
+
+def _thirds(evidence: Evidence) -> Ints:
+    """(G,) in which ninth of the area of its image that has objects or detections one is."""
+    scene = evidence.scene
+    low, high = np.full((len(scene.names), 2), np.inf), np.full((len(scene.names), 2), -np.inf)
+    for side in (scene.gt, scene.det):
+        np.minimum.at(low, side.image, side.boxes[:, :2])
+        np.maximum.at(high, side.image, side.boxes[:, 2:])
+    image = scene.gt.image
+    middle = (scene.gt.boxes[:, :2] + scene.gt.boxes[:, 2:]) / 2
+    place = quotient(middle - low[image], high[image] - low[image])
+    third = np.clip((place * 3).astype(np.int64), 0, 2)
+    return third[:, 0] * 3 + third[:, 1]
