@@ -14,7 +14,7 @@ from evaltex_cli.conversion import Target
 from evaltex_cli.conversion.archives import refuse_others
 from evaltex_cli.conversion.base import Block, Job, for_target, load
 from evaltex_cli.conversion.kinds import KINDS, detect
-from evaltex_cli.conversion.patches import read_patch
+from evaltex_cli.conversion.patch_reading import read_patch
 from evaltex_cli.conversion.patching import BLOCK_IMAGES, MASKS, patched
 from evaltex_cli.conversion.text_lines import group_lines
 from evaltex_cli.display import Record

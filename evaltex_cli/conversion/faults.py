@@ -12,16 +12,14 @@ import hashlib
 import random
 import string
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import replace
 
 import numpy as np
 
+from evaltex_cli.conversion.neighbours import lines_of, neighbours
 from evaltex_cli.conversion.patches import AuditedObject, Entry, Kind
 from evaltex_cli.conversion.patching import Change, audited, replaced
-from evaltex_cli.geometry import rings
-from evaltex_cli.geometry.simple_rings import are_simple
-from evaltex_cli.records import Floats, Ints, Objects, expanded
+from evaltex_cli.records import Floats, Objects, expanded
 
 FAULTS: dict[str, Kind] = {
     "dropped": "missing",
@@ -33,35 +31,6 @@ FAULTS: dict[str, Kind] = {
 SHARE = 0.05
 """Of the objects that are possible: dropped, moved, among the merged ones; of those with a
 transcription, changed."""
-GAP = 1.5
-"""The largest distance of neighbours, in heights of the smaller one."""
-HEIGHTS = 1.5
-"""The largest ratio of their heights."""
-_LEAST_AREA = 0.8
-"""Of what two neighbours are merged to, in areas of both: if it is smaller, their vertices are not
-in the usual order."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    """Objects as lines of text.
-
-    Attributes
-    ----------
-    start, stop : (n, 2) float64
-        Where the text begins and ends, halfway between its top and its bottom.
-    across : (n, 2) float64
-        From its top to its bottom, in the mean of both ends and the middle.
-    """
-
-    start: Floats
-    stop: Floats
-    across: Floats
-
-    @property
-    def heights(self) -> Floats:
-        """(n,) lengths of `across`."""
-        return np.asarray(np.hypot(*self.across.T))
 
 
 def inject(
@@ -125,7 +94,7 @@ def _faults(
     names: Sequence[str], objects: Objects, seed: int, share: float
 ) -> Iterator[tuple[str, Change]]:
     """Yield faults and changes, of different objects."""
-    lines = _lines(objects)
+    lines = lines_of(objects)
     image = objects.image.tolist()
     size = objects.boxes[:, 2:] - objects.boxes[:, :2]
     possible = ~objects.dont_care & (size > 0).all(axis=1) & (lines.heights > 0)
@@ -137,7 +106,7 @@ def _faults(
     order = sorted(keys, key=lambda row: (keys[row], names[image[row]]))
     texts = [row for row in order if objects.texts[row].strip()]
     free = set(order)
-    pairs = {a: (b, one) for a, b, one in _neighbours(objects, lines, order)}
+    pairs = {a: (b, one) for a, b, one in neighbours(objects, lines, order)}
     wanted = _how_many(share / 2, len(order)) if pairs else 0
     for a in order:
         if wanted and a in pairs and {a, pairs[a][0]} <= free:
@@ -189,84 +158,3 @@ def _with_other_letter(one: AuditedObject, across: Floats, key: int) -> tuple[Au
 
 
 _CHANGED = {"dropped": _dropped, "moved": _moved, "text": _with_other_letter}
-
-
-# Neighbours ---------------------------------------------------------------------------------------
-
-
-def _lines(objects: Objects) -> _Lines:
-    points, offsets = rings.of(objects.outlines)
-    ends = np.zeros((objects.count, 3, 2, 2))  # at the start, the middle and the end: top, bottom
-    for i, (start, stop) in enumerate(pairwise(offsets.tolist())):
-        if stop - start < 3:
-            continue
-        for k, chain in enumerate(rings.chains(points[start:stop])):
-            ends[i, :, k] = rings.along(chain, np.array([0.0, 0.5, 1.0]))
-    middle = ends.mean(axis=2)
-    return _Lines(middle[:, 0], middle[:, 2], (ends[:, :, 1] - ends[:, :, 0]).mean(axis=1))
-
-
-def _neighbours(
-    objects: Objects, lines: _Lines, possible: Sequence[int]
-) -> Iterator[tuple[int, int, AuditedObject]]:
-    """Yield objects, the nearest one after each in its line, and what both are merged to."""
-    rows = np.array(sorted(possible), np.int64)
-    firsts = np.searchsorted(rows, objects.offsets)
-    for start, stop in pairwise(firsts.tolist()):
-        own = rows[start:stop]
-        for a in own.tolist():
-            b = _next(lines, a, own)
-            merged = None if b is None else _merged(objects, a, b)
-            if b is not None and merged is not None:
-                yield a, b, merged
-
-
-def _next(lines: _Lines, a: int, others: Ints) -> int | None:
-    """Return the object that begins nearest to the end of another one, if it is near enough, of
-    similar height and goes on in the same direction.
-    """
-    heights = lines.heights
-    gap = np.hypot(*(lines.start[others] - lines.stop[a]).T)
-    ratio = heights[others] / heights[a]
-    onwards = (lines.stop[others] - lines.stop[a]) @ (lines.stop[a] - lines.start[a])
-    fits = (gap <= GAP * np.minimum(heights[others], heights[a])) & (onwards > 0) & (others != a)
-    fits &= (ratio <= HEIGHTS) & (ratio >= 1 / HEIGHTS)
-    if not fits.any():
-        return None
-    return int(others[np.argmin(np.where(fits, gap, np.inf))])
-
-
-def _merged(objects: Objects, a: int, b: int) -> AuditedObject | None:
-    """Return one object around two: a box of boxes, a quadrilateral of quadrilaterals, else the
-    chains of both; None if these cross.
-    """
-    both = [audited(objects, row) for row in (a, b)]
-    text = " ".join(filter(None, (one.text for one in both)))
-    if all(len(one.vertices) == 2 for one in both):
-        corners = np.array([one.vertices for one in both])
-        low, high = corners[:, 0].min(axis=0), corners[:, 1].max(axis=0)
-        return AuditedObject((tuple(low.tolist()), tuple(high.tolist())), text)
-    points = [_ring(one) for one in both]
-    tops, bottoms = zip(*map(rings.chains, points), strict=True)
-    if all(len(ring) == 4 for ring in points):
-        tops, bottoms = (
-            ((left[:1]), (right[-1:])) for left, right in (tuple(tops), tuple(bottoms))
-        )
-    ring = np.concatenate([*tops, *(bottom[::-1] for bottom in bottoms[::-1])])
-    is_simple = are_simple(ring, np.array([0, len(ring)]))[0]
-    if not is_simple or _area(ring) < _LEAST_AREA * sum(map(_area, points)):
-        return None
-    return AuditedObject(tuple(map(tuple, ring.tolist())), text)
-
-
-def _ring(one: AuditedObject) -> Floats:
-    """(n, 2) vertices, of a box its corners."""
-    if len(one.vertices) > 2:
-        return np.array(one.vertices)
-    (x0, y0), (x1, y1) = one.vertices
-    return np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1)])
-
-
-def _area(ring: Floats) -> float:
-    x, y = (ring - ring[0]).T
-    return float(abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2)

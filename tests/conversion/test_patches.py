@@ -16,12 +16,12 @@ from evaltex_cli import formats
 from evaltex_cli.audit.patches import patch_of
 from evaltex_cli.audit.suspects import Suspect
 from evaltex_cli.cli import main
+from evaltex_cli.conversion.patch_reading import read_patch
 from evaltex_cli.conversion.patches import (
     AuditedObject,
     Entry,
     Patch,
     in_json,
-    read_patch,
     write_patch,
 )
 from evaltex_cli.conversion.patching import audited, identify

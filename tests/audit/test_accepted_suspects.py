@@ -1,0 +1,127 @@
+"""From faults to suspects to a patch, and back to the ground truth as it was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from click.testing import CliRunner
+
+from evaltex_cli import formats
+from evaltex_cli.audit.audit import audited
+from evaltex_cli.audit.patches import patch_of
+from evaltex_cli.cli import main
+from evaltex_cli.conversion.faults import FAULTS
+from evaltex_cli.conversion.patch_reading import read_patch
+from evaltex_cli.conversion.patches import Entry, write_patch
+from evaltex_cli.conversion.patching import audited as object_of
+from evaltex_cli.conversion.patching import identify
+from evaltex_cli.errors import FaultLog
+from evaltex_cli.evaluation.inputs import open_inputs
+from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.options import InputOptions
+
+FOUND = ("dropped", "moved")
+JITTER = 2.0
+"""Pixels, by which a detector may be off."""
+WORDS = [[x, y, 80, 20] for y in range(10, 300, 50) for x in range(10, 400, 100)]
+"""x, y, width and height of the words of a page."""
+TEXTS = ("Street", "Bank", "OPEN", "1926", "Exit")
+IMAGES = 8
+
+
+def written(path: Path, side: Side, noise: float, seed: int) -> Path:
+    """The words of all pages, or what a detector makes of them."""
+    off = np.random.default_rng(seed)
+    lines = []
+    for image in range(IMAGES):
+        lines += [f"img_{image}", *(["400,500"] if side == "gt" else [])]
+        for k, (x, y, width, height) in enumerate(WORDS):
+            x0, y0, x1, y1 = np.array([x, y, x + width, y + height]) + off.uniform(-noise, noise, 4)
+            numbers = ",".join(repr(float(value)) for value in (x0, y0, x1 - x0, y1 - y0))
+            text = TEXTS[(k + image) % len(TEXTS)]
+            leading = f"{k + 1},{k + 1}" if side == "gt" else f"{k + 1}"
+            lines.append(f'{leading},"{text}",{"f," if side == "gt" else ""}{numbers}')
+        lines.append("")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def objects_of(path: Path) -> dict[str, list[tuple[list[float], str]]]:
+    """Corners and text of all objects, sorted by place."""
+    source = formats.open_source(path, "gt", FaultLog())
+    objects = source.read(np.arange(len(source.names))).objects
+    assert objects.outlines.all_boxes
+    return {
+        name: sorted(
+            (
+                (objects.boxes[i].tolist(), objects.texts[i])
+                for i in range(*objects.offsets[k : k + 2])
+            ),
+            key=lambda one: (round(one[0][1] / 25), one[0][0]),
+        )
+        for k, name in enumerate(source.names)
+    }
+
+
+def finds(suspect: Entry, fault: Entry) -> bool:
+    """Whether a suspect is an injected fault: the same object, or one in the same place."""
+    if (suspect.kind, suspect.image, suspect.objects) != (fault.kind, fault.image, fault.objects):
+        return False
+    if fault.objects:
+        return True
+    (one,), (other,) = suspect.proposed, fault.proposed
+    return bool(np.allclose(one.vertices, other.vertices, atol=JITTER))
+
+
+def test_the_suspects_that_were_injected_bring_the_original_back(tmp_path: Path) -> None:
+    """Within what the detectors are off."""
+    gt = written(tmp_path / "gt.txt", "gt", 0, 0)
+    detections = [written(tmp_path / f"d{k}.txt", "det", JITTER, k) for k in range(3)]
+    arguments = ["toys", str(gt), str(tmp_path / "made"), "--set", "faulty", "--seed", "5"]
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+    faulty, record = tmp_path / "made/faulty.txt", read_patch(tmp_path / "made/faulty.patch.json")
+    assert {one.fault for one in record.entries} == set(FAULTS)
+
+    found = audited({one.stem: open_inputs(faulty, one, InputOptions()) for one in detections})
+    patch = patch_of(identify(formats.open_source(faulty, "gt", FaultLog())), found.suspects)
+    wanted = [one for one in record.entries if one.fault in FOUND]
+    accepted = [any(finds(one, fault) for fault in wanted) for one in patch.entries]
+    assert sum(accepted) == len(wanted)
+    entries = tuple(
+        replace(one, accept=accept) for one, accept in zip(patch.entries, accepted, strict=True)
+    )
+    others = tuple(one for one in record.entries if one.fault not in FOUND)
+    write_patch(tmp_path / "patch.json", replace(patch, entries=entries + others))
+
+    back = tmp_path / "back.txt"
+    arguments = ["convert", str(faulty), str(back), "--patch", str(tmp_path / "patch.json")]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.stderr
+    restored, original = objects_of(back), objects_of(gt)
+    for name, expected in original.items():
+        assert [text for _, text in restored[name]] == [text for _, text in expected]
+        differences = np.array([one for one, _ in restored[name]]) - [one for one, _ in expected]
+        assert np.abs(differences).max() <= JITTER
+    assert np.array([one for one, _ in restored["img_0"]]).shape == (len(WORDS), 4)
+
+
+def test_the_objects_of_suspects_are_those_of_the_ground_truth(tmp_path: Path) -> None:
+    """So every entry of a patch fits as it was written."""
+    gt = written(tmp_path / "gt.txt", "gt", 5, 9)
+    detections = [written(tmp_path / f"d{k}.txt", "det", 5, k) for k in range(2)]
+    found = audited({one.stem: open_inputs(gt, one, InputOptions()) for one in detections})
+    source = formats.open_source(gt, "gt", FaultLog())
+    objects = source.read(np.arange(len(source.names))).objects
+    known = {
+        (source.names[k], int(number)): object_of(objects, row)
+        for row, (k, number) in enumerate(zip(objects.image, objects.ids, strict=True))
+    }
+    changed = [
+        (one.image, number, now)
+        for one in found.suspects
+        for number, now in zip(one.objects, one.current, strict=True)
+    ]
+    assert changed
+    assert all(known[image, number] == now for image, number, now in changed)
