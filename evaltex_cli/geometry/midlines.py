@@ -68,7 +68,7 @@ def _areas(pieces: Pieces) -> Floats:
     member, rank = np.unique(key, return_inverse=True)
     member_group, shape = np.divmod(member, count)
     edges = _Edges.of(table, shape, member_group, origin)
-    strips = _strips(edges, member_group, len(origin))
+    strips = _strips(edges, member_group)
     of_member, strip, start, stop = _sections(edges, strips)
     # What both members of a piece cover in a strip, and then what any piece of the group covers.
     first = np.searchsorted(of_member, np.arange(len(member) + 1))
@@ -121,9 +121,9 @@ class _Strips(NamedTuple):
     last: Ints
 
 
-def _strips(edges: _Edges, member_group: Ints, groups: int) -> _Strips:
+def _strips(edges: _Edges, member_group: Ints) -> _Strips:
     group = member_group[edges.owner]
-    crossed, crossing = _crossings(edges, group, groups)
+    crossed, crossing = _crossings(edges, group)
     x = np.concatenate([edges.left, edges.right, crossing])
     owner = np.concatenate([group, group, group[crossed]])
     order = np.lexsort((x, owner))
@@ -136,18 +136,32 @@ def _strips(edges: _Edges, member_group: Ints, groups: int) -> _Strips:
     return _Strips(owner, left, np.diff(left, append=0.0), strip[:count], strip[count : 2 * count])
 
 
-def _crossings(edges: _Edges, group: Ints, groups: int) -> tuple[Ints, Floats]:
+def _side_by_side(edges: _Edges, group: Ints) -> tuple[Ints, Ints]:
+    """Pairs of edges of two shapes of a group that have more than one x in common; the edge of the
+    earlier shape first.
+    """
+    count = len(group)
+    begins = np.repeat([True, False], count)
+    x, of_group = np.concatenate([edges.left, edges.right]), np.tile(group, 2)
+    # Where one edge ends and another begins, the end comes first.
+    order = np.lexsort((begins, x, of_group))
+    place = np.empty_like(order)
+    place[order] = np.arange(2 * count)
+    begun = np.cumsum(begins[order])
+    by_left = order[begins[order]]
+    # The partners of an edge begin after it does, and before it ends.
+    first, last = begun[place[:count]], begun[place[count:]]
+    p, q = np.repeat(np.arange(count), last - first), by_left[stretches(first, last - first)]
+    other = edges.owner[p] != edges.owner[q]
+    p, q = p[other], q[other]
+    return np.minimum(p, q), np.maximum(p, q)
+
+
+def _crossings(edges: _Edges, group: Ints) -> tuple[Ints, Floats]:
     """Edges that cross others of their group, and the x where they do."""
-    place = np.arange(len(group))
-    # Partners of an edge are those of later shapes of its group.
-    after_shape = np.searchsorted(edges.owner, edges.owner, side="right")
-    after_group = np.searchsorted(group, np.arange(groups), side="right")[group]
-    partners = after_group - after_shape
-    p, q = np.repeat(place, partners), stretches(after_shape, partners)
+    p, q = _side_by_side(edges, group)
     left = np.maximum(edges.left[p], edges.left[q])
     right = np.minimum(edges.right[p], edges.right[q])
-    meet = np.flatnonzero(left < right)
-    p, q, left, right = p[meet], q[meet], left[meet], right[meet]
     start, stop = (edges.height(p, x) - edges.height(q, x) for x in (left, right))
     cross = np.flatnonzero(np.sign(start) * np.sign(stop) < 0)
     share = np.abs(start[cross]) / (np.abs(start[cross]) + np.abs(stop[cross]))
