@@ -3,6 +3,7 @@
 import random
 import signal
 from collections import defaultdict
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,15 @@ class Fewer(settings):
 
     def __init__(self, *given: settings, max_examples: int = 100, **options: Any) -> None:
         super().__init__(*given, max_examples=max(max_examples // FEWER, 5), **options)
+
+
+_folders = count()
+
+
+@pytest.fixture
+def tmp_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty folder; pytest's own fixture also renews a link for each, which takes longer."""
+    return tmp_path_factory.mktemp(f"test-{next(_folders)}", numbered=False)
 
 
 @pytest.fixture(autouse=True)
