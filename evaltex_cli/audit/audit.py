@@ -9,14 +9,14 @@ import numpy as np
 
 from evaltex_cli.audit import agreement, readings, regions, scenes, unmatched
 from evaltex_cli.audit.evidence import Evidence
-from evaltex_cli.audit.findings import Findings
+from evaltex_cli.audit.findings import AGREE, Findings
 from evaltex_cli.audit.scenes import Scene
 from evaltex_cli.audit.suspects import AuditedObject, Box, Suspect
 from evaltex_cli.audit.what_if import WhatIf
+from evaltex_cli.conversion import patching
 from evaltex_cli.display import Record
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.formats.base import DONT_CARE
-from evaltex_cli.records import Objects
 from evaltex_cli.runtime import OrderedMap
 
 KINDS: tuple[Callable[[Evidence], Findings], ...] = (
@@ -29,6 +29,7 @@ KINDS: tuple[Callable[[Evidence], Findings], ...] = (
     readings.text,
     readings.dont_care,
 )
+ALONE = "all detectors have almost the same detections: with one that counts, none can agree"
 DECIMALS = 6
 """Of suspicions: what rounding may change does not change their order."""
 
@@ -41,8 +42,10 @@ class Audit(Record):
     ----------
     suspects : list of Suspect
         By falling suspicion.
-    images, objects : int
-        Of the ground truth.
+    scene : Scene
+        What was audited; the detectors are in the order of `detectors`.
+    detectors : list of str
+        Labels of all detectors, sorted.
     independent : list of str
         Labels of the detectors that count.
     copies : dict
@@ -55,8 +58,8 @@ class Audit(Record):
     """
 
     suspects: list[Suspect]
-    images: int
-    objects: int
+    scene: Scene
+    detectors: list[str]
     independent: list[str]
     copies: dict[str, str]
     what_if: dict[str, dict[str, WhatIf]]
@@ -92,7 +95,8 @@ def audited(inputs: Mapping[str, Inputs], ordered_map: OrderedMap = map) -> Audi
     )
     suspects.sort(key=lambda one: (-one.suspicion, one.image, one.box, one.kind, one.objects))
     copies = {labels[k]: labels[of] for k, of in enumerate(first.tolist()) if of != k}
-    return Audit(suspects, len(scene.names), scene.gt.count, independent, copies, {}, 0.5, [])
+    warnings = [ALONE] if len(independent) < AGREE else []
+    return Audit(suspects, scene, labels, independent, copies, {}, 0.5, warnings)
 
 
 def _without_parts(suspects: Sequence[Suspect]) -> list[Suspect]:
@@ -118,7 +122,7 @@ def _suspects(findings: Findings, evidence: Evidence, labels: Sequence[str]) -> 
     for k, value in enumerate(findings.suspicion.round(DECIMALS).tolist()):
         objects = findings.objects[k]
         centres = evidence.places.centre[findings.places[k]]
-        current = tuple(audited_object(scene.gt, row) for row in objects.tolist())
+        current = tuple(patching.audited(scene.gt, row) for row in objects.tolist())
         rows = (scene.gt, objects), (scene.det, centres)
         boxes = np.concatenate([side.boxes[which] for side, which in rows])
         where = image[not len(objects)][objects[0] if len(objects) else centres[0]]
@@ -135,17 +139,6 @@ def _suspects(findings: Findings, evidence: Evidence, labels: Sequence[str]) -> 
             )
         )
     return found
-
-
-def audited_object(objects: Objects, row: int) -> AuditedObject:
-    """Return an object of the columns as a record."""
-    ring = objects.outlines.ring(row)
-    vertices = ring if len(ring) else objects.boxes[row].reshape(2, 2)
-    return AuditedObject(
-        tuple((x, y) for x, y in vertices.tolist()),
-        objects.texts[row],
-        bool(objects.dont_care[row]),
-    )
 
 
 def _around(boxes: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> Box:
@@ -173,7 +166,7 @@ def _proposed(
         text = scene.det.texts[read] if read >= 0 else ""
         return (_other_way(current[0], text),)
     detected = _in_order(
-        [replace(audited_object(scene.det, row), dont_care=False) for row in centres]
+        [replace(patching.audited(scene.det, row), dont_care=False) for row in centres]
     )
     words = " ".join(one.text for one in _in_order(current)).split()
     if findings.kind in ("misplaced", "split"):

@@ -52,7 +52,8 @@ def text(evidence: Evidence) -> Findings:
     read = _readings(evidence, at.place)
     own = _plain(gt, at.gt)
     known = (read.row >= 0) & np.array([bool(one) for one in own], bool)
-    same = np.array([one == other for one, other in zip(own, _plain(det, read.row), strict=True)])
+    other = _plain(det, read.row)
+    same = np.array([a == b for a, b in zip(own, other, strict=True)], bool)
     counts = read.agree.sum(axis=1)
     reliable = suspicion.of_counts(counts, known & same, known & ~same, evidence.groups)
     values = reliable[counts] * read.alike * suspicion.confidence(evidence)[at.place]

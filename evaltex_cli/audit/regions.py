@@ -124,8 +124,7 @@ def _contested(evidence: Evidence, agree: Bools, deny: Bools, well: Floats) -> F
     """(n,) suspicion of what some detectors say and others deny, (n, groups) each."""
     counts, against = agree.sum(axis=1), (deny & ~agree).sum(axis=1)
     right = suspicion.reliability(evidence)[counts]
-    said = int((counts > against).sum())
-    rare = suspicion.rarity(said, int((~evidence.scene.gt.dont_care).sum()))
+    rare = suspicion.rarity(int((counts >= AGREE).sum()), int((~evidence.scene.gt.dont_care).sum()))
     return np.asarray(right * quotient(counts, counts + against) * well * rare)
 
 

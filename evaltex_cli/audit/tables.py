@@ -18,10 +18,11 @@ def document(audit: Audit) -> Iterator[str]:
     return json_pieces(
         "audit",
         {
-            "images": audit.images,
-            "objects": audit.objects,
+            "images": len(audit.scene.names),
+            "objects": audit.scene.gt.count,
             "independent_detectors": len(audit.independent),
-            "detectors": audit.independent,
+            "detectors": audit.detectors,
+            "independent": audit.independent,
             "copies": audit.copies,
             "suspicion": audit.suspicion,
             "suspects": [_suspect(one) for one in audit.suspects],

@@ -35,8 +35,8 @@ def table(audit: Audit, screen: Screen) -> str:
 
 
 def _head(audit: Audit, screen: Screen) -> Iterator[str]:
-    objects = counted(audit.objects, "{count} object[s]")
-    images = counted(audit.images, "{count} image[s]")
+    objects = counted(audit.scene.gt.count, "{count} object[s]")
+    images = counted(len(audit.scene.names), "{count} image[s]")
     detectors = counted(len(audit.independent), "{count} independent detector[s]")
     yield from screen.wrapped(f"Audit of {objects} in {images} by {detectors}")
     for label, of in audit.copies.items():

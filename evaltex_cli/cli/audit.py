@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,10 +20,13 @@ from evaltex_cli.cli.options import (
     protocol_options,
 )
 from evaltex_cli.cli.output import error_exit, stop, warn, write_output
-from evaltex_cli.cli.paths import INPUT, force_option
+from evaltex_cli.cli.paths import INPUT, OutputFile, force_option
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work, work_options
 from evaltex_cli.formats.options import InputOptions
+
+if TYPE_CHECKING:
+    from evaltex_cli.conversion.patches import GroundTruth
 
 EXAMPLES = (
     "evaltex audit gt.txt det.txt other.txt",
@@ -44,6 +48,12 @@ EXAMPLES = (
 @label_option
 @form_option
 @output_option("audit")
+@click.option(
+    "--patch",
+    "patch_file",
+    type=OutputFile("patch"),
+    help="Write the suspects as a patch, to accept some and apply it by convert.",
+)
 @force_option
 @all_faults_option
 def command(
@@ -55,6 +65,7 @@ def command(
     labels: tuple[str, ...],
     form: str,
     output: Path | None,
+    patch_file: Path | None,
 ) -> None:
     """Find what may be wrong in the ground truth: where detectors agree, but not with it.
 
@@ -68,6 +79,8 @@ def command(
             stop("an audit needs two or more detectors; give GT DET_A DET_B ...")
         named = named_detectors(tuple(detections), labels)
         from evaltex_cli.audit import audit, tables, terminal_table, what_if
+        from evaltex_cli.audit.patches import patch_of
+        from evaltex_cli.conversion.patches import write_patch
         from evaltex_cli.evaluation.inputs import open_inputs
 
         parameters, options = chosen.parameters(), chosen.read_by(options)
@@ -81,8 +94,18 @@ def command(
             likely = [one for one in found.suspects if one.suspicion >= suspicion]
             compared = what_if.what_if(inputs, scored, likely, ordered_map)
         found = replace(found, what_if=compared, suspicion=suspicion)
+        if patch_file is not None:
+            write_patch(patch_file, patch_of(_identity(gt, detections[0], options), found.suspects))
         warn(found.warnings)
         if form == "table":
             write_output(terminal_table.table(found, screen(output)), output)
         else:
             write_output(tables.FORMATS[form](found), output)
+
+
+def _identity(gt: Path, det: Path, options: InputOptions) -> GroundTruth:
+    """Return which ground truth this is, with all images."""
+    from evaltex_cli.conversion.patching import identify
+    from evaltex_cli.evaluation.inputs import open_inputs
+
+    return identify(open_inputs(gt, det, replace(options, only=None)).gt)

@@ -69,6 +69,7 @@ KINDS = {
         + _DOCUMENT
         + b'validation"'
     ),
+    "patch": re.compile(_DOCUMENT + b'patch"'),
     "report": _REPORT,
     "objects": re.compile(rb"protocol,image,side,id,match,partners,"),
     "junit": re.compile(rb'<\?xml [^>]*\?>\n<testsuites><testsuite name="evaltex"'),

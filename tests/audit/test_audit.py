@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from evaltex_cli.audit.audit import Audit, audited
+from evaltex_cli.audit.audit import ALONE, Audit, audited
 from evaltex_cli.audit.suspects import Kind, Suspect
 from evaltex_cli.evaluation.arrays import OneImage, image_objects, objects_of
 from evaltex_cli.evaluation.inputs import open_inputs
@@ -163,3 +163,16 @@ def test_the_order_of_detectors_and_images_does_not_matter() -> None:
     seen = {f"d{k}": {name: shifted(WORDS, 3 * k) for name in pages} for k in range(3)}
     other = {label: dict(reversed(of_one.items())) for label, of_one in reversed(seen.items())}
     assert audit_of(pages, seen).suspects == audit_of(dict(reversed(pages.items())), other).suspects
+
+
+def test_with_copies_of_one_detector_alone_nothing_agrees() -> None:
+    found = audit_of({"page": WORDS[1:]}, {"a": {"page": WORDS}, "b": {"page": WORDS}})
+    assert of_kind(found, "missing") == []
+    assert found.independent == ["a"]
+    assert found.warnings == [ALONE]
+
+
+def test_pages_without_objects_or_detections() -> None:
+    for gt, seen in (([], []), ([], WORDS), (WORDS, [])):
+        found = audit_of_page(gt, seen)
+        assert {one.kind for one in found.suspects} <= {"missing", "unfound"}

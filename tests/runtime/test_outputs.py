@@ -69,6 +69,7 @@ OUTPUTS = {
     "junit": "new.xml",
     "objects": "new.csv",
     "report": "new.html",
+    "patch_file": "new.json",
 }
 OF_LINES = ["--protocol", "evaltex", "--protocol", "tiou"]
 MORE: dict[str, list[str]] = {
