@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 from PIL import Image
 
+import evaltex_cli
 from evaltex_cli import formats
 from evaltex_cli.audit.patches import patch_of
 from evaltex_cli.audit.suspects import Suspect
@@ -212,6 +213,47 @@ def test_only_ground_truth_of_outlines_can_be_patched() -> None:
     result = patch("--from", "icdar2013-seg", gt="seg")
     assert result.exit_code == 2
     assert "seg: masks cannot be patched" in result.stderr
+
+
+def test_from_python() -> None:
+    """A path, objects in memory, and masks, which are refused."""
+    write(entry("img_1", (1,), WORD))
+    done = evaltex_cli.convert("gt.txt", "new.txt", patch="p.json")
+    assert "1 accepted entry of the patch applied" in done.notes
+    given = {"img": [[10.0, 20.0, 40.0, 60.0]]}
+    evaltex_cli.convert(given, "one.txt", kind="gt")
+    truth = identify(formats.open_source(Path("one.txt"), "gt", FaultLog()))
+    now = AuditedObject(((10.0, 20.0), (40.0, 60.0)))
+    write_patch(
+        Path("p.json"), Patch(truth, (Entry("misplaced", "img", (1,), 1, (now,), (WORD,), True),))
+    )
+    evaltex_cli.convert(given, "new.txt", kind="gt", patch="p.json")
+    assert objects_of("new.txt")["img"] == [(1, 1, WORD)]
+    masks = np.zeros((1, 60, 60), bool)
+    masks[0, 20:50, 10:40] = True
+    with pytest.raises(InputError, match="masks cannot be patched"):
+        evaltex_cli.convert({"img": masks}, "new.txt", kind="gt", patch="p.json")
+
+
+def test_masks_are_drawn_of_the_changed_objects() -> None:
+    box = AuditedObject(((0.0, 0.0), (2.0, 2.0)))
+    write(entry("img_2", (1,), box))
+    assert patch("--masks", "masks").exit_code == 0
+    with Image.open("masks/img_2.tif") as picture:
+        assert np.argwhere(np.array(picture)).tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
+
+
+def test_many_images_in_several_processes() -> None:
+    """Blocks of images, of which each has its own changes."""
+    text = "".join(f'img_{k}\n9,9\n1,1,"{k}",f,0,0,5,5\n\n' for k in range(2500))
+    Path("gt.txt").write_text(text)
+    write(*(entry(f"img_{k}", (1,), WORD) for k in (0, 1023, 1024, 2499)))
+    assert patch().exit_code == 0
+    alone = Path("new.txt").read_bytes()
+    assert patch("--jobs", "2").exit_code == 0
+    assert Path("new.txt").read_bytes() == alone
+    changed = [name for name, (one,) in objects_of("new.txt").items() if one[2] == WORD]
+    assert changed == ["img_0", "img_1023", "img_1024", "img_2499"]
 
 
 def changed(**more: Any) -> str:
