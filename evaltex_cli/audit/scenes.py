@@ -95,10 +95,9 @@ def _task(inputs: Sequence[Inputs], images: tuple[int, int]) -> _Task:
 
 def _measured(task: _Task) -> Scene:
     count = len(task.names)
-    gt = _objects(task.gt, task.invalid, True)
+    gt = task.gt.read().objects  # an invalid polygon is there, even if a score leaves it out
     sides = [
-        _spread(_objects(part, task.invalid, False), images, count)
-        for part, images in task.detectors
+        _spread(_detections(part, task.invalid), images, count) for part, images in task.detectors
     ]
     det, detector = interleaved(sides)
     overlap = overlaps.measure(ImageBatch(task.names, np.zeros((count, 2)), gt, det))
@@ -117,8 +116,8 @@ def _measured(task: _Task) -> Scene:
     )
 
 
-def _objects(part: Part, invalid: str, is_gt: bool) -> Objects:
-    return treat_invalid(part.read(), invalid, "gt" if is_gt else "det")[0].objects
+def _detections(part: Part, invalid: str) -> Objects:
+    return treat_invalid(part.read(), invalid, "det")[0].objects
 
 
 def _spread(objects: Objects, images: Ints, count: int) -> Objects:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 from click.testing import CliRunner
 
 from evaltex_cli import formats
@@ -22,7 +23,6 @@ from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.options import InputOptions
 
-FOUND = ("dropped", "moved")
 JITTER = 2.0
 """Pixels, by which a detector may be off."""
 WORDS = [[x, y, 80, 20] for y in range(10, 300, 50) for x in range(10, 400, 100)]
@@ -86,14 +86,12 @@ def test_the_suspects_that_were_injected_bring_the_original_back(tmp_path: Path)
 
     found = audited({one.stem: open_inputs(faulty, one, InputOptions()) for one in detections})
     patch = patch_of(identify(formats.open_source(faulty, "gt", FaultLog())), found.suspects)
-    wanted = [one for one in record.entries if one.fault in FOUND]
-    accepted = [any(finds(one, fault) for fault in wanted) for one in patch.entries]
-    assert sum(accepted) == len(wanted)
+    accepted = [any(finds(one, fault) for fault in record.entries) for one in patch.entries]
+    assert sum(accepted) == len(record.entries)
     entries = tuple(
         replace(one, accept=accept) for one, accept in zip(patch.entries, accepted, strict=True)
     )
-    others = tuple(one for one in record.entries if one.fault not in FOUND)
-    write_patch(tmp_path / "patch.json", replace(patch, entries=entries + others))
+    write_patch(tmp_path / "patch.json", replace(patch, entries=entries))
 
     back = tmp_path / "back.txt"
     arguments = ["convert", str(faulty), str(back), "--patch", str(tmp_path / "patch.json")]
@@ -125,3 +123,18 @@ def test_the_objects_of_suspects_are_those_of_the_ground_truth(tmp_path: Path) -
     ]
     assert changed
     assert all(known[image, number] == now for image, number, now in changed)
+
+
+@pytest.mark.parametrize("invalid", ["repair", "skip", "drop"])
+def test_an_invalid_polygon_is_an_object_whatever_scores_make_of_it(
+    invalid: str, tmp_path: Path
+) -> None:
+    """It can be replaced, and its place is not missing."""
+    gt = written(tmp_path / "gt.txt", "gt", 0, 0)
+    drawn = "10,10,90,30,90,10,10,30"
+    gt.write_text(gt.read_text().replace("10.0,10.0,80.0,20.0", drawn, 1))
+    detections = [written(tmp_path / f"d{k}.txt", "det", JITTER, k) for k in range(3)]
+    options = InputOptions(invalid=invalid)
+    first = audited({one.stem: open_inputs(gt, one, options) for one in detections}).suspects[0]
+    assert (first.kind, first.image, first.objects) == ("misplaced", "img_0", (1,))
+    assert first.current[0].vertices == ((10, 10), (90, 30), (90, 10), (10, 30))
