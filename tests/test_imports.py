@@ -51,6 +51,12 @@ def module(name: str) -> str:
 
 
 @cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Return all nodes of a file's syntax tree."""
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+@cache
 def imports() -> dict[str, set[str]]:
     """Modules of the package that each imports."""
     return {name: imported(path) for name, path in MODULES.items()}
@@ -59,7 +65,7 @@ def imports() -> dict[str, set[str]]:
 def imported(path: Path) -> set[str]:
     """Modules of the package that a file imports, inside functions and for type checking too."""
     modules = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             modules |= {
                 module(alias.name)
@@ -127,7 +133,7 @@ def many_parameters(path: Path) -> list[str]:
     no decorator of click hands them.
     """
     found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             arguments = node.args
             names = [

@@ -66,6 +66,7 @@ def figures(scores: dict[str, float], digits: int = 4) -> list[str]:
     ]
 
 
+@pytest.mark.few_fast(2)
 @pytest.mark.parametrize(
     "options",
     [
@@ -93,6 +94,7 @@ def test_the_commands_that_are_listed_give_the_figures(folder: Path, options: li
             assert one["scores"][name[2:]] == scores[last]
 
 
+@pytest.mark.slow
 def test_two_changes_are_found(folder: Path) -> None:
     options = ["--protocol", "iou", "--set", "iou.iou=0.8", "--min-confidence", "0.3"]
     listed = found("--protocol", "iou", *figures(scores_of("gt", "det", *options)))["fits"]
@@ -108,6 +110,7 @@ def test_a_parameter_file_in_the_folder_does_not_change_what_a_command_gives(fol
     assert scores_of(*first["command"][1:])["hmean"] == first["scores"]["hmean"]
 
 
+@pytest.mark.slow
 def test_the_nearest_is_listed_with_what_separates_it(folder: Path) -> None:
     result = found("--protocol", "iou", "--recall", "0.0123", "--precision", "0.9876")
     assert result["fits"] == []

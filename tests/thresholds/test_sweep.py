@@ -80,6 +80,7 @@ def agree(protocol: str, gt: Any, det: Any, **options: Any) -> None:
             assert values[k] == expected.scores[name], (level, name)
 
 
+@pytest.mark.few_fast(4)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @quick
 @given(seed=st.integers(0, 10**6), with_polygons=st.booleans(), points=st.sampled_from([1, 3, 100]))
@@ -101,6 +102,7 @@ OTHER_PARAMETERS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.few_fast(2)
 @pytest.mark.parametrize(("protocol", "parameters"), OTHER_PARAMETERS)
 @settings(quick, max_examples=5)
 @given(seed=st.integers(0, 10**6))
@@ -191,6 +193,7 @@ def test_folds_are_those_of_the_permuted_names() -> None:
     assert sorted(choice.folds_of(names, 9, 0).tolist()) == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.few_fast(1)
 @pytest.mark.parametrize(("seed", "folds"), [(0, 2), (1, 3), (2, 30)])
 def test_cross_validation_by_plain_runs(seed: int, folds: int) -> None:
     gt, det = scene(seed + 40)
@@ -257,6 +260,7 @@ def test_intervals_of_scores_are_those_of_a_run_at_the_level(
     assert {name: one and list(one) for name, one in point.intervals.items()} == expected
 
 
+@pytest.mark.slow
 def test_the_interval_of_the_level_by_choosing_again(files: tuple[Path, Path]) -> None:
     resamples = 50
     found = sweep(*files, "icdar2003", confidence_intervals=0.8, resamples=resamples)
