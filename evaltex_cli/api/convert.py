@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 from typing import Literal
@@ -31,6 +32,7 @@ def convert(
     min_confidence: float | None = None,
     coordinates: str | None = None,
     columns: str | None = None,
+    only: Iterable[str] | None = None,
     patch: AnyPath | None = None,
 ) -> Converted:
     """Write ground truth or detections to a file of another format, or to a folder of files.
@@ -61,6 +63,8 @@ def convert(
         Objects whose confidence is lower are left out.
     coordinates, columns : str, optional
         As `evaluate`.
+    only : iterable of str, optional
+        Names of the images that are written; by default all.
     patch : path, optional
         Patch of the source, which is then ground truth: its accepted entries are applied.
 
@@ -87,6 +91,7 @@ def convert(
         min_confidence=min_confidence,
         coordinates=coordinates,
         columns=columns,
+        only=None if only is None else tuple(only),
     )
     if isinstance(source, str | PathLike):
         done = conversion.convert(Path(source), Path(target), kind, how, options)

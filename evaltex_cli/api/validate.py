@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -25,6 +26,7 @@ def validate(
     invalid_polygons: Literal["repair", "drop", "skip", "error"] = "repair",
     coordinates: str | None = None,
     columns: str | None = None,
+    only: Iterable[str] | None = None,
 ) -> Validation:
     """Report everything about ground truth and detections that is wrong or suspicious.
 
@@ -41,6 +43,8 @@ def validate(
         With ``error``, invalid polygons are errors, not warnings.
     coordinates, columns : str, optional
         As `evaluate`.
+    only : iterable of str, optional
+        Names of the images that are looked at; by default all.
 
     Returns
     -------
@@ -69,6 +73,7 @@ def validate(
         "det_format": det_format,
         "coordinates": coordinates,
         "columns": columns,
+        "only": None if only is None else tuple(only),
     }
     found = validation.validate(one, other, map, **options, **formats)
     return replace(found, pairs=Rows(found.pairs), problems=Rows(found.problems))

@@ -16,6 +16,7 @@ from evaltex_cli.cli.options import (
     group,
     images_option,
     min_confidence_option,
+    only_option,
     quiet_option,
 )
 from evaltex_cli.cli.output import echo_err, echo_lines, error_exit, warn
@@ -68,6 +69,7 @@ EXAMPLES = (
     ),
 )
 @images_option("Folder of the pictures, for sizes SRC does not have.")
+@only_option
 @min_confidence_option
 @coordinates_option
 @columns_option
@@ -82,6 +84,7 @@ def command(
     source_format: str | None,
     how: Target,
     images: Path | None,
+    only: tuple[str, ...] | None,
     min_confidence: float | None,
     coordinates: str | None,
     columns: str | None,
@@ -105,6 +108,7 @@ def command(
             min_confidence=min_confidence,
             coordinates=coordinates,
             columns=columns,
+            only=only,
         )
         with work.workers() as ordered_map:
             done = convert(src, dst, side, how, options, ordered_map)

@@ -110,7 +110,7 @@ min_confidence_option = click.option(
 only_option = click.option(
     "--only",
     type=ImageList(),
-    help="Evaluate only the images named in this file, one per line.",
+    help="Take only the images that this file names, one per line.",
 )
 invalid_option = click.option(
     "--invalid",

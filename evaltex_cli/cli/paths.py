@@ -13,9 +13,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from evaltex_cli.conversion import is_folder
-from evaltex_cli.errors import InputError, quote
+from evaltex_cli.errors import InputError
 from evaltex_cli.results.beginnings import is_of, is_output, is_result
-from evaltex_cli.runtime.input_files import read_regular
 from evaltex_cli.runtime.outputs import Rules
 
 _FORCE, _LIST = "evaltex.force", "evaltex.list"
@@ -77,18 +76,18 @@ class ImageList(Input):
         path = super().convert(value, param, ctx)
         if ctx is not None:
             ctx.meta[_LIST] = path
+        from evaltex_cli.formats.image_subset import read_names
+
         try:
-            lines = read_regular(path, "a list of images").decode("utf-8-sig").splitlines()
-        except (OSError, InputError, UnicodeDecodeError) as error:
-            is_text = isinstance(error, UnicodeDecodeError)
-            reason = getattr(error, "strerror", None) or ("it is not UTF-8" if is_text else error)
-            self.fail(
-                f"{quote(str(path))} cannot be read ({reason}); expected a file with the names of"
-                " images, one per line.",
-                param,
-                ctx,
-            )
-        return tuple(dict.fromkeys(filter(None, map(str.strip, lines))))
+            return read_names(path)
+        except InputError as error:
+            self.fail(str(error), param, ctx)
+
+
+def image_list() -> Path | None:
+    """Return the file of the current command's list of images, if it was given."""
+    path: Path | None = click.get_current_context().meta.get(_LIST)
+    return path
 
 
 class ConvertedData(OutputFile):

@@ -14,11 +14,12 @@ from evaltex_cli.cli.options import (
     form_option,
     gt_format_option,
     images_option,
+    only_option,
     output_option,
     protocol_option,
 )
 from evaltex_cli.cli.output import error_exit, write_output
-from evaltex_cli.cli.paths import INPUT, force_option
+from evaltex_cli.cli.paths import INPUT, force_option, image_list
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work, work_options
 from evaltex_cli.formats.options import InputOptions
@@ -42,6 +43,7 @@ def _figure(name: str) -> Decorator:
 @gt_format_option
 @det_format_option
 @images_option("Folder of the pictures, for sizes GT does not have.")
+@only_option
 @work_options
 @form_option
 @output_option("reconciliation")
@@ -57,6 +59,7 @@ def command(
     gt_format: str | None,
     det_format: str | None,
     images: Path | None,
+    only: tuple[str, ...] | None,
     work: Work,
     form: str,
     output: Path | None,
@@ -73,7 +76,7 @@ def command(
         given = figures.parsed({"recall": recall, "precision": precision, "hmean": hmean})
         named = dict.fromkeys(name for listed in protocols for name in listed)
         names = list(PROTOCOLS) if ALL in named else list(named)
-        options = InputOptions(gt_format=gt_format, det_format=det_format, images=images)
+        options = InputOptions(gt_format=gt_format, det_format=det_format, images=images, only=only)
         work.prepare("evaltex_cli.reconciliation.search")
         with work.workers(gt, det, images) as ordered_map:
             found = search.search(gt, det, given, names, options, ordered_map)
@@ -85,6 +88,7 @@ def command(
             ("--gt-format", gt_format),
             ("--det-format", det_format),
             ("--images", images),
+            ("--only", image_list()),
         ):
             inputs += [] if value is None else [option, str(value)]
         asked = tables.Asked(given, inputs, base)

@@ -17,6 +17,7 @@ from evaltex_cli.cli.options import (
     gt_format_option,
     images_option,
     invalid_option,
+    only_option,
     output_option,
 )
 from evaltex_cli.cli.output import error_exit, write_output
@@ -36,6 +37,7 @@ EXAMPLES = (
 @gt_format_option
 @det_format_option
 @images_option("Folder of the pictures, for their sizes.")
+@only_option
 @invalid_option
 @coordinates_option
 @columns_option
@@ -56,6 +58,7 @@ def command(
     gt_format: str | None,
     det_format: str | None,
     images: Path | None,
+    only: tuple[str, ...] | None,
     invalid: str,
     coordinates: str | None,
     columns: str | None,
@@ -80,6 +83,7 @@ def command(
             "invalid": invalid,
             "coordinates": coordinates,
             "columns": columns,
+            "only": only,
         }
         with work.workers() as ordered_map:
             result = validation.validate(

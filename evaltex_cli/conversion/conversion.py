@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -30,9 +30,11 @@ from evaltex_cli.formats.files.image_names import (
 )
 from evaltex_cli.formats.filters import only_confident
 from evaltex_cli.formats.image_sizes import with_sizes
+from evaltex_cli.formats.image_subset import names_in, only_images
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.formats.reading import read_parts
-from evaltex_cli.records import ANY_TYPE, Ints, Objects, Outlines
+from evaltex_cli.records import ANY_TYPE, Ints, Objects, Outlines, offsets_of
+from evaltex_cli.records.rows import take
 from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.runtime.atomic_output import staged
 
@@ -68,7 +70,7 @@ def convert(
         What the source is; None to find out (`kinds.detect`).
     how : Target, optional
     options : InputOptions, optional
-        Format of this side, confidence threshold, and folder of pictures for sizes.
+        Format of this side, confidence threshold, images, and folder of pictures for sizes.
     ordered_map : callable
         What reads the source (`workers`); `map` does it here.
 
@@ -88,12 +90,8 @@ def convert(
         raise InputError(
             f"label pictures go with an EvaLTex file, whose IDs they have, not with {writer.title}"
         )
-    if (
-        isinstance(source, Path)
-        and target.exists()
-        and (source.samefile(target) or target.resolve().is_relative_to(source.resolve()))
-    ):
-        raise InputError(f"{target}: is the source itself, or in it; write to another place")
+    if isinstance(source, Path):
+        _refuse_in_source(source, target)
     reason = ""
     if side is None and how.patch is not None:
         side = "gt"
@@ -109,7 +107,9 @@ def convert(
         expected = "give a file or folder of a format that `evaltex formats` lists"
         raise InputError(f"{source}: no image in it ({opened.format} as its format); {expected}")
     _refuse(opened, _not_unicode(opened.names), faults)
-    job = Job(target, side, list(opened.names), opened.path, faults)
+    names = _wanted(opened, options)
+    job = Job(target, side, names, opened.path, faults)
+    opened = _without_others(opened, names, how.patch)
     if options.min_confidence is not None:
         opened = only_confident(opened, options.min_confidence)
     if options.images is not None:
@@ -123,12 +123,28 @@ def convert(
         if reason
         else ()
     )
-    return Converted(len(opened.names), job.written, taken + notes, opened.warnings)
+    return Converted(len(job.names), job.written, taken + notes, opened.warnings)
 
 
 def _refuse_in_source(source: Path, target: Path) -> None:
+    if not target.exists():
+        return
     if source.samefile(target) or target.resolve().is_relative_to(source.resolve()):
         raise InputError(f"{target}: is the source itself, or in it; write to another place")
+
+
+def _wanted(opened: Source, options: InputOptions) -> list[str]:
+    """Return the names of the images that are converted."""
+    if options.only is None:
+        return list(opened.names)
+    return list(names_in(opened, options.only, "converted"))
+
+
+def _without_others(opened: Source, names: Sequence[str], patch: Path | None) -> Source:
+    """Leave out images; with a patch, which is of all of them, they are left out after it."""
+    if patch is not None or len(names) == len(opened.names):
+        return opened
+    return only_images(opened, names)
 
 
 def _blocks(opened: Source, job: Job, ordered_map: OrderedMap) -> Iterator[Block]:
@@ -176,7 +192,24 @@ def _changed(
         raise InputError(f"{patch}: is of ground truth, not of detections; leave out --kind det")
     if opened.labels is not None:
         raise InputError(f"{job.place}: {MASKS}")
-    return patched(blocks, read_patch(patch), patch, job)
+    changed = patched(blocks, read_patch(patch), patch, job)
+    return changed if len(job.names) == len(opened.names) else _taken(changed, set(job.names))
+
+
+def _taken(blocks: Iterable[Block], names: Collection[str]) -> Iterator[Block]:
+    """Yield the images of these names."""
+    for block in blocks:
+        images = [k for k, name in enumerate(block.names) if name in names]
+        offsets = block.images.objects.offsets.tolist()
+        rows = [np.arange(offsets[k], offsets[k + 1]) for k in images]
+        if images:
+            objects = take(
+                block.images.objects,
+                np.concatenate(rows),
+                offsets_of(np.array(list(map(len, rows)))),
+            )
+            part = replace(block.images, sizes=block.images.sizes[images], objects=objects)
+            yield Block([block.names[k] for k in images], part)
 
 
 def _line_regions(objects: Objects) -> Ints:

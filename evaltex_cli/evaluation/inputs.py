@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from evaltex_cli import formats
-from evaltex_cli.errors import FaultLog, InputError, counted, quote
-from evaltex_cli.evaluation.image_subset import SOME_IMAGES, digest, names_in, only_images
+from evaltex_cli.errors import FaultLog, InputError, quote
 from evaltex_cli.evaluation.official_formats import opened_as_official
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, pair_images, with_names_of
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import only_confident
 from evaltex_cli.formats.image_sizes import with_sizes, with_sizes_of_each_other
+from evaltex_cli.formats.image_subset import digest, names_in, only_images, some_images
 from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions, MaskFolders
 from evaltex_cli.protocols.base import Protocol
 from evaltex_cli.protocols.presets import PRESETS
@@ -136,8 +136,7 @@ def opened_lines(path: Path, gt: Source, options: InputOptions) -> tuple[Source,
 
 def _evaluated(gt: Source, det: Source, names: tuple[str, ...]) -> tuple[Source, Source]:
     """Return both sides with only the images of these names; a warning says so."""
-    warning = f"{len(names)} of {counted(len(gt.names), '{count} image[s]')} {SOME_IMAGES}"
-    gt = replace(gt, warnings=(*gt.warnings, warning))
+    gt = replace(gt, warnings=(*gt.warnings, some_images(gt, names)))
     return only_images(gt, names), only_images(det, names)
 
 

@@ -9,7 +9,6 @@ another way: `img_01`, `1`.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -21,7 +20,7 @@ import numpy as np
 from evaltex_cli.errors import MOST_FAULTS, FaultLog, InputError, counted, quote
 from evaltex_cli.errors.suggestions import Hints
 from evaltex_cli.formats.base import Source
-from evaltex_cli.formats.files.image_names import stem, without_prefix
+from evaltex_cli.formats.files.image_names import names_by_stem, stem, unique, without_prefix
 from evaltex_cli.formats.files.names import hashes, taken
 from evaltex_cli.records import Ints
 
@@ -88,7 +87,7 @@ def _same_images(
             return {theirs[0]: ours[0]}
         return {}
     by_stem = names_by_stem(gt.names)
-    of_det = _unique(list(det.names), stem)
+    of_det = unique(list(det.names), stem)
     wanted = set(ours)
     found = {name: by_stem.get(stem(name), "") for name in theirs if of_det.get(stem(name)) == name}
     return {name: other for name, other in found.items() if other in wanted and _agree(name, other)}
@@ -199,23 +198,12 @@ def would_pair(gt: Sequence[str], det: Sequence[str]) -> dict[str, tuple[str, st
     pairs: dict[str, tuple[str, str]] = {}
     left_gt, left_det = list(gt), list(det)
     for what, spelling in _SPELLINGS:
-        ours, theirs = _unique(left_gt, spelling), _unique(left_det, spelling)
+        ours, theirs = unique(left_gt, spelling), unique(left_det, spelling)
         pairs |= {name: (theirs[key], what) for key, name in ours.items() if key in theirs}
         paired = {name for name, _ in pairs.values()}
         left_gt = [name for name in left_gt if name not in pairs]
         left_det = [name for name in left_det if name not in paired]
     return pairs
-
-
-def names_by_stem(names: Sequence[str]) -> dict[str, str]:
-    """Return name without folders, ending and prefix -> the only name that has it."""
-    return {str(key): name for key, name in _unique(list(names), stem).items()}
-
-
-def _unique(names: Sequence[str], spelling: Callable[[str], Hashable]) -> dict[Hashable, str]:
-    keys = [spelling(name) for name in names]
-    times = Counter(keys)
-    return {key: name for key, name in zip(keys, names, strict=True) if key and times[key] == 1}
 
 
 def refuse_other_spellings(gt: Source, det: Source, paired: Ints) -> None:

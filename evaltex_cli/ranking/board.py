@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from evaltex_cli import formats
 from evaltex_cli.errors import ConfigError, EvaltexError, InputError, counted, quote
 from evaltex_cli.errors.suggestions import nearest
+from evaltex_cli.formats.image_subset import read_names
 from evaltex_cli.formats.options import (
     INVALID_POLYGONS,
     Coordinates,
@@ -69,6 +70,8 @@ class DataSet:
         Detector -> path.
     reports : mapping
         Detector -> path of the report of its run, as far as there is one.
+    only : Path or None
+        The list of images that `options.only` is of.
     """
 
     name: str
@@ -77,6 +80,7 @@ class DataSet:
     parameters: Mapping[str, Any]
     detections: Mapping[str, Path]
     reports: Mapping[str, Path] = field(default_factory=dict)
+    only: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,10 @@ class Board:
         return [
             path
             for one in self.datasets
-            for path in (one.gt, one.options.images, one.options.lines, *one.detections.values())
+            for path in (
+                *(one.gt, one.options.images, one.options.lines, one.only),
+                *one.detections.values(),
+            )
             if path is not None
         ]
 
@@ -193,6 +200,7 @@ _DATA_SET: Fields = {
     "det_format": _FORMAT,
     "min_confidence": (_is_share, "a number from 0 to 1"),
     "images": (_is_text, "a path"),
+    "only": (_is_text, "a path"),
     "lines": (_is_text, "a path"),
     "invalid": (lambda value: value in INVALID_POLYGONS, f"one of {', '.join(INVALID_POLYGONS)}"),
     "coordinates": (_parses(Coordinates.parse), "ORDER:SCALE, such as yxyx:1000"),
@@ -330,6 +338,7 @@ class _Reader:
         if "gt" not in values:
             return None
         gt = self.existing(where, "gt", values["gt"])
+        only = self.existing(where, "only", values.get("only"))
         options = InputOptions(
             gt_format=values.get("gt_format"),
             det_format=values.get("det_format"),
@@ -339,12 +348,20 @@ class _Reader:
             lines=self.existing(where, "lines", values.get("lines")),
             coordinates=values.get("coordinates"),
             columns=values.get("columns"),
+            only=self.names_in(where, only) if only else None,
         )
         parameters = self.parameters(where, values, protocols)
         assert gt is not None  # it was given
-        return DataSet(
-            name, gt, options, parameters, detections, self.of_each(name, "reports", reports)
-        )
+        reported = self.of_each(name, "reports", reports)
+        return DataSet(name, gt, options, parameters, detections, reported, only)
+
+    def names_in(self, where: str, path: Path) -> tuple[str, ...]:
+        """Return the names in a list of images."""
+        try:
+            return read_names(path)
+        except InputError as error:
+            self.faults.append(f"{where}: only: {error}")
+            return ()
 
     def of_each(
         self, name: str, what: str, detectors: Mapping[str, Mapping[str, Any]]

@@ -24,6 +24,7 @@ import numpy as np
 
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.resume import listing
+from evaltex_cli.formats import image_subset
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import EvidenceRows, Protocol
@@ -83,6 +84,7 @@ class Inputs:
             "options": [
                 *(options.gt_format, options.det_format, options.min_confidence),
                 *(options.invalid, options.coordinates, options.columns, options.preset),
+                None if options.only is None else image_subset.digest(options.only),
             ],
             "gt": self.digest(gt),
             "det": self.digest(det),

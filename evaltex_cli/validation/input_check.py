@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from evaltex_cli.evaluation.input_counts import InputCounts
 from evaltex_cli.formats import locations
 from evaltex_cli.formats.base import ReadImages, Side, Source
 from evaltex_cli.formats.image_sizes import sizes_from_pictures
+from evaltex_cli.formats.image_subset import only_images
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.formats.reading import read_parts
 from evaltex_cli.records import Floats, Ints
@@ -110,6 +111,16 @@ class Inspection:
         problems += [self.problem("warning", "input", text.removeprefix(name), "") for text in new]
         self.names_in_file, self.source = self.source.names, renamed
 
+    def take_only(self, names: Collection[str]) -> None:
+        """Leave out all images but those of these names, before any is read."""
+        if self.names_in_file:
+            known = zip(self.source.names, self.names_in_file, strict=True)
+            self.names_in_file = [own for name, own in known if name in names]
+        self.source = only_images(self.source, names)
+        self.object_counts, self.counted = (
+            np.zeros(len(self.source.names), np.int32) for _ in range(2)
+        )
+
     def summary(self) -> SideSummary:
         """What was read."""
         return SideSummary(
@@ -139,7 +150,7 @@ def open_input(
         source = formats.open_source(given, side, faults, format_name, options)
         reason = "as was given" if format_name else formats.load(source.format).reason(path)
     except InputError as error:
-        problems.append(_unreadable(side, str(path), error))
+        problems.append(unreadable(side, str(path), error))
         return None
     objects, counted_objects = (np.zeros(len(source.names), np.int32) for _ in range(2))
     opened = Inspection(
@@ -154,7 +165,7 @@ def open_input(
     return opened
 
 
-def _unreadable(side: Side, path: str, error: InputError) -> Problem:
+def unreadable(side: Side, path: str, error: InputError) -> Problem:
     """The problem that an error reports; its text begins with the file, perhaps with the line."""
     parts = re.fullmatch(rf"({re.escape(path)}.*?)(?::([0-9]+))?: (.*)", str(error), re.DOTALL)
     if parts is None:
@@ -233,7 +244,7 @@ def _read_blocks(
         label = f"checking {Path(one.source.path).name}"
         yield from read_parts(one.source, _blocks(one.source.weights), label, ordered_map)
     except InputError as error:
-        problems.append(_unreadable(one.side, one.source.path, error))
+        problems.append(unreadable(one.side, one.source.path, error))
 
 
 def _blocks(weights: Ints) -> Iterator[tuple[int, int]]:

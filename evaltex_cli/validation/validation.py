@@ -21,6 +21,7 @@ from evaltex_cli.formats import locations
 from evaltex_cli.formats.base import IN_FRACTIONS, Source
 from evaltex_cli.formats.files import image_names
 from evaltex_cli.formats.image_sizes import with_sizes, with_sizes_of_each_other
+from evaltex_cli.formats.image_subset import names_in, some_images
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.records import Floats, Ints
 from evaltex_cli.runtime import OrderedMap
@@ -33,6 +34,7 @@ from evaltex_cli.validation.input_check import (
     open_input,
     picture_sizes,
     read_all,
+    unreadable,
 )
 
 _DISAGREE = 0.05
@@ -54,8 +56,8 @@ def validate(
     **given
         Attributes of `InputOptions`: ``gt_format`` and ``det_format``; ``images`` for sizes where
         the ground truth has none, or to check those it has; ``invalid``, which makes an invalid
-        polygon an error or a warning; and ``coordinates``: if they are missing, those that agree
-        with the ground truth are reported.
+        polygon an error or a warning; ``only``; and ``coordinates``: if they are missing, those
+        that agree with the ground truth are reported.
 
     Raises
     ------
@@ -76,6 +78,7 @@ def validate(
         theirs.rename(pairing.with_names_of(ours.source, theirs.source), problems)
     elif ours is not None and isinstance(det, Path):
         problems += box_coordinates.suggested(ours, det, options)
+    _take_only(ours, theirs, options.only, problems)
     paired, also = _paired(ours, theirs)
     partners = np.where(paired == pairing.NO_DETECTIONS, also, paired)
     _make_pixels(ours, theirs, partners, images)
@@ -101,6 +104,28 @@ def validate(
         list(_pairs(ours, theirs, paired, also)) if ours and theirs else [],
         sorted(problems, key=lambda problem: (problem.level, problem.side != "gt")),
     )
+
+
+def _take_only(
+    ours: Inspection | None,
+    theirs: Inspection | None,
+    only: Sequence[str] | None,
+    problems: list[Problem],
+) -> None:
+    """Leave images out of both sides as an evaluation does; `problems` gets names that the ground
+    truth does not have.
+    """
+    if only is None or ours is None:
+        return
+    try:
+        names = names_in(ours.source, only)
+    except InputError as error:
+        problems.append(unreadable("gt", ours.source.path, error))
+        return
+    problems.append(ours.problem("warning", "input", some_images(ours.source, names), ""))
+    for one in (ours, theirs):
+        if one is not None:
+            one.take_only(names)
 
 
 def _without_same_pictures(theirs: list[Problem], ours: Sequence[Problem]) -> list[Problem]:

@@ -122,6 +122,16 @@ def test_nothing_changes_but_what_is_accepted() -> None:
     assert Path("new.txt").read_text() == GT.replace('2,1,"b",f,50,20,30,40\n', "")
 
 
+def test_of_some_images_only() -> None:
+    """The patch is of all images, and applied first."""
+    Path("names.txt").write_text("img_2\n")
+    write(entry("img_1", (2,)), entry("img_2", (1,), WORD))
+    result = patch("--only", "names.txt")
+    assert "note: 2 accepted entries of the patch applied" in result.stderr
+    assert "new.txt: 1 image, 1 object" in result.stdout
+    assert objects_of("new.txt") == {"img_2": [(1, 1, WORD)]}
+
+
 def test_without_an_accepted_entry() -> None:
     write(entry("img_1", (1,), WORD, accept=False))
     result = patch()

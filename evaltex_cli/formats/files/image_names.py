@@ -7,7 +7,8 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import accumulate, takewhile
 from pathlib import Path
 
@@ -209,3 +210,15 @@ def stem(name: str) -> str:
     """
     last = re.split(r"[/\\]", name.strip())[-1]
     return _ANY_PREFIX.sub("", _RESULT.sub("", _SUFFIX.sub("", last))).strip()
+
+
+def names_by_stem(names: Sequence[str]) -> dict[str, str]:
+    """Return name without folders, ending and prefix -> the only name that has it."""
+    return {str(key): name for key, name in unique(list(names), stem).items()}
+
+
+def unique(names: Sequence[str], spelling: Callable[[str], Hashable]) -> dict[Hashable, str]:
+    """Return spelling -> the only name that has it; not those that several names have."""
+    keys = [spelling(name) for name in names]
+    times = Counter(keys)
+    return {key: name for key, name in zip(keys, names, strict=True) if key and times[key] == 1}

@@ -1,20 +1,21 @@
-"""Evaluation of some images of an input only, by their names."""
+"""Some images of an input only, by their names."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from evaltex_cli.errors import InputError, counted, quote
 from evaltex_cli.errors.suggestions import nearest
-from evaltex_cli.evaluation.pairing import names_by_stem
 from evaltex_cli.formats.base import Source
-from evaltex_cli.formats.files.image_names import stem
+from evaltex_cli.formats.files.image_names import names_by_stem, stem
 from evaltex_cli.formats.files.names import taken
 from evaltex_cli.records import Ints
+from evaltex_cli.runtime.input_files import read_regular
 
 SOME_IMAGES = "evaluated (--only)"
 """The end of the warning that not all images are evaluated."""
@@ -48,15 +49,26 @@ class _LabelsAt:
         return self.labels(int(self.positions[position]))
 
 
-def names_in(gt: Source, wanted: Sequence[str]) -> tuple[str, ...]:
-    """Return the names that the ground truth has for these images, in its order.
+def some_images(gt: Source, names: Collection[str]) -> str:
+    """Return the warning that only images of these names of a ground truth are evaluated."""
+    return f"{len(names)} of {counted(len(gt.names), '{count} image[s]')} {SOME_IMAGES}"
+
+
+def names_in(gt: Source, wanted: Sequence[str], done: str = "evaluated") -> tuple[str, ...]:
+    """Return the names that an input, most often the ground truth, has for these images, in its
+    order.
 
     A name without its folders, ending and prefix (``gt_``) will do, if only one image has it.
+
+    Parameters
+    ----------
+    done : str
+        What is to be done with the images, for messages.
 
     Raises
     ------
     InputError
-        For names that the ground truth does not have, and if there is none at all.
+        For names that the input does not have, and if there is none at all.
     """
     known = set(gt.names)
     others = [name for name in wanted if name not in known]
@@ -64,15 +76,35 @@ def names_in(gt: Source, wanted: Sequence[str]) -> tuple[str, ...]:
     unknown = [name for name in others if stem(name) not in by_stem]
     if unknown or not wanted:
         shown = ", ".join(map(quote, unknown[:_SHOWN])) + (", ..." if unknown[_SHOWN:] else "")
-        found = counted(len(unknown), "{count} image[s] that [is|are] to be evaluated")
+        found = counted(len(unknown), f"{{count}} image[s] that [is|are] to be {done}")
         hint = nearest(unknown[0], gt.names[:10_000]) if unknown else ""
         raise InputError(
-            f"{gt.path}: does not have {found} ({shown}){hint}; list images of the ground truth"
+            f"{gt.path}: does not have {found} ({shown}){hint}; list images that it has"
             if unknown
-            else f"{gt.path}: no image is to be evaluated; list one at least"
+            else f"{gt.path}: no image is to be {done}; list one at least"
         )
     chosen = {name if name in known else by_stem[stem(name)] for name in wanted}
     return tuple(name for name in gt.names if name in chosen)
+
+
+def read_names(path: Path) -> tuple[str, ...]:
+    """Return the names of images in a file, one per line, each once.
+
+    Raises
+    ------
+    InputError
+        When it cannot be read.
+    """
+    try:
+        lines = read_regular(path, "a list of images").decode("utf-8-sig").splitlines()
+    except (OSError, InputError, UnicodeDecodeError) as error:
+        is_text = isinstance(error, UnicodeDecodeError)
+        reason = getattr(error, "strerror", None) or ("it is not UTF-8" if is_text else error)
+        raise InputError(
+            f"{quote(str(path))} cannot be read ({reason}); expected a file with the names of"
+            " images, one per line."
+        ) from error
+    return tuple(dict.fromkeys(filter(None, map(str.strip, lines))))
 
 
 def digest(names: Sequence[str]) -> str:
