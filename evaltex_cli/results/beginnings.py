@@ -10,6 +10,8 @@ import os
 import re
 from pathlib import Path
 
+from evaltex_cli.errors import InputError
+from evaltex_cli.runtime.input_files import read_regular
 from evaltex_cli.runtime.outputs import IsOwn, begins
 
 _DOCUMENT = rb'\{\s*"schema": \d+,\s*"tool": "evaltex",\s*"version": "[^"]*",\s*"kind": "'
@@ -27,6 +29,8 @@ _RESULTS = {
 """The files of a result folder, by suffix."""
 OBJECTS_MARK = b"evaltex objects"
 _TAIL_BYTES = 1 << 16
+_DECIDED = re.compile(rb'"(?:accept|decided)":\s*true')
+"""In a patch, by a person or the page of an audit."""
 KINDS = {
     "comparison": re.compile(
         rb"Differences to [^\n]{1,200}; [\d.]+% (?:bootstrap|confidence) |"
@@ -86,10 +90,25 @@ def is_result(path: Path) -> bool:
 
 
 def is_of(kind: str) -> IsOwn:
-    """Return what recognises a file of one of the `KINDS`."""
-    return lambda path: (
-        begins(path, KINDS[kind]) or (kind == "objects" and is_parquet_of_objects(path))
-    )
+    """Return what recognises a file of one of the `KINDS` that may be replaced; it raises
+    `InputError` for a patch in which somebody has decided.
+    """
+
+    def is_own(path: Path) -> bool:
+        if not _begins_as(path, kind):
+            return False
+        if kind == "patch" and _DECIDED.search(read_regular(path, "a patch")):
+            raise InputError(
+                f"{path}: is a patch with accepted entries, which would be lost; give another path,"
+                " or --force to replace it"
+            )
+        return True
+
+    return is_own
+
+
+def _begins_as(path: Path, kind: str) -> bool:
+    return begins(path, KINDS[kind]) or (kind == "objects" and is_parquet_of_objects(path))
 
 
 def is_parquet_of_objects(path: Path) -> bool:
@@ -107,7 +126,7 @@ def is_parquet_of_objects(path: Path) -> bool:
 
 def is_output(path: Path) -> bool:
     """Whether any command has written a file; its first bytes decide."""
-    return is_result(path) or any(is_of(kind)(path) for kind in KINDS)
+    return is_result(path) or any(_begins_as(path, kind) for kind in KINDS)
 
 
 def is_other_document(path: Path) -> bool:

@@ -138,3 +138,19 @@ def test_an_invalid_polygon_is_an_object_whatever_scores_make_of_it(
     first = audited({one.stem: open_inputs(gt, one, options) for one in detections}).suspects[0]
     assert (first.kind, first.image, first.objects) == ("misplaced", "img_0", (1,))
     assert first.current[0].vertices == ((10, 10), (90, 30), (90, 10), (10, 30))
+
+
+def test_an_audit_does_not_replace_what_was_decided(tmp_path: Path) -> None:
+    gt = written(tmp_path / "gt.txt", "gt", 0, 0)
+    detections = [str(written(tmp_path / f"d{k}.txt", "det", 4, k)) for k in range(2)]
+    patch = tmp_path / "patch.json"
+    arguments = ["audit", str(gt), *detections, "--patch", str(patch)]
+    assert [CliRunner().invoke(main, arguments).exit_code for _ in range(2)] == [0, 0]
+    decided = patch.read_text().replace('"accept": false', '"accept": true', 1)
+    patch.write_text(decided)
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 2
+    assert "patch.json: is a patch with accepted entries, which would be lost" in result.stderr
+    assert patch.read_text() == decided
+    assert CliRunner().invoke(main, [*arguments, "--force"]).exit_code == 0
+    assert '"accept": true' not in patch.read_text()
