@@ -143,7 +143,8 @@ class Images:
 
     def _extend(self, objects: CollectedImage) -> None:
         self._objects.extend(objects.rows)
-        self._numbers.extend(objects.numbers.tobytes())
+        with memoryview(objects.numbers) as numbers:
+            self._numbers.extend(numbers.cast("B"))
         self._strings += objects.strings
 
     # Names --------------------------------------------------------------------------------------

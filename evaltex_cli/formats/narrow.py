@@ -58,11 +58,14 @@ class Records:
     def __len__(self) -> int:
         return self._count + len(self._staged) // self.kind.itemsize
 
-    def extend(self, rows: bytes | bytearray) -> None:
-        """Add records, given by their bytes."""
-        self._staged += rows
-        if len(self._staged) >= _STAGED:
-            self._settle()
+    def extend(self, rows: bytes | bytearray | memoryview) -> None:
+        """Add records, given by their bytes; many of them part by part, without a copy of all."""
+        part = max(_STAGED // self.kind.itemsize, 1) * self.kind.itemsize
+        with memoryview(rows) as whole:
+            for start in range(0, len(whole), part):
+                self._staged += whole[start : start + part]
+                if len(self._staged) >= _STAGED:
+                    self._settle()
 
     def column(self, name: str) -> NDArray[Any]:
         """(n,) the values of a field."""

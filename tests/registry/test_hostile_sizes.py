@@ -56,7 +56,7 @@ Make: TypeAlias = Callable[[int], bytes]
 """Returns a document of so many bytes, or a few more."""
 PER_FILE = 512
 """Bytes for each file of a folder or archive."""
-KNOWN = {"msra-td500": 14, "ufo": 8.5}
+KNOWN = {}
 """Formats that take more than 8 times their size, as SECURITY.md says: one image of very many lines
 is there as records and as objects; so are names of megabytes."""
 PER_IMAGE = 24
