@@ -279,10 +279,14 @@ def _other_format(path: Path, name: str) -> str | None:
     Lines of numbers fit several formats, and a document type may be before any XML: both say
     nothing here.
     """
+    from evaltex_cli.formats.documents import document_files
+
     try:
         found = _recognised(path)
     except InputError:
         return None
+    finally:
+        document_files.forget()
     if (
         found in (None, "icdar-xml")
         or not load(str(found)).ending

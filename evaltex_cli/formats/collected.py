@@ -7,7 +7,6 @@ images with an object or two take little more memory than their document.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -31,7 +30,7 @@ from evaltex_cli.formats.files.names import (
     unescaped,
 )
 from evaltex_cli.formats.narrow import Records, narrowest, taken
-from evaltex_cli.formats.parsed import ROW, CollectedImage, CollectedObject, steps_of
+from evaltex_cli.formats.parsed import ROW, CollectedImage, CollectedObject, place_of, steps_of
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import (
     ANY_TYPE,
@@ -112,15 +111,17 @@ class Images:
     def __len__(self) -> int:
         return len(self._images)
 
-    def append(self, image: CollectedImage) -> None:
-        """Add an image with its objects, after those that are there."""
+    def append(self, image: CollectedImage, drop: bool = False) -> None:
+        """Add an image with its objects, after those that are there; with `drop` the objects are
+        taken from it, so that many are never there twice.
+        """
         steps, line, column = steps_of(image.at)
         self._names += escaped(image.name)
         self._steps += steps
         file = self._files.setdefault(image.place, len(self._files))
         if image.rows:
             self._owners.extend(_PACK_OWNER.pack(len(self)) * image.count)
-            self._extend(image)
+            self._extend(image, drop)
         self._images.extend(
             _PACK_IMAGE.pack(
                 *(image.height, image.width, file, line, column, len(steps), image.in_fractions)
@@ -141,8 +142,10 @@ class Images:
         self._numbers.extend(numbers)
         self._strings += strings
 
-    def _extend(self, objects: CollectedImage) -> None:
+    def _extend(self, objects: CollectedImage, drop: bool = False) -> None:
         self._objects.extend(objects.rows)
+        if drop:
+            objects.rows = bytearray()
         with memoryview(objects.numbers) as numbers:
             self._numbers.extend(numbers.cast("B"))
         self._strings += objects.strings
@@ -173,7 +176,10 @@ class Images:
         return repeated(self._names)
 
     def merge(self) -> None:
-        """Make one image of those that have the same name, which is where the first of them is."""
+        """Make one image of those that have the same name, which is where the first of them is.
+
+        The steps to objects must not go on from those to an image (`parsed.steps_of`).
+        """
         of, group = grouped(Names(self._names))
         if len(of) == len(self):
             return
@@ -265,13 +271,13 @@ class Images:
         part._files = {files[file]: k for k, file in enumerate(used.tolist())}
         part._images.extend(images.tobytes())
         part._steps += taken(self._steps, order.steps, positions)
-        for first in range(0, len(objects), _AT_ONCE):  # whole records take several times as much
+        numbers = self._numbers.column("number")
+        for first in range(0, len(objects), _AT_ONCE):  # all at once take several times as much
             some = objects[first : first + _AT_ONCE]
             part._objects.extend(self._objects.taken(some).tobytes())
+            part._numbers.extend(taken(numbers, order.numbers, some).astype(np.float64).tobytes())
+            part._strings += taken(self._strings, order.strings, some)
         part._owners.extend(np.repeat(np.arange(len(positions)), counts).astype("i4").tobytes())
-        numbers = self._numbers.column("number")
-        part._numbers.extend(taken(numbers, order.numbers, objects).astype(np.float64).tobytes())
-        part._strings += taken(self._strings, order.strings, objects)
         return part
 
     def only(self, positions: Ints) -> Images:
@@ -285,29 +291,29 @@ class Images:
         """See `base.Content`."""
         if self._order.objects is not None:
             return self.part(np.arange(len(self))).read()
-        rows = self._objects.taken(slice(None))
-        counts = self.counts
-        numbers, pixels = self._coordinates(rows)
+        column = self._objects.column
+        coordinates = column("coordinates").astype(np.int64)
+        numbers, pixels = self._coordinates(coordinates)
         try:
-            drawn, repairs = outlines.from_numbers(
-                numbers, rows["coordinates"].astype(np.int64), rows["coordinates"] == 4
-            )
+            drawn, repairs = outlines.from_numbers(numbers, coordinates, coordinates == 4)
         except TangledError as tangled:
             raise InputError(f"{self._place(tangled.ring)}: {tangled}") from tangled
-        ids = np.where(rows["has_id"], rows["id"], expanded(counts)[1] + 1)
-        starts = self._order.strings.astype(np.int64)[:-1]
+        ids = np.where(column("has_id"), column("id"), expanded(self.counts)[1] + 1)
+        has_region = column("has_region")
+        starts = self._order.strings[:-1].astype(np.int64)
+        confidences, types = column("confidence"), column("type")
         own = Objects(
-            offsets=offsets_of(counts),
+            offsets=offsets_of(self.counts),
             ids=ids,
             outlines=drawn,
-            regions=np.where(rows["has_region"], rows["region"], ids),
-            dont_care=rows["dont_care"].copy(),
-            texts=Texts(bytes(self._strings), starts, starts + rows["text"]),
-            confidences=None if np.isnan(rows["confidence"]).all() else rows["confidence"].copy(),
+            regions=np.where(has_region, column("region"), ids) if has_region.any() else ids,
+            dont_care=column("dont_care").astype(np.bool_),
+            texts=Texts(bytes(self._strings), starts, starts + column("text")),
+            confidences=None if np.isnan(confidences).all() else confidences.astype(np.float64),
             pixels=None
             if pixels is None
-            else np.where(rows["has_pixels"][:, None], pixels, drawn.boxes),
-            types=None if (rows["type"] == ANY_TYPE).all() else rows["type"].copy(),
+            else np.where(column("has_pixels")[:, None], pixels, drawn.boxes),
+            types=None if (types == ANY_TYPE).all() else types.astype(np.int64),
         )
         images = self._images.taken(slice(None))
         in_fractions = images["in_fractions"].copy()
@@ -316,17 +322,16 @@ class Images:
             sizes, own, repairs, in_fractions=in_fractions if in_fractions.any() else None
         )
 
-    def _coordinates(self, rows: NDArray[np.void]) -> tuple[Floats, Floats | None]:
+    def _coordinates(self, counts: Ints) -> tuple[Floats, Floats | None]:
         """Return the coordinates of all objects, and (n, 4) pixels of those that have them; None
-        if no object has.
+        if no object has. `counts` are (n,) numbers of coordinates.
         """
-        numbers = self._numbers.column("number").astype(np.float64)
-        has_pixels = rows["has_pixels"]
+        numbers = self._numbers.column("number").astype(np.float64, copy=False)
+        has_pixels = self._objects.column("has_pixels").astype(np.bool_)
         if not has_pixels.any():
             return numbers, None
-        counts = rows["coordinates"].astype(np.int64)
         starts = self._order.numbers[:-1].astype(np.int64)
-        pixels = np.zeros((len(rows), 4))
+        pixels = np.zeros((len(counts), 4))
         pixels[has_pixels] = numbers[(starts + counts)[has_pixels, None] + np.arange(4)]
         return numbers[stretches(starts, counts)], pixels
 
@@ -335,14 +340,21 @@ class Images:
         if self._order.objects is not None:
             yield from self.part(np.arange(len(self))).places()
             return
-        images, rows = self._images.taken(slice(None)), self._objects.taken(slice(None))
         files = list(self._files)
-        offsets, strings, steps = self._order.offsets, self._order.strings, self._order.steps
-        for k, image in enumerate(images):
-            at = _at(image, self._steps[steps[k] : steps[k + 1]])
-            own = slice(int(offsets[k]), int(offsets[k + 1]))
-            ends = strings[own.start + 1 : own.stop + 1]
-            yield Place(files[image["place"]], at, _ObjectsAt(rows[own], ends, self._strings))
+        offsets, steps = self._order.offsets, self._order.steps
+        lines, columns = self._images.column("line"), self._images.column("column")
+        for k, file in enumerate(self._images.column("place").tolist()):
+            of_image = self._steps[steps[k] : steps[k + 1]]
+            objects = _ObjectsAt(self, range(int(offsets[k]), int(offsets[k + 1])), of_image)
+            yield Place(files[file], place_of(int(lines[k]), int(columns[k]), of_image), objects)
+
+    def object_at(self, row: int, of_image: bytes | bytearray) -> Position | Steps:
+        """Return where an object is, from the steps to its image."""
+        line, column, steps = (
+            int(self._objects.column(name)[row]) for name in ("line", "column", "steps")
+        )
+        end = int(self._order.strings[row + 1])
+        return place_of(line, column, self._strings[end - steps : end], of_image)
 
     def texts(self) -> Iterator[ImageText]:
         """See `base.Content`."""
@@ -359,21 +371,14 @@ class Images:
 class _ObjectsAt(Sequence[Position | Steps]):
     """Where the objects of an image are; each is made when it is asked for."""
 
-    def __init__(self, rows: NDArray[np.void], ends: NDArray[Any], strings: bytearray) -> None:
-        self._rows, self._ends, self._strings = rows, ends, strings
+    def __init__(self, images: Images, rows: range, of_image: bytearray) -> None:
+        self._images, self._rows, self._of_image = images, rows, of_image
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def __getitem__(self, index: Any) -> Any:
-        row, end = self._rows[index], int(self._ends[index])
-        return _at(row, self._strings[end - int(row["steps"]) : end])
-
-
-def _at(row: np.void, steps: bytearray) -> Position | Steps:
-    if row["line"]:
-        return Position(int(row["line"]), int(row["column"]) or None)
-    return tuple(json.loads(steps)) if steps else ()
+        return self._images.object_at(self._rows[index], self._of_image)
 
 
 def columns(images: Iterable[CollectedImage]) -> ReadImages:

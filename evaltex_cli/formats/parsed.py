@@ -65,14 +65,29 @@ class CollectedObject:
     at: Position | Steps = ()
 
 
-def steps_of(at: Position | Steps) -> tuple[bytes, int, int]:
-    """Return a place as steps in JSON, line and column; 0 for what it does not have."""
+def steps_of(at: Position | Steps, image: Position | Steps = ()) -> tuple[bytes, int, int]:
+    """Return a place as steps in JSON, line and column; 0 for what it does not have. Of steps that
+    go on from those to its image, those after them are returned, with a comma for the bracket.
+    """
     if isinstance(at, Position):
         return b"", at.line, at.column or 0
-    return json.dumps(at, separators=(",", ":")).encode() if at else b"", 0, 0
+    before = 0 if isinstance(image, Position) else len(image)
+    if before and len(at) > before and at[:before] == image:
+        return b"," + _JSON(at[before:]).encode()[1:], 0, 0
+    return _JSON(at).encode() if at else b"", 0, 0
+
+
+def place_of(
+    line: int, column: int, steps: bytes | bytearray, image: bytes | bytearray = b""
+) -> Position | Steps:
+    """Return the place that `steps_of` took apart; `image` are the steps to its image."""
+    if line:
+        return Position(line, column or None)
+    return tuple(json.loads(image[:-1] + steps if steps[:1] == b"," else steps)) if steps else ()
 
 
 _NO_BYTES, _NO_NUMBERS = bytearray(), array("d")
+_JSON = json.JSONEncoder(separators=(",", ":")).encode
 
 
 @dataclass(slots=True)
@@ -92,7 +107,8 @@ class CollectedImage:
     numbers : array of float64
         Their coordinates and pixels, one object after the other.
     strings : bytearray
-        Their texts in UTF-8, each with the steps to the object as JSON after it.
+        Their texts in UTF-8, each with the steps to the object as JSON after it: without those to
+        the image, which may be long, if these come first (`steps_of`).
     """
 
     name: str
@@ -114,7 +130,7 @@ class CollectedImage:
     def add(self, one: CollectedObject) -> None:
         """Add an object, after those that the image has."""
         text = one.text.encode("utf-8", "surrogatepass")
-        steps, line, column = steps_of(one.at)
+        steps, line, column = steps_of(one.at, self.at)
         row = _PACK.pack(
             one.id or 0,
             one.region or 0,

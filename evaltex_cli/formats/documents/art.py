@@ -8,7 +8,6 @@ Results have ``confidence``.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -47,13 +46,7 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
             owners = len(images) + np.repeat(np.arange(len(counts)), counts)
             for key in names:
                 images.append(CollectedImage(without_prefix(key), log.place, (key,)))
-            starts = [json.dumps(key).encode() for key in names]
-            ways = (
-                (start, k)
-                for start, count in zip(starts, counts, strict=True)
-                for k in range(count)
-            )
-            add_all(images, owners, columns, [b"[%b,%d]" % way for way in ways])
+            add_all(images, owners, columns, [b",%d]" % k for n in counts for k in range(n)])
             continue
         for key, item in zip(names, some, strict=True):
             images.append(_image(key, item, side, log))

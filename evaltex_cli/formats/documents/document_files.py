@@ -49,6 +49,8 @@ MAX_BYTES = 1 << 30
 """Largest document of all images, uncompressed."""
 HEAVIEST = 1 << 16
 """What one document weighs at most in a batch: a picture inside a document is no object."""
+_ALL_OBJECTS = (".txt", ".gt", ".tsv")
+"""Endings of documents that have nothing but objects, and weigh what they have."""
 
 _JSON_LINES = re.compile(rb"\s*\{[^\n]*\}\s*\n\s*\{")
 
@@ -278,10 +280,8 @@ def index_each(
             stem = without_prefix(PurePosixPath(path.name.removesuffix(".gz")).stem)
             names = page_names(stem, _count_pages(pages, document, str(path), faults)[0])
             reader = Reader(parse, pages and pages.open, side, reading.variant)
-            images = Images(
-                reader.collected(
-                    [(one, str(path), document) for one in names], range(len(names)), faults
-                )
+            images = reader.images(
+                [(one, str(path), document) for one in names], range(len(names)), faults
             )
             images.refuse_bad_names(faults)
             digest = hashlib.sha256(data).hexdigest()
@@ -328,7 +328,7 @@ def index_each(
             names=[entry.image for entry in files.entries.entries],
             weights=np.minimum(
                 np.array([entry.size for entry in files.entries.entries], np.int64) // shares,
-                HEAVIEST,
+                MAX_BYTES if ending in _ALL_OBJECTS else HEAVIEST,
             ),
             content=files,
             warnings=(*entries.warnings, *(f"{path}: {warning}" for warning in warnings)),

@@ -141,6 +141,15 @@ class Reader:
     side: Side
     variant: Any
 
+    def images(
+        self, documents: Iterable[tuple[str, str, bytes]], numbers: Iterable[int], faults: FaultLog
+    ) -> Images:
+        """Return the images that `collected` yields."""
+        images = Images()
+        for image in self.collected(documents, numbers, faults):
+            images.append(image, drop=True)
+        return images
+
     def collected(
         self, documents: Iterable[tuple[str, str, bytes]], numbers: Iterable[int], faults: FaultLog
     ) -> Iterator[CollectedImage]:
@@ -237,7 +246,7 @@ class Files:
         return iter(())
 
     def _collected(self, faults: FaultLog) -> Images:
-        return Images(self.reader.collected(self._documents(), self.numbers.tolist(), faults))
+        return self.reader.images(self._documents(), self.numbers.tolist(), faults)
 
     def _documents(self) -> Iterator[tuple[str, str, bytes]]:
         """Yield name, place and bytes of each image; a document of several

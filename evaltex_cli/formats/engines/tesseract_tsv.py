@@ -13,9 +13,12 @@ it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
+from typing import NamedTuple
 
 from evaltex_cli.errors import FaultLog, FormatError, Position, counted, quote
 from evaltex_cli.formats.base import Format, Indexer, Side
@@ -37,12 +40,11 @@ _PAGE_OF_ROW = re.compile(rb"^[1-5]\t([^\t\n]*)\t", re.MULTILINE)
 _BLANK_WORD = re.compile(rb"^5\t[^\n]*\t *\r?$", re.MULTILINE)
 
 
-@dataclass(slots=True)
-class _Row:
-    """A row of the file, whose text takes less memory than its cells would, and its number."""
+class _Row(NamedTuple):
+    """A row of the file: the number of its line, and its cells."""
 
-    text: str
     line_number: int
+    cells: list[str]
 
     @property
     def at(self) -> Position:
@@ -50,7 +52,7 @@ class _Row:
 
     def cell(self, column: str) -> str:
         """Return the cell of a column."""
-        return self.text.split("\t")[_PLACES[column]]
+        return self.cells[_PLACES[column]]
 
     def number(self, column: str) -> float:
         try:
@@ -59,16 +61,31 @@ class _Row:
             raise FormatError(f"{column} {error.found}", error.expected, at=self.at) from error
 
     @property
-    def line(self) -> tuple[str, ...]:
-        return tuple(self.cell(column) for column in _LINE_OF)
+    def line(self) -> str:
+        """The line that it is of, or is."""
+        return "\t".join(self.cell(column) for column in _LINE_OF)
+
+    @property
+    def is_word(self) -> bool:
+        """Whether it is a word with text."""
+        return self.cell("level") == _WORD and bool(self.cell("text").strip())
 
 
 @dataclass(slots=True)
 class _Page:
-    """The rows of a page, and what is wrong with some of its lines."""
+    """The lines of a page, with their numbers, and what is wrong with some of them.
 
-    rows: list[_Row] = field(default_factory=list)
+    Rows are made one at a time: those of thousands of lines take many times their text.
+    """
+
+    text: bytearray = field(default_factory=bytearray)
+    numbers: array[int] = field(default_factory=lambda: array("i"))
     faults: list[FormatError] = field(default_factory=list)
+
+    def rows(self) -> Iterator[_Row]:
+        """Yield the rows."""
+        for number, line in zip(self.numbers, BytesIO(self.text), strict=True):
+            yield _Row(number, line[:-1].decode().split("\t"))
 
 
 def open_pages(data: bytes) -> list[_Page]:
@@ -84,47 +101,49 @@ def open_pages(data: bytes) -> list[_Page]:
     pages = {number: _Page() for number in _page_numbers(text)}
     page = next(iter(pages.values()), _Page())
     for number, line in lines:
-        is_cut = line.count("\t") == len(_COLUMNS) - 2  # an editor took the last tab off
-        row = _Row(f"{line}\t" if is_cut else line, number + 1)
-        count = row.text.count("\t") + 1
-        if count != len(_COLUMNS):
-            found, at = f"{count} cells", row.at
+        cells = line.split("\t")
+        if len(cells) == len(_COLUMNS) - 1:  # an editor took the last tab off
+            cells.append("")
+        if len(cells) != len(_COLUMNS):
+            found, at = f"{len(cells)} cells", Position(number + 1)
             page.faults.append(
                 FormatError(found, f"{len(_COLUMNS)}, with tabs between them", at=at)
             )
             continue
-        page = pages.get(row.cell("page_num"), page)
-        page.rows.append(row)
+        page = pages.get(cells[_PLACES["page_num"]], page)
+        page.text += ("\t".join(cells) + "\n").encode()
+        page.numbers.append(number + 1)
     return list(pages.values()) or [page]
 
 
 def _page_numbers(data: bytes) -> list[str]:
-    return [
-        number.decode("utf-8", "replace") for number in dict.fromkeys(_PAGE_OF_ROW.findall(data))
-    ]
+    numbers = dict.fromkeys(match[1] for match in _PAGE_OF_ROW.finditer(data))
+    return [number.decode("utf-8", "replace") for number in numbers]
 
 
 def _parse(page: _Page, image: CollectedImage, side: Side, faults: FaultLog) -> None:
     for error in page.faults:
         error.log(faults, image.place)
-    words = [row for row in page.rows if row.cell("level") == _WORD and row.cell("text").strip()]
-    texts: dict[tuple[str, ...], list[str]] = {}
-    for row in words:
-        texts.setdefault(row.line, []).append(row.cell("text").strip())
-    numbers = {line: number for number, line in enumerate(texts, 1)}
-    lines = [row for row in page.rows if row.cell("level") == _LINE and row.line in texts]
-    for row in page.rows:
+    of_words = image.variant == "words"
+    numbers: dict[str, int] = {}
+    texts: dict[str, list[str]] = {}
+    for row in page.rows():
         if row.cell("level") == _PAGE:
             image.width, image.height = _coordinates(row)[2:]
-    for row in words if image.variant == "words" else lines:
+        elif row.is_word and of_words:
+            numbers.setdefault(row.line, len(numbers) + 1)
+        elif row.is_word:
+            texts.setdefault(row.line, []).append(row.cell("text").strip())
+    for row in page.rows():
+        is_line = row.cell("level") == _LINE and row.line in texts
+        if not (row.is_word if of_words else is_line):
+            continue
         try:
-            collected = _object(
-                row, row.cell("text") if image.variant == "words" else " ".join(texts[row.line])
-            )
+            collected = _object(row, row.cell("text") if of_words else " ".join(texts[row.line]))
         except FormatError as error:
             error.log(faults, image.place)
             continue
-        collected.region = numbers[row.line] if image.variant == "words" and side == "gt" else None
+        collected.region = numbers[row.line] if of_words and side == "gt" else None
         image.add(collected)
 
 
@@ -147,7 +166,7 @@ def _object(row: _Row, text: str) -> CollectedObject:
 
 def _look(data: bytes) -> int:
     """Count the words that are left out."""
-    return len(_BLANK_WORD.findall(data))
+    return sum(1 for _ in _BLANK_WORD.finditer(data))
 
 
 def recognises(path: Path) -> bool:
