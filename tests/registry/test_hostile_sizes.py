@@ -56,9 +56,6 @@ Make: TypeAlias = Callable[[int], bytes]
 """Returns a document of so many bytes, or a few more."""
 PER_FILE = 512
 """Bytes for each file of a folder or archive."""
-KNOWN = {}
-"""Formats that take more than 8 times their size, as SECURITY.md says: one image of very many lines
-is there as records and as objects; so are names of megabytes."""
 PER_IMAGE = 24
 """Bytes more for each image of an EvaLTex file, or of a table in which every line is one."""
 
@@ -77,7 +74,7 @@ def stretched(name: str, text: str) -> Iterator[tuple[str, Make]]:
         line = data.strip().split(b"\n")[-1] + b"\n"
         yield "blank lines", lambda size: data + b"\n" * size
         yield "lines of blanks", lambda size: data + b" \r\n" * (size // 3)
-        yield "one object again and again", lambda size: data + line * (size // 2 // len(line))
+        yield "one object again and again", lambda size: data + line * most_lines(size, line)
         yield "a long line", lambda size: data + line.strip() * (size // len(line))
         yield "no objects", lambda size: data + b"x\n" * (size // 2)
     elif name.endswith((".xml", ".hocr")):
@@ -114,6 +111,13 @@ def stretched(name: str, text: str) -> Iterator[tuple[str, Make]]:
             "a long name",
             lambda size: json.dumps(value).replace(".jpg", "a" * size + ".jpg").encode(),
         )
+
+
+def most_lines(size: int, line: bytes) -> int:
+    """Return how many lines are so many bytes: less than an image may have if these are refused,
+    but not fewer than half of them.
+    """
+    return max(min(size // len(line), MAX_OBJECTS - 99), size // 2 // len(line))
 
 
 def elements_again(data: bytes) -> Iterator[tuple[str, Make]]:
@@ -289,8 +293,7 @@ def most(name: str, document: Document, size: int) -> int:
     """Return the bytes of memory that reading a document of a size may take."""
     of_images = name in ("evaltex", "table") and document.label.startswith("no objects")
     images = SIZE // 2 if of_images else 0
-    times = KNOWN.get(name, 8)
-    return FIXED + (1 + document.command) * int(times * size + PER_IMAGE * images)
+    return FIXED + (1 + document.command) * (8 * size + PER_IMAGE * images)
 
 
 def small_ones_suffice(server: Server, name: str, document: Document) -> bool:

@@ -58,8 +58,15 @@ class Names(Sequence[str]):
         return text.decode().split("\n")[start - group * _GROUP : stop - group * _GROUP]
 
     def __iter__(self) -> Iterator[str]:
-        for start in range(0, len(self), _BLOCK):
-            yield from self[start : start + _BLOCK]
+        for first in range(0, len(self), _BLOCK):
+            start, stop = self._bytes(first // _GROUP, (first + _BLOCK) // _GROUP)
+            if stop - start <= _BLOCK_BYTES:
+                yield from self[first : first + _BLOCK]
+                continue
+            while start < stop:  # names are long: one at a time
+                end = self.buffer.index(b"\n", start)
+                yield self.buffer[start:end].decode()
+                start = end + 1
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Names):
