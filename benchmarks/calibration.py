@@ -13,8 +13,7 @@ in another the second finds 5 % fewer words. The same arguments give the same ta
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -124,19 +123,29 @@ def table(arguments: argparse.Namespace) -> Iterator[str]:
         yield ""
 
 
+def parser(description: str | None) -> argparse.ArgumentParser:
+    """Return the options that both simulations have."""
+    made = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
+    made.add_argument("--images", type=int, nargs="+", default=IMAGES, help="numbers of images")
+    made.add_argument("--resamples", type=int, default=400, help="random subsets of the images")
+    made.add_argument("--seed", type=int, default=0)
+    return made
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print each line as soon as it is there."""
+    for line in lines:
+        print(line, flush=True)
+
+
 def main(given: Sequence[str] | None = None) -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--images", type=int, nargs="+", default=IMAGES, help="numbers of images")
-    parser.add_argument(
+    options = parser(__doc__)
+    options.add_argument(
         "--recall", type=float, nargs="+", default=RECALLS, help="recalls of the detectors"
     )
-    parser.add_argument("--trials", type=int, default=4000, help="data sets per row")
-    parser.add_argument("--resamples", type=int, default=400, help="random subsets per data set")
-    parser.add_argument("--seed", type=int, default=0)
-    for line in table(parser.parse_args(given)):
-        print(line)
-        sys.stdout.flush()
+    options.add_argument("--trials", type=int, default=4000, help="data sets per row")
+    print_lines(table(options.parse_args(given)))
 
 
 if __name__ == "__main__":

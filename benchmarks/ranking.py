@@ -11,11 +11,10 @@ before. The same arguments give the same table.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from calibration import detector_on, images_of, scores_of
+from calibration import detector_on, images_of, parser, print_lines, scores_of
 
 from evaltex_cli.protocols.base import EvidenceRows, load
 from evaltex_cli.protocols.config import parameters_of
@@ -99,15 +98,11 @@ def table(arguments: argparse.Namespace) -> Iterator[str]:
 
 def main(given: Sequence[str] | None = None) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--images", type=int, nargs="+", default=IMAGES, help="numbers of images")
-    parser.add_argument("--boards", type=int, default=1000, help="boards per row, of either kind")
-    parser.add_argument("--correction", nargs="+", default=["max-t", "holm"])
-    parser.add_argument("--resamples", type=int, default=400, help="random subsets of the images")
-    parser.add_argument("--seed", type=int, default=0)
-    for line in table(parser.parse_args(given)):
-        print(line)
-        sys.stdout.flush()
+    options = parser(__doc__)
+    options.set_defaults(images=IMAGES)
+    options.add_argument("--boards", type=int, default=1000, help="boards per row, of either kind")
+    options.add_argument("--correction", nargs="+", default=["max-t", "holm"])
+    print_lines(table(options.parse_args(given)))
 
 
 if __name__ == "__main__":

@@ -62,9 +62,6 @@ class Entry(click.Group):
         except click.UsageError as error:
             raise _wrapped(error.format_message(), error.ctx) from error
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in (EVALUATE, *COMMANDS) and cmd_name not in self.commands:
             module = import_module(f"evaltex_cli.cli.{cmd_name}")

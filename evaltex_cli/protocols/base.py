@@ -5,7 +5,7 @@ evidence, and one from evidence to scores.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, NamedTuple, TypeAlias
 
@@ -95,7 +95,7 @@ class Protocol:
     version : int
         Raised whenever the same input and parameters give other scores than before.
     parameters : type
-        Frozen dataclass; `config` reads ranges and help from the fields' metadata.
+        Frozen dataclass, each field a `parameter`, which `config` reads.
     evidence : callable
         ``evidence(batch, overlaps, parameters, with_matches) -> Evidence``.
     tally : type
@@ -169,6 +169,21 @@ class Protocol:
     def __reduce__(self) -> tuple[Callable[[str], Protocol], tuple[str]]:
         """A protocol goes to another process by its name."""
         return load, (self.name,)
+
+
+def parameter(default: Any, text: str, **limits: Any) -> Any:
+    """Return the field of a parameter.
+
+    Parameters
+    ----------
+    default : bool, int, float or str
+    text : str
+        Its help.
+    **limits
+        ``min`` and ``max`` of a number, or what it is ``below``; the ``choices`` of a text; or the
+        function that reads a ``file``.
+    """
+    return field(default=default, metadata={"help": text, **limits})
 
 
 def per_image(values: NDArray[Any], image: Ints, images: int) -> NDArray[Any]:

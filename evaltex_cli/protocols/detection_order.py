@@ -8,14 +8,14 @@ that of sorted detections; its results name them in the order of the file.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import wraps
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.protocols.base import Evidence
+from evaltex_cli.protocols.base import Evidence, parameter
 from evaltex_cli.protocols.matches import Matches, SideMatches, group_by
 from evaltex_cli.protocols.object_warnings import image_named
 from evaltex_cli.records import ImageBatch, Ints, Objects, Overlaps
@@ -28,15 +28,11 @@ def order_field(default: str = "file") -> Any:
     """Return the parameter `order`; ``CONFIDENCES`` is off by default in the
     competition's scripts.
     """
-    return field(
-        default=default,
-        metadata={
-            "help": (
-                "detections are taken in the order of the file (file), or by falling confidence"
-                " (confidence)"
-            ),
-            "choices": ("file", "confidence"),
-        },
+    return parameter(
+        default,
+        "detections are taken in the order of the file (file), or by falling confidence"
+        " (confidence)",
+        choices=("file", "confidence"),
     )
 
 

@@ -30,7 +30,7 @@ Three of four characters are common to the word and its detection:
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -39,7 +39,14 @@ from evaltex_cli import geometry
 from evaltex_cli.geometry import convex, rings, rounding, shapes
 from evaltex_cli.geometry.edges import taken
 from evaltex_cli.geometry.overlaps import touching_boxes
-from evaltex_cli.protocols.base import Evidence, Protocol, Scores, object_counts, per_image
+from evaltex_cli.protocols.base import (
+    Evidence,
+    Protocol,
+    Scores,
+    object_counts,
+    parameter,
+    per_image,
+)
 from evaltex_cli.protocols.matches import matches, mean_of
 from evaltex_cli.protocols.popeval_crossing import Crossed, common_characters, cross_out
 from evaltex_cli.protocols.ratios import (
@@ -75,13 +82,8 @@ EXACT = 2.0**25
 class Parameters:
     """Parameters of PopEval; the default is the published program's."""
 
-    dont_care_overlap: float = field(
-        default=0.5,
-        metadata={
-            "help": "a detection with more than this share in don't care is ignored",
-            "min": 0.0,
-            "max": 1.0,
-        },
+    dont_care_overlap: float = parameter(
+        0.5, "a detection with more than this share in don't care is ignored", min=0.0, max=1.0
     )
 
 

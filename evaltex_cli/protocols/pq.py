@@ -27,7 +27,7 @@ above the threshold:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +36,14 @@ from numpy.typing import NDArray
 from evaltex_cli.errors import InputError
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.overlaps import shapes_of
-from evaltex_cli.protocols.base import Evidence, Protocol, Scores, object_counts, per_image
+from evaltex_cli.protocols.base import (
+    Evidence,
+    Protocol,
+    Scores,
+    object_counts,
+    parameter,
+    per_image,
+)
 from evaltex_cli.protocols.iou.iou import iou
 from evaltex_cli.protocols.matches import Matches, SideMatches, group_by, matches, mean_of, scatter
 from evaltex_cli.protocols.ratios import harmonic_mean, ignored_detections, ratio, settled
@@ -64,29 +71,16 @@ TIE_DECIMALS = 9
 class Parameters:
     """Parameters of PQ, with the defaults of HierText's program."""
 
-    iou: float = field(
-        default=0.5, metadata={"help": "a pair has an IoU above this", "min": 0.0, "max": 1.0}
+    iou: float = parameter(0.5, "a pair has an IoU above this", min=0.0, max=1.0)
+    dont_care_overlap: float = parameter(
+        0.5, "a detection with more than this share in don't care is ignored", min=0.0, max=1.0
     )
-    dont_care_overlap: float = field(
-        default=0.5,
-        metadata={
-            "help": "a detection with more than this share in don't care is ignored",
-            "min": 0.0,
-            "max": 1.0,
-        },
+    objects: str = parameter(
+        "each",
+        "what is scored: each object, or the union of the objects of each region (regions)",
+        choices=("each", "regions"),
     )
-    objects: str = field(
-        default="each",
-        metadata={
-            "help": (
-                "what is scored: each object, or the union of the objects of each region (regions)"
-            ),
-            "choices": ("each", "regions"),
-        },
-    )
-    text: bool = field(
-        default=False, metadata={"help": "a pair counts only if its texts are the same"}
-    )
+    text: bool = parameter(False, "a pair counts only if its texts are the same")
 
 
 @dataclass(frozen=True, eq=False)

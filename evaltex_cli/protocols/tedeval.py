@@ -28,11 +28,18 @@ The detection contains two of the word's four pseudo character centres:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from evaltex_cli.protocols.base import Evidence, Protocol, Scores, object_counts, per_image
+from evaltex_cli.protocols.base import (
+    Evidence,
+    Protocol,
+    Scores,
+    object_counts,
+    parameter,
+    per_image,
+)
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences, order_field
 from evaltex_cli.protocols.matches import matches, mean_of
 from evaltex_cli.protocols.object_warnings import object_warning
@@ -53,28 +60,14 @@ from evaltex_cli.records import Convention, ImageBatch, Overlaps
 class Parameters:
     """Parameters of TedEval; the defaults are the paper's."""
 
-    t_r: float = field(
-        default=0.4,
-        metadata={
-            "help": "least area recall of a match; of a split, of the sum",
-            "min": 0.0,
-            "max": 1.0,
-        },
+    t_r: float = parameter(
+        0.4, "least area recall of a match; of a split, of the sum", min=0.0, max=1.0
     )
-    t_p: float = field(
-        default=0.4,
-        metadata={
-            "help": "least area precision of a match; of a merge, of the sum",
-            "min": 0.0,
-            "max": 1.0,
-        },
+    t_p: float = parameter(
+        0.4, "least area precision of a match; of a merge, of the sum", min=0.0, max=1.0
     )
-    center: float = field(
-        default=1.0,
-        metadata={
-            "help": "one-to-one: centres nearer than this share of the mean diagonal",
-            "min": 0.0,
-        },
+    center: float = parameter(
+        1.0, "one-to-one: centres nearer than this share of the mean diagonal", min=0.0
     )
     order: str = order_field()
 

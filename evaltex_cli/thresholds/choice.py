@@ -11,7 +11,6 @@ import numpy as np
 
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.evaluation.tally import Run
-from evaltex_cli.protocols.base import Scores
 from evaltex_cli.protocols.score_names import same
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Ints
@@ -73,11 +72,6 @@ def folds_of(names: Sequence[str], folds: int, seed: int) -> Ints:
     result = np.zeros(images, np.int64)
     result[permuted] = np.arange(images) % max(min(folds, images), 1)
     return result
-
-
-def scores_by_level(run: Run, sums: Sequence[Tally]) -> list[Scores]:
-    """Return the scores of summed evidence at each level."""
-    return [run.protocol.scores(tally, run.parameters) for tally in sums]
 
 
 def cross_validated(runs: Sequence[Run], sums: Sequence[Sequence[Tally]]) -> Any:

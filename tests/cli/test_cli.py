@@ -9,6 +9,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -376,145 +377,107 @@ def test_order_of_images_changes_no_byte_of_the_scores() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["gt.txt"], "Missing argument 'DET'"),
-        (["gt.txt", "det.txt", "res", "a", "b", "c"], "unexpected extra argument (c)"),
+        ("gt.txt", "Missing argument 'DET'"),
+        ("gt.txt det.txt res a b c", "unexpected extra argument (c)"),
+        ("gt.txt det.txt res a", "GT_IMG_DIR and DET_IMG_DIR go together, after RES_DIR"),
+        ("gt.txt det.txt -a", "-a, --plots, --report and --resume are of RES_DIR"),
+        ("gt.txt det.txt --report", "-a, --plots, --report and --resume are of RES_DIR"),
+        ("gt.txt det.txt res --al", "No such option"),
         (
-            ["gt.txt", "det.txt", "res", "a"],
-            "GT_IMG_DIR and DET_IMG_DIR go together, after RES_DIR",
-        ),
-        (["gt.txt", "det.txt", "-a"], "-a, --plots, --report and --resume are of RES_DIR"),
-        (["gt.txt", "det.txt", "--report"], "-a, --plots, --report and --resume are of RES_DIR"),
-        (["gt.txt", "det.txt", "res", "--al"], "No such option"),
-        (
-            ["gt.txt", "det.txt", "res", "--protocol", "evltex"],
+            "gt.txt det.txt res --protocol evltex",
             "unknown protocol 'evltex' (did you mean 'evaltex'?)",
         ),
+        ("gt.txt det.txt res --protocol iou,tio", "unknown protocol 'tio' (did you mean 'tiou'?)"),
+        ("gt.txt det.txt res --protocol iou,", "unknown protocol ''; expected evaltex, "),
         (
-            ["gt.txt", "det.txt", "res", "--protocol", "iou,tio"],
-            "unknown protocol 'tio' (did you mean 'tiou'?)",
-        ),
-        (
-            ["gt.txt", "det.txt", "res", "--protocol", "iou,"],
-            "unknown protocol ''; expected evaltex, ",
-        ),
-        (
-            ["gt.txt", "det.txt", "res", "--preset", "icdar15"],
+            "gt.txt det.txt res --preset icdar15",
             "unknown preset 'icdar15' (did you mean 'icdar2015'?)",
         ),
         (
-            ["gt.txt", "det.txt", "res", "--gt-format", "coc"],
+            "gt.txt det.txt res --gt-format coc",
             "unknown format 'coc' (did you mean 'coco'?); `evaltex",
         ),
+        ("gt.txt det.txt res --format yaml", "unknown format 'yaml'; expected table, json, csv, "),
         (
-            ["gt.txt", "det.txt", "res", "--format", "yaml"],
-            "unknown format 'yaml'; expected table, json, csv, ",
-        ),
-        (
-            ["gt.txt", "det.txt", "res", "--protocol", "iou", "--set", "region=no"],
+            "gt.txt det.txt res --protocol iou --set region=no",
             "unknown key 'region' of iou, but of evaltex; iou knows",
         ),
+        ("gt.txt det.txt res --protocol all --set iou=1", "several protocols of this run have"),
+        ("gt.txt det.txt res --set region", "--set region: expected [PROTOCOL.]KEY=VALUE"),
         (
-            ["gt.txt", "det.txt", "res", "--protocol", "all", "--set", "iou=1"],
-            "several protocols of this run have",
-        ),
-        (
-            ["gt.txt", "det.txt", "res", "--set", "region"],
-            "--set region: expected [PROTOCOL.]KEY=VALUE",
-        ),
-        (
-            ["gt.txt", "det.txt", "res", "--set", "det_boder=1"],
+            "gt.txt det.txt res --set det_boder=1",
             "unknown key 'det_boder' (did you mean 'det_border'?)",
         ),
+        ("gt.txt det.txt res --set det_border=0.5", "expected a number from 0 to below 0.5"),
+        ("gt.txt det.txt res --set deteval.t_r=7", "t_r is '7'; expected a number from "),
         (
-            ["gt.txt", "det.txt", "res", "--set", "det_border=0.5"],
-            "expected a number from 0 to below 0.5",
-        ),
-        (
-            ["gt.txt", "det.txt", "res", "--set", "deteval.t_r=7"],
-            "t_r is '7'; expected a number from ",
-        ),
-        (
-            ["gt.txt", "det.txt", "res", "--config", "none.ini"],
+            "gt.txt det.txt res --config none.ini",
             "none.ini: cannot be read (No such file or directory)",
         ),
-        (["gt.txt", "det.txt", "res", "--config", "bad.ini"], "bad.ini:2: unknown key 'a'"),
-        (["none.txt", "det.txt", "res"], "none.txt: cannot be read (No such file or directory)"),
-        (["gt.txt", "none.txt", "res"], "none.txt: cannot be read (No such file or directory)"),
-        (["gt.txt", "bad.txt", "res"], "bad.txt:2: width 0; expected a width above 0"),
+        ("gt.txt det.txt res --config bad.ini", "bad.ini:2: unknown key 'a'"),
+        ("none.txt det.txt res", "none.txt: cannot be read (No such file or directory)"),
+        ("gt.txt none.txt res", "none.txt: cannot be read (No such file or directory)"),
+        ("gt.txt bad.txt res", "bad.txt:2: width 0; expected a width above 0"),
         (
-            ["bad.txt", "det.txt", "res"],
+            "bad.txt det.txt res",
             "bad.txt:2: '1,\"\",0,0,0,9'; expected the size line height,width of image 'img_1'",
         ),
-        (["gt.txt", "other.txt", "res"], "other.txt: image 'img_3' is not in the ground truth"),
-        (["gt.txt", "det.txt", "res", "empty", "empty"], "empty"),
-        (["gt.txt", "det.txt", "gt.txt"], "gt.txt: is a file; give a folder for the results"),
-        (["gt.txt", "det.txt", "gt.txt/res"], "gt.txt/res: cannot be written (Not a directory"),
-        (["gt.txt", "det.txt", "new/res", "--gt-format", "quad"], "gt.txt"),
+        ("gt.txt other.txt res", "other.txt: image 'img_3' is not in the ground truth"),
+        ("gt.txt det.txt res empty empty", "empty"),
+        ("gt.txt det.txt gt.txt", "gt.txt: is a file; give a folder for the results"),
+        ("gt.txt det.txt gt.txt/res", "gt.txt/res: cannot be written (Not a directory"),
+        ("gt.txt det.txt new/res --gt-format quad", "gt.txt"),
         (
-            ["mine/evaltex.txt", "det.txt", "mine"],
+            "mine/evaltex.txt det.txt mine",
             "mine: contains mine/evaltex.txt, an input of this command; give another folder",
         ),
+        ("mine/evaltex.txt det.txt .", ".: contains mine/evaltex.txt, an input of this command"),
+        ("gt.txt det.txt mine2", "mine2/evaltex/precious.txt: is no result of an earlier run"),
         (
-            ["mine/evaltex.txt", "det.txt", "."],
-            ".: contains mine/evaltex.txt, an input of this command",
-        ),
-        (
-            ["gt.txt", "det.txt", "mine2"],
-            "mine2/evaltex/precious.txt: is no result of an earlier run",
-        ),
-        (
-            ["long.txt", "nothing.txt", "new/res", "-a"],
+            "long.txt nothing.txt new/res -a",
             f"long.txt:3: image name '{'x' * 80}...' makes a file name of 304 bytes; expected at"
             " most 255; shorten it, or leave out -a",
         ),
-        (["deep.txt", "nothing.txt", "new/res", "-a"], "deep.txt:1: image name 'd/d/d/"),
+        ("deep.txt nothing.txt new/res -a", "deep.txt:1: image name 'd/d/d/"),
+        ("deep.txt nothing.txt new/res -a", " makes 500 folders; expected at most 100; shorten it"),
         (
-            ["deep.txt", "nothing.txt", "new/res", "-a"],
-            " makes 500 folders; expected at most 100; shorten it",
-        ),
-        (
-            ["endless.txt", "nothing.txt", "new/res", "-a", "--jobs", "2"],
+            "endless.txt nothing.txt new/res -a --jobs 2",
             " makes a path of 4095 bytes; expected at most ",
         ),
         (
-            ["too_long.txt", "nothing.txt", "new/res", "-a"],
+            "too_long.txt nothing.txt new/res -a",
             "too_long.txt:1: an image name of more than 4096 bytes",
         ),
         (
-            ["clash.txt", "nothing.txt", "new/res", "-a"],
+            "clash.txt nothing.txt new/res -a",
             "clash.txt:3: image name 'a' makes the file 'a.txt', which is a folder of image"
             " 'a.txt/b'; expected files"
             " and folders that differ; rename one of the images, or leave out -a",
         ),
         (
-            ["/dev/null", "det.txt", "res"],
+            "/dev/null det.txt res",
             "/dev/null: is a pipe or device, and input is read more than once; write it to",
         ),
-        (["", "det.txt", "res"], "'GT': is empty; give a path"),
-        (["gt.txt", "det.txt", ""], "'RES_DIR': is empty; give a path"),
-        (["gt.txt", "det.txt", "res", "--junit", ""], "'--junit': is empty; give a path"),
-        (["report", ""], "is empty; give a path"),
-        (["compare", "gt.txt", "det.txt", ""], "is empty; give a path"),
+        ("'' det.txt res", "'GT': is empty; give a path"),
+        ("gt.txt det.txt ''", "'RES_DIR': is empty; give a path"),
+        ("gt.txt det.txt res --junit ''", "'--junit': is empty; give a path"),
+        ("report ''", "is empty; give a path"),
+        ("compare gt.txt det.txt ''", "is empty; give a path"),
         (
-            ["--ci", "gt.txt", "det.txt", "res"],
-            (
-                "'--ci': 'gt.txt' is no level between 0 and 1; for 0.95, put the option after the"
-                " paths."
-            ),
+            "--ci gt.txt det.txt res",
+            "'--ci': 'gt.txt' is no level between 0 and 1; for 0.95, put the option after the"
+            " paths.",
         ),
         (
-            ["none.txt", "det.txt", "res", "--fail-if", "fscor<1"],
+            "none.txt det.txt res --fail-if 'fscor<1'",
             "unknown score 'fscor' (did you mean 'fscore'?)",
         ),
-        (
-            ["none.txt", "det.txt", "res", "--fail-if", "iou.recall<1"],
-            "protocol iou is not in this run",
-        ),
-        (["none.txt", "det.txt", "res", "--fail-if", "recall:-1%"], "needs a baseline of evaltex"),
+        ("none.txt det.txt res --fail-if 'iou.recall<1'", "protocol iou is not in this run"),
+        ("none.txt det.txt res --fail-if recall:-1%", "needs a baseline of evaltex"),
     ],
 )
 def test_wrong_input_ends_in_a_message_and_writes_nothing(
-    here: Path, arguments: list[str], message: str
+    here: Path, arguments: str, message: str
 ) -> None:
     Path("bad.ini").write_text("\na=1\n")
     Path("bad.txt").write_text('img_1\n1,"",0,0,0,9\n')
@@ -531,7 +494,7 @@ def test_wrong_input_ends_in_a_message_and_writes_nothing(
     Path("mine2/evaltex/precious.txt").write_text(GT)
     assert run("gt.txt", "det.txt", "res", "-a").exit_code == 0
     before = tree(here)
-    result = run(*arguments)
+    result = run(*shlex.split(arguments))
     assert result.exit_code == 2
     assert isinstance(result.exception, SystemExit)
     assert message in result.stderr

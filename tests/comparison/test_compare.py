@@ -84,30 +84,9 @@ def test_stored_results_compare_like_files(folder):
     for name in ("whole", "less"):
         assert run("gt.txt", f"{name}.txt", f"runs/{name}", "-a").exit_code == 0
     stored = run("compare", "runs/whole", "runs/less", "--format", "csv")
-    fresh = run(
-        "compare",
-        "gt.txt",
-        "whole.txt",
-        "less.txt",
-        "--format",
-        "csv",
-        "--label",
-        "whole",
-        "--label",
-        "less",
-    )
-    mixed = run(
-        "compare",
-        "gt.txt",
-        "whole.txt",
-        "runs/less",
-        "--format",
-        "csv",
-        "--label",
-        "whole",
-        "--label",
-        "less",
-    )
+    labels = ("--format", "csv", "--label", "whole", "--label", "less")
+    fresh = run("compare", "gt.txt", "whole.txt", "less.txt", *labels)
+    mixed = run("compare", "gt.txt", "whole.txt", "runs/less", *labels)
     assert stored.exit_code == 0, stored.output
     assert stored.output == fresh.output == mixed.output
     rows = list(csv.DictReader(io.StringIO(stored.output)))

@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sweep_command import nine_images, run
 
 from evaltex_cli import Accumulator, ConfigError, InputError, evaluate, image_objects, sweep
-from evaltex_cli.cli import main
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.score_names import scalars
@@ -302,30 +301,9 @@ def test_intervals_on_the_screen_and_in_json(files: tuple[Path, Path]) -> None:
 # The command --------------------------------------------------------------------------------------
 
 
-def run(*arguments: object, status: int = 0) -> Result:
-    found = CliRunner().invoke(main, list(map(str, arguments)))
-    assert found.exit_code == status, found.output
-    return found
-
-
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[Path, Path]:
-    made = random.Random(2)
-    gt, det = tmp_path / "gt", tmp_path / "det"
-    for folder in (gt, det):
-        folder.mkdir()
-    for k in range(9):
-        boxes = [(70 * n, made.randrange(40)) for n in range(5)]
-        (gt / f"gt_img_{k}.txt").write_text(
-            "".join(f"{x},{y},{x + 60},{y + 20},word\n" for x, y in boxes)
-        )
-        (det / f"res_img_{k}.txt").write_text(
-            "".join(
-                f"{x + made.randrange(30)},{y},{x + 60},{y + 20},{made.random():.2f}\n"
-                for x, y in boxes
-            )
-        )
-    return gt, det
+    return nine_images(tmp_path, spread=30)
 
 
 def test_the_command_writes_all(files: tuple[Path, Path], tmp_path: Path) -> None:

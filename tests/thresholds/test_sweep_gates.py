@@ -3,39 +3,15 @@
 from __future__ import annotations
 
 import json
-import random
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-
-from evaltex_cli.cli import main
-
-
-def run(*arguments: object, status: int = 0) -> Result:
-    found = CliRunner().invoke(main, list(map(str, arguments)))
-    assert found.exit_code == status, found.output
-    return found
+from sweep_command import nine_images, run
 
 
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[Path, Path]:
-    made = random.Random(2)
-    gt, det = tmp_path / "gt", tmp_path / "det"
-    for folder in (gt, det):
-        folder.mkdir()
-    for k in range(9):
-        boxes = [(70 * n, made.randrange(40)) for n in range(5)]
-        (gt / f"gt_img_{k}.txt").write_text(
-            "".join(f"{x},{y},{x + 60},{y + 20},word\n" for x, y in boxes)
-        )
-        (det / f"res_img_{k}.txt").write_text(
-            "".join(
-                f"{x + made.randrange(60)},{y},{x + 60},{y + 20},{made.random():.2f}\n"
-                for x, y in boxes
-            )
-        )
-    return gt, det
+    return nine_images(tmp_path, spread=60)
 
 
 def test_gates_decide_the_status(files: tuple[Path, Path], tmp_path: Path) -> None:

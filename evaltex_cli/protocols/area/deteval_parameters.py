@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evaltex_cli.protocols.area import pairs
 from evaltex_cli.protocols.area.matching import Weights
 from evaltex_cli.protocols.area.pairs import Rules, Thresholds, zero_rectangles_field
+from evaltex_cli.protocols.base import parameter
 from evaltex_cli.records import Convention
 
 RULES = {
@@ -27,44 +28,27 @@ UNSET = -1.0
 
 
 def _threshold(default: str) -> Any:
-    return field(
-        default=UNSET, metadata={"help": f"{default} (below 0: that)", "min": -1.0, "max": 1.0}
-    )
+    return parameter(UNSET, f"{default} (below 0: that)", min=-1.0, max=1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
     """Parameters of DetEval; a number below 0 means the default that its help begins with."""
 
-    variant: str = field(
-        default="wolf",
-        metadata={"help": "whose program is followed", "choices": ("wolf", "rrc", "totaltext")},
+    variant: str = parameter(
+        "wolf", "whose program is followed", choices=("wolf", "rrc", "totaltext")
     )
-    preset: str = field(
-        default="none",
-        metadata={
-            "help": (
-                "relaxed: all thresholds 0; auc: recall_overall, precision_overall in place of"
-                " recall, precision"
-            ),
-            "choices": ("none", "relaxed", "auc"),
-        },
+    preset: str = parameter(
+        "none",
+        "relaxed: all thresholds 0; auc: recall_overall, precision_overall in place of"
+        " recall, precision",
+        choices=("none", "relaxed", "auc"),
     )
-    t_r: float = field(
-        default=UNSET,
-        metadata={
-            "help": "area recall threshold; below 0: 0.8, totaltext 0.7",
-            "min": -1.0,
-            "max": 1.0,
-        },
+    t_r: float = parameter(
+        UNSET, "area recall threshold; below 0: 0.8, totaltext 0.7", min=-1.0, max=1.0
     )
-    t_p: float = field(
-        default=UNSET,
-        metadata={
-            "help": "area precision threshold; below 0: 0.4, totaltext 0.6",
-            "min": -1.0,
-            "max": 1.0,
-        },
+    t_p: float = parameter(
+        UNSET, "area precision threshold; below 0: 0.4, totaltext 0.6", min=-1.0, max=1.0
     )
     one_to_one_recall: float = _threshold(
         "as t_r; area recall of a one-to-one match (Wolf's 1st parameter)"
@@ -78,64 +62,40 @@ class Parameters:
     many_to_one_recall: float = _threshold(
         "as t_r, totaltext t_p; area recall of each part of a merge (6th)"
     )
-    border: bool = field(
-        default=False,
-        metadata={"help": "one-to-one: at most min(5 %, 8 pixels) cut left and right (7th)"},
+    border: bool = parameter(
+        False, "one-to-one: at most min(5 %, 8 pixels) cut left and right (7th)"
     )
-    center: float = field(
-        default=1.0,
-        metadata={
-            "help": (
-                "one-to-one: distance of centres below so many mean diagonals; not totaltext (8th)"
-            ),
-            "min": 0.0,
-        },
+    center: float = parameter(
+        1.0,
+        "one-to-one: distance of centres below so many mean diagonals; not totaltext (8th)",
+        min=0.0,
     )
-    split_weight: float = field(
-        default=0.8,
-        metadata={"help": "credit of a split's object and detections", "min": 0.0, "max": 1.0},
+    split_weight: float = parameter(
+        0.8, "credit of a split's object and detections", min=0.0, max=1.0
     )
-    merge_weight: float = field(
-        default=UNSET,
-        metadata={
-            "help": "credit of a merge's objects and detection; below 0: 0.8, rrc 1",
-            "min": -1.0,
-            "max": 1.0,
-        },
+    merge_weight: float = parameter(
+        UNSET, "credit of a merge's objects and detection; below 0: 0.8, rrc 1", min=-1.0, max=1.0
     )
-    scatter: str = field(
-        default="constant",
-        metadata={
-            "help": "f_sc(k): the two weights, or 1/(1+ln k)",
-            "choices": ("constant", "logarithm"),
-        },
+    scatter: str = parameter(
+        "constant", "f_sc(k): the two weights, or 1/(1+ln k)", choices=("constant", "logarithm")
     )
-    dont_care_overlap: float = field(
-        default=UNSET,
-        metadata={
-            "help": (
-                "a detection with a larger share on a don't-care object is ignored; below 0:"
-                " t_p, totaltext 0.5"
-            ),
-            "min": -1.0,
-            "max": 1.0,
-        },
+    dont_care_overlap: float = parameter(
+        UNSET,
+        "a detection with a larger share on a don't-care object is ignored; below 0:"
+        " t_p, totaltext 0.5",
+        min=-1.0,
+        max=1.0,
     )
-    shape: str = field(
-        default="box",
-        metadata={
-            "help": "polygons as bounding boxes, or as they are; totaltext: polygon",
-            "choices": ("box", "polygon"),
-        },
+    shape: str = parameter(
+        "box",
+        "polygons as bounding boxes, or as they are; totaltext: polygon",
+        choices=("box", "polygon"),
     )
     zero_rectangles: str = zero_rectangles_field()
-    curve_points: int = field(
-        default=DEFAULT_CURVE_POINTS,
-        metadata={"help": "T, points of each performance graph; 0 for none", "min": 0, "max": 100},
+    curve_points: int = parameter(
+        DEFAULT_CURVE_POINTS, "T, points of each performance graph; 0 for none", min=0, max=100
     )
-    grid: bool = field(
-        default=False, metadata={"help": "scores for every t_r and t_p of the graphs (section 4.5)"}
-    )
+    grid: bool = parameter(False, "scores for every t_r and t_p of the graphs (section 4.5)")
 
 
 def _or(value: float, default: float) -> float:

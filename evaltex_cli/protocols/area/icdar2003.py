@@ -29,49 +29,45 @@ Of two words one is missed, and of the other one half is found: its match is 2 �
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from evaltex_cli.geometry import shapes
 from evaltex_cli.protocols.area.pairs import without_zero_rectangles, zero_rectangles_field
-from evaltex_cli.protocols.base import Evidence, Protocol, Scores, object_counts, per_image
+from evaltex_cli.protocols.base import (
+    Evidence,
+    Protocol,
+    Scores,
+    object_counts,
+    parameter,
+    per_image,
+)
 from evaltex_cli.protocols.level_states import LevelStates, offsets_by_image
 from evaltex_cli.protocols.matches import matches, mean_of
 from evaltex_cli.protocols.ratios import ignored_detections, ratio, ratio_error
 from evaltex_cli.protocols.tally import CreditTally
-from evaltex_cli.records import Convention, Floats, ImageBatch, Overlaps, offsets_of
+from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps, offsets_of
 
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
     """Parameters of ICDAR 2003."""
 
-    match: str = field(
-        default="dice",
-        metadata={
-            "help": "2 common / (sum of areas), or common / smallest box",
-            "choices": ("dice", "minbox"),
-        },
+    match: str = parameter(
+        "dice", "2 common / (sum of areas), or common / smallest box", choices=("dice", "minbox")
     )
-    alpha: float = field(
-        default=0.5,
-        metadata={"help": "share of precision in hmean, 1/(α/p + (1-α)/r)", "min": 0.0, "max": 1.0},
+    alpha: float = parameter(
+        0.5, "share of precision in hmean, 1/(α/p + (1-α)/r)", min=0.0, max=1.0
     )
-    dont_care_overlap: float = field(
-        default=0.4,
-        metadata={
-            "help": "a detection with more than this share on a don't-care object is ignored",
-            "min": 0.0,
-            "max": 1.0,
-        },
+    dont_care_overlap: float = parameter(
+        0.4,
+        "a detection with more than this share on a don't-care object is ignored",
+        min=0.0,
+        max=1.0,
     )
-    shape: str = field(
-        default="box",
-        metadata={
-            "help": "polygons as bounding boxes, or as they are",
-            "choices": ("box", "polygon"),
-        },
+    shape: str = parameter(
+        "box", "polygons as bounding boxes, or as they are", choices=("box", "polygon")
     )
     zero_rectangles: str = zero_rectangles_field()
 
@@ -85,12 +81,8 @@ def evidence(
     batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool
 ) -> Evidence:
     """Find every best match of a batch and sum what its images contribute."""
-    overlaps, gt_zero, det_zero = without_zero_rectangles(batch, overlaps, parameters)
-    gt_counts = ~(batch.gt.dont_care | gt_zero)
-    det_counts = ~det_zero & ~ignored_detections(batch, overlaps, parameters.dont_care_overlap)
-    counts = gt_counts[overlaps.gt] & det_counts[overlaps.det]
-    gt, det = overlaps.gt[counts], overlaps.det[counts]
-    quality = _quality(batch, overlaps, parameters)[counts]
+    gt_counts, det_counts, overlaps, pairs, quality = _counted(batch, overlaps, parameters)
+    gt, det = overlaps.gt[pairs], overlaps.det[pairs]
     gt_best, det_best = np.zeros(batch.gt.count), np.zeros(batch.det.count)
     np.maximum.at(gt_best, gt, quality)
     np.maximum.at(det_best, det, quality)
@@ -103,7 +95,7 @@ def evidence(
     if not with_matches:
         return Evidence(tally)
     # Partners are those that either side has as its best, but for rounding.
-    most = quality + ratio_error(quality, overlaps, np.flatnonzero(counts))
+    most = quality + ratio_error(quality, overlaps, pairs)
     best = (most >= gt_best[gt]) | (most >= det_best[det])
     gt_values, det_values = {"best_match": gt_best}, {"best_match": det_best}
     return Evidence(
@@ -117,12 +109,8 @@ def by_level(
     """Sum the best matches of the states of a batch's images; matches are those of all detections,
     and the best of a detection is the same at every state that keeps it.
     """
-    overlaps, gt_zero, det_zero = without_zero_rectangles(batch, overlaps, parameters)
-    gt_counts = ~(batch.gt.dont_care | gt_zero)
-    det_counts = ~det_zero & ~ignored_detections(batch, overlaps, parameters.dont_care_overlap)
-    counts = gt_counts[overlaps.gt] & det_counts[overlaps.det]
-    gt, det = overlaps.gt[counts], overlaps.det[counts]
-    quality = _quality(batch, overlaps, parameters)[counts]
+    gt_counts, det_counts, overlaps, counted, quality = _counted(batch, overlaps, parameters)
+    gt, det = overlaps.gt[counted], overlaps.det[counted]
     det_best = np.zeros(batch.det.count)
     np.maximum.at(det_best, det, quality)
     kept, state = states.stacked(batch.det.offsets)
@@ -141,6 +129,19 @@ def by_level(
         recall_credit=per_image(gt_best, object_state, len(states)),
         precision_credit=precision,
     )
+
+
+def _counted(
+    batch: ImageBatch, overlaps: Overlaps, parameters: Parameters
+) -> tuple[Bools, Bools, Overlaps, Ints, Floats]:
+    """Return which objects and detections count, the overlaps that are looked at, the indices of
+    those between what counts, and the match of each.
+    """
+    overlaps, gt_zero, det_zero = without_zero_rectangles(batch, overlaps, parameters)
+    gt_counts = ~(batch.gt.dont_care | gt_zero)
+    det_counts = ~det_zero & ~ignored_detections(batch, overlaps, parameters.dont_care_overlap)
+    pairs = np.flatnonzero(gt_counts[overlaps.gt] & det_counts[overlaps.det])
+    return gt_counts, det_counts, overlaps, pairs, _quality(batch, overlaps, parameters)[pairs]
 
 
 def _quality(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Floats:

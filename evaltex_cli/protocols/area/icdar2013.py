@@ -26,7 +26,7 @@ One detection of two words: the first word takes it for a split of one part, so 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -39,7 +39,7 @@ from evaltex_cli.protocols.area.matching import (
     tally_of,
 )
 from evaltex_cli.protocols.area.pairs import Rules, Thresholds
-from evaltex_cli.protocols.base import Evidence, Protocol, Scores
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores, parameter
 from evaltex_cli.protocols.matches import mean_of
 from evaltex_cli.protocols.ratios import harmonic_mean, scores_of
 from evaltex_cli.records import Convention, ImageBatch, Overlaps
@@ -56,44 +56,25 @@ RULES = Rules(
 class Parameters:
     """Parameters of ICDAR 2013, with the script's defaults."""
 
-    t_r: float = field(
-        default=0.8, metadata={"help": "area recall, at least", "min": 0.0, "max": 1.0}
+    t_r: float = parameter(0.8, "area recall, at least", min=0.0, max=1.0)
+    t_p: float = parameter(0.4, "area precision, at least", min=0.0, max=1.0)
+    center: float = parameter(
+        1.0, "one-to-one: distance of centres below so many mean diagonals", min=0.0
     )
-    t_p: float = field(
-        default=0.4, metadata={"help": "area precision, at least", "min": 0.0, "max": 1.0}
+    split_weight: float = parameter(
+        0.8, "credit of a split's object and detections", min=0.0, max=1.0
     )
-    center: float = field(
-        default=1.0,
-        metadata={
-            "help": "one-to-one: distance of centres below so many mean diagonals",
-            "min": 0.0,
-        },
+    merge_weight: float = parameter(
+        1.0, "credit of a merge's objects and detection", min=0.0, max=1.0
     )
-    split_weight: float = field(
-        default=0.8,
-        metadata={"help": "credit of a split's object and detections", "min": 0.0, "max": 1.0},
+    dont_care_overlap: float = parameter(
+        -1.0,
+        "a detection with more than this share on a don't-care object is ignored; below 0: t_p",
+        min=-1.0,
+        max=1.0,
     )
-    merge_weight: float = field(
-        default=1.0,
-        metadata={"help": "credit of a merge's objects and detection", "min": 0.0, "max": 1.0},
-    )
-    dont_care_overlap: float = field(
-        default=-1.0,
-        metadata={
-            "help": (
-                "a detection with more than this share on a don't-care object is ignored; below"
-                " 0: t_p"
-            ),
-            "min": -1.0,
-            "max": 1.0,
-        },
-    )
-    shape: str = field(
-        default="box",
-        metadata={
-            "help": "polygons as bounding boxes, or as they are",
-            "choices": ("box", "polygon"),
-        },
+    shape: str = parameter(
+        "box", "polygons as bounding boxes, or as they are", choices=("box", "polygon")
     )
 
 

@@ -7,7 +7,7 @@ IJDAR 2006).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from evaltex_cli import geometry
 from evaltex_cli.geometry import outlines, shapes
 from evaltex_cli.geometry.rounding import without_errors
+from evaltex_cli.protocols.base import parameter
 from evaltex_cli.protocols.ratios import SLACK, ignored_detections, quotient, settled
 from evaltex_cli.records import (
     ANY_TYPE,
@@ -253,15 +254,11 @@ def exact_sums(rules: Rules) -> Rules:
 
 def zero_rectangles_field() -> Any:
     """Return the parameter `zero_rectangles`: option ``-z`` of Wolf's evaldetection."""
-    return field(
-        default="counted",
-        metadata={
-            "help": (
-                "rectangles without a column or row beyond 0: counted, or left out (ignored;"
-                " evaldetection -z)"
-            ),
-            "choices": ("counted", "ignored"),
-        },
+    return parameter(
+        "counted",
+        "rectangles without a column or row beyond 0: counted, or left out (ignored;"
+        " evaldetection -z)",
+        choices=("counted", "ignored"),
     )
 
 

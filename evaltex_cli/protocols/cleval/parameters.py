@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from evaltex_cli.errors import ConfigError, quote
+from evaltex_cli.protocols.base import parameter
 from evaltex_cli.protocols.cleval.text import CASE_MAPPINGS, NORMALISATIONS, UNITS
 from evaltex_cli.protocols.detection_order import order_field
 from evaltex_cli.records import Convention
@@ -16,86 +17,45 @@ from evaltex_cli.records import Convention
 class Parameters:
     """Parameters of CLEval."""
 
-    reference: str = field(
-        default="official",
-        metadata={
-            "help": "score as the authors' program, or as the paper",
-            "choices": ("official", "paper"),
-        },
+    reference: str = parameter(
+        "official", "score as the authors' program, or as the paper", choices=("official", "paper")
     )
-    area_precision: float = field(
-        default=0.0,
-        metadata={
-            "help": (
-                "least share of a detection inside an object (Eq. 4); 0 = 0.3 official, 0.5 paper"
-            ),
-            "min": 0.0,
-            "max": 1.0,
-        },
+    area_precision: float = parameter(
+        0.0,
+        "least share of a detection inside an object (Eq. 4); 0 = 0.3 official, 0.5 paper",
+        min=0.0,
+        max=1.0,
     )
-    recall_granularity_penalty: float = field(
-        default=1.0,
-        metadata={
-            "help": "characters lost with each further detection of an object (Eq. 7)",
-            "min": 0.0,
-        },
+    recall_granularity_penalty: float = parameter(
+        1.0, "characters lost with each further detection of an object (Eq. 7)", min=0.0
     )
-    precision_granularity_penalty: float = field(
-        default=1.0,
-        metadata={
-            "help": "characters lost with each further object of a detection (Eq. 7)",
-            "min": 0.0,
-        },
+    precision_granularity_penalty: float = parameter(
+        1.0, "characters lost with each further object of a detection (Eq. 7)", min=0.0
     )
-    vertical_aspect: float = field(
-        default=0.0,
-        metadata={
-            "help": (
-                "vertical: width/height below it (official; 0 = 0.5), height/width from it on"
-                " (paper; 0 = 1.5)"
-            ),
-            "min": 0.0,
-        },
+    vertical_aspect: float = parameter(
+        0.0,
+        "vertical: width/height below it (official; 0 = 0.5), height/width from it on"
+        " (paper; 0 = 1.5)",
+        min=0.0,
     )
-    annotation: str = field(
-        default="auto",
-        metadata={
-            "help": (
-                "four vertices are a quadrilateral, or a polygon; auto: a polygon where any"
-                " object has others"
-            ),
-            "choices": ("auto", "quad", "polygon"),
-        },
+    annotation: str = parameter(
+        "auto",
+        "four vertices are a quadrilateral, or a polygon; auto: a polygon where any"
+        " object has others",
+        choices=("auto", "quad", "polygon"),
     )
-    case_sensitive: bool = field(
-        default=True, metadata={"help": "upper and lower case letters are different"}
+    case_sensitive: bool = parameter(True, "upper and lower case letters are different")
+    case_mapping: str = parameter(
+        "upper", "where case does not count: upper-case texts, or fold them", choices=CASE_MAPPINGS
     )
-    case_mapping: str = field(
-        default="upper",
-        metadata={
-            "help": "where case does not count: upper-case texts, or fold them",
-            "choices": CASE_MAPPINGS,
-        },
+    normalisation: str = parameter(
+        "none", "Unicode normalisation of transcriptions", choices=NORMALISATIONS
     )
-    normalisation: str = field(
-        default="none",
-        metadata={"help": "Unicode normalisation of transcriptions", "choices": NORMALISATIONS},
+    character: str = parameter(
+        "code_point", "what a character is; grapheme needs the extra 'graphemes'", choices=UNITS
     )
-    character: str = field(
-        default="code_point",
-        metadata={
-            "help": "what a character is; grapheme needs the extra 'graphemes'",
-            "choices": UNITS,
-        },
-    )
-    scale_bins: str = field(
-        default="",
-        metadata={
-            "help": (
-                "edges of scale-wise results: shorter side / longer side of the image,"
-                " 0,0.01,0.1,1 say"
-            )
-        },
+    scale_bins: str = parameter(
+        "", "edges of scale-wise results: shorter side / longer side of the image, 0,0.01,0.1,1 say"
     )
     order: str = order_field("confidence")
 

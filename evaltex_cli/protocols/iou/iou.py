@@ -25,7 +25,7 @@ half of the words are found and half of the detections are right:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +33,7 @@ import numpy as np
 from evaltex_cli import geometry
 from evaltex_cli.errors import InputError
 from evaltex_cli.geometry import outlines
-from evaltex_cli.protocols.base import Evidence, Protocol, Scores, object_counts
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores, object_counts, parameter
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences, order_field
 from evaltex_cli.protocols.iou.unrotated import overlaps_by_angle
 from evaltex_cli.protocols.level_states import (
@@ -61,29 +61,16 @@ from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Obj
 class Parameters:
     """Parameters of first-fit pairing, with the defaults of the ICDAR 2015 program."""
 
-    iou: float = field(
-        default=0.5, metadata={"help": "a pair has an IoU above this", "min": 0.0, "max": 1.0}
+    iou: float = parameter(0.5, "a pair has an IoU above this", min=0.0, max=1.0)
+    dont_care_overlap: float = parameter(
+        0.5, "a detection with more than this share in don't care is ignored", min=0.0, max=1.0
     )
-    dont_care_overlap: float = field(
-        default=0.5,
-        metadata={
-            "help": "a detection with more than this share in don't care is ignored",
-            "min": 0.0,
-            "max": 1.0,
-        },
-    )
-    truncate: bool = field(
-        default=True, metadata={"help": "coordinates are cut to integers, towards 0"}
-    )
-    self_crossing: str = field(
-        default="ignored",
-        metadata={
-            "help": (
-                "objects whose polygon crosses itself, which the programs refuse: left out"
-                " (ignored), or counted"
-            ),
-            "choices": ("ignored", "counted"),
-        },
+    truncate: bool = parameter(True, "coordinates are cut to integers, towards 0")
+    self_crossing: str = parameter(
+        "ignored",
+        "objects whose polygon crosses itself, which the programs refuse: left out"
+        " (ignored), or counted",
+        choices=("ignored", "counted"),
     )
     order: str = order_field()
 
@@ -92,29 +79,17 @@ class Parameters:
 class IouParameters(Parameters):
     """Parameters of IoU: those of the ICDAR 2015 program, and what other data sets' programs do."""
 
-    pairing: str = field(
-        default="first",
-        metadata={
-            "help": (
-                "an object takes its first detection of enough IoU, or a detection its best"
-                " object, and no other"
-            ),
-            "choices": ("first", "best"),
-        },
+    pairing: str = parameter(
+        "first",
+        "an object takes its first detection of enough IoU, or a detection its best"
+        " object, and no other",
+        choices=("first", "best"),
     )
-    unrotated: bool = field(
-        default=False,
-        metadata={
-            "help": "IoU is that of rectangles turned back about their centres, as of MSRA-TD500"
-        },
+    unrotated: bool = parameter(
+        False, "IoU is that of rectangles turned back about their centres, as of MSRA-TD500"
     )
-    max_angle: float = field(
-        default=22.5,
-        metadata={
-            "help": "with unrotated, a pair includes an angle below this, in degrees",
-            "min": 0.0,
-            "max": 45.0,
-        },
+    max_angle: float = parameter(
+        22.5, "with unrotated, a pair includes an angle below this, in degrees", min=0.0, max=45.0
     )
 
 

@@ -41,13 +41,20 @@ One of eight characters, and one of two words, is wrong:
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.protocols.base import Evidence, Protocol, Scores, object_counts, per_image
+from evaltex_cli.protocols.base import (
+    Evidence,
+    Protocol,
+    Scores,
+    object_counts,
+    parameter,
+    per_image,
+)
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences
 from evaltex_cli.protocols.edit_distance import edit_distances
 from evaltex_cli.protocols.iou import iou as iou_protocol
@@ -77,41 +84,26 @@ BLANKS = str.maketrans(dict.fromkeys(PUNCTUATION, " "))
 class Parameters(iou_protocol.Parameters):
     """Parameters of IoU+CRW, with the program's defaults."""
 
-    word_spotting: bool = field(
-        default=False,
-        metadata={"help": "only dictionary words count, compared without punctuation"},
+    word_spotting: bool = parameter(
+        False, "only dictionary words count, compared without punctuation"
     )
-    strip: str = field(
-        default="gt",
-        metadata={
-            "help": "end to end: one punctuation mark may be missing at either end of the object's"
-            " text (gt),"
-            " or all of them at all ends of both texts (both)",
-            "choices": ("gt", "both"),
-        },
+    strip: str = parameter(
+        "gt",
+        "end to end: one punctuation mark may be missing at either end of the object's"
+        " text (gt),"
+        " or all of them at all ends of both texts (both)",
+        choices=("gt", "both"),
     )
-    lexicon: str = field(
-        default="",
-        metadata={
-            "help": (
-                "words that replace what is read: one list for all images, or a folder of one"
-                " for each; or nothing"
-            ),
-            "file": fingerprinted,
-        },
+    lexicon: str = parameter(
+        "",
+        "words that replace what is read: one list for all images, or a folder of one"
+        " for each; or nothing",
+        file=fingerprinted,
     )
-    lexicon_edits: int = field(
-        default=1,
-        metadata={
-            "help": (
-                "a text further from all words of a file is left out; of a folder any is replaced"
-            ),
-            "min": 0,
-        },
+    lexicon_edits: int = parameter(
+        1, "a text further from all words of a file is left out; of a folder any is replaced", min=0
     )
-    error_rates: bool = field(
-        default=False, metadata={"help": "adds 1-NED, character and word error rates of pairs"}
-    )
+    error_rates: bool = parameter(False, "adds 1-NED, character and word error rates of pairs")
 
 
 @dataclass(frozen=True, eq=False)

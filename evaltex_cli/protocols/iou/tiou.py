@@ -32,12 +32,19 @@ because 40 % of the word are cut off; towards precision it counts in full:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from evaltex_cli.geometry import shapes
-from evaltex_cli.protocols.base import Evidence, Protocol, Scores, object_counts, per_image
+from evaltex_cli.protocols.base import (
+    Evidence,
+    Protocol,
+    Scores,
+    object_counts,
+    parameter,
+    per_image,
+)
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences
 from evaltex_cli.protocols.iou import iou as iou_protocol
 from evaltex_cli.protocols.iou.iou import convention, counting, iou, pair
@@ -52,23 +59,14 @@ from evaltex_cli.records import Floats, ImageBatch, Ints, Overlaps
 class Parameters(iou_protocol.Parameters):
     """Parameters of TIoU, with the program's defaults."""
 
-    tolerance: float = field(
-        default=0.01,
-        metadata={
-            "help": "a share of cut or of foreign text up to this costs nothing",
-            "min": 0.0,
-            "max": 1.0,
-        },
+    tolerance: float = parameter(
+        0.01, "a share of cut or of foreign text up to this costs nothing", min=0.0, max=1.0
     )
-    lines: str = field(
-        default="none",
-        metadata={
-            "help": (
-                "what may be detected as a line: regions of several objects, the lines of"
-                " --lines (file), or none"
-            ),
-            "choices": ("none", "regions", "file"),
-        },
+    lines: str = parameter(
+        "none",
+        "what may be detected as a line: regions of several objects, the lines of"
+        " --lines (file), or none",
+        choices=("none", "regions", "file"),
     )
 
 

@@ -18,11 +18,11 @@ Of two words one is found; the centre of the other one is not in its detection:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from evaltex_cli.protocols.base import Evidence, Protocol, Scores, object_counts
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores, object_counts, parameter
 from evaltex_cli.protocols.iou.iou import first_fit
 from evaltex_cli.protocols.matches import matches
 from evaltex_cli.protocols.ratios import ignored_detections, scores_of
@@ -34,13 +34,8 @@ from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Overlaps
 class Parameters:
     """Parameters of centre points."""
 
-    dont_care_overlap: float = field(
-        default=0.5,
-        metadata={
-            "help": "a detection with more than this share in don't care is ignored",
-            "min": 0.0,
-            "max": 1.0,
-        },
+    dont_care_overlap: float = parameter(
+        0.5, "a detection with more than this share in don't care is ignored", min=0.0, max=1.0
     )
 
 
