@@ -136,7 +136,7 @@ def time_in_turn(
 
 
 def can_measure_memory() -> bool:
-    """Whether the system tells of processes what `peak_memory` asks for; Linux does."""
+    """Whether the system has what `peak_memory` reads of processes; Linux has."""
     return (_PROC / "self" / "smaps_rollup").exists()
 
 

@@ -1,4 +1,4 @@
-"""What is made of a run besides its scores, against the plain run; and two jobs against one."""
+"""Results other than the scores, against the plain run; and two jobs against one."""
 
 from __future__ import annotations
 

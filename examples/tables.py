@@ -1,8 +1,9 @@
 """Tables 4 to 8 of the CLEval paper, made again: python examples/tables.py GT.zip
 [icdar2013|icdar2015]
 
-Makes the toy sets of a ground truth and scores them by the protocols that the paper compares. With
-the name of one of the paper's data sets, its figures stand beside. Prints Markdown.
+Makes the toy sets of a ground truth and scores them by the protocols that the paper compares. If
+one of the paper's data sets is named, each score is followed by the paper's figure. Prints
+Markdown.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def _check(source: Source, positions: np.ndarray, faults: FaultLog) -> None:
 
 
 def _format(name: str, data: bytes) -> None:
-    """One format, named and then told by content, as ground truth and as detections."""
+    """One format, named and then detected by content, as ground truth and as detections."""
     known = load(name)
     sample = "" if known.ending else known.sample_content()
     with _folder() as folder, warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""How numbers are told in messages."""
+"""How numbers are written in messages."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ LEVELS = (
     {"__init__", "__main__"},
     {"integrations"},
 )
-"""What stands at the package's root, from the bottom up: each imports from
-lower levels and from itself only.
+"""What is at the package's root, from the bottom up: each imports from lower levels and from itself
+only.
 """
 
 
@@ -129,7 +129,7 @@ def test_no_circle_of_folders() -> None:
 
 
 def many_parameters(path: Path) -> list[str]:
-    """Functions with more than six parameters, besides `self` and ``*``, that
+    """Functions with more than six parameters, not counting `self` and ``*``, that
     no decorator of click hands them.
     """
     found = []
@@ -165,8 +165,8 @@ def test_help_loads_no_heavy_library(arguments: list[str]) -> None:
 
 
 def test_a_run_imports_nothing_it_does_not_need(tmp_path: Path) -> None:
-    """Nor do the sections of other protocols in ./evaltex.ini import these,
-    but for what old versions of NumPy do.
+    """The sections of other protocols in ./evaltex.ini import none of these either, apart from what
+    old versions of NumPy do.
     """
     unwanted = {
         "shapely",

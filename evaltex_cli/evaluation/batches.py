@@ -286,7 +286,7 @@ def _with_masks(
             str(masks.gt),
             None,
             found,
-            "a ground truth that states them, as EvaLTex files do, beside label pictures",
+            "a ground truth that states them, as EvaLTex files do, with label pictures",
         )
     everywhere = np.ones(len(batch.names), dtype=bool)
     folders = (

@@ -1,4 +1,4 @@
-"""How a run reads its inputs: everything that its scores depend on besides
+"""How a run reads its inputs: everything that its scores depend on other than
 files, protocols and their parameters.
 """
 

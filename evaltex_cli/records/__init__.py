@@ -204,7 +204,7 @@ class ImageBatch:
         Whether the detections name the image at all, with objects or without. None if all are
         named.
     gt_lines : Objects or None
-        A ground truth of lines besides that of words, of the same images, where the run has one.
+        A ground truth of lines of the same images, in addition to that of words; None without one.
     measured : dict
         The overlaps by convention, as far as `geometry.overlaps.of` was asked for them; a copy
         starts without.

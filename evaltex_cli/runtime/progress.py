@@ -1,5 +1,4 @@
-"""How far long work has come, for whoever shows it. Work counts; only a command line looks at the
-count.
+"""How far long work has come. The work counts; only a command line looks at the count and shows it.
 
 for file in tracked(files, "reading", "files", len(files)):
     ...

@@ -110,7 +110,7 @@ def ranks(count: int, points: int) -> list[int]:
 def read_confidences(inputs: Inputs, ordered_map: OrderedMap = map) -> Confidences:
     """Read the confidences of all detections whose image the ground truth has.
 
-    Faults are not reported here: whoever reads everything after this reports them.
+    Faults are not reported here, but when everything is read after this.
     """
     cuts = list(batches.cut(inputs))
     of_cuts = (inputs.paired[start:stop] for start, stop in cuts)

@@ -281,7 +281,7 @@ def swept(
         )
     if inputs.faults.count:
         evaluate_inputs(inputs, runs, None, progress, ordered_map)  # which reports them
-    # With a log of its own: whoever evaluates pairs the images again, if there is a fault.
+    # With a log of its own: if there is a fault, the evaluation pairs the images again.
     indexed = replace(inputs, faults=FaultLog())
     confidences = read_confidences(indexed, ordered_map)
     paired = inputs if indexed.faults.count else indexed

@@ -611,11 +611,11 @@ def test_a_second_signal_does_not_disturb_the_clearing_up(
 
 @pytest.mark.parametrize("exists", [False, True])
 @pytest.mark.parametrize(
-    ("moment", "told"), [("_locked", "nothing was written"), ("_remove", "res is complete")]
+    ("moment", "reported"), [("_locked", "nothing was written"), ("_remove", "res is complete")]
 )
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_while_the_folder_is_taken_or_left(
-    number: int, moment: str, told: str, exists: bool, monkeypatch: pytest.MonkeyPatch
+    number: int, moment: str, reported: str, exists: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if exists:
         Path("res").mkdir()
@@ -629,7 +629,9 @@ def test_a_signal_while_the_folder_is_taken_or_left(
     monkeypatch.setattr(atomic_output, moment, interrupted)
     result = run("gt.txt", "det.txt", "res")
     assert result.exit_code == 128 + number
-    assert result.stderr == (f"evaltex: interrupted; {told}\n" if number == signal.SIGINT else "")
+    assert result.stderr == (
+        f"evaltex: interrupted; {reported}\n" if number == signal.SIGINT else ""
+    )
     assert not list(Path().rglob(".evaltex-*"))
     assert Path("res/evaltex.txt").exists() == (moment == "_remove")
 
@@ -671,8 +673,8 @@ def test_an_interrupt_before_and_after_the_work_is_silent(module: str) -> None:
 def test_input_that_is_written_to_meanwhile_is_refused(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of the same length, so that nothing else would tell: scores would be of
-    one file, and the SHA-256 of another.
+    """The length is the same, so only the check can notice: else the scores would be of one file,
+    and the SHA-256 of another.
     """
     real = run_module.open_inputs
 

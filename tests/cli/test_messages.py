@@ -60,15 +60,16 @@ def test_equal_faults_once_and_every_one_on_demand(tmp_path: Path) -> None:
     assert failed.exit_code == 2
     lines = failed.stderr.splitlines()
     assert len(lines) <= messages.MOST_LINES
-    told = " ".join(failed.stderr.split())
+    reported = " ".join(failed.stderr.split())
     assert (
-        f"{det}/res_img_0.txt:1: 3 numbers at the start of '0,0,10'; expected x0,y0,x1,y1" in told
+        f"{det}/res_img_0.txt:1: 3 numbers at the start of '0,0,10'; expected x0,y0,x1,y1"
+        in reported
     )
     assert (
         f"60 such faults in 30 files, also at {det}/res_img_0.txt:2 and {det}/res_img_1.txt:1"
-        in told
+        in reported
     )
-    assert f"`evaltex validate {gt} {det}` says more; --all-faults lists every fault" in told
+    assert f"`evaltex validate {gt} {det}` says more; --all-faults lists every fault" in reported
     every = run(gt, det, tmp_path / "res", "--det-format", "ltrb", "--all-faults")
     places = [word for word in every.stderr.split() if word.startswith(f"{det}/")]
     assert places == [f"{det}/res_img_{k}.txt:{line}:" for k in range(30) for line in (1, 2)]

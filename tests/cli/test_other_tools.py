@@ -30,9 +30,9 @@ from evaltex_cli.cli.other_tools import _OURS, FILES, RES_DIR
 def test_answers(arguments: list[str], said: str) -> None:
     found = CliRunner().invoke(main, arguments)
     assert found.exit_code == 2
-    told = " ".join(found.stderr.split())
-    assert said in told
-    assert "Error: No such option" in told
+    reported = " ".join(found.stderr.split())
+    assert said in reported
+    assert "Error: No such option" in reported
 
 
 def test_every_answer_is_an_option_and_no_option_is_answered() -> None:

@@ -48,9 +48,9 @@ def test_width_and_height_given_as_corners(
     tmp_path: Path, gt: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     det = pack(tmp_path / "det.zip", "res_img_{}.txt", "110,100,100,30")
-    told = refused(monkeypatch, gt, det, tmp_path / "res")
-    assert f"60 such faults in {IMAGES} files" in told
-    assert "hint: 60 boxes look like x,y,width,height; write x,y,x+width,y+height" in told
+    reported = refused(monkeypatch, gt, det, tmp_path / "res")
+    assert f"60 such faults in {IMAGES} files" in reported
+    assert "hint: 60 boxes look like x,y,width,height; write x,y,x+width,y+height" in reported
     one = tmp_path / "one.zip"
     with zipfile.ZipFile(one, "w") as packed:
         packed.writestr("res_img_0.txt", "10,10,110,40\n" * 9 + "110,100,100,30\n")
@@ -85,11 +85,11 @@ def test_some_names_of_another_scheme(
     with zipfile.ZipFile(det, "a") as packed:
         for k in range(20, IMAGES):
             packed.writestr(f"frame{k:04d}.txt", "10,10,110,40\n")
-    told = refused(monkeypatch, gt, det, tmp_path / "res")
-    assert "image 'frame0020' is not in the ground truth" in told
-    assert "10 such faults, also 'frame0021' and 'frame0022'" in told
-    assert "of the 10 names 10 would pair by number" in told
-    assert "reads well" not in told
+    reported = refused(monkeypatch, gt, det, tmp_path / "res")
+    assert "image 'frame0020' is not in the ground truth" in reported
+    assert "10 such faults, also 'frame0021' and 'frame0022'" in reported
+    assert "of the 10 names 10 would pair by number" in reported
+    assert "reads well" not in reported
 
 
 def test_two_data_sets(tmp_path: Path, gt: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,23 +98,23 @@ def test_two_data_sets(tmp_path: Path, gt: Path, monkeypatch: pytest.MonkeyPatch
         monkeypatch, gt, det, tmp_path / "res"
     )
     det = pack(tmp_path / "det2.zip", "res_img_{}.txt", "10,10,110,40", range(20, 200))
-    told = refused(monkeypatch, gt, det, tmp_path / "res")
+    reported = refused(monkeypatch, gt, det, tmp_path / "res")
     assert (
         "170 of 180 images of the detections are not in the ground truth; are the two of one data"
         " set"
-    ) in told
+    ) in reported
 
 
 def test_ground_truth_given_as_detections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gt, det = tmp_path / "gt.txt", tmp_path / "det.txt"
     gt.write_text("".join(f'img_{k}\n90,120\n1,1,"a",f,10,10,100,30\n' for k in range(IMAGES)))
     det.write_text("".join(f'img_{k}\n1,"a",10,10,100,30\n' for k in range(IMAGES)))
-    told = refused(monkeypatch, det, gt, tmp_path / "res")
+    reported = refused(monkeypatch, det, gt, tmp_path / "res")
     assert (
         "hint: each side reads well as the other one; give the ground truth first, then the"
         " detections"
-    ) in told
-    assert f"`evaltex validate {det} {gt}` says more" in told
+    ) in reported
+    assert f"`evaltex validate {det} {gt}` says more" in reported
 
 
 def tar(path: Path) -> None:
@@ -193,9 +193,11 @@ def test_label_pictures(
         picture = Image.new(mode, (120, 90))
         picture.paste((1, 1, 1) if mode == "RGB" else 1, BOX)
         picture.save(tmp_path / "labels" / f"img_{k}{ending}")
-    told = refused(monkeypatch, gt, det, tmp_path / "res", tmp_path / "labels", tmp_path / "labels")
-    assert words in told
-    assert f"{2 * IMAGES} such faults" in told
+    reported = refused(
+        monkeypatch, gt, det, tmp_path / "res", tmp_path / "labels", tmp_path / "labels"
+    )
+    assert words in reported
+    assert f"{2 * IMAGES} such faults" in reported
 
 
 BAD = {

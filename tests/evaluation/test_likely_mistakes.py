@@ -41,7 +41,7 @@ def as_drawn(box: Box) -> Box:
     return box
 
 
-def told(
+def reported(
     tmp_path: Path, det: Callable[[Box], Box], protocol: str = "iou", text: str = "", first: int = 0
 ) -> list[str]:
     gt = archive(tmp_path / "gt.zip", as_drawn, ",word")
@@ -67,17 +67,17 @@ def told(
     ],
 )
 def test_low_scores(tmp_path: Path, protocol: str, read: Callable[[Box], Box], words: str) -> None:
-    (warning,) = told(tmp_path, read, protocol)
+    (warning,) = reported(tmp_path, read, protocol)
     assert words in warning
 
 
 def test_large_factors_are_written_out(tmp_path: Path) -> None:
-    found = " ".join(told(tmp_path, lambda box: tuple(value / 1280 for value in box)))
+    found = " ".join(reported(tmp_path, lambda box: tuple(value / 1280 for value in box)))
     assert "they fit when multiplied by about 1,280 (mean best IoU" in found
 
 
 def test_names_shifted_by_one(tmp_path: Path) -> None:
-    (warning,) = told(tmp_path, as_drawn, first=1)
+    (warning,) = reported(tmp_path, as_drawn, first=1)
     assert "the detections named for one image are those of the image after" in warning
 
 
@@ -93,12 +93,12 @@ def test_a_low_score_with_another_reason_is_not_explained(tmp_path: Path) -> Non
 
 def test_nothing_matches_and_nothing_explains_it(tmp_path: Path) -> None:
     """The command that finds the reason is named; if only the texts differ, this is said."""
-    (warning,) = told(tmp_path, as_drawn, first=500)
+    (warning,) = reported(tmp_path, as_drawn, first=500)
     assert warning.endswith(
         "matches; no other reading of the coordinates makes both sides agree; see `evaltex validate"
         " GT DET`"
     )
-    (warning,) = told(tmp_path, as_drawn, "iou-crw", ",other")
+    (warning,) = reported(tmp_path, as_drawn, "iou-crw", ",other")
     assert warning == (
         "nothing matches; the boxes agree (mean best IoU 1.00), but not the texts; see `evaltex"
         " diagnose GT DET --protocol iou-crw`"
@@ -139,7 +139,7 @@ def test_few_images_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         "swapped",
         lambda gt, det, most=300: looked_at.append(most) or swapped(gt, det, most),
     )
-    assert told(tmp_path, as_drawn) == []
+    assert reported(tmp_path, as_drawn) == []
     assert looked_at == [likely_mistakes.FEW_IMAGES]
     gt = archive(tmp_path / "gt.zip", as_drawn, ",0.87")
     evaluate(gt, archive(tmp_path / "det.zip", as_drawn), "iou")

@@ -111,9 +111,9 @@ def test_the_result_says_so(inputs: dict[str, Path], tmp_path: Path) -> None:
     found = run(gt, det, tmp_path / "res", "--min-confidence", "0.50")
     written = document(tmp_path / "res" / "evaltex.json")
     unconfident = written["inputs"]["det"]["unconfident"]
-    told = f"detections: {unconfident} of {IMAGES * WORDS} left out, their confidence below 0.5"
-    assert f"warning: {told}\n" in found.stderr
-    assert told in written["warnings"]
+    reported = f"detections: {unconfident} of {IMAGES * WORDS} left out, their confidence below 0.5"
+    assert f"warning: {reported}\n" in found.stderr
+    assert reported in written["warnings"]
     assert "|min_confidence:0.5|" in written["signature"]
     assert "min_confidence" not in evaluate(gt, det).signature
 

@@ -1,5 +1,5 @@
-"""What was swapped is told: ground truth and detections, x and y, corners and
-width,height; on real sets too.
+"""Swapped inputs are reported: ground truth and detections, x and y, corners and width,height; of
+real data sets, too.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ def test_ground_truth_and_detections_swapped(
 ) -> None:
     gt_path, det_path = in_archive(tmp_path / "gt.zip", GT), in_archive(tmp_path / "det.zip", det)
     assert signs(gt_path, det_path) is None
-    told = signs(det_path, gt_path)
+    reported = signs(det_path, gt_path)
     assert (
-        told is not None
-        and told.startswith("ground truth and detections may have been swapped: ")
-        and sign in told
+        reported is not None
+        and reported.startswith("ground truth and detections may have been swapped: ")
+        and sign in reported
     )
     result = CliRunner().invoke(main, ["validate", str(det_path), str(gt_path)])
     assert result.exit_code == 0
@@ -93,7 +93,7 @@ def test_a_side_against_itself_or_named_as_the_other_is_not_swapped(tmp_path: Pa
     "name", [name for name, sample in SAMPLES.items() if sample.det and not sample.det_format]
 )
 def test_samples_swapped(tmp_path: Path, name: str) -> None:
-    """Told in every format that can tell; never where nothing is swapped."""
+    """Reported in every format with a sign of the side; never if nothing is swapped."""
     sample = SAMPLES[name]
     gt, det = written(tmp_path / "gt", sample, "gt"), written(tmp_path / "det", sample, "det")
     assert signs(gt, det) is None
@@ -159,14 +159,16 @@ def transposed(numbers: list[str]) -> list[str]:
 
 def suspicion(gt: Path, det: Path) -> str:
     """What is said of coordinates, without how much better they agree then."""
-    (told,) = [
+    (reported,) = [
         one
         for one in validate(gt, det).problems
         if one.kind == "coordinates" and "it seems" in one.found
     ]
-    before, after = map(float, re.findall(r"IoU ([0-9.]+) as read, ([0-9.]+) so", told.found)[0])
+    before, after = map(
+        float, re.findall(r"IoU ([0-9.]+) as read, ([0-9.]+) so", reported.found)[0]
+    )
     assert after >= before + 0.15
-    return told.found.removeprefix("it seems that ").partition(" (mean")[0]
+    return reported.found.removeprefix("it seems that ").partition(" (mean")[0]
 
 
 @pytest.mark.few_fast(1)
@@ -221,10 +223,10 @@ def test_width_and_height_of_a_real_set_as_corners(tmp_path: Path, side: str) ->
         return [f"{value:g}" for value in (x0, y0, x1 - x0, y1 - y0)]
 
     paths[which] = rewritten(paths[which], tmp_path / "sized.zip", sized)
-    (told,) = [
+    (reported,) = [
         one
         for one in validate(*paths).problems
         if one.kind == "coordinates" and "end left of" in one.found
     ]
-    assert told.side == ("det" if which else "gt")
-    assert told.advice == "x0,y0,x1,y1; these look like x,y,width,height"
+    assert reported.side == ("det" if which else "gt")
+    assert reported.advice == "x0,y0,x1,y1; these look like x,y,width,height"

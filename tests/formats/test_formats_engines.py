@@ -86,7 +86,7 @@ def test_paddleocr_results_of_every_script(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_ppocrlabel(tmp_path: Path) -> None:
-    """The two files that PPOCRLabel writes beside the labels are left out, and said."""
+    """The two files that PPOCRLabel writes next to the labels are left out, and said."""
     folder = tmp_path / "labelled"
     written(
         folder / "Label.txt",

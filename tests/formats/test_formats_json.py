@@ -1,4 +1,4 @@
-"""The JSON formats: what each record means, how a document's kind is told, and every fault."""
+"""The JSON formats: what each record means, how a document's kind is detected, and every fault."""
 
 from __future__ import annotations
 
@@ -305,7 +305,7 @@ def test_coco_images_may_be_named_by_file(tmp_path: Path) -> None:
         "train/empty",
     ]
     unnamed = changed(COCO, "images", 1, "file_name", to=...)
-    assert "images[1]: no key 'file_name'; expected it beside 'id', 'width', 'height'" in (
+    assert "images[1]: no key 'file_name'; expected it next to 'id', 'width', 'height'" in (
         read(written(path, unnamed), "gt", "coco-file").faults
     )
     null = changed(COCO, "images", 1, "file_name", to=None)
@@ -572,7 +572,7 @@ def test_empty_detections(tmp_path: Path, document: str, name: str) -> None:
 
 WORD = ("annotations", 0, "paragraphs", 0, "lines", 0, "words", 1)
 FAULTS: list[tuple[Any, tuple[Any, ...], Any, str]] = [
-    (ART, ("gt_1", 1, "points"), ..., ("gt_1[1]: no key 'points'; expected it beside" " 'transcription'," " 'language'")),
+    (ART, ("gt_1", 1, "points"), ..., ("gt_1[1]: no key 'points'; expected it next to" " 'transcription'," " 'language'")),
     (ART, ("gt_1", 0, "points", 2), [1, 2, 3], ("gt_1[0].points[2]: a list of 3; expected a vertex" " [x," " y]")),
     (ART, ("gt_1", 0, "points", 2), 7, "gt_1[0].points[2]: 7; expected a vertex [x, y]"),
     (ART, ("gt_1", 0, "points", 2, 1), "7", "gt_1[0].points[2][1]: '7'; expected a finite number"),
@@ -595,9 +595,9 @@ FAULTS: list[tuple[Any, tuple[Any, ...], Any, str]] = [
     (ART, ("res_1",), [], "res_1: image name '1' again; expected image names used once"),
     (COCO, ("annotations", 0, "image_id"), 99, ("annotations[0].image_id: image_id '99'; expected" " the" " ID" " of" " an" " image")),
     (COCO, ("annotations", 0, "image_id"), 8.0, "annotations[0].image_id: 8.0; expected an ID"),
-    (COCO, ("annotations", 0, "image_id"), ..., ("annotations[0]: no key 'image_id'; expected it" " beside" " 'id'")),
+    (COCO, ("annotations", 0, "image_id"), ..., ("annotations[0]: no key 'image_id'; expected it" " next to" " 'id'")),
     (COCO, ("annotations", 0, "id"), 4, "annotations[2].id: ID 4 again; expected IDs used once"),
-    (COCO, ("annotations", 0, "id"), ..., ("annotations[0]: no key 'id'; expected it beside" " 'image_id'")),
+    (COCO, ("annotations", 0, "id"), ..., ("annotations[0]: no key 'id'; expected it next to" " 'image_id'")),
     (COCO, ("annotations", 0, "id"), 1 << 70, ("annotations[0].id: 1180591620717411303424; expected" " a" " whole" " number")),
     (COCO, ("annotations", 0, "bbox"), ..., "annotations[0]: no key 'bbox'"),
     (COCO, ("annotations", 0, "bbox"), [1, 2, 3], ("annotations[0].bbox: a list of 3; expected x," " y," " width," " height")),
@@ -693,9 +693,9 @@ def test_result_faults(tmp_path: Path) -> None:
     found = read(written(tmp_path / "det.json", results), "det", "coco-res")
     assert found.faults == [
         "[0].image_id: true; expected an ID: a whole number or a string",
-        "[1]: no key 'image_id'; expected it beside 'bbox'",
+        "[1]: no key 'image_id'; expected it next to 'bbox'",
         "[2].score: 10000000000000.0; expected a finite number (at most 1e12 in magnitude)",
-        "[3]: no key 'bbox'; expected it beside 'image_id', 'segmentation'",
+        "[3]: no key 'bbox'; expected it next to 'image_id', 'segmentation'",
         "[4]: 5; expected an object {...}",
     ]
 

@@ -1,5 +1,5 @@
 """Text files of the field's data sets: what a line means, how each form is
-told, and every fault.
+detected, and every fault.
 """
 
 from __future__ import annotations

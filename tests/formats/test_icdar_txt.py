@@ -1,5 +1,5 @@
 """ICDAR-style folders and archives: what a line means, how the kind of all
-lines is told, and every fault.
+lines is detected, and every fault.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ COORDINATES = {"ltrb": LTRB, "quad": QUAD, "polygon": POLYGON}
 
 
 @pytest.mark.parametrize(
-    ("side", "lines", "told"),
+    ("side", "lines", "detected"),
     [
         ("gt", '38, 43, 920, 215, "Tiredness"', "ltrb"),
         ("gt", '38 43 920 215 "Tiredness"', "ltrb"),
@@ -49,10 +49,10 @@ COORDINATES = {"ltrb": LTRB, "quad": QUAD, "polygon": POLYGON}
     ],
 )  # fmt: skip
 def test_the_kind_is_recognised_by_content(
-    tmp_path: Path, side: Side, lines: str, told: str
+    tmp_path: Path, side: Side, lines: str, detected: str
 ) -> None:
     path = folder(tmp_path / "a", lines)
-    assert formats.open_source(path, side, FaultLog()).format == told
+    assert formats.open_source(path, side, FaultLog()).format == detected
 
 
 def test_an_archive_is_passed_over_once_until_it_changes(

@@ -66,9 +66,9 @@ def test_a_stated_size_stays() -> None:
 def test_they_decide_the_scale_of_objects() -> None:
     """Shorter side of the word over longer side of the picture: 20/200, 10/400, 9/100."""
     parameters = ("--protocol", "cleval", "--set", "cleval.scale_bins=0,0.05,1")
-    told = run("gt.zip", "det.zip", "res", *parameters, "--images", "pictures", status=2).stderr
-    assert "image 'img_3' has no height and width" in told
-    assert "give the pictures by --images" in told
+    reported = run("gt.zip", "det.zip", "res", *parameters, "--images", "pictures", status=2).stderr
+    assert "image 'img_3' has no height and width" in reported
+    assert "give the pictures by --images" in reported
     Image.new("L", (100, 100)).save("pictures/img_3.png")
     totals = []
     for folder, jobs in (("one", "1"), ("two", "2")):

@@ -398,7 +398,7 @@ def test_any_damage_ends_in_a_fault_or_is_harmless(tmp_path: Path) -> None:
 
 
 def test_compression_that_needs_another_library(tmp_path: Path) -> None:
-    """LZW of 64-bit samples: Pillow lacks the samples, tifffile alone the compression."""
+    """LZW of 64-bit samples: Pillow cannot read the samples, and tifffile alone cannot read the compression."""
     with_tifffile("<u8")(tmp_path / "img.tif", LABELS)
     with tifffile.TiffFile(tmp_path / "img.tif", mode="r+") as tiff:
         tiff.pages[0].tags["Compression"].overwrite(5)  # type: ignore[union-attr]
@@ -453,9 +453,7 @@ def test_a_name_too_long_for_a_file(tmp_path: Path) -> None:
 
 
 def test_size(tmp_path: Path) -> None:
-    """Both are told as the .txt writes them: height,width. A format that
-    knows no sizes takes any.
-    """
+    """Both are reported as in the .txt: height,width. A format without sizes takes any."""
     Image.fromarray(LABELS.astype(np.uint8)).save(tmp_path / "img.png")
     fault = only_fault(tmp_path, [1, 2, 3], size=(WIDTH, HEIGHT))
     assert f"height,width {HEIGHT},{WIDTH}; expected {WIDTH},{HEIGHT}" in fault

@@ -1,6 +1,4 @@
-"""Every problem is told with file, line and column, in whatever format: what
-stands there is what is wrong.
-"""
+"""Every problem is reported with file, line and column, in every format: what is there is wrong."""
 
 from __future__ import annotations
 
@@ -213,7 +211,7 @@ def test_faults(tmp_path: Path, files: dict[str, str], line: int, column: int) -
 
 
 def test_images_of_a_document(tmp_path: Path) -> None:
-    """An image that the ground truth lacks stands somewhere in the document, too."""
+    """An image that is missing from the ground truth is somewhere in the document, too."""
     gt, det = tmp_path / "gt.json", tmp_path / "det.json"
     gt.write_text('{"gt_1": [{"points": [[0,0],[9,0],[9,9]], "transcription": "a"}]}')
     det.write_text('{"res_1": [],\n   "res_2": [\n]}')

@@ -198,7 +198,7 @@ def test_a_document_of_another_service_is_no_image_without_text(tmp_path: Path) 
     assert read(path, "det").faults == []
     (path / "d.json").write_text('{"Blocks": []}')
     assert read(path, "det").faults == [
-        "d.json: no key 'fullTextAnnotation'; expected it beside 'Blocks'"
+        "d.json: no key 'fullTextAnnotation'; expected it next to 'Blocks'"
     ]
     words = '{"analyzeResult": {"pages": [%s]}}'
     path = written(

@@ -436,8 +436,8 @@ def test_a_polygon_anywhere_makes_polygons_of_four_vertices(tmp_path: Path) -> N
         assert found.totals["false_positive_characters"] == characters
         assert found.parameters.annotation == decided
         assert f"annotation:{decided}" in found.signature
-        told = evaluate(gt, det, "cleval", annotation="quad" if triangle else "polygon")
-        assert told.totals["false_positive_characters"] != characters
+        reported = evaluate(gt, det, "cleval", annotation="quad" if triangle else "polygon")
+        assert reported.totals["false_positive_characters"] != characters
 
 
 def test_boxes_are_read_once_to_see_that_there_is_no_polygon(

@@ -218,9 +218,9 @@ def test_left_and_top_edges_contain_a_character() -> None:
 
 
 def test_a_merge_over_two_lines_is_dropped() -> None:
-    below, beside = box(0, 20, 100, 40, "line"), box(110, 0, 210, 20, "next")
+    below, right = box(0, 20, 100, 40, "line"), box(110, 0, 210, 20, "next")
     assert score([WORD, below], [box(0, 0, 100, 40)])["recall"] == 0
-    assert score([WORD, beside], [box(0, 0, 210, 20)])["recall"] == 1
+    assert score([WORD, right], [box(0, 0, 210, 20)])["recall"] == 1
 
 
 def test_a_high_word_is_read_downwards() -> None:
@@ -281,9 +281,7 @@ def test_many_members_of_a_merge() -> None:
 
 
 def test_an_outline_without_diagonals_is_near_nothing() -> None:
-    """Its opposite corners are the same; the distance of centres is told as a
-    share of the diagonals.
-    """
+    """Its opposite corners are the same; the distance of centres is a share of the diagonals."""
     ring = [(0, 0), (30, 0), (0, 20), (0, 0), (10, 30), (0, 20)]
     twisted = image_objects(None, [ring], texts=["word"])
     accumulator = Accumulator("tedeval")

@@ -1,7 +1,7 @@
 """No input ends in a traceback: the stored corpus of the fuzz targets, and documents with one value
 changed.
 
-`fuzz/README.md` tells how to run the targets for longer.
+`fuzz/README.md` says how to run the targets for longer.
 """
 
 from __future__ import annotations

@@ -452,11 +452,11 @@ def test_names_have_a_limit(length: int, letter: str) -> None:
         faults = FaultLog()
         format_name = "coco-file" if name == "gt.json" else None
         open_source(Path(name), "det" if name == "det.txt" else "gt", faults, format_name)
-        told = [f"{fault.found}; {fault.expected}" for fault in faults.shown]
-        assert faults.count == (length > MAX_NAME_BYTES), (name, told)
+        reported = [f"{fault.found}; {fault.expected}" for fault in faults.shown]
+        assert faults.count == (length > MAX_NAME_BYTES), (name, reported)
         assert all(
-            one.startswith(f"an image name of more than {MAX_NAME_BYTES} bytes") for one in told
-        ), told
+            one.startswith(f"an image name of more than {MAX_NAME_BYTES} bytes") for one in reported
+        ), reported
 
 
 def test_lines_that_are_left_have_their_numbers() -> None:

@@ -37,7 +37,7 @@ OPTIONS = {
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Quadrilaterals of which one crosses itself, detections with
-    confidences, pictures that tell the sizes.
+    confidences, pictures that have the sizes.
     """
     monkeypatch.chdir(tmp_path)
     for name in ("gt", "det", "pictures"):

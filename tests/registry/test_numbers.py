@@ -211,11 +211,11 @@ def test_polygons_that_cross_themselves_too_often_are_refused(
         monkeypatch.setattr(geos, "make_valid", lambda *_, **__: pytest.fail("GEOS was asked"))
         x, y = ring[0].tolist()
         most = max(MAX_CROSSINGS, len(ring))
-        told = (
+        reported = (
             rf"of {len(ring)} vertices, the first at \({x:g}, {y:g}\), crosses or touches itself"
             rf" more than {most} times"
         )
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=reported):
             image_objects([], [ring])
     else:
         assert image_objects([], [ring]).count == 1
@@ -228,11 +228,11 @@ def test_where_such_a_polygon_stands_is_reported(kind: str, jobs: str, tmp_path:
     ring = tangles()["little, and dense"][0]
     numbers = ",".join(map(str, ring.ravel().tolist()))
     (tmp_path / "gt.txt").write_text('a\n9,9\n1,1,"x",f,1,1,3,3\n\nb\n9,9\n1,1,"x",f,1,1,3,3\n')
-    det, told = tmp_path / "det.txt", "det.txt:6"
+    det, reported = tmp_path / "det.txt", "det.txt:6"
     if kind == "evaltex":
         det.write_text(f'a\n1,"x",1,1,3,3\n\nb\n1,"x", 1,1,3,3\n2,"x",{numbers}\n3,"x",1,1,3,3\n')
     else:
-        det, told = tmp_path / "det", "b.txt:2" if kind == "polygon" else "b.json"
+        det, reported = tmp_path / "det", "b.txt:2" if kind == "polygon" else "b.json"
         det.mkdir()
         for name, more in (("a", []), ("b", [ring.tolist()])):
             rings = [[[1, 1], [4, 1], [4, 4], [2, 5], [1, 4]], *more]
@@ -264,7 +264,7 @@ def test_where_such_a_polygon_stands_is_reported(kind: str, jobs: str, tmp_path:
     )
     assert done.returncode == 2
     assert re.fullmatch(
-        rf"evaltex: error: \S*{told}: a polygon of 150 vertices, the first at .*",
+        rf"evaltex: error: \S*{reported}: a polygon of 150 vertices, the first at .*",
         " ".join(done.stderr.split()),
     ), done
 

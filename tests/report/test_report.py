@@ -246,14 +246,14 @@ class TestContent:
         evaluated(example["gt"], example["det"][0], tmp_path / "res")
         made = write(tmp_path / "report.html", [tmp_path / "res"])
         assert (made.images, read([tmp_path / "res"]).without_images) == (0, [tmp_path / "res"])
-        told = CliRunner().invoke(main, ["report", str(tmp_path / "res")])
-        assert told.exit_code == 0
-        assert told.stderr == (
+        reported = CliRunner().invoke(main, ["report", str(tmp_path / "res")])
+        assert reported.exit_code == 0
+        assert reported.stderr == (
             f"evaltex: warning: {tmp_path / 'res'}: holds no results of single images, so the page"
             " has none; make it"
             " again with -a or --report\n"
         )
-        assert told.stdout.endswith(" MB, 0 images, 0 pictures)\n")
+        assert reported.stdout.endswith(" MB, 0 images, 0 pictures)\n")
         assert islands(tmp_path / "report.html")["protocol-0"]["systems"][0]["scores"]["recall"] > 0
         with pytest.raises(InputError, match="run that evaluation again with -a"):
             write(tmp_path / "report.html", [tmp_path / "res"], **example)
@@ -893,12 +893,12 @@ class TestLossSection:
             for share, bar in zip(s, f, strict=True)
         )
         for bars, of_score, zero in zip(figures, shares, zeros, strict=True):
-            for (left, width, told, hollow), share, part in zip(
+            for (left, width, reported, hollow), share, part in zip(
                 bars, of_score, LOSS_PARTS, strict=True
             ):
                 assert width == pytest.approx(abs(share) / longest[0] * longest[1])
                 assert left == pytest.approx(zero if share >= 0 else zero - width)
-                assert told.startswith(part)
+                assert reported.startswith(part)
                 assert hollow == (part in ("interaction", "unexplained"))
 
     def test_breakdowns_unfold(self, tab: Chromium, report: Path) -> None:
@@ -1022,9 +1022,9 @@ class TestImage:
             "document.querySelector('#tip').hidden ? '' : document.querySelector('#tip').innerText"
         )
         tab.point("[data-key=gt4]")
-        told = tab.run(tip)
+        reported = tab.run(tip)
         assert all(
-            part in told
+            part in reported
             for part in ("Ground truth 4", "DE", "many-to-one", "detection 2", "0.8925")
         )
         assert tab.run("document.querySelector('[data-key=det2]').classList.contains('partner')")

@@ -110,12 +110,12 @@ def test_faults_are_reported_with_their_own_file() -> None:
     write(3)
     with Path("gt-1.txt").open("a") as file:
         file.write('3,3,"c",f,1,2,3\nimg_2\n5,5\n')
-    told = refusal("gt-*.txt").split("\n")
-    assert told[0].startswith(
+    reported = refusal("gt-*.txt").split("\n")
+    assert reported[0].startswith(
         "gt-1.txt:42: image name 'img_2' again; expected image names used once (it stands in"
     )
-    assert "gt-0.txt:9 too" in told[0]
-    assert told[1].startswith("gt-1.txt:41: ")
+    assert "gt-0.txt:9 too" in reported[0]
+    assert reported[1].startswith("gt-1.txt:41: ")
     Path("gt.txt.gz").write_bytes(gzip.compress(b'img_0\n9,9\n1,1,"a",f,1,2,3\n'))
     Path("det.txt").write_text("")
     assert refusal("gt.txt.gz").startswith("gt.txt.gz:3: 3 coordinates")

@@ -345,7 +345,7 @@ def test_a_link_is_followed_and_stays(name: str, option: click.Parameter) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "option"), FILES, ids=lambda value: getattr(value, "name", value))
 def test_an_open_file_is_written_as_it_is(name: str, option: click.Parameter, here: Path) -> None:
-    """As /dev/stdout, redirected to a file: neither the device nor what stood
+    """As /dev/stdout, redirected to a file: neither the device nor what was
     in the file is replaced.
     """
     Path("stdout.txt").write_text("before\n")
@@ -442,7 +442,7 @@ def test_a_folder_of_results_with_other_documents_stays_usable() -> None:
     ],
 )
 def test_a_pipe_is_refused(name: str, read: str, kind: str) -> None:
-    """None waits for a writer, nor reads without end."""
+    """None waits for a writer or reads without end."""
     place = "/dev/zero"
     if kind == "fifo":
         os.mkfifo("pipe")

@@ -15,7 +15,7 @@ from evaltex_cli.records import Objects
 
 @dataclass(frozen=True)
 class Read:
-    """What came of an input; faults are told without its path."""
+    """What came of an input; faults are without its path."""
 
     source: Source
     images: ReadImages

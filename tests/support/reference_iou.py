@@ -1,6 +1,6 @@
 """IoU, IoU+CRW and TIoU once more, slowly and plainly: lists, one image at a time, pair by pair.
 
-Written from the rules' statements, whose numbers (I, E, Ti, R) stand beside them; the rules share
+Written from the rules' statements, whose numbers (I, E, Ti, R) are next to them; the rules share
 no code with the package. After them, random scenes and the official figures, for the tests of all
 three protocols.
 """

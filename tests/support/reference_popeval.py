@@ -1,5 +1,5 @@
-"""PopEval, one image at a time, candidates found anew at every step: what the kept-up lists have to
-agree with.
+"""PopEval, one image at a time, candidates found again at every step: what the protocol's lists, which
+are updated, have to agree with.
 
 Hulls, areas and inner points are shapely's. An object is its vertices (whole numbers), its text,
 and whether it is don't care.

@@ -116,7 +116,7 @@ class Image:
         return common / own if own else 0.0, common / other if other else 0.0
 
     def cut_off(self, j: int, t_r: float, t_p: float) -> bool:
-        """Cut don't care off a detection; tell whether it was one of don't care."""
+        """Cut don't care off a detection; return whether it was one of don't care."""
         shares = {i: self.ratios(i, j) for i in self.dont_care}
         for i, (recall, _) in shares.items():
             if recall > 0:

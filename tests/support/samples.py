@@ -32,7 +32,7 @@ SIZES = [(640, 480), (320, 240)]
 class Sample:
     """Files of both sides; none where the data set has no form for that side.
 
-    `has_dont_care` tells whether the ground truth can say that an object is.
+    `has_dont_care` is whether the ground truth can say that an object is.
     """
 
     gt: Mapping[str, str | bytes]
@@ -531,7 +531,7 @@ def coloured(k: int, boxes: list[Box], dont_care: list[bool]) -> str:
 
 
 def bitmap(k: int) -> bytes:
-    """The picture beside it, in which no character is drawn: boxes are those of the .txt."""
+    """The picture next to it, in which no character is drawn: boxes are those of the .txt."""
     import io
 
     from PIL import Image

@@ -266,7 +266,7 @@ def detect(scene: Scene) -> None:
 def random_scene(seed: int, images: int = 3, polygons: bool = False) -> tuple[str, str]:
     """Ground truth and detections of some images, boxes only or boxes and polygons.
 
-    Some images lack objects or detections or both; one without detections may be missing in the
+    Some images have no objects, no detections, or neither; one without detections may be missing in the
     second text, whose images come in another order. Seeds differ in decimals (0 to 2 digits) and in
     line ends.
     """
@@ -366,8 +366,8 @@ def label(
 
 
 def extents(labels: np.ndarray) -> dict[int, str]:
-    """x, y, width, height of each label's pixels, in an order of its own (not
-    sorted by ID, nor by place).
+    """x, y, width, height of each label's pixels, in an order of its own,
+    neither by ID nor by place.
     """
     boxes = {}
     for value in sorted({int(v) for v in labels.flat} - {0}, key=lambda v: v % 17):

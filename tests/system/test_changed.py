@@ -179,7 +179,7 @@ KINDS: dict[str, Callable[[], Kind]] = {
 }
 
 
-def told_of_change(
+def message_of_change(
     arguments: list[str], replace: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> str:
     """Evaluate, replace a file once it is indexed, and return the message."""
@@ -212,9 +212,9 @@ def test_an_input_that_is_replaced_is_refused(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     arguments, file, replace = KINDS[kind]()
-    told = told_of_change([*arguments, "--jobs", jobs], replace, monkeypatch)
-    assert file in told and ("indexed" in told or "cannot be read" in told)
-    assert str(tmp_path) not in told
+    reported = message_of_change([*arguments, "--jobs", jobs], replace, monkeypatch)
+    assert file in reported and ("indexed" in reported or "cannot be read" in reported)
+    assert str(tmp_path) not in reported
 
 
 @pytest.mark.parametrize("suffix", ["", ".zip"])

@@ -218,24 +218,24 @@ def test_workers_unlike_this_process_are_refused_at_the_start(
     missing = tmp_path / "gone"
     with pytest.raises(
         InputError, match=r"code of evaltex \w+, \w+ here; install the same version there"
-    ) as told:
+    ) as reported:
         dask_cluster.workers_of(workers.address, [missing]).__enter__()
-    assert f"it does not find {missing}; put it where every worker sees it" in str(told.value)
+    assert f"it does not find {missing}; put it where every worker sees it" in str(reported.value)
 
 
 def test_a_worker_that_joins_later_and_differs_gets_no_work(
     workers: Workers, tmp_path: Path
 ) -> None:
-    good, told = workers.start(), []
-    with dask_cluster.workers_of(workers.address, warn=told.append) as ordered_map:
+    good, reported = workers.start(), []
+    with dask_cluster.workers_of(workers.address, warn=reported.append) as ordered_map:
         begun, go = tmp_path / "begun", tmp_path / "go"
         found = in_background(ordered_map(begin_and_wait, [(begun, go), *[(begun, tmp_path)] * 20]))
         wait_for(begun.exists)
         workers.start(package=other_checkout(tmp_path / "other"))
-        wait_for(lambda: told)
+        wait_for(lambda: reported)
         go.touch()
         assert found() == [good] * 21
-    assert len(told) == 1 and "gets no work: code of evaltex" in told[0]
+    assert len(reported) == 1 and "gets no work: code of evaltex" in reported[0]
 
 
 def test_a_worker_that_joins_later_and_is_alike_gets_work(workers: Workers, tmp_path: Path) -> None:
@@ -277,12 +277,12 @@ def test_code_that_changes_while_a_worker_runs_makes_it_unfit(
 
 
 def test_without_any_worker_it_says_so_and_ends(workers: Workers, tmp_path: Path) -> None:
-    worker, told = workers.start(), []
+    worker, reported = workers.start(), []
     lost = "no worker for 4 s; start some, and run again; some images and what follows are not done"
     with (
         pytest.raises(InputError, match=lost),
         dask_cluster.workers_of(
-            workers.address, timeout=PATIENCE_SECONDS, warn=told.append
+            workers.address, timeout=PATIENCE_SECONDS, warn=reported.append
         ) as ordered_map,
     ):
         results = ordered_map(
@@ -293,7 +293,8 @@ def test_without_any_worker_it_says_so_and_ends(workers: Workers, tmp_path: Path
         os.kill(worker, signal.SIGKILL)
         next(results)
     assert any(
-        "no worker is left; waiting up to 4 s for one (--cluster-timeout)" in line for line in told
+        "no worker is left; waiting up to 4 s for one (--cluster-timeout)" in line
+        for line in reported
     )
 
 
@@ -304,9 +305,9 @@ def test_what_a_frozen_worker_had_is_done_by_another(
         cluster_schedule, "ANSWER_SECONDS", 2.0
     )  # well before it is lost, after several looks
     monkeypatch.setattr(cluster_schedule, "LOOK_SECONDS", 0.2)
-    processes, told, go = [workers.start(), workers.start()], [], tmp_path / "go"
+    processes, reported, go = [workers.start(), workers.start()], [], tmp_path / "go"
     with dask_cluster.workers_of(
-        workers.address, timeout=PATIENCE_SECONDS, warn=told.append
+        workers.address, timeout=PATIENCE_SECONDS, warn=reported.append
     ) as ordered_map:
         items = [(tmp_path / f"begun{k}", go) for k in range(8)]
         found = in_background(ordered_map(begin_and_wait, items))
@@ -315,34 +316,37 @@ def test_what_a_frozen_worker_had_is_done_by_another(
         go.touch()
         assert found() == [processes[1]] * 8
     assert any(
-        "does not answer; waiting up to 4 s for it, which has some images" in line for line in told
+        "does not answer; waiting up to 4 s for it, which has some images" in line
+        for line in reported
     )
-    assert any("are done again (worker" in line and "was silent for 4 s)" in line for line in told)
+    assert any(
+        "are done again (worker" in line and "was silent for 4 s)" in line for line in reported
+    )
 
 
 def test_a_worker_that_is_restarted_again_and_again_is_bounded(workers: Workers) -> None:
     workers.start(nanny=True)
-    told: list[str] = []
-    with dask_cluster.workers_of(workers.address, warn=told.append) as ordered_map:
+    reported: list[str] = []
+    with dask_cluster.workers_of(workers.address, warn=reported.append) as ordered_map:
         results = ordered_map(die, range(10))
         assert [next(results) for _ in range(3)] == [0, 1, 2]
         with pytest.raises(FailedError) as failed:
             next(results)
     assert failed.value.item == 3
-    assert 2 <= len(told) <= 8, told
+    assert 2 <= len(reported) <= 8, reported
 
 
 def test_a_scheduler_that_does_not_answer_is_bounded(
     workers: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workers.start()
-    told: list[str] = []
+    reported: list[str] = []
 
     def silent(*_: object, **__: object) -> None:
         raise TimeoutError
 
     with dask_cluster.workers_of(
-        workers.address, timeout=PATIENCE_SECONDS, warn=told.append
+        workers.address, timeout=PATIENCE_SECONDS, warn=reported.append
     ) as ordered_map:
         results = ordered_map(
             begin_and_wait, [(tmp_path / "begun", tmp_path), (tmp_path / "begun", tmp_path / "go")]
@@ -355,7 +359,7 @@ def test_a_scheduler_that_does_not_answer_is_bounded(
     (tmp_path / "go").touch()
     assert any(
         "its scheduler does not answer; waiting up to 4 s (--cluster-timeout)" in line
-        for line in told
+        for line in reported
     )
 
 
@@ -452,7 +456,7 @@ def test_a_worker_that_has_another_copy_is_named(
     (address,) = workers.scheduler.workers
     monkeypatch.chdir(tmp_path)
     arguments, file, replace = test_changed.KINDS[kind]()
-    told = test_changed.told_of_change(
+    reported = test_changed.message_of_change(
         [*arguments, "--cluster", workers.address], replace, monkeypatch
     )
-    assert f"{file}" in told and "indexed" in told and f"(on worker {address})" in told
+    assert f"{file}" in reported and "indexed" in reported and f"(on worker {address})" in reported

@@ -2,7 +2,7 @@
 new, never half.
 
 Kills come at 20 random moments; ``EVALTEX_KILLS=200 python -m pytest tests/system/test_faults.py -k
-kill`` takes as many as it says. The moments are random anew in every run: none may do harm.
+kill`` takes as many as it says. The moments are random in every run: none may do harm.
 """
 
 from __future__ import annotations

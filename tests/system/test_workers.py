@@ -318,9 +318,9 @@ def test_a_machine_that_starts_no_more_is_reported(here: Path, threads: int, fil
     )  # fmt: skip
     assert ended.returncode in (0, 2), ended.stderr
     assert Path("res").exists() == (ended.returncode == 0)
-    told = [line for line in ended.stderr.splitlines() if "warning: " not in line]
-    assert ended.returncode == 0 or told[-1].startswith("evaltex: error: ")
-    assert files < 100 or len(told) == (ended.returncode == 2), (
+    reported = [line for line in ended.stderr.splitlines() if "warning: " not in line]
+    assert ended.returncode == 0 or reported[-1].startswith("evaltex: error: ")
+    assert files < 100 or len(reported) == (ended.returncode == 2), (
         ended.stderr
     )  # Python restarts a dead server by itself
     assert not list(here.glob(".evaltex-*"))
@@ -484,15 +484,15 @@ def test_a_run_that_is_stopped_leaves_no_worker(stop: signal.Signals, status: in
     else:
         process.send_signal(stop)
     try:
-        _, told = process.communicate(timeout=HANG_SECONDS)
+        _, reported = process.communicate(timeout=HANG_SECONDS)
     finally:
         process.kill()
     assert process.returncode == status
-    assert "Traceback" not in told
+    assert "Traceback" not in reported
     wait_for(lambda: not group_members(process.pid))
     assert not Path("res").exists()
     if stop != signal.SIGKILL:
-        assert told == (
+        assert reported == (
             "evaltex: interrupted; nothing was written\n" if stop == signal.SIGINT else ""
         )
         assert not list(Path().glob(".evaltex-*"))
@@ -543,8 +543,8 @@ def test_a_killed_run_goes_on_to_the_same_bytes(chunks: int) -> None:
     lines = journals()[0].read_bytes()
     assert not Path("res").exists()
     second = began(*arguments)
-    _, told = second.communicate()
-    assert second.returncode == 0, told
+    _, reported = second.communicate()
+    assert second.returncode == 0, reported
     assert not journals() and len(lines.split(b"\n")) > chunks
     resumed = {path.name: path.read_bytes() for path in Path("res").rglob("*") if path.is_file()}
     outcome(*arguments)
@@ -605,8 +605,8 @@ def test_another_run_does_not_go_on_from_a_journal(
     arguments = [*write_boxes(), "res", "--resume", "-a"]
     journal = journal_of_an_unfinished_run(monkeypatch, arguments)
     before = journal.read_bytes()
-    told = outcome(*change(arguments), expected=2)["stderr"].decode()
-    assert f"differs from this one in {what};" in told and str(journal) in told
+    reported = outcome(*change(arguments), expected=2)["stderr"].decode()
+    assert f"differs from this one in {what};" in reported and str(journal) in reported
     assert journal.read_bytes() == before
 
 
@@ -657,11 +657,11 @@ def test_a_cluster_gives_the_same_bytes() -> None:
     ) as local:
         assert outcome(*arguments, "--cluster", local.scheduler_address) == alone
         there = local.scheduler_address
-        told = outcome("gt.txt", "missing.txt", "res", "--cluster", there, expected=2)["stderr"]
-        assert b"missing.txt" in told
+        reported = outcome("gt.txt", "missing.txt", "res", "--cluster", there, expected=2)["stderr"]
+        assert b"missing.txt" in reported
         Path("gt.txt.gz").write_bytes(gzip.compress(Path("gt.txt").read_bytes()))
-        told = outcome("gt.txt.gz", "det.txt", "res", "--cluster", there, expected=2)["stderr"]
-        assert b"packed by gzip" in told
+        reported = outcome("gt.txt.gz", "det.txt", "res", "--cluster", there, expected=2)["stderr"]
+        assert b"packed by gzip" in reported
 
 
 def work_or_fail(number: int) -> int:
@@ -693,10 +693,10 @@ def test_a_cluster_that_is_not_there_is_reported(address: str) -> None:
     pytest.importorskip("distributed", reason="the extra cluster is not installed")
     write_boxes()
     process = began("gt.txt", "det.txt", "res", "--cluster", address)
-    told = process.communicate(timeout=HANG_SECONDS)[1]
+    reported = process.communicate(timeout=HANG_SECONDS)[1]
     assert process.returncode == 2
-    assert told.startswith(f"evaltex: error: cluster {address}: cannot be reached")
-    assert told.count("\n") == 1
+    assert reported.startswith(f"evaltex: error: cluster {address}: cannot be reached")
+    assert reported.count("\n") == 1
 
 
 def test_jobs_and_cluster_exclude_each_other() -> None:

@@ -140,7 +140,7 @@ def test_endings_in_upper_case(tmp_path):
 
 
 def test_pictures_whose_ending_is_in_upper_case(tmp_path):
-    """They are found, and tell the size."""
+    """They are found, and the size is theirs."""
     (tmp_path / "pictures").mkdir()
     for k in QUADS:
         Image.new("L", (100, 100)).save(tmp_path / "pictures" / f"img_{k}.PNG")

@@ -347,12 +347,13 @@ def test_what_is_counter_clockwise_is_reported_image_by_image():
 
 
 @pytest.mark.parametrize(
-    ("ring", "told"), [([0, 1, 2, 3], False), ([3, 2, 1, 0], True), ([2, 3, 0, 1], False)]
+    ("ring", "reported"), [([0, 1, 2, 3], False), ([3, 2, 1, 0], True), ([2, 3, 0, 1], False)]
 )
-def test_clockwise_is_as_seen_on_a_screen(ring, told):
+def test_clockwise_is_as_seen_on_a_screen(ring, reported):
     square = np.array([[0, 0], [9, 0], [9, 9], [0, 9]])
     assert (
-        bool(list(object_checks.counter_clockwise(image_objects(polygons=[square[ring]])))) == told
+        bool(list(object_checks.counter_clockwise(image_objects(polygons=[square[ring]]))))
+        == reported
     )
 
 
@@ -560,21 +561,21 @@ def test_pictures_give_sizes_that_the_ground_truth_has_not_or_has_wrong(files, t
         problem.kind for problem in validate(gt, det, images=tmp_path).problems if problem.line
     }
     Image.new("L", (100, 200)).save(pictures / "img_2.png")
-    (told,) = [
+    (reported,) = [
         problem
         for problem in validate(gt, det, images=pictures).problems
         if problem.kind == "picture"
     ]
-    assert "image 'img_2': height,width 100,200" in told.found
-    assert told.advice == "200,100, as its picture has (height and width are swapped)"
+    assert "image 'img_2': height,width 100,200" in reported.found
+    assert reported.advice == "200,100, as its picture has (height and width are swapped)"
     boxes = tmp_path / "boxes"
     boxes.mkdir()
     (boxes / "img_1.txt").write_text("10,10,190,90\n10,10,190,900\n")
     (boxes / "img_3.txt").write_text("10,10,190,90\n")
     found = validate(boxes, images=pictures)
     assert places(found, "outside-picture") == [("img_1.txt", 2, 11, "img_1", 2)]
-    (told,) = [problem for problem in found.problems if problem.kind == "picture"]
-    assert "1 of 2 images has no picture that can be read: 'img_3'" in told.found
+    (reported,) = [problem for problem in found.problems if problem.kind == "picture"]
+    assert "1 of 2 images has no picture that can be read: 'img_3'" in reported.found
 
 
 # Names --------------------------------------------------------------------------------------------

@@ -82,8 +82,8 @@ class Pages(NamedTuple):
 
 
 FEW_PAGES, BYTES_PER_PAGE = 10_000, 256
-"""Pages that all documents of an input may have besides the first of each and one for this many
-bytes: a page takes many times the memory of its tags."""
+"""Pages that all documents of an input may have, in addition to the first of each and one for this
+many bytes: a page takes many times the memory of its tags."""
 
 
 def count_pages(pages: Pages | None, data: bytes, excess: int) -> tuple[int, int]:

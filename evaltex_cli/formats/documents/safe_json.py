@@ -325,8 +325,8 @@ def has_key(item: Item, key: str) -> bool:
 
 def no_key(value: Item, key: str) -> FormatError:
     """Return the fault of an object without a key."""
-    beside = ", ".join(quote(other) for other in list(opened(value))[:6])
-    return FormatError(f"no key {quote(key)}", f"it beside {beside}" if beside else "it")
+    others = ", ".join(quote(other) for other in list(opened(value))[:6])
+    return FormatError(f"no key {quote(key)}", f"it next to {others}" if others else "it")
 
 
 def needed(record: Record, key: str) -> Item:

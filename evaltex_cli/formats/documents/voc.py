@@ -2,7 +2,7 @@
 ymin, xmax, ymax``.
 
 Corners stand as they are, without VOC's + 1; ``name`` is a class, not a transcription.
-``difficult`` 1 is don't care. roLabelImg has turned boxes besides, ``robndbox / cx, cy, w, h,
+``difficult`` 1 is don't care. roLabelImg also has turned boxes, ``robndbox / cx, cy, w, h,
 angle``, with the angle in radians, clockwise as seen.
 """
 

@@ -130,8 +130,8 @@ def unfit_name(name: str) -> tuple[str, str] | None:
 def unfit_for_files(
     names: Iterable[str], place: Path, folder: str, suffix: str
 ) -> dict[str, tuple[str, str]]:
-    """Find the names of which no file ``<place>/<folder>/<name><suffix>`` can be made, or none
-    beside the others'.
+    """Find the names of which no file ``<place>/<folder>/<name><suffix>`` can be made, or not
+    together with the others'.
 
     Parameters
     ----------

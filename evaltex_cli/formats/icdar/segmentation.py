@@ -1,4 +1,4 @@
-"""ICDAR 2013 segmentation: colour pictures, and beside each a .txt file that says which colour is
+"""ICDAR 2013 segmentation: colour pictures, and next to each a .txt file that says which colour is
 which character.
 
 ``N_GT.bmp`` (or .png) has one colour a character on white. A line of ``N_GT.txt`` is ``R G B
@@ -109,7 +109,7 @@ def _object(characters: list[_Character], side: Side) -> CollectedObject:
 def _index(name: str, by_character: bool, path: Path, side: Side, faults: FaultLog) -> Source:
     entries = archive.open_entries(path)
     if not entries.entries:
-        raise InputError(f"{path}: no .txt file in it; expected N_GT.txt beside each N_GT.bmp")
+        raise InputError(f"{path}: no .txt file in it; expected N_GT.txt next to each N_GT.bmp")
     fingerprint = Fingerprint(entries)
     images: list[CollectedImage] = []
     colours: list[dict[int, int]] = []
@@ -162,7 +162,7 @@ def _readable(place: str) -> Iterator[None]:
 
 
 def _picture(path: Path, text_name: str) -> tuple[Any, int]:
-    """The picture beside a .txt file, opened but not decoded, and its CRC-32;
+    """The picture next to a .txt file, opened but not decoded, and its CRC-32;
     None and 0 where there is none.
     """
     from PIL import Image
@@ -203,10 +203,10 @@ def _labels(
     place = f"{path}/{names[position]}"
     picture, checksum = _picture(path, names[position])
     if checksum != checksums[position]:
-        raise ChangedError(f"the picture beside {place}")
+        raise ChangedError(f"the picture next to {place}")
     if picture is None:
-        raise InputError(f"{place}: no picture beside it; expected one of {' '.join(_SUFFIXES)}")
-    with _readable(f"the picture beside {place}"):
+        raise InputError(f"{place}: no picture next to it; expected one of {' '.join(_SUFFIXES)}")
+    with _readable(f"the picture next to {place}"):
         rgba = np.frombuffer(picture.convert("RGBA").tobytes(), "<u4").reshape(
             picture.height, picture.width
         )
