@@ -20,7 +20,9 @@ from typing import Any
 
 import pytest
 import scenes
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
+from command_line import invoke as run
+from command_line import tree
 from limits import HANG_SECONDS
 
 from evaltex_cli import evaluate
@@ -42,18 +44,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("gt.txt").write_text(GT)
     Path("det.txt").write_text(DET)
     return tmp_path
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(main, arguments)
-
-
-def tree(folder: Path) -> dict[str, bytes | None]:
-    """Everything in a folder, with its bytes."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
-        for path in sorted(folder.rglob("*"))
-    }
 
 
 def shell(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:

@@ -8,7 +8,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
+from command_line import invoke as run
 
 from evaltex_cli.cli import main, messages
 from evaltex_cli.errors import InputError
@@ -27,10 +28,6 @@ def archive(path: Path, files: dict[str, str]) -> Path:
         for name, content in files.items():
             packed.writestr(name, content)
     return path
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, list(map(str, arguments)))
 
 
 def test_a_place_is_never_cut() -> None:

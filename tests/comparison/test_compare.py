@@ -7,10 +7,9 @@ import re
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import invoke as run
 
 from evaltex_cli import evaluate
-from evaltex_cli.cli import main
 from evaltex_cli.comparison import comparison, detector_results, tables
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.formats.options import InputOptions
@@ -42,10 +41,6 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "whole.txt").write_text(whole)
     (tmp_path / "less.txt").write_text(data_set(drop=8)[1])
     return tmp_path
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 def test_a_detector_against_itself(folder):

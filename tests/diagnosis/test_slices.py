@@ -7,9 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from command_line import invoke as run
 
-from evaltex_cli.cli import main
 from evaltex_cli.diagnosis.breakdown import Edges
 from evaltex_cli.diagnosis.diagnosis import Diagnostician, diagnosed
 from evaltex_cli.diagnosis.slices import SliceRecalls
@@ -73,10 +72,6 @@ def test_slices_are_the_bins_of_a_diagnosis_under_every_protocol(folder: Path) -
         }
         assert gathered.of(evaluation) == by_name
         assert len(set(by_name.values())) > 2
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(main, list(arguments))
 
 
 @pytest.mark.parametrize("protocol", ["evaltex", "iou"])

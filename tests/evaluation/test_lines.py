@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from command_line import run
 
 from evaltex_cli import Accumulator, ConfigError, InputError, evaluate, image_objects
-from evaltex_cli.cli import main
 from evaltex_cli.protocols.base import load
 from evaltex_cli.records import ImageBatch, Objects
 from evaltex_cli.report.subject import OF_LINES
@@ -35,12 +34,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         for image, text in files.items():
             (tmp_path / name / f"{prefix}{image}.txt").write_text(text, encoding="utf-8")
     return tmp_path
-
-
-def run(*arguments: str, status: int = 0) -> Result:
-    found = CliRunner().invoke(main, list(arguments))
-    assert found.exit_code == status, found.output
-    return found
 
 
 OPTIONS = ("--protocol", "tiou", "--lines", "lines")

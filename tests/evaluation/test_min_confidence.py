@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from command_line import run
 
 from evaltex_cli import diagnose, evaluate
-from evaltex_cli.cli import main
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS
@@ -54,12 +53,6 @@ def archive(path: Path, entries: dict[str, str]) -> Path:
         for name, text in entries.items():
             file.writestr(name, text)
     return path
-
-
-def run(*arguments: object, status: int = 0) -> Result:
-    found = CliRunner().invoke(main, list(map(str, arguments)))
-    assert found.exit_code == status, found.output
-    return found
 
 
 def document(path: Path) -> dict[str, Any]:

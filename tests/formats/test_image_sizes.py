@@ -9,12 +9,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from command_line import run
 from limits import HANG_SECONDS
 from PIL import Image
 
 from evaltex_cli import InputError, evaluate
-from evaltex_cli.cli import main
 from evaltex_cli.formats.decoders import unlimited_and_silent
 
 WORDS = {"img_1": "10,10,60,30,one", "img_2": "5,5,25,15,two", "img_3": "0,0,9,9,three"}
@@ -32,12 +31,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, size in SIZES.items():
         Image.new("L", size).save(tmp_path / "pictures" / f"{name}.jpg")
     return tmp_path
-
-
-def run(*arguments: str, status: int = 0) -> Result:
-    found = CliRunner().invoke(main, arguments)
-    assert found.exit_code == status, found.output
-    return found
 
 
 def test_a_converted_file_states_them() -> None:

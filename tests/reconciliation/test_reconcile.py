@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from command_line import run
 from shared_data import DATA, content, needs
 
-from evaltex_cli.cli import main
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.reconciliation.figures import Figure, parsed
@@ -40,12 +39,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / "gt" / f"gt_img_{k}.txt").write_text("\n".join(gt) + "\n")
         (tmp_path / "det" / f"res_img_{k}.txt").write_text("\n".join(det) + "\n")
     return tmp_path
-
-
-def run(*arguments: str, status: int = 0) -> Result:
-    result = CliRunner().invoke(main, list(arguments))
-    assert result.exit_code == status, result.output
-    return result
 
 
 def scores_of(*arguments: str) -> dict[str, float]:

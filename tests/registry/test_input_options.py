@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from command_line import run
 from PIL import Image
 
 from evaltex_cli import evaluate
-from evaltex_cli.cli import main
 
 IMAGES = 6
 BOW_TIE = "10,10,60,60,60,10,10,60"
@@ -53,12 +52,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         )
         Image.fromarray(np.zeros((100, 200), np.uint8)).save(tmp_path / "pictures" / f"img_{k}.png")
     return tmp_path
-
-
-def run(*arguments: str, status: int = 0) -> Result:
-    found = CliRunner().invoke(main, list(arguments))
-    assert found.exit_code == status, found.output
-    return found
 
 
 def scores(*options: str) -> tuple[str, dict[str, Any]]:

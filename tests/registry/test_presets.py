@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from command_line import run
 from shared_data import DATA, content, needs
 
 from evaltex_cli import evaluate
-from evaltex_cli.cli import main
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.evaluation.inputs import options_of
 from evaltex_cli.formats.options import INVALID_POLYGONS
@@ -43,12 +42,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         for file, text in files.items():
             (tmp_path / name / file).write_text(text, encoding="utf-8")
     return tmp_path
-
-
-def run(*arguments: str, status: int = 0) -> Result:
-    found = CliRunner().invoke(main, list(arguments))
-    assert found.exit_code == status, found.output
-    return found
 
 
 def result(*options: str) -> dict[str, Any]:

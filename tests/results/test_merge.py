@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
-
-from evaltex_cli.cli import main
+from command_line import invoke as run
 
 PARTS = 3
 
@@ -42,10 +40,6 @@ def write_parts(images: int = 30) -> None:
         for side, side_blocks in zip(("gt", "det"), blocks, strict=True):
             text = "".join(block for block in side_blocks if block.split("\n")[0] in wanted)
             Path(f"{side}-{part}.txt").write_text(text)
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(main, arguments)
 
 
 def evaluate_all(*options: str) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import jsonschema
 import pytest
 import scenes
+from command_line import tree
 from shared_data import SHARED, needs
 
 from evaltex_cli import InputError, evaluate
@@ -420,14 +421,6 @@ def test_text_of_other_protocols_holds_every_score(tmp_path: Path, protocol: str
 # Staging ------------------------------------------------------------------------------------------
 
 NAMES = ["p.txt", "p.json", "p"]
-
-
-def tree(folder: Path) -> dict[str, bytes | None]:
-    """Everything in a folder, with its bytes."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
-        for path in sorted(folder.rglob("*"))
-    }
 
 
 def fill(folder: Path, *names: str, text: str = "new") -> None:

@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
+from command_line import run
 
 from evaltex_cli.cli import main
 from evaltex_cli.protocols.score_names import scalars
@@ -23,12 +24,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("gt.txt").write_text(GT)
     Path("det.txt").write_text(DET)
-
-
-def run(*arguments: str) -> Result:
-    result = CliRunner().invoke(main, arguments)
-    assert result.exit_code == 0, result.stderr
-    return result
 
 
 def document(place: str) -> dict:

@@ -11,12 +11,11 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from command_line import invoke as run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli import evaluate
-from evaltex_cli.cli import main
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.evaluation import batches
 from evaltex_cli.evaluation.inputs import open_inputs
@@ -56,10 +55,6 @@ def write(parts: int) -> None:
         size = -(-len(blocks) // parts)
         for part in range(parts):
             Path(f"{side}-{part}.txt").write_text("".join(blocks[part * size : (part + 1) * size]))
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(main, arguments)
 
 
 def results(folder: str) -> dict[str, bytes]:

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from command_line import run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sweep_command import nine_images, run
+from sweep_images import nine_images
 
 from evaltex_cli import Accumulator, ConfigError, InputError, evaluate, image_objects, sweep
 from evaltex_cli.protocols import PROTOCOLS

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from sweep_command import nine_images, run
+from command_line import run
+from sweep_images import nine_images
 
 
 @pytest.fixture

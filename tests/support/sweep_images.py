@@ -1,19 +1,9 @@
-"""The command line, and a small data set with confidences to sweep."""
+"""A small data set with confidences, to sweep."""
 
 from __future__ import annotations
 
 import random
 from pathlib import Path
-
-from click.testing import CliRunner, Result
-
-from evaltex_cli.cli import main
-
-
-def run(*arguments: object, status: int = 0) -> Result:
-    found = CliRunner().invoke(main, list(map(str, arguments)))
-    assert found.exit_code == status, found.output
-    return found
 
 
 def nine_images(folder: Path, spread: int) -> tuple[Path, Path]:
