@@ -137,15 +137,13 @@ def _refuse_for_results(chosen: Chosen, options: InputOptions) -> None:
     if chosen.has_parameters or options.min_confidence is not None:
         stop(
             "results have their parameters; leave out --set, --config and --min-confidence, and"
-            " --preset, or give"
-            " the detections themselves"
+            " --preset, or give the detections themselves"
         )
     read_by = (options.images, options.only, options.coordinates, options.columns, options.lines)
     if any(option is not None for option in read_by) or options.invalid != INVALID_POLYGONS[0]:
         stop(
             "results were evaluated before; leave out --images, --only, --coordinates, --columns,"
-            " --lines and --invalid, or"
-            " give the detections themselves"
+            " --lines and --invalid, or give the detections themselves"
         )
 
 

@@ -136,8 +136,7 @@ def command(
         if (gt_img_dir is None) != (det_img_dir is None):
             raise click.UsageError(
                 "GT_IMG_DIR and DET_IMG_DIR go together, after RES_DIR: give GT DET, GT DET"
-                " RES_DIR, or GT DET RES_DIR"
-                " GT_IMG_DIR DET_IMG_DIR."
+                " RES_DIR, or GT DET RES_DIR GT_IMG_DIR DET_IMG_DIR."
             )
         options = chosen.read_by(options)
         if gt_img_dir is not None and det_img_dir is not None:

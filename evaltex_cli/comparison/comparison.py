@@ -349,8 +349,7 @@ def _refuse_unlike(systems: Sequence[System]) -> None:
         ):
             raise InputError(
                 f"{first.label} and {system.label} list other values of objects, though their"
-                " protocol is the same;"
-                " make the damaged result again"
+                " protocol is the same; make the damaged result again"
             )
         if image is not None:
             raise InputError(

@@ -32,8 +32,7 @@ _EXPRESSION = re.compile(
 _IN_PERCENT = re.compile(r"\s*([^<>]{1,100}[<>]=?\s*)([\d.,]{1,20}\s*%)\s*", re.ASCII)
 _FORMS = (
     "SCORE<VALUE (also <=, >, >=), or against a baseline SCORE:-CHANGE or SCORE:-PERCENT%, with"
-    " PROTOCOL. before it;"
-    " recall[height<16] is that of a slice"
+    " PROTOCOL. before it; recall[height<16] is that of a slice"
 )
 TOLERANCE = 1e-12
 """A score this close to a limit is at it: the difference is rounding."""

@@ -19,8 +19,7 @@ OneImage: TypeAlias = "Objects | ArrayLike | Iterable[ArrayLike]"
 """The objects of one image: what `objects_of` takes."""
 FORMS = (
     "(n, 4) boxes x0, y0, x1, y1, (n, 8) or (n, k, 2) vertices, a list of (k, 2) polygons, (n,"
-    " height, width) masks of"
-    " bool, or image_objects(...)"
+    " height, width) masks of bool, or image_objects(...)"
 )
 _NO_ARRAY = (TypeError, ValueError, RuntimeError)
 """What numpy raises for what is no array; the last is of tensors that require a gradient."""
@@ -180,8 +179,7 @@ def _refuse_bad(shapes: Sequence[Floats], is_box: Bools) -> None:
         if box and (shape[2:] < shape[:2]).any():
             raise InputError(
                 f"box {places[box]} is {shape.tolist()}; expected x0, y0, x1, y1 with x0 <= x1 and"
-                " y0 <= y1 (corners,"
-                " not width and height)"
+                " y0 <= y1 (corners, not width and height)"
             )
         if not box and len(shape) < 3:
             raise InputError(f"polygon {places[box]} has fewer than three vertices")

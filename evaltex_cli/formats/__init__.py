@@ -190,8 +190,7 @@ def _open(
         _refuse_unread(path)
     raise InputError(
         f"{path}: no known format; expected an EvaLTex .txt, a folder or .zip of ICDAR-style .txt"
-        " files, or a data"
-        " set's JSON, XML or .mat (`evaltex formats` lists all formats)"
+        " files, or a data set's JSON, XML or .mat (`evaltex formats` lists all formats)"
     )
 
 

@@ -33,8 +33,7 @@ class Scale(NamedTuple):
             )
         return (
             f"its confidences are from {self.lowest:g} to {self.highest:g}, not in [0, 1]; they are"
-            " used as they are"
-            " (a least confidence is compared with them)"
+            " used as they are (a least confidence is compared with them)"
         )
 
 

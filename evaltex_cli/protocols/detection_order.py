@@ -87,8 +87,7 @@ def needs_confidences(batch: ImageBatch, parameters: Any) -> None:
         where = image_named(batch.names[int(det.image[first])])
         raise InputError(
             f"{where}: detection {det.ids[first]} has no confidence, which order=confidence needs"
-            " of every detection;"
-            " give confidences, or set order=file"
+            " of every detection; give confidences, or set order=file"
         )
 
 

@@ -262,8 +262,7 @@ def _on_several_lines(group: Ints, start: Floats, centre: Floats) -> Bools:
     if int((size * size).sum()) > MAX_NEIGHBOURS:
         raise InputError(
             f"tedeval: splits and merges of up to {size.max()} members; expected fewer in one"
-            " place: remove duplicates"
-            " (non-maximum suppression)"
+            " place: remove duplicates (non-maximum suppression)"
         )
     # Before the cumulative sum counts a group itself, it is where the group begins.
     first = np.cumsum(size) - size

@@ -143,16 +143,14 @@ def _refuse_loss(target: Path, earlier: Sequence[Path], parts: Sequence[ResultDo
         if not is_merged:
             raise InputError(
                 f"{file}: is an evaluation's result and would be replaced; give the folder of the"
-                " merged result last,"
-                " or --force to replace it"
+                " merged result last, or --force to replace it"
             )
         lost = [sha256 for sha256 in document.ground_truths if sha256 not in present]
         if file.name in given and lost:
             more = counted(len(lost), "{count} ground truth[s]")
             raise InputError(
                 f"{file}: was merged from {more} that no other part has; give another result"
-                " folder, or --force to"
-                " leave it out and replace it"
+                " folder, or --force to leave it out and replace it"
             )
 
 
@@ -216,8 +214,7 @@ def _merged(parts: Sequence[tuple[Path, ResultDocument]]) -> Merged:
     if not complete:
         warnings.append(
             "not all parts hold their images' results (-a): sums of floats are of rounded totals,"
-            " and images that two"
-            " parts have in common would not be noticed"
+            " and images that two parts have in common would not be noticed"
         )
     lines = _digest_of_lines([part for _, part in parts])
     signed = signature(protocol, parameters, first.options, gt.images, gt.sha256, lines)

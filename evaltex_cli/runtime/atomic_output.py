@@ -176,8 +176,7 @@ def refuse_foreign(
                 ):  # it may have gone in the meantime
                     raise InputError(
                         f"{file}: is no result of an earlier run and would be replaced; give"
-                        " another result folder, or"
-                        " --force to replace it"
+                        " another result folder, or --force to replace it"
                     )
 
 

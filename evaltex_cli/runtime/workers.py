@@ -216,8 +216,7 @@ def _starting() -> Iterator[None]:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise InputError(
             f"workers cannot be started ({reason}); run without --jobs, or see to the limits of"
-            " processes, open files"
-            " and memory (ulimit -a) and to TMPDIR"
+            " processes, open files and memory (ulimit -a) and to TMPDIR"
         ) from error
 
 

@@ -80,8 +80,7 @@ def test_an_evaluation_and_a_validation_say_so(tmp_path: Path) -> None:
     gt = tmp_path / "gt.xml"
     images = "".join(
         f"<image><imageName>a/img_{k}.jpg</imageName><taggedRectangles><taggedRectangle x='10'"
-        " y='10' width='51'"
-        " height='21'/></taggedRectangles></image>"
+        " y='10' width='51' height='21'/></taggedRectangles></image>"
         for k in (1, 2)
     )
     gt.write_text(f"<tagset>{images}</tagset>")

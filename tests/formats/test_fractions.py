@@ -45,8 +45,7 @@ def read(one: Source, status: str = "") -> ReadImages:
 
 FAULT = (
     "det.json: images.{}: coordinates that are fractions of the page, whose size in pixels is not"
-    " known; expected the"
-    " size of its picture: give the pictures by --images FOLDER"
+    " known; expected the size of its picture: give the pictures by --images FOLDER"
 )
 
 

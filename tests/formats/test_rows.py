@@ -258,8 +258,7 @@ def test_whole_numbers_after_coordinates_are_transcriptions_with_a_warning(tmp_p
     assert found.texts == ["87", "5"] and found.objects.confidences is None
     assert found.source.warnings == (
         "a: every line ends in a whole number after its coordinates, which is read as"
-        " transcription; if it is a"
-        " confidence, write it with a decimal point",
+        " transcription; if it is a confidence, write it with a decimal point",
     )
 
 

@@ -78,8 +78,7 @@ DOCUMENTS = {
     ),
     "label-studio": Document(
         "[",
-        '{"data":{"image":"#"},"annotations":[{"result":[{"original_width":9,"original_height":9,'
-        '"value":{"x":1,"y":1,"width":9,"height":9}}]}]}',
+        '{"data":{"image":"#"},"annotations":[{"result":[{"original_width":9,"original_height":9,"value":{"x":1,"y":1,"width":9,"height":9}}]}]}',
         "]",
     ),
     "mmocr": Document('{"data_list":[', '{"img_path":"#","instances":[{"bbox":[1,1,2,2]}]}', "]}"),
@@ -91,8 +90,7 @@ DOCUMENTS = {
     "ufo": Document('{"images":{', f'"#":{{"words":{{"1":{{"points":{TRIANGLE}}}}}}}', "}}"),
     "via": Document(
         "{",
-        '"#":{"filename":"#","regions":[{"shape_attributes":{"name":"rect","x":1,"y":1,"width":2,'
-        '"height":2}}]}',
+        '"#":{"filename":"#","regions":[{"shape_attributes":{"name":"rect","x":1,"y":1,"width":2,"height":2}}]}',
         "}",
     ),
     "via-csv": Document(

@@ -36,8 +36,7 @@ HOSTILE = (
     " onerror=\"document.title='taken'\"><!--<script>&amp;\u202e"
 )
 PNG = bytes.fromhex(
-    "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de"
-    "0000000c49444154789c63606060000000040001f61738550000000049454e44ae426082"
+    "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154789c63606060000000040001f61738550000000049454e44ae426082"
 )
 
 
@@ -250,8 +249,7 @@ class TestContent:
         assert reported.exit_code == 0
         assert reported.stderr == (
             f"evaltex: warning: {tmp_path / 'res'}: holds no results of single images, so the page"
-            " has none; make it"
-            " again with -a or --report\n"
+            " has none; make it again with -a or --report\n"
         )
         assert reported.stdout.endswith(" MB, 0 images, 0 pictures)\n")
         assert islands(tmp_path / "report.html")["protocol-0"]["systems"][0]["scores"]["recall"] > 0
@@ -871,9 +869,8 @@ class TestLossSection:
         (found,) = words_diagnoses(["evaltex"])
         figures = tab.run(
             "[...document.querySelectorAll('#losses figure')].map((f) =>"
-            " [...f.querySelectorAll('rect')].map((r) =>"
-            " [+r.getAttribute('x'), +r.getAttribute('width'), r.textContent,"
-            " r.classList.contains('hollow')]))"
+            " [...f.querySelectorAll('rect')].map((r) => [+r.getAttribute('x'),"
+            " +r.getAttribute('width'), r.textContent, r.classList.contains('hollow')]))"
         )
         zeros = tab.run(
             "[...document.querySelectorAll('#losses .axis')].map((line) =>"

@@ -1099,8 +1099,7 @@ def _labelme_xml(k: int, of_image: Any) -> str:
         return f"<pt><x>{x}</x><y>{y}</y></pt>"
 
     objects = "".join(
-        f"<object><name>{text}</name><deleted>0</deleted><polygon>"
-        f"{''.join(vertex(*xy) for xy in corners(box))}</polygon></object>\n"
+        f"<object><name>{text}</name><deleted>0</deleted><polygon>{''.join(vertex(*xy) for xy in corners(box))}</polygon></object>\n"
         for box, text, _ in of_image(k)
     )
     size = f"<imagesize><nrows>{SIZES[k][1]}</nrows><ncols>{SIZES[k][0]}</ncols></imagesize>"

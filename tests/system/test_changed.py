@@ -22,10 +22,7 @@ from evaltex_cli.evaluation import batches, inputs
 from evaltex_cli.formats import open_source
 
 IMAGES = 4
-VOC = (
-    "<annotation><size><width>50</width><height>50</height></size><object><name>a</name><bndbox><xmin>0</xmin>"
-    "<ymin>0</ymin><xmax>10</xmax><ymax>10</ymax></bndbox></object></annotation>"
-)
+VOC = "<annotation><size><width>50</width><height>50</height></size><object><name>a</name><bndbox><xmin>0</xmin><ymin>0</ymin><xmax>10</xmax><ymax>10</ymax></bndbox></object></annotation>"
 Kind = tuple[list[str], str, Callable[[], None]]
 """Arguments, the file that is replaced as messages name it, and what replaces it."""
 

@@ -368,11 +368,9 @@ COCO = Format(
     document_files.index_json("coco", _collect),
     recognised_by="a JSON object with the keys images and annotations",
     layout='{"images": [{"id", "file_name", "width", "height"}], "annotations": [{"id", "image_id",'
-    ' "bbox",'
-    ' "segmentation", "iscrowd"}]}',
+    ' "bbox", "segmentation", "iscrowd"}]}',
     sample='{"images": [{"id": 1, "file_name": "img_1.jpg", "width": 640, "height": 480}],'
-    ' "annotations":'
-    ' [{"id": 1, "image_id": 1, "bbox": [10, 10, 50, 20], "text": "word"}]}',
+    ' "annotations": [{"id": 1, "image_id": 1, "bbox": [10, 10, 50, 20], "text": "word"}]}',
     ending=".json",
 )
 COCO_FILE = COCO.variant(

@@ -112,8 +112,7 @@ FORMAT = Format(
     layout="annotations / image name width height / box xtl ytl xbr ybr rotation, polygon points;"
     " attribute name",
     sample='<annotations><image id="0" name="img_1.jpg" width="640" height="480"><box label="text"'
-    ' xtl="10" ytl="10"'
-    ' xbr="60" ybr="30"><attribute'
+    ' xtl="10" ytl="10" xbr="60" ybr="30"><attribute'
     ' name="transcription">word</attribute></box></image></annotations>',
     ending=".xml",
 )

@@ -125,8 +125,7 @@ class _Tagset:
         """What the user should know of the rectangles."""
         zeros = (
             "{count} rectangle[s] of four zeros [is an object|are objects] without area;"
-            " zero_rectangles=ignored of"
-            " deteval and icdar2003 leaves [it|them] out"
+            " zero_rectangles=ignored of deteval and icdar2003 leaves [it|them] out"
         )
         types = (
             "{count} image[s] [has|have] rectangles with and without a modelType; those without"
@@ -194,8 +193,7 @@ FORMAT = Format(
     recognised_by="root tagset",
     layout="tagset / image / taggedRectangles / taggedRectangle x y width height",
     sample='<tagset><image><imageName>img_1.jpg</imageName><resolution x="640"'
-    ' y="480"/><taggedRectangles>'
-    '<taggedRectangle x="10" y="10" width="51"'
+    ' y="480"/><taggedRectangles><taggedRectangle x="10" y="10" width="51"'
     ' height="21"><tag>word</tag></taggedRectangle></taggedRectangles></image>'
     "</tagset>",
     ending=".xml",

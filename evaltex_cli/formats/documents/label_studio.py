@@ -296,15 +296,12 @@ FORMAT = Format(
     document_files.index_json("label-studio", _collect),
     recognised_by="JSON of tasks with the keys data and annotations (or predictions)",
     layout='[{"data": {"image"}, "annotations": [{"result": [{"id", "original_width",'
-    ' "original_height", "value": {"x",'
-    ' "y", "width", "height", "rotation", "text"}}]}]}]',
+    ' "original_height", "value": {"x", "y", "width", "height", "rotation", "text"}}]}]}]',
     sample='[{"id": 1, "data": {"image": "/data/upload/1/0a1b2c3d-img_1.jpg"}, "annotations":'
-    ' [{"result": [{"id": "a",'
-    ' "type": "rectangle", "original_width": 1000, "original_height": 500, "value": {"x": 1, "y":'
-    ' 2, "width": 5,'
-    ' "height": 4, "rotation": 0}}, {"id": "a", "type": "textarea", "original_width": 1000,'
-    ' "original_height": 500,'
-    ' "value": {"x": 1, "y": 2, "width": 5, "height": 4, "rotation": 0, "text": ["word"]}}]}]}]',
+    ' [{"result": [{"id": "a", "type": "rectangle", "original_width": 1000, "original_height": 500,'
+    ' "value": {"x": 1, "y": 2, "width": 5, "height": 4, "rotation": 0}}, {"id": "a", "type":'
+    ' "textarea", "original_width": 1000, "original_height": 500, "value": {"x": 1, "y": 2,'
+    ' "width": 5, "height": 4, "rotation": 0, "text": ["word"]}}]}]}]',
     ending=".json",
     fractions=True,
 )

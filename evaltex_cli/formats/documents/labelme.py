@@ -117,7 +117,6 @@ FORMAT = Format(
     recognised_by="a JSON object with the key shapes",
     layout='{"shapes": [{"label", "points", "shape_type"}], "imageHeight", "imageWidth"}',
     sample='{"shapes": [{"label": "word", "points": [[10, 10], [60, 30]], "shape_type":'
-    ' "rectangle"}],'
-    ' "imageHeight": 480, "imageWidth": 640}',
+    ' "rectangle"}], "imageHeight": 480, "imageWidth": 640}',
     ending=".json",
 )

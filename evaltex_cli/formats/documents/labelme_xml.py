@@ -80,9 +80,7 @@ FORMAT = replace(
         "annotation",
         _parse,
         layout="annotation / object / name, deleted, polygon / pt / x y",
-        sample="<annotation><imagesize><nrows>480</nrows><ncols>640</ncols></imagesize><object><name>word</name>"
-        "<deleted>0</deleted><polygon><pt><x>10</x><y>10</y></pt><pt><x>60</x><y>10</y></pt><pt><x>60</x><y>30</y></pt>"
-        "<pt><x>10</x><y>30</y></pt></polygon></object></annotation>",
+        sample="<annotation><imagesize><nrows>480</nrows><ncols>640</ncols></imagesize><object><name>word</name><deleted>0</deleted><polygon><pt><x>10</x><y>10</y></pt><pt><x>60</x><y>10</y></pt><pt><x>60</x><y>30</y></pt><pt><x>10</x><y>30</y></pt></polygon></object></annotation>",
     ),
     recognises=recognises,
     recognised_by="root annotation, with imagesize or pt",

@@ -93,8 +93,7 @@ FORMAT = Format(
     document_files.index_json("ufo", _collect),
     recognised_by="a JSON object whose images are an object, with words",
     layout='{"images": {file: {"img_w", "img_h", "words": {id: {"points": [[x, y], ...],'
-    ' "transcription",'
-    ' "illegibility"}}}}}',
+    ' "transcription", "illegibility"}}}}}',
     sample='{"images": {"img_1.jpg": {"img_w": 640, "img_h": 480, "words": {"0001":'
     ' {"transcription": "word", "points":'
     ' [[10, 10], [60, 10], [60, 30], [10, 30]], "illegibility": false}}}}}',

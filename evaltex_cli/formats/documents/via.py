@@ -237,11 +237,9 @@ FORMAT = Format(
     document_files.index_json("via", _collect),
     recognised_by="_via_img_metadata, or a JSON object of objects with filename and regions",
     layout='{key: {"filename", "regions": [{"shape_attributes": {"name", "x", "y", "width",'
-    ' "height", "all_points_x",'
-    ' ...}, "region_attributes": {"text"}}]}}',
+    ' "height", "all_points_x", ...}, "region_attributes": {"text"}}]}}',
     sample='{"img_1.jpg1234": {"filename": "img_1.jpg", "size": 1234, "regions":'
-    ' [{"shape_attributes": {"name": "rect",'
-    ' "x": 10, "y": 10, "width": 50, "height": 20}, "region_attributes": {"text": "word"}}],'
-    ' "file_attributes": {}}}',
+    ' [{"shape_attributes": {"name": "rect", "x": 10, "y": 10, "width": 50, "height": 20},'
+    ' "region_attributes": {"text": "word"}}], "file_attributes": {}}}',
     ending=".json",
 )

@@ -73,8 +73,7 @@ FORMAT = replace(
         "annotation",
         _parse,
         layout="annotation / object / bndbox / xmin ymin xmax ymax, or robndbox / cx cy w h angle",
-        sample="<annotation><object><name>text</name><bndbox><xmin>10</xmin><ymin>10</ymin><xmax>60</xmax>"
-        "<ymax>30</ymax></bndbox></object></annotation>",
+        sample="<annotation><object><name>text</name><bndbox><xmin>10</xmin><ymin>10</ymin><xmax>60</xmax><ymax>30</ymax></bndbox></object></annotation>",
     ),
     four_corners=True,
 )

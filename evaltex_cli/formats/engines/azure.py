@@ -132,8 +132,7 @@ WORDS = Format(
     clouds.index("azure", _open, _object, "words"),
     recognised_by="analyzeResult with readResults or pages, or readResult",
     layout='{"analyzeResult": {"pages": [{"width", "height", "unit", "words": [{"polygon",'
-    ' "content",'
-    ' "confidence"}], "lines": [...]}]}} or readResults with lines of words',
+    ' "content", "confidence"}], "lines": [...]}]}} or readResults with lines of words',
     sample='{"analyzeResult": {"pages": [{"pageNumber": 1, "width": 640, "height": 480, "unit":'
     ' "pixel", "words":'
     f' [{{"polygon": {_BOX}, "content": "word", "confidence": 0.9}}], "lines": [{{"polygon":'

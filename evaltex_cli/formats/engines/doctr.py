@@ -114,11 +114,9 @@ WORDS = Format(
     _index("doctr", "words"),
     recognised_by="a JSON object with pages that have dimensions and blocks",
     layout='{"pages": [{"dimensions": [height, width], "blocks": [{"lines": [{"geometry", "words":'
-    ' [{"value",'
-    ' "confidence", "geometry": [[x0, y0], [x1, y1]]}]}]}]}]}',
+    ' [{"value", "confidence", "geometry": [[x0, y0], [x1, y1]]}]}]}]}]}',
     sample=f'{{"pages": [{{"page_idx": 0, "dimensions": [80, 160], "blocks": [{{"lines":'
-    f' [{{{_GEOMETRY}, "words":'
-    f' [{{"value": "word", "confidence": 0.9, {_GEOMETRY}}}]}}]}}]}}]}}',
+    f' [{{{_GEOMETRY}, "words": [{{"value": "word", "confidence": 0.9, {_GEOMETRY}}}]}}]}}]}}]}}',
     ending=".json",
 )
 LINES = WORDS.variant(

@@ -108,8 +108,7 @@ WORDS = Format(
     clouds.index("document-ai", _open, _object, "tokens"),
     recognised_by="a JSON object with text and pages, bare or in document",
     layout='{"text", "pages": [{"dimension": {"width", "height"}, "tokens": [{"layout":'
-    ' {"textAnchor",'
-    ' "boundingPoly", "confidence"}}], "lines": [...]}]}',
+    ' {"textAnchor", "boundingPoly", "confidence"}}], "lines": [...]}]}',
     sample='{"text": "word\\n", "pages": [{"pageNumber": 1, "dimension": {"width": 640, "height":'
     ' 480, "unit":'
     f' "pixels"}}, "lines": {_LAYOUT}, "tokens": {_LAYOUT}}}]}}',

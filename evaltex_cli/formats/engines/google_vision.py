@@ -120,8 +120,7 @@ FORMAT = Format(
     recognised_by="a JSON object with the key fullTextAnnotation or textAnnotations, or a list of"
     " such in responses",
     layout='{"responses": [{"fullTextAnnotation": {"pages": [{"width", "height", "blocks":'
-    ' [{"paragraphs": [{"words":'
-    ' [{"boundingBox", "symbols": [{"text"}], "confidence"}]}]}]}]}}]}',
+    ' [{"paragraphs": [{"words": [{"boundingBox", "symbols": [{"text"}], "confidence"}]}]}]}]}}]}',
     sample='{"responses": [{"fullTextAnnotation": {"pages": [{"width": 640, "height": 480,'
     ' "blocks": [{"paragraphs":'
     f' [{{"words": [{{"boundingBox": {_BOX}, "symbols": [{{"text": "word"}}], "confidence":'

@@ -174,10 +174,8 @@ ANNOTATION = Format(
     layout='{"data_list": [{"img_path", "height", "width", "instances": [{"polygon", "bbox",'
     ' "text", "ignore"}]}]}',
     sample='{"metainfo": {"task_name": "textspotting"}, "data_list": [{"img_path": "img_1.jpg",'
-    ' "height": 480, "width":'
-    ' 640, "instances": [{"polygon": [10, 10, 60, 10, 60, 30, 10, 30], "bbox": [10, 10, 60, 30],'
-    ' "text": "word",'
-    ' "ignore": false}]}]}',
+    ' "height": 480, "width": 640, "instances": [{"polygon": [10, 10, 60, 10, 60, 30, 10, 30],'
+    ' "bbox": [10, 10, 60, 30], "text": "word", "ignore": false}]}]}',
     ending=".json",
 )
 LINES = Format(

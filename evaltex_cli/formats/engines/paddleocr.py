@@ -152,7 +152,6 @@ JSON = Format(
     layout='{"dt_polys": [[[x, y], ...]], "rec_polys": [[[x, y], ...]], "rec_texts": [...],'
     ' "rec_scores": [...]}',
     sample='{"input_path": "img_1.jpg", "rec_polys": [[[10, 10], [60, 10], [60, 30], [10, 30]]],'
-    ' "rec_texts":'
-    ' ["word"], "rec_scores": [0.9]}',
+    ' "rec_texts": ["word"], "rec_scores": [0.9]}',
     ending=".json",
 )

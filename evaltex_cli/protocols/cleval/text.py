@@ -67,8 +67,7 @@ def _graphemes() -> Callable[[str], Text]:
     except ImportError as error:
         raise ConfigError(
             "character=grapheme needs the package regex; install it (pip install"
-            " 'evaltex[graphemes]'), or use"
-            " character=code_point"
+            " 'evaltex[graphemes]'), or use character=code_point"
         ) from error
     find = regex.compile(r"\X").findall
     return lambda text: tuple(text) if text.isascii() and "\r" not in text else tuple(find(text))

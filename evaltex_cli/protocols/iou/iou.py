@@ -119,8 +119,7 @@ def counting(
     left_out = gt_counts & _crosses_itself(batch.gt)
     text = (
         "{count} object[s] left out because [its polygon crosses itself|their polygons cross"
-        " themselves] ({images});"
-        " repair [it|them] or set self_crossing=counted"
+        " themselves] ({images}); repair [it|them] or set self_crossing=counted"
     )
     return gt_counts & ~left_out, det_counts, object_warning(text, batch, left_out)
 

@@ -89,8 +89,7 @@ class Parameters(iou_protocol.Parameters):
     )
     strip: str = parameter(
         "gt",
-        "end to end: one punctuation mark may be missing at either end of the object's"
-        " text (gt),"
+        "end to end: one punctuation mark may be missing at either end of the object's text (gt),"
         " or all of them at all ends of both texts (both)",
         choices=("gt", "both"),
     )
