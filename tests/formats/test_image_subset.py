@@ -8,21 +8,14 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from command_line import run
 
 from evaltex_cli import compare, convert, diagnose, evaluate, sweep, validate
-from evaltex_cli.cli import main
 from evaltex_cli.errors import InputError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GT, DET = EXAMPLES / "icdar" / "gt.zip", EXAMPLES / "icdar" / "det.zip"
 WANTED = ["shop_front", "lane"]
-
-
-def run(*arguments: object, status: int = 0) -> Result:
-    found = CliRunner().invoke(main, list(map(str, arguments)))
-    assert found.exit_code == status, found.output
-    return found
 
 
 @pytest.fixture
