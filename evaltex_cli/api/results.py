@@ -16,6 +16,7 @@ from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.results import score_forms
 from evaltex_cli.results.beginnings import is_of, is_result
+from evaltex_cli.results.image_table import NO_IMAGES
 from evaltex_cli.results.result_document import Extras, of_evaluation
 from evaltex_cli.results.writer import ResultWriter, of_images, result_names
 from evaltex_cli.runtime.atomic_output import staged
@@ -101,7 +102,7 @@ def write_report(
             subject = report.read([folder], [label], Path(gt), [Path(det)], pictures).with_losses()
         else:
             both = sides(gt, det)
-            options = of_evaluation(next(iter(evaluations))).options
+            options = of_evaluation(next(iter(evaluations)), NO_IMAGES).options
             opened = open_inputs(both.gt, both.det, options)
             subject = report.of_run(folder, label, opened, []).with_losses()
         report.make(page, subject, report.Pictures(pictures, embed, page.parent))

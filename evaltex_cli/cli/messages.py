@@ -4,9 +4,10 @@ columns, and a failed run on one screen.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
-import shutil
+import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ from evaltex_cli.errors import FaultsError
 
 MOST_LINES = 12
 """Lines of the errors of a failed run, unless `--all-faults` is given."""
-_NARROWEST = 40
+_NARROWEST, _WITHOUT_TERMINAL = 40, 80
 _ALL_FAULTS = "evaltex.all_faults"
 _PLACE = re.compile(r"[^'\s](?:[^:]|:(?! ))*?(?:[/\\](?:[^:]|:(?! ))*|\.\w{1,6}(?::\d+)*):(?= )")
 _BLANK = "\0"
@@ -44,7 +45,14 @@ def all_faults() -> bool:
 
 def columns() -> int:
     """Columns of the terminal; 80 where there is none and COLUMNS is not set."""
-    return max(shutil.get_terminal_size((80, 24)).columns, _NARROWEST)
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given):
+        return max(int(given), _NARROWEST)
+    try:  # as shutil does, which takes long to import
+        found = os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]
+    except (AttributeError, OSError, ValueError):
+        found = 0
+    return max(found or _WITHOUT_TERMINAL, _NARROWEST)
 
 
 def message(kind: str, text: str) -> list[str]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import partial, reduce
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -25,8 +24,6 @@ from evaltex_cli.protocols.base import load
 from evaltex_cli.results import score_forms
 from evaltex_cli.results.beginnings import is_result
 from evaltex_cli.results.result_document import Bootstrap, Extras, Intervals, Verdict
-from evaltex_cli.results.score_table import score_table
-from evaltex_cli.results.screen import Screen
 from evaltex_cli.results.writer import ResultWriter, image_files, log_unfit_names, result_names
 from evaltex_cli.runtime.atomic_output import staged, write_file
 
@@ -36,12 +33,12 @@ if TYPE_CHECKING:
     from evaltex_cli.diagnosis.slices import SliceRecalls
     from evaltex_cli.report.run_images import RunImages
     from evaltex_cli.results.object_table import ObjectTable
+    from evaltex_cli.results.screen import Screen
 
 REPORT = "report.html"
 
 
-@dataclass(frozen=True, slots=True)
-class Results:
+class Results(NamedTuple):
     """Which results to write and to print; `res_dir` None to write none,
     `bootstrap` None for no intervals.
     """
@@ -60,17 +57,8 @@ class Results:
     all_scores: bool
     form: str
 
-    def __post_init__(self) -> None:
-        if self.res_dir is None and (self.per_image or self.plots or self.resume):
-            raise click.UsageError(
-                "-a, --plots, --report and --resume are of RES_DIR: give it after GT and DET."
-            )
-        if self.embed and not self.report:
-            raise click.UsageError("--embed is of the report: give --report too.")
 
-
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """The command line of one run."""
 
     gt: Path
@@ -82,10 +70,6 @@ class Request:
     baselines: tuple[Path, ...]
     results: Results
 
-    def __post_init__(self) -> None:
-        if self.results.embed and self.options.images is None:
-            raise click.UsageError("--embed is of the pictures: give their folder by --images too.")
-
 
 def run(request: Request) -> list[Verdict]:
     """Evaluate, write all results and print a summary; return what the gates say.
@@ -94,6 +78,7 @@ def run(request: Request) -> list[Verdict]:
     ------
     EvaltexError
     """
+    _refuse_conflicts(request)
     runs, left_out = _runs(request)
     own_files = [file for name in request.chosen.names() for file in result_names(load(name))]
     owned = [*own_files, *score_forms.FILES, REPORT]
@@ -143,6 +128,8 @@ def run(request: Request) -> list[Verdict]:
     lines: list[str] = []
     if not results.quiet:
         if results.form == "table":
+            from evaltex_cli.results.score_table import score_table
+
             lines += score_table(
                 evaluations, shown, intervals, results.bootstrap, results.all_scores
             )
@@ -164,6 +151,24 @@ def run(request: Request) -> list[Verdict]:
     echo_lines(lines, to_stderr=results.quiet or results.form != "table")
     _note_if_nothing_is_written(results)
     return verdicts
+
+
+def _refuse_conflicts(request: Request) -> None:
+    """Refuse options that need others.
+
+    Raises
+    ------
+    UsageError
+    """
+    results = request.results
+    if results.res_dir is None and (results.per_image or results.plots or results.resume):
+        raise click.UsageError(
+            "-a, --plots, --report and --resume are of RES_DIR: give it after GT and DET."
+        )
+    if results.embed and not results.report:
+        raise click.UsageError("--embed is of the report: give --report too.")
+    if results.embed and request.options.images is None:
+        raise click.UsageError("--embed is of the pictures: give their folder by --images too.")
 
 
 def _note_if_nothing_is_written(results: Results) -> None:

@@ -70,7 +70,7 @@ class Before:
         for evaluation in evaluations:
             name = evaluation.protocol.name
             if name in self.results:
-                differing = differences(self.results[name], of_evaluation(evaluation))
+                differing = differences(self.results[name], of_evaluation(evaluation, NO_IMAGES))
                 unlike += [
                     f"baseline of {name}: {what} is {before}, here {now}"
                     for what, before, now in differing

@@ -17,7 +17,6 @@ from evaltex_cli.evaluation.official_formats import opened_as_official
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, pair_images, with_names_of
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import only_confident
-from evaltex_cli.formats.image_sizes import with_sizes, with_sizes_of_each_other
 from evaltex_cli.formats.image_subset import digest, names_in, only_images, some_images
 from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions, MaskFolders
 from evaltex_cli.protocols.base import Protocol
@@ -115,7 +114,7 @@ def open_inputs(
     if options.min_confidence is not None:
         det_source = only_confident(det_source, options.min_confidence)
     if options.images is not None:
-        gt_source = with_sizes(gt_source, options.images)
+        gt_source = _with_sizes(gt_source, options.images)
     lines = None
     if options.lines is not None:
         lines, more = opened_lines(options.lines, gt_source, options)
@@ -129,9 +128,15 @@ def opened_lines(path: Path, gt: Source, options: InputOptions) -> tuple[Source,
     """
     lines, faults = _opened((path, "gt", options))
     if options.images is not None:
-        lines = with_sizes(lines, options.images)
+        lines = _with_sizes(lines, options.images)
     lines = with_names_of(gt, lines)
     return lines if options.only is None else only_images(lines, options.only), faults
+
+
+def _with_sizes(source: Source, pictures: Path) -> Source:
+    from evaltex_cli.formats.image_sizes import with_sizes
+
+    return with_sizes(source, pictures)
 
 
 def _evaluated(gt: Source, det: Source, names: tuple[str, ...]) -> tuple[Source, Source]:
@@ -151,6 +156,8 @@ def in_pixels(gt: Source, det: Source, pictures: Path | None = None) -> tuple[So
     """
     if not any(formats.load(source.format).fractions for source in (gt, det)):
         return gt, det
+    from evaltex_cli.formats.image_sizes import with_sizes_of_each_other
+
     return with_sizes_of_each_other(gt, det, pair_images(gt, det, FaultLog()), pictures)
 
 

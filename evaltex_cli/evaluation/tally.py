@@ -86,8 +86,7 @@ class SinkWork(NamedTuple):
     with_matches: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Sink:
+class Sink(NamedTuple):
     """What is done with the evidence of every batch.
 
     Attributes
@@ -121,8 +120,7 @@ class Sink:
         return Sink(make, take, self.with_matches or other.with_matches)
 
 
-@dataclass(frozen=True, slots=True)
-class ImageSink:
+class ImageSink(NamedTuple):
     """What is done with the results of the images of every batch.
 
     Attributes

@@ -175,8 +175,7 @@ class Source:
         return self.part(positions).read()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SourcePart:
+class SourcePart(NamedTuple):
     """Some images of an input."""
 
     content: Content

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,8 +31,7 @@ def only_confident(source: Source, minimum: float) -> Source:
     return replace(source, min_confidence=minimum, filters=(*source.filters, _AtLeast(minimum)))
 
 
-@dataclass(frozen=True, slots=True)
-class _AtLeast:
+class _AtLeast(NamedTuple):
     """A `base.Filter` that leaves out what `at_least` does."""
 
     minimum: float

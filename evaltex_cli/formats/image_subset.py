@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -33,20 +34,14 @@ def only_images(source: Source, names: Collection[str]) -> Source:
         weights=source.weights[positions],
         content=source.content.part(positions),
         filters=tuple(one.part(positions) for one in source.filters),
-        labels=None if labels is None else _LabelsAt(labels, positions),
+        labels=None if labels is None else partial(_labels_at, labels, positions),
         polygons=None if polygons is None else polygons[positions],
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _LabelsAt:
-    """Label pictures of some images."""
-
-    labels: Callable[[int], Ints]
-    positions: Ints
-
-    def __call__(self, position: int) -> Ints:
-        return self.labels(int(self.positions[position]))
+def _labels_at(labels: Callable[[int], Ints], positions: Ints, position: int) -> Ints:
+    """Return the labels of the picture of one of some images."""
+    return labels(int(positions[position]))
 
 
 def some_images(gt: Source, names: Collection[str]) -> str:

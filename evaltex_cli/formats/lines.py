@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -75,8 +74,7 @@ class LineColumns(NamedTuple):
     regions: Ints
 
 
-@dataclass(frozen=True, slots=True)
-class LineFormat:
+class LineFormat(NamedTuple):
     """How the lines of a format are read.
 
     Attributes
@@ -103,8 +101,7 @@ class LineFormat:
     has_confidences: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Buffer:
+class _Buffer(NamedTuple):
     """The texts of some images, one after the other, each line ended by a bare newline.
 
     Attributes

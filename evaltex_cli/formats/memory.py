@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -47,8 +48,7 @@ class ImageObjects(Objects):
         return f"ImageObjects({shown or 'nothing'})"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Content:
+class _Content(NamedTuple):
     """The images of one side."""
 
     side: Side

@@ -9,8 +9,8 @@ and more, and explains what is wrong.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,8 +57,7 @@ _MAY_BEGIN_NUMBER = np.isin(np.arange(256), np.frombuffer(b"+nNiI", np.uint8))
 _NAN, _INF = (int.from_bytes(word, "big") for word in (b"nan", b"inf"))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PlainLines:
+class PlainLines(NamedTuple):
     """The plain lines of a buffer, each some numbers between commas, then a comma and a rest, or
     nothing.
 

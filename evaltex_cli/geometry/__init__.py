@@ -2,8 +2,8 @@
 knowledge.
 
 Boxes never need shapely, and importing it takes as long as scoring a small data set. So `shapely`,
-and `geos` and `polygons`, which import it, are loaded when they are first used as attributes:
-``geometry.polygons.area(...)``.
+`geos` and `polygons`, which import it, and what only polygons need, are loaded when they are first
+used as attributes: ``geometry.polygons.area(...)``.
 """
 
 from __future__ import annotations
@@ -11,12 +11,31 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["geos", "polygons", "shapely"]
+__all__ = [
+    "convex",
+    "edge_pairs",
+    "geos",
+    "midlines",
+    "polygons",
+    "ring_offsets",
+    "rings",
+    "shapely",
+    "simple_rings",
+]
 
 if TYPE_CHECKING:
     import shapely
 
-    from evaltex_cli.geometry import geos, polygons
+    from evaltex_cli.geometry import (
+        convex,
+        edge_pairs,
+        geos,
+        midlines,
+        polygons,
+        ring_offsets,
+        rings,
+        simple_rings,
+    )
 else:
 
     def __getattr__(name: str) -> Any:

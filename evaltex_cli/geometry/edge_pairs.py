@@ -28,6 +28,8 @@ from evaltex_cli.records import Bools, Floats, Ints, blocks, stretches
 
 EXACT = 5e-13
 """Greatest error of an area, as a share of it; where it may be larger, 32 digits are used."""
+WHOLE = 4 * EXACT
+"""An intersection that is the smaller shape but for this share of it is that shape."""
 _ROUNDING = 2.0**-49
 """Bound of the error of an integral, as a share of its width times the extent: 8 roundings."""
 _LEAST_WIDTH = 1e-150

@@ -11,7 +11,6 @@ import numpy as np
 from evaltex_cli import geometry
 from evaltex_cli.errors import TangledError
 from evaltex_cli.geometry import boxes as box_geometry
-from evaltex_cli.geometry.simple_rings import are_simple
 from evaltex_cli.records import (
     Bools,
     Floats,
@@ -102,7 +101,7 @@ def self_crossing(outlines: Outlines) -> tuple[Ints, Geometries]:
 
 def _doubtful(outlines: Outlines) -> Ints:
     """Polygons that may be invalid as drawn."""
-    simple = are_simple(outlines.vertices, outlines.offsets)
+    simple = geometry.simple_rings.are_simple(outlines.vertices, outlines.offsets)
     return np.flatnonzero(~simple & (outlines.counts > 0))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from evaltex_cli import geometry
 from evaltex_cli.errors import InputError, quote
-from evaltex_cli.geometry import label_runs, shapes
+from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.records import Convention, Floats, ImageBatch, Ints, Overlaps, blocks, stretches
 
@@ -59,6 +59,8 @@ def measure(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
         For an image with more than `MAX_PAIRS` pairs.
     """
     if batch.gt_runs is not None and batch.det_runs is not None:
+        from evaltex_cli.geometry import label_runs
+
         gt, det, area = label_runs.overlaps(batch.gt_runs, batch.det_runs)
         return Overlaps(
             gt, det, area, label_runs.area(batch.gt_runs), label_runs.area(batch.det_runs)

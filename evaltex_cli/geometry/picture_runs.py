@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,7 @@ _TABULATED = 1 << 16
 """Labels below this are looked up in a table."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PictureRuns:
+class PictureRuns(NamedTuple):
     """Runs of one picture in reading order: label (any numeric dtype), first pixel, the one after
     the last; its shape.
 

@@ -12,10 +12,9 @@ import numpy as np
 
 from evaltex_cli import geometry
 from evaltex_cli.geometry import boxes as box_geometry
-from evaltex_cli.geometry import convex, edge_pairs, midlines, ring_offsets, rings, rounding
 from evaltex_cli.geometry import edges as edge_columns
 from evaltex_cli.geometry import outlines as outline_geometry
-from evaltex_cli.geometry.edge_pairs import PolygonPairs
+from evaltex_cli.geometry import rounding
 from evaltex_cli.geometry.edges import Edges
 from evaltex_cli.records import (
     Bools,
@@ -61,8 +60,6 @@ _MOST_COMPARED = 16
 """Pieces of a group that are compared with each other, to see whether any two meet."""
 _MOST_BY_STRIPS = 8
 """Pieces of a union that is measured by strips: their number grows with the square."""
-WHOLE = 4 * edge_pairs.EXACT
-"""An intersection that is the smaller shape but for this share of it is that shape."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,7 +122,7 @@ def from_objects(objects: Objects, convention: Convention) -> Shapes:
     is_box = _are_boxes(outlines)
     if is_box.all():
         return Shapes(boxes)
-    vertices, offsets = rings.of(Outlines(boxes, outlines.vertices, outlines.offsets))
+    vertices, offsets = geometry.rings.of(Outlines(boxes, outlines.vertices, outlines.offsets))
     drawn = Shapes(boxes, Polygons.of(~is_box, edge_columns.of_rings(vertices, offsets)))
     made = outline_geometry.repaired(outlines)
     rows = np.flatnonzero(has_geometry(made))
@@ -251,9 +248,10 @@ def pair_area(a: Shapes, i: Ints, b: Shapes, j: Ints) -> Floats:
         negligible = rounding.area_error(a_boxes[which], b_boxes[which])
         one, other = polygons_of(a), polygons_of(b)
         sides = one.edges, i[which], other.edges, j[which]
-        shared = edge_pairs.intersection_area(PolygonPairs(*sides, common[which, :2], negligible))
+        measured = geometry.edge_pairs.PolygonPairs(*sides, common[which, :2], negligible)
+        shared = geometry.edge_pairs.intersection_area(measured)
         smaller = np.minimum(one.area[i[which]], other.area[j[which]])
-        inside = np.abs(shared - smaller) <= WHOLE * smaller
+        inside = np.abs(shared - smaller) <= geometry.edge_pairs.WHOLE * smaller
         result[which] = np.where(inside, smaller, np.minimum(shared, smaller))
     return rounding.without_errors(result, a_boxes, b_boxes, slanted)
 
@@ -268,7 +266,7 @@ def offset(shapes: Shapes, margin: Floats) -> Shapes:
     if shapes.polygons is None:
         return Shapes(boxes)
     is_polygon, (ends, offsets), _, made = shapes.polygons
-    vertices, is_good = ring_offsets.moved(ends[:2].T, offsets, margin)
+    vertices, is_good = geometry.ring_offsets.moved(ends[:2].T, offsets, margin)
     is_good &= ~has_geometry(made)
     slanted = np.flatnonzero(is_polygon & is_good)
     corners = vertices[stretches(offsets[slanted], np.diff(offsets)[slanted])]
@@ -287,7 +285,7 @@ def _offset_slowly(shapes: Shapes, margin: Floats) -> Shapes:
     result = Shapes(box_geometry.offset(shapes.boxes, margin))
     result = with_others(result, polygons, taken(shapes, polygons))
     is_convex = is_polygon & ~has_geometry(made)
-    is_convex &= convex.are_convex(ends[:2].T, offsets)
+    is_convex &= geometry.convex.are_convex(ends[:2].T, offsets)
     for rows, moved in (
         (np.flatnonzero(is_convex), _offset_convex),
         (np.flatnonzero(is_polygon & ~is_convex & (margin != 0)), _offset_by_geos),
@@ -301,7 +299,7 @@ def _offset_slowly(shapes: Shapes, margin: Floats) -> Shapes:
 def _offset_convex(shapes: Shapes, margin: Floats) -> tuple[Bools, Shapes]:
     """Which of some rings remain; and those, moved."""
     edges = polygons_of(shapes).edges
-    vertices, offsets = convex.offset(edges.ends[:2].T, edges.offsets, margin)
+    vertices, offsets = geometry.convex.offset(edges.ends[:2].T, edges.offsets, margin)
     remains = np.diff(offsets) > 0
     return remains, from_rings(vertices, offsets_of(np.diff(offsets)[remains]))
 
@@ -375,7 +373,9 @@ def _united(group: Ints, pieces: Floats, pairs: Pairs[Shapes], groups: int) -> F
         starts = np.flatnonzero(np.diff(rank, prepend=-1))
         origin = box_geometry.around(pieces[few][:, :2], pieces[few][:, 2:], starts)[:, :2]
         sides = polygons_of(a).edges, i[few], polygons_of(b).edges, j[few]
-        result[chosen] = midlines.union_area(midlines.Pieces(rank, *sides, origin))
+        result[chosen] = geometry.midlines.union_area(
+            geometry.midlines.Pieces(rank, *sides, origin)
+        )
     if not few.all():
         many = ~few
         result += geometry.polygons.union_area(

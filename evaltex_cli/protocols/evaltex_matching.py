@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evaltex_cli.geometry import label_runs, shapes
+from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.boxes import around
 from evaltex_cli.geometry.overlaps import shapes_of
 from evaltex_cli.protocols.base import parameter
@@ -102,6 +102,8 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> S
     """Take the shapes of a batch, and the objects grown and shrunk by the margin (Eq. 6-8)."""
     gt_area, det_area = overlaps.gt_area, overlaps.det_area
     if batch.gt_runs is not None and batch.det_runs is not None:
+        from evaltex_cli.geometry import label_runs
+
         runs = batch.gt_runs
         height, width = label_runs.extent(runs)
         margin = parameters.det_border * quotient(gt_area, np.maximum(height, width))

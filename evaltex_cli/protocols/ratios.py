@@ -54,8 +54,12 @@ def natural_log(counts: Ints) -> Floats:
     """
     times = np.bincount(counts.ravel())  # each different count is computed once
     logarithms = np.zeros(len(times))
-    for count in np.flatnonzero(times).tolist():
-        logarithms[count] = float(Decimal(count).ln())
+    times[1:2] = 0  # the logarithm of 1 is 0
+    if times.any():
+        from decimal import Decimal  # which few protocols need, for few objects
+
+        for count in np.flatnonzero(times).tolist():
+            logarithms[count] = float(Decimal(count).ln())
     return logarithms[counts]
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult
 from evaltex_cli.evaluation.input_counts import InputSummary
@@ -14,8 +14,10 @@ from evaltex_cli.evaluation.inputs import options_of, parts_of
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import Scores
 from evaltex_cli.protocols.tally import Totals
-from evaltex_cli.results.image_table import NO_IMAGES, ImageTable
 from evaltex_cli.version import __version__
+
+if TYPE_CHECKING:
+    from evaltex_cli.results.image_table import ImageTable
 
 SCHEMA = 1
 
@@ -145,7 +147,7 @@ class ResultDocument:
         return self.extras.merged_from or [self.inputs.gt.sha256]
 
 
-def of_evaluation(evaluation: Evaluation, table: ImageTable = NO_IMAGES) -> ResultDocument:
+def of_evaluation(evaluation: Evaluation, table: ImageTable) -> ResultDocument:
     """Return what the .json of an evaluation would contain, without its images."""
     return ResultDocument(
         version=__version__,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
+from typing import NamedTuple
 
 COLUMNS = 80
 GAP = "  "
@@ -16,8 +16,7 @@ _COLORS = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
 _STYLE = re.compile(r"\x1b\[\d*m")
 
 
-@dataclass(frozen=True, slots=True)
-class Screen:
+class Screen(NamedTuple):
     """How many columns a terminal has, and whether colours are wanted;
     without a terminal, 80 and none.
     """

@@ -9,10 +9,10 @@ import hashlib
 import os
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,8 +44,7 @@ _LINES: dict[Side, LineFormat] = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Reader:
+class Reader(NamedTuple):
     """Reads images of indexed files, of which everything but the objects is known; a
     `base.Content`.
 
