@@ -21,12 +21,12 @@ from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult
 from evaltex_cli.evaluation.evaluations import ByProtocol, Evaluations, by_protocol
 from evaltex_cli.evaluation.input_counts import InputCounts, InputFile, InputSummary
 from evaltex_cli.formats.filters import at_least
-from evaltex_cli.formats.memory import NOTHING, ImageObjects
+from evaltex_cli.formats.memory import ImageObjects
 from evaltex_cli.formats.options import IN_MEMORY, InputOptions
 from evaltex_cli.geometry.picture_runs import PictureRuns
 from evaltex_cli.protocols.base import load
 from evaltex_cli.records import Floats, GeometryCounts, ImageBatch, Objects
-from evaltex_cli.records.rows import concatenate
+from evaltex_cli.records.rows import NOTHING, concatenate
 from evaltex_cli.thresholds.kept_batches import KeptBatches
 from evaltex_cli.thresholds.result import Sweep
 

@@ -26,6 +26,7 @@ from evaltex_cli.formats.options import (
 )
 from evaltex_cli.protocols import config
 from evaltex_cli.records import Objects
+from evaltex_cli.records.rows import NOTHING
 from evaltex_cli.runtime import OrderedMap, cores
 
 AnyPath: TypeAlias = "str | PathLike[str]"
@@ -187,9 +188,7 @@ def sides(gt: Images, det: Images, sizes: Sizes | None = None) -> Sides:
     known = _sizes(names, sizes)
     are_masks = False
     for name in names if of_gt is not None and of_det is not None else ():
-        pictures = refuse_other_masks(
-            name, (of_gt or {})[name], (of_det or {}).get(name, memory.NOTHING)
-        )
+        pictures = refuse_other_masks(name, (of_gt or {})[name], (of_det or {}).get(name, NOTHING))
         shape = next((picture.shape for picture in pictures if picture is not None), None)
         are_masks |= shape is not None
         known |= {name: image_size(shape)} if shape is not None else {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 
 import click
 
@@ -38,7 +37,7 @@ def command(form: str) -> None:
             click.echo("\nPresets (--preset NAME), described in docs/presets.md:")
             echo_table({name: preset.title for name, preset in PRESETS.items()})
         elif form == "json":
-            presets = {name: asdict(preset) for name, preset in PRESETS.items()}
+            presets = {name: preset._asdict() for name, preset in PRESETS.items()}
             click.echo(json.dumps({"protocols": titles, "presets": presets}, indent=2))
         else:
             rows: list[tuple[str, ...]] = [("kind", "name", "title", "is the same as", "GT", "DET")]

@@ -22,11 +22,11 @@ from evaltex_cli.evaluation.inputs import LINES_OF_FILE, Inputs, signature
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, refuse_other_spellings
 from evaltex_cli.evaluation.tally import Run, Sink, add_batch
 from evaltex_cli.formats.base import Side, Source
-from evaltex_cli.formats.memory import NOTHING
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.object_warnings import SHOWN_IMAGES
 from evaltex_cli.records import ImageBatch
+from evaltex_cli.records.rows import NOTHING
 from evaltex_cli.runtime import FailedError, OrderedMap
 from evaltex_cli.runtime.progress import counted_until
 

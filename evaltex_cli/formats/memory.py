@@ -14,8 +14,8 @@ import numpy as np
 from evaltex_cli.errors import FaultLog, InputError, counted
 from evaltex_cli.formats.base import Format, ImageText, Place, ReadImages, Side, Source
 from evaltex_cli.geometry.picture_runs import PictureRuns
-from evaltex_cli.records import Floats, GeometryCounts, Ints, Objects, Outlines, concatenate_texts
-from evaltex_cli.records.rows import concatenate
+from evaltex_cli.records import Floats, GeometryCounts, Ints, Objects
+from evaltex_cli.records.rows import NOTHING, concatenate
 
 BYTES_OF_OBJECT = 64
 """What an object weighs when images are cut into batches: about a line of text."""
@@ -99,15 +99,6 @@ def _index(path: Path, side: Side, faults: FaultLog) -> Source:
     raise InputError(f"{path}: memory is the format of arrays, not of files; leave it out")
 
 
-NOTHING = ImageObjects(
-    offsets=np.zeros(1, np.int64),
-    ids=np.zeros(0, np.int64),
-    outlines=Outlines.of_boxes(np.zeros((0, 4))),
-    regions=np.zeros(0, np.int64),
-    dont_care=np.zeros(0, dtype=bool),
-    texts=concatenate_texts([]),
-)
-"""No image at all."""
 FORMAT = Format(
     "memory", "arrays in Python", lambda path: False, _index, why=lambda path: "arrays in memory"
 )

@@ -57,8 +57,7 @@ class Mark(NamedTuple):
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class Plot:
+class Plot(NamedTuple):
     """Lines over a common axis, drawn by `--plots`.
 
     Attributes

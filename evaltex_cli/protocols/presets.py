@@ -8,12 +8,10 @@ programs differ in.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Preset:
+class Preset(NamedTuple):
     """The official rules of a data set.
 
     Attributes
@@ -37,7 +35,7 @@ class Preset:
     source: str
     gt_formats: tuple[str, ...]
     det_formats: tuple[str, ...]
-    parameters: Mapping[str, str | float | bool] = field(default_factory=dict)
+    parameters: Mapping[str, str | float | bool] = {}
     invalid: str = "repair"
 
     @property

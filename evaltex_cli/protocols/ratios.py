@@ -10,7 +10,6 @@ boxes, and ratios that are compared as they are.
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Any
 
 import numpy as np

@@ -145,8 +145,7 @@ class Objects:
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
 
-@dataclass(frozen=True, slots=True)
-class Convention:
+class Convention(NamedTuple):
     """How a protocol takes the shapes of objects.
 
     Attributes

@@ -127,3 +127,14 @@ def joined_texts(parts: Sequence[Texts]) -> Texts:
         np.concatenate([getattr(part, end) for part in parts]) + shift for end in ("start", "stop")
     )
     return Texts(b"".join(part.buffer for part in parts), start, stop)
+
+
+NOTHING = Objects(
+    offsets=np.zeros(1, np.int64),
+    ids=np.zeros(0, np.int64),
+    outlines=Outlines.of_boxes(np.zeros((0, 4))),
+    regions=np.zeros(0, np.int64),
+    dont_care=np.zeros(0, dtype=bool),
+    texts=concatenate_texts([]),
+)
+"""No image at all."""

@@ -268,7 +268,7 @@ def _system_content(result: Result) -> JsonObject:
             for name, value in scores.items()
             if name.endswith("_histogram") and isinstance(value, list)
         ],
-        "plots": [asdict(plot) for plot in protocol.plots(scores)] if protocol.plots else [],
+        "plots": [plot._asdict() for plot in protocol.plots(scores)] if protocol.plots else [],
     }
 
 

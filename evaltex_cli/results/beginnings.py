@@ -15,44 +15,42 @@ from evaltex_cli.runtime.input_files import read_regular
 from evaltex_cli.runtime.outputs import IsOwn, begins
 
 _DOCUMENT = rb'\{\s*"schema": \d+,\s*"tool": "evaltex",\s*"version": "[^"]*",\s*"kind": "'
-_REPORT = re.compile(rb"<!DOCTYPE html>\n<!-- evaltex report -->")
+_REPORT = rb"<!DOCTYPE html>\n<!-- evaltex report -->"
 _RESULTS = {
-    ".txt": re.compile(rb"EvaLTex statistics|.* - statistics"),
-    ".json": re.compile(
-        rb'\{\n"schema": \d+,\n"tool": "evaltex"|' + _DOCUMENT + b'(?:scores|sweep)"'
-    ),
-    ".csv": re.compile(rb"protocol,(?:recall,precision|level,kept),"),
-    ".md": re.compile(rb"<!-- evaltex sweep -->"),
-    ".svg": re.compile(rb"<svg "),
+    ".txt": rb"EvaLTex statistics|.* - statistics",
+    ".json": (rb'\{\n"schema": \d+,\n"tool": "evaltex"|' + _DOCUMENT + b'(?:scores|sweep)"'),
+    ".csv": rb"protocol,(?:recall,precision|level,kept),",
+    ".md": rb"<!-- evaltex sweep -->",
+    ".svg": rb"<svg ",
     ".html": _REPORT,
 }
-"""The files of a result folder, by suffix."""
+"""Expressions for the files of a result folder, by suffix."""
 OBJECTS_MARK = b"evaltex objects"
 _TAIL_BYTES = 1 << 16
-_DECIDED = re.compile(rb'"(?:accept|decided)":\s*true')
-"""In a patch, by a person or the page of an audit."""
+_DECIDED = rb'"(?:accept|decided)":\s*true'
+"""An expression for what is in a patch, by a person or the page of an audit."""
 KINDS = {
-    "comparison": re.compile(
+    "comparison": (
         rb"Differences to [^\n]{1,200}; [\d.]+% (?:bootstrap|confidence) |"
         rb"protocol,score,detector,|<!-- evaltex comparison -->|% evaltex comparison\n|"
         + _DOCUMENT
         + b'comparison"'
     ),
-    "reconciliation": re.compile(
+    "reconciliation": (
         rb"\d+ of \d+ settings? gives? these figures|None of \d+ settings? gives these figures|"
         rb"fits,changes,|<!-- evaltex reconciliation -->|% evaltex reconciliation\n|"
         + _DOCUMENT
         + b'reconciliation"'
     ),
-    "ranking": re.compile(
+    "ranking": (
         rb"Ranks on [^\n]{1,200}|dataset,protocol,detector,|<!-- evaltex ranking -->|"
         rb"% evaltex ranking\n|" + _DOCUMENT + b'ranking"'
     ),
-    "audit": re.compile(
+    "audit": (
         rb"Audit of \d+ objects? in |kind,image,objects,|<!-- evaltex audit -->|"
         rb"% evaltex audit\n|" + _DOCUMENT + b'audit"'
     ),
-    "diagnosis": re.compile(
+    "diagnosis": (
         (
             rb"[\w-]+: change of the scores when |protocol,part,row,|<!-- evaltex diagnosis -->|%"
             rb" evaltex diagnosis\n|"
@@ -60,12 +58,12 @@ KINDS = {
         + _DOCUMENT
         + b'diagnosis"'
     ),
-    "sweep": re.compile(
+    "sweep": (
         rb"protocol +level |protocol,level,kept,|<!-- evaltex sweep -->|% evaltex sweep\n|"
         + _DOCUMENT
         + b'sweep"'
     ),
-    "validation": re.compile(
+    "validation": (
         (
             rb"ground truth: .*\n  format |level,kind,side,|<!-- evaltex validation -->|% evaltex"
             rb" validation\n|"
@@ -73,13 +71,13 @@ KINDS = {
         + _DOCUMENT
         + b'validation"'
     ),
-    "patch": re.compile(_DOCUMENT + b'patch"'),
+    "patch": _DOCUMENT + b'patch"',
     "report": _REPORT,
-    "objects": re.compile(rb"protocol,image,side,id,match,partners,"),
-    "junit": re.compile(rb'<\?xml [^>]*\?>\n<testsuites><testsuite name="evaltex"'),
-    "data": re.compile(rb"(?!)"),
+    "objects": rb"protocol,image,side,id,match,partners,",
+    "junit": rb'<\?xml [^>]*\?>\n<testsuites><testsuite name="evaltex"',
+    "data": rb"(?!)",
 }
-"""The files that other commands write. Data in the formats of other programs
+"""Expressions for the files that other commands write. Data in the formats of other programs
 have no such mark: none is recognised.
 """
 
@@ -97,7 +95,7 @@ def is_of(kind: str) -> IsOwn:
     def is_own(path: Path) -> bool:
         if not _begins_as(path, kind):
             return False
-        if kind == "patch" and _DECIDED.search(read_regular(path, "a patch")):
+        if kind == "patch" and re.search(_DECIDED, read_regular(path, "a patch")):
             raise InputError(
                 f"{path}: is a patch with accepted entries, which would be lost; give another path,"
                 " or --force to replace it"
@@ -131,4 +129,4 @@ def is_output(path: Path) -> bool:
 
 def is_other_document(path: Path) -> bool:
     """Whether a file is JSON of another command (`compare --format json`), and no result."""
-    return begins(path, re.compile(_DOCUMENT)) and path.stat().st_size > 0
+    return begins(path, _DOCUMENT) and path.stat().st_size > 0

@@ -30,12 +30,12 @@ IsOwn: TypeAlias = Callable[[Path], bool]
 _Identity = tuple[int, int]
 
 
-def begins(path: Path, beginning: re.Pattern[bytes] | None) -> bool:
-    """Whether a regular file begins in this way, or is empty."""
+def begins(path: Path, beginning: bytes | None) -> bool:
+    """Whether a regular file begins as a regular expression says, or is empty."""
     if beginning is None or not path.is_file():
         return False
     head = input_files.read_regular(path, "a file", _HEAD_BYTES)
-    return not head or beginning.match(head) is not None
+    return not head or re.match(beginning, head) is not None
 
 
 @dataclass(frozen=True)
