@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaltex_cli.audit.scenes import Scene
-from evaltex_cli.records import Floats, Ints
+from evaltex_cli.records import Bools, Floats, Ints, count_texts
 
 COPIED_IOU, COPIED_SHARE = 0.95, 0.5
 """Two detectors count as one if so many of the detections of either have one of the other's with
@@ -28,35 +28,65 @@ class Places:
         Mean IoU of the centre with the best detection of each other one; 0 if there is none.
     at : (P, G) int64
         The detection of each independent detector; -1 if it has none here.
+    read : (P, R) int64
+        The same of each independent reader.
     """
 
     centre: Ints
     count: Ints
     iou: Floats
     at: Ints
+    read: Ints
 
 
-def independent(scene: Scene, detectors: int) -> Ints:
-    """(detectors,) the first detector of which each is a copy, or itself: detectors whose
-    detections are almost the same count as one.
+@dataclass(frozen=True, slots=True, eq=False)
+class Independent:
+    """Which detectors count.
+
+    Attributes
+    ----------
+    outlines : (detectors,) int64
+        The first detector whose outlines each has almost, or itself.
+    texts : (detectors,) int64
+        The first one of which each has almost the outlines and the texts: several recognisers of
+        the same outlines are one detector, and several readers.
+    """
+
+    outlines: Ints
+    texts: Ints
+
+
+def independent(scene: Scene, detectors: int) -> Independent:
+    """Return which detectors count: those whose detections are almost the same count as one."""
+    close = scene.iou >= COPIED_IOU
+    alike, texts = close.copy(), scene.det.texts
+    if count_texts(texts):
+        rows = np.flatnonzero(close)
+        pairs = zip(scene.one[rows].tolist(), scene.other[rows].tolist(), strict=True)
+        alike[rows] = [texts[one] == texts[other] for one, other in pairs]
+    return Independent(_first(scene, detectors, close), _first(scene, detectors, alike))
+
+
+def _first(scene: Scene, detectors: int, same: Bools) -> Ints:
+    """(detectors,) the first detector that has almost the detections of each, by pairs of
+    detections that are the same.
     """
     one, other = scene.detector[scene.one], scene.detector[scene.other]
-    close = (scene.iou >= COPIED_IOU) & (one != other)
     totals = np.bincount(scene.detector, minlength=detectors)
     first = np.arange(detectors)
     for a in range(detectors):
         for b in range(a + 1, detectors):
-            between = close & (((one == a) & (other == b)) | ((one == b) & (other == a)))
+            between = same & (((one == a) & (other == b)) | ((one == b) & (other == a)))
             # A detection counts once, even if several of the other detector are so close to it.
-            rows = np.concatenate([scene.one[between], scene.other[between]])
-            has_copy = np.bincount(scene.detector[np.unique(rows)], minlength=detectors)
+            rows = np.unique(np.concatenate([scene.one[between], scene.other[between]]))
+            has_copy = np.bincount(scene.detector[rows], minlength=detectors)
             share = np.minimum(has_copy[a], has_copy[b]) / max(totals[a], totals[b], 1)
             if share >= COPIED_SHARE:
                 first[first == first[b]] = first[a]
     return first
 
 
-def places(scene: Scene, group: Ints, groups: int) -> Places:
+def places(scene: Scene, group: Ints, reader: Ints) -> Places:
     """Return the places of all images.
 
     The detection on which most independent detectors agree (at an IoU of `scenes.SAME`) is a
@@ -64,17 +94,28 @@ def places(scene: Scene, group: Ints, groups: int) -> Places:
 
     Parameters
     ----------
-    group : (D,) int64
-        The independent detector of each detection.
-    groups : int
+    group, reader : (detectors,) int64
+        The number of each detector among the independent detectors, and readers.
     """
     # Both directions of each pair.
     near = np.concatenate([scene.one, scene.other])
     far = np.concatenate([scene.other, scene.one])
     iou = np.concatenate([scene.iou, scene.iou])
-    rank = _ranks(scene, group, groups, (near, far, iou))
+    rank = _ranks(scene, group, (near, far, iou))
     centre_of = _centres(near, far, iou, rank)
-    return _of_centres(centre_of, group, groups, (near, far, iou))
+    centre = np.unique(centre_of)
+    to_centre = np.ones(scene.det.count)
+    with_centre = centre_of[near] == far
+    to_centre[near[with_centre]] = iou[with_centre]
+    place = np.searchsorted(centre, centre_of)
+    at, read = (
+        _best_of(place, number[scene.detector], to_centre, centre, int(number.max()) + 1)
+        for number in (group, reader)
+    )
+    has = at >= 0
+    count = has.sum(axis=1)
+    ious = np.where(has, to_centre[at], 0).sum(axis=1) - 1
+    return Places(centre, count, ious / np.maximum(count - 1, 1), at, read)
 
 
 Pairs = tuple[Ints, Ints, Floats]
@@ -89,10 +130,11 @@ def _best(group: Ints, groups: int, pairs: Pairs) -> Floats:
     return best
 
 
-def _ranks(scene: Scene, group: Ints, groups: int, pairs: Pairs) -> Ints:
+def _ranks(scene: Scene, group: Ints, pairs: Pairs) -> Ints:
     """(D,) the detections' ranks, those with which most agree, and best, first; equal ones by
     where they are, so that the order of a file does not matter.
     """
+    groups, group = int(group.max()) + 1, group[scene.detector]
     best = _best(group, groups, pairs)
     agree, total = (best > 0).sum(axis=1), best.sum(axis=1).round(9)
     keys = (*scene.det.boxes.T[::-1], group, -total, -agree)
@@ -121,18 +163,10 @@ def _centres(near: Ints, far: Ints, iou: Floats, rank: Ints) -> Ints:
     return centre_of
 
 
-def _of_centres(centre_of: Ints, group: Ints, groups: int, pairs: Pairs) -> Places:
-    centre = np.unique(centre_of)
-    place = np.searchsorted(centre, centre_of)
-    near, far, iou = pairs
-    with_centre = centre_of[near] == far
-    to_centre = np.ones(len(group))
-    to_centre[near[with_centre]] = iou[with_centre]
-    order = np.lexsort((-np.arange(len(group)), to_centre))
-    at = np.full((len(centre), groups), -1)
-    at[place[order], group[order]] = order  # the last one, which agrees best, remains
-    at[np.arange(len(centre)), group[centre]] = centre
-    has = at >= 0
-    count = has.sum(axis=1)
-    ious = np.where(has, to_centre[at], 0).sum(axis=1) - 1
-    return Places(centre, count, ious / np.maximum(count - 1, 1), at)
+def _best_of(place: Ints, column: Ints, to_centre: Floats, centre: Ints, columns: int) -> Ints:
+    """(P, columns) the detection of each detector, or reader, that agrees best with the centre."""
+    order = np.lexsort((-np.arange(len(place)), to_centre))
+    at = np.full((len(centre), columns), -1)
+    at[place[order], column[order]] = order  # the last one, which agrees best, remains
+    at[np.arange(len(centre)), column[centre]] = centre
+    return at

@@ -17,6 +17,7 @@ from evaltex_cli.conversion import patching
 from evaltex_cli.display import Record
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.formats.base import DONT_CARE
+from evaltex_cli.records import Ints
 from evaltex_cli.runtime import OrderedMap
 
 KINDS: tuple[Callable[[Evidence], Findings], ...] = (
@@ -48,8 +49,11 @@ class Audit(Record):
         Labels of all detectors, sorted.
     independent : list of str
         Labels of the detectors that count.
+    readers : list of str
+        Labels of the detectors whose texts count; they may have the outlines of others.
     copies : dict
-        Label of a detector that does not count -> label of the one whose detections it almost has.
+        Label of a detector whose outlines do not count -> label of the one that has almost the
+        same.
     what_if : dict
         Protocol -> detector -> scores and ranks with and without the suspects.
     suspicion : float
@@ -61,6 +65,7 @@ class Audit(Record):
     scene: Scene
     detectors: list[str]
     independent: list[str]
+    readers: list[str]
     copies: dict[str, str]
     what_if: dict[str, dict[str, WhatIf]]
     suspicion: float
@@ -84,19 +89,30 @@ def audited(inputs: Mapping[str, Inputs], ordered_map: OrderedMap = map) -> Audi
     """
     labels = sorted(inputs)
     scene = scenes.read([inputs[label] for label in labels], ordered_map)
-    first = agreement.independent(scene, len(labels))
-    counting = np.unique(first)
-    group = np.searchsorted(counting, first)[scene.detector]
-    places = agreement.places(scene, group, len(counting))
-    evidence = Evidence(scene, places, group, len(counting))
-    independent = [labels[k] for k in counting]
+    counting = agreement.independent(scene, len(labels))
+    group, detectors = _numbered(counting.outlines, labels)
+    reader, readers = _numbered(counting.texts, labels)
+    places = agreement.places(scene, group, reader)
+    evidence = Evidence(scene, places, group[scene.detector], len(detectors))
     suspects = _without_parts(
-        [suspect for kind in KINDS for suspect in _suspects(kind(evidence), evidence, independent)]
+        [
+            suspect
+            for kind in KINDS
+            for suspect in _suspects(
+                kind(evidence), evidence, readers if kind is readings.text else detectors
+            )
+        ]
     )
     suspects.sort(key=lambda one: (-one.suspicion, one.image, one.box, one.kind, one.objects))
-    copies = {labels[k]: labels[of] for k, of in enumerate(first.tolist()) if of != k}
-    warnings = [ALONE] if len(independent) < AGREE else []
-    return Audit(suspects, scene, labels, independent, copies, {}, 0.5, warnings)
+    copies = {labels[k]: labels[of] for k, of in enumerate(counting.outlines.tolist()) if of != k}
+    warnings = [ALONE] if len(detectors) < AGREE else []
+    return Audit(suspects, scene, labels, detectors, readers, copies, {}, 0.5, warnings)
+
+
+def _numbered(first: Ints, labels: Sequence[str]) -> tuple[Ints, list[str]]:
+    """Return the number of each detector among those that count, and the labels of these."""
+    counting = np.unique(first)
+    return np.searchsorted(counting, first), [labels[k] for k in counting.tolist()]
 
 
 def _without_parts(suspects: Sequence[Suspect]) -> list[Suspect]:

@@ -29,9 +29,9 @@ class _Readings:
 
     Attributes
     ----------
-    readers : (n, groups) bool
+    readers : (n, R) bool
         Which detectors have a text.
-    agree : (n, groups) bool
+    agree : (n, R) bool
         Which of them have the one that most have.
     row : (n,) int64
         A detection with that text; -1 if there is none.
@@ -55,7 +55,7 @@ def text(evidence: Evidence) -> Findings:
     other = _plain(det, read.row)
     same = np.array([a == b for a, b in zip(own, other, strict=True)], bool)
     counts = read.agree.sum(axis=1)
-    reliable = suspicion.of_counts(counts, known & same, known & ~same, evidence.groups)
+    reliable = suspicion.of_counts(counts, known & same, known & ~same, read.readers.shape[1])
     values = reliable[counts] * read.alike * suspicion.confidence(evidence)[at.place]
     values[~known | same | (counts < AGREE)] = 0
     # The place is the detection that has the text.
@@ -108,11 +108,11 @@ def _matched(evidence: Evidence, dont_care: bool) -> AtPlaces:
 
 
 def _readings(evidence: Evidence, place: Ints) -> _Readings:
-    rows = evidence.places.at[place]
+    rows = evidence.places.read[place]
     codes, texts = _codes(evidence.scene.det, rows)
     readers = codes >= 0
     votes = np.stack(
-        [((codes == codes[:, [k]]) & readers).sum(axis=1) for k in range(evidence.groups)], axis=1
+        [((codes == codes[:, [k]]) & readers).sum(axis=1) for k in range(rows.shape[1])], axis=1
     )
     votes[~readers] = 0
     best = votes.argmax(axis=1)[:, None]

@@ -23,6 +23,7 @@ def document(audit: Audit) -> Iterator[str]:
             "independent_detectors": len(audit.independent),
             "detectors": audit.detectors,
             "independent": audit.independent,
+            "readers": audit.readers,
             "copies": audit.copies,
             "suspicion": audit.suspicion,
             "suspects": [_suspect(one) for one in audit.suspects],

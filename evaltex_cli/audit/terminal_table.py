@@ -40,8 +40,9 @@ def _head(audit: Audit, screen: Screen) -> Iterator[str]:
     detectors = counted(len(audit.independent), "{count} independent detector[s]")
     yield from screen.wrapped(f"Audit of {objects} in {images} by {detectors}")
     for label, of in audit.copies.items():
-        text = f"{printable(label)} has almost the detections of {printable(of)}: they count as one"
-        yield from screen.wrapped(text, "  ")
+        but = ", but for their texts" if label in audit.readers else ""
+        text = f"{printable(label)} has almost the outlines of {printable(of)}: they count as one"
+        yield from screen.wrapped(text + but, "  ")
 
 
 def _kinds(audit: Audit, screen: Screen) -> Iterator[str]:

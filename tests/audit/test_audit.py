@@ -127,6 +127,22 @@ def test_a_text_that_detectors_read_otherwise() -> None:
     assert one.proposed[0].vertices == one.current[0].vertices
 
 
+def test_recognisers_of_the_same_outlines_are_one_detector_and_several_readers() -> None:
+    gt = image_objects(WORDS, texts=texts_of((0, "Hotal")))
+    right = texts_of((0, "hotel"))
+    seen = {
+        label: {"page": image_objects(WORDS, texts=texts)}
+        for label, texts in {
+            "a": right,
+            "b": [*right[:8], *("wrong" for _ in right[8:])],
+            "c": right,
+        }.items()
+    }
+    found = audit_of({"page": gt}, seen)
+    assert (found.independent, found.readers) == (["a"], ["a", "b"])
+    assert found.copies == {"b": "a", "c": "a"}
+
+
 def test_a_dont_care_object_that_most_detectors_read_alike() -> None:
     hidden = [k in (0, 1, 2, 3) for k in range(len(WORDS))]
     gt = image_objects(WORDS, dont_care=hidden, texts=texts_of((0, "###")))
