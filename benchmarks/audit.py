@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from evaltex_cli.conversion.faults import inject
 
 from evaltex_cli.audit.audit import audited
 from evaltex_cli.audit.suspects import AuditedObject, Box, Suspect
+from evaltex_cli.conversion.faults import inject
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.evaluation.arrays import image_objects
 from evaltex_cli.evaluation.inputs import open_inputs

@@ -32,34 +32,39 @@ class _Readings:
     readers : (n, R) bool
         Which detectors have a text.
     agree : (n, R) bool
-        Which of them have the one that most have.
+        Which of them have the one that most have; if all differ, the one most like the others.
     row : (n,) int64
         A detection with that text; -1 if there is none.
     alike : (n,) float64
         Mean similarity of all texts to it: 1 less the edit distance as a share of the longer one.
+    confirms : (n,) bool
+        Whether a detector has the object's own text.
     """
 
     readers: Bools
     agree: Bools
     row: Ints
     alike: Floats
+    confirms: Bools
 
 
 def text(evidence: Evidence) -> Findings:
-    """Objects for which detectors agree on another text."""
+    """Objects for which detectors agree on another text, or, with less suspicion, only that it is
+    another one.
+    """
     at = _matched(evidence, dont_care=False)
-    gt, det = evidence.scene.gt, evidence.scene.det
-    read = _readings(evidence, at.place)
-    own = _plain(gt, at.gt)
-    known = (read.row >= 0) & np.array([bool(one) for one in own], bool)
-    other = _plain(det, read.row)
-    same = np.array([a == b for a, b in zip(own, other, strict=True)], bool)
-    counts = read.agree.sum(axis=1)
-    reliable = suspicion.of_counts(counts, known & same, known & ~same, read.readers.shape[1])
+    own = _plain(evidence.scene.gt, at.gt)
+    read = _readings(evidence, at.place, own)
+    counts, readers = read.agree.sum(axis=1), read.readers.sum(axis=1)
+    known = (readers >= AGREE) & np.array([bool(one) for one in own], bool)
+    best = _plain(evidence.scene.det, read.row)
+    same = np.array([one == other for one, other in zip(own, best, strict=True)], bool)
+    reliable = suspicion.of_counts(counts, known & same, known & ~same, read.readers.shape[1], 1)
     values = reliable[counts] * read.alike * suspicion.confidence(evidence)[at.place]
-    values[~known | same | (counts < AGREE)] = 0
-    # The place is the detection that has the text.
-    return kept(Findings("text", values, each(at.gt), each(at.place), read.agree, read.row))
+    another = known & ~same & ((counts >= AGREE) | ~read.confirms)
+    values[~another] = 0
+    agree = np.where(counts[:, None] >= AGREE, read.agree, read.readers)
+    return kept(Findings("text", values, each(at.gt), each(at.place), agree, read.row))
 
 
 def dont_care(evidence: Evidence) -> Findings:
@@ -69,7 +74,7 @@ def dont_care(evidence: Evidence) -> Findings:
     at = _matched(evidence, dont_care=True)
     count = evidence.places.count[at.place]
     most = 2 * count > evidence.groups
-    read = _readings(evidence, at.place)
+    read = _readings(evidence, at.place, _plain(evidence.scene.gt, at.gt))
     readers = read.readers.sum(axis=1)
     alike = np.where(readers, read.agree.sum(axis=1) / np.maximum(readers, 1), 1)
     rare = suspicion.rarity(int(most.sum()), int(evidence.scene.gt.dont_care.sum()))
@@ -107,30 +112,37 @@ def _matched(evidence: Evidence, dont_care: bool) -> AtPlaces:
     return at.of(at.iou >= SAME)
 
 
-def _readings(evidence: Evidence, place: Ints) -> _Readings:
+def _readings(evidence: Evidence, place: Ints, own: list[str]) -> _Readings:
     rows = evidence.places.read[place]
     codes, texts = _codes(evidence.scene.det, rows)
     readers = codes >= 0
-    votes = np.stack(
-        [((codes == codes[:, [k]]) & readers).sum(axis=1) for k in range(rows.shape[1])], axis=1
-    )
-    votes[~readers] = 0
+    equal = (codes[:, :, None] == codes[:, None, :]) & readers[:, :, None]
+    votes = equal.sum(axis=2).astype(np.float64)
+    lone = np.flatnonzero((votes.max(axis=1, initial=0) == 1) & (readers.sum(axis=1) >= AGREE))
+    row, one, other = np.nonzero(readers[lone][:, :, None] & readers[lone][:, None, :])
+    alike = _similarity(texts, codes[lone[row], one], codes[lone[row], other])
+    np.add.at(votes, (lone[row], one), alike)
     best = votes.argmax(axis=1)[:, None]
-    agree = readers & (codes == np.take_along_axis(codes, best, axis=1))
-    row = np.where(readers.any(axis=1), np.take_along_axis(rows, best, axis=1)[:, 0], -1)
-    one, group = np.nonzero(readers)
-    pairs = [
-        (texts[k], texts[j])
-        for k, j in zip(
-            codes[one, group].tolist(),
-            np.take_along_axis(codes, best, axis=1)[one, 0].tolist(),
-            strict=True,
-        )
-    ]
+    chosen = np.take_along_axis(codes, best, axis=1)
+    row, one = np.nonzero(readers)
+    alike = _similarity(texts, codes[row, one], chosen[row, 0])
+    number = {text: k for k, text in enumerate(texts)}
+    own_codes = np.array([number.get(text, -2) for text in own], np.int64)
+    return _Readings(
+        readers,
+        readers & (codes == chosen),
+        np.where(readers.any(axis=1), np.take_along_axis(rows, best, axis=1)[:, 0], -1),
+        np.bincount(row, alike, len(place)) / np.maximum(readers.sum(axis=1), 1),
+        (codes == own_codes[:, None]).any(axis=1),
+    )
+
+
+def _similarity(texts: list[str], one: Ints, other: Ints) -> Floats:
+    """(n,) similarity of texts by number: 1 less the edit distance as a share of the longer one."""
+    pairs = [(texts[a], texts[b]) for a, b in zip(one.tolist(), other.tolist(), strict=True)]
     longest = np.array([max(len(a), len(b)) for a, b in pairs], np.float64)
     distance = edit_distances([a for a, _ in pairs], [b for _, b in pairs])
-    alike = np.bincount(one, 1 - distance / np.maximum(longest, 1), len(place))
-    return _Readings(readers, agree, row, alike / np.maximum(readers.sum(axis=1), 1))
+    return np.asarray(1 - distance / np.maximum(longest, 1))
 
 
 def _codes(objects: Objects, rows: Ints) -> tuple[Ints, list[str]]:

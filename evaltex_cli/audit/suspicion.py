@@ -32,7 +32,7 @@ def reliability(evidence: Evidence) -> Floats:
     return of_counts(evidence.places.count, evidence.confirmed, evidence.empty, evidence.groups)
 
 
-def of_counts(counts: Ints, right: Bools, wrong: Bools, groups: int) -> Floats:
+def of_counts(counts: Ints, right: Bools, wrong: Bools, groups: int, least: int = 2) -> Floats:
     """(groups + 1,) how often so many detectors that agree are right elsewhere, never more often
     than more detectors are.
 
@@ -43,14 +43,16 @@ def of_counts(counts: Ints, right: Bools, wrong: Bools, groups: int) -> Floats:
     right, wrong : (n,) bool
     groups : int
         Detectors.
+    least : int
+        Fewer that agree are not asked for.
 
     Returns
     -------
     (groups + 1,) float64
         Of one case less that is wrong, as a suspect is no evidence against itself; of few cases
-        about the share of all on which two or more agree, which counts as two.
+        about the share of all, which counts as two.
     """
-    several = counts >= 2
+    several = counts >= least
 
     def cases(which: Bools) -> Ints:
         return np.bincount(counts[which & several], minlength=groups + 1)
