@@ -17,8 +17,11 @@ from pathlib import Path
 import numpy as np
 
 from evaltex_cli.audit.audit import audited
+from evaltex_cli.audit.scenes import SAME, Scene
 from evaltex_cli.audit.suspects import AuditedObject, Box, Suspect
-from evaltex_cli.conversion.faults import inject
+from evaltex_cli.conversion.faults import FAULTS, inject
+from evaltex_cli.conversion.patches import Entry
+from evaltex_cli.conversion.patching import audited as audited_object
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.evaluation.arrays import image_objects
 from evaltex_cli.evaluation.inputs import open_inputs
@@ -30,8 +33,7 @@ from evaltex_cli.records.rows import take
 
 SEEDS = range(5)
 FIRST = 50
-FAULTS = ("dropped", "moved", "merged", "text")
-"""The kinds of faults, as `conversion.faults` names them."""
+SEEN = "merged, parts found"
 
 
 @dataclass(frozen=True)
@@ -67,38 +69,37 @@ DATA_SETS = (
 # Simulated detectors ------------------------------------------------------------------------------
 
 
-def simulated(objects: Objects, seed: int) -> dict[int, Objects]:
-    """Return the detections of a detector by image: of each object that counts as it is drawn, with
-    corners off by a normal deviate of 6 % of its height; it misses 10 % of them, reads one
-    character of 20 wrong, and has one false detection per 10 objects.
+def simulated(names: Sequence[str], objects: Objects, seed: int) -> Source:
+    """Return the detections of a detector: of each object that counts as it is drawn, with vertices
+    off by a normal deviate of 6 % of its height; it misses 10 % of them, reads one character of 20
+    wrong, and has one false detection per 10 objects.
 
-    Texts are of objects that have one. Which objects are missed is independent of other detectors.
+    Which objects are missed is independent of other detectors.
     """
     generator = np.random.default_rng((seed, 1500))
-    images = {}
-    for k, (start, stop) in enumerate(zip(objects.offsets, objects.offsets[1:], strict=False)):
+    images: dict[str, Objects] = {}
+    for name, start, stop in zip(names, objects.offsets, objects.offsets[1:], strict=False):
         rows = [row for row in range(start, stop) if not objects.dont_care[row]]
         rows = [row for row in rows if generator.random() > 0.1]
         found = [_detected(objects, row, generator) for row in rows]
         texts = [_read(objects.texts[row], generator) for row in rows]
         for _ in range(generator.poisson(0.1 * (stop - start))):
-            x, y = generator.uniform(0, 600, 2)
-            width, height = generator.uniform(40, 150), generator.uniform(12, 40)
-            found.append(
-                np.array([[x, y], [x + width, y], [x + width, y + height], [x, y + height]])
-            )
+            low = generator.uniform(0, 600, 2)
+            found.append(_rectangle(*low, *(low + generator.uniform((40, 12), (150, 40)))))
             texts.append("".join(generator.choice(list("abcdefgh"), 5)))
-        images[k] = image_objects(polygons=found, texts=texts)
-    return images
+        images[name] = image_objects(polygons=found, texts=texts)
+    return memory.source("det", images, {})
 
 
 def _detected(objects: Objects, row: int, generator: np.random.Generator) -> Floats:
-    ring = objects.outlines.ring(row)
-    x0, y0, x1, y1 = objects.boxes[row]
-    if not len(ring):
-        ring = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
-    height = min(x1 - x0, y1 - y0)
+    ring, box = objects.outlines.ring(row), objects.boxes[row]
+    ring = ring if len(ring) else _rectangle(*box)
+    height = (box[2:] - box[:2]).min()
     return np.asarray(ring + generator.normal(0, 0.06 * height, ring.shape))
+
+
+def _rectangle(x0: float, y0: float, x1: float, y1: float) -> Floats:
+    return np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
 
 
 def _read(text: str, generator: np.random.Generator) -> str:
@@ -113,76 +114,113 @@ def _read(text: str, generator: np.random.Generator) -> str:
 
 @dataclass(frozen=True)
 class Figures:
-    """AUC of each fault, and how many of the first suspects are injected."""
+    """What an audit has made of the injected faults.
+
+    Attributes
+    ----------
+    auc : dict
+        Fault -> area under the ROC curve of the suspicions of objects and places with the fault,
+        against those without any; `SEEN` is of merged objects of which two detectors or more find
+        each part where it was.
+    first : int
+        How many of the first suspects are injected.
+    unseen : int
+        Dropped objects on which no two detectors agree, which are no agreed places.
+    """
 
     auc: Mapping[str, float]
     first: int
+    unseen: int
+
+
+@dataclass(frozen=True)
+class Injected:
+    """A ground truth with faults, and what undoes them."""
+
+    names: Sequence[str]
+    objects: Objects
+    entries: Sequence[Entry]
+    seen: frozenset[tuple[str, int]]
 
 
 def figures(data: DataSet, shared: Path, seed: int) -> Figures:
     """Inject faults into a ground truth, audit it, and compare."""
-    gt = open_source(shared / "data" / data.gt, "gt", FaultLog(), None, InputOptions())
+    options = InputOptions()
+    gt = open_source(shared / "data" / data.gt, "gt", FaultLog(), None, options)
     read = gt.read(np.arange(len(gt.names)))
-    faulty, entries = inject(gt.names, read.objects, seed)
-    side = in_memory("gt", gt.names, faulty)
     detectors: dict[str, Path | Source] = {
         Path(name).stem: shared / "data" / name for name in data.files
     }
     for k in range(data.simulated):
-        images = simulated(read.objects, k)
-        detectors[f"simulated {k}"] = memory.source(
-            "det", {gt.names[i]: one for i, one in images.items()}, {}
-        )
-    inputs = {label: open_inputs(side, det, InputOptions()) for label, det in detectors.items()}
-    suspects = audited(inputs).suspects
-    return judged(gt.names, faulty, entries, suspects)
+        detectors[f"simulated {k}"] = simulated(gt.names, read.objects, k)
+    faulty, entries = inject(gt.names, read.objects, seed)
+    clean = audited({name: open_inputs(gt, det, options) for name, det in detectors.items()})
+    side = in_memory(gt.names, faulty)
+    found = audited({name: open_inputs(side, det, options) for name, det in detectors.items()})
+    injected = Injected(gt.names, faulty, entries, seen_apart(clean.scene, entries))
+    return judged(injected, found.suspects, data.simulated > 0)
 
 
-def in_memory(side: str, names: Sequence[str], objects: Objects) -> Source:
-    """Return objects of some images as an input."""
-    images = {}
-    for k, name in enumerate(names):
-        rows = np.arange(*objects.offsets[k : k + 2])
-        images[name] = take(objects, rows, np.array([0, len(rows)]))
-    return memory.source("gt" if side == "gt" else "det", images, {})
-
-
-def judged(names, objects, entries, suspects: Sequence[Suspect]) -> Figures:
-    """Compare suspects with what was injected."""
-    image = objects.image
-    keys = [(names[i], n) for i, n in zip(image.tolist(), objects.ids.tolist(), strict=True)]
-    suspicion = dict.fromkeys(keys, 0.0)
-    places: list[tuple[float, str]] = []  # suspicion and fault of places without an object
-    fault_of = {(one.image, n): one.fault for one in entries for n in one.objects}
-    dropped: dict[str, list[Box]] = {}
+def seen_apart(scene: Scene, entries: Sequence[Entry]) -> frozenset[tuple[str, int]]:
+    """Return the merged objects of which two detectors or more find each part in the original."""
+    match = scene.gt_iou >= SAME
+    pairs = np.stack([scene.at_gt[match], scene.detector[scene.at_det[match]]])
+    finders = np.bincount(np.unique(pairs, axis=1)[0], minlength=scene.gt.count)
+    number = {name: k for k, name in enumerate(scene.names)}
+    seen = set()
     for one in entries:
+        rows = range(*scene.gt.offsets[number[one.image] :][:2])
+        parts = {part.vertices for part in one.proposed}
+        found = [finders[row] for row in rows if audited_object(scene.gt, row).vertices in parts]
+        if one.fault == "merged" and min(found, default=0) >= 2:
+            seen.add((one.image, one.objects[0]))
+    return frozenset(seen)
+
+
+def in_memory(names: Sequence[str], objects: Objects) -> Source:
+    """Return the ground truth of some images as an input."""
+    stops = zip(names, objects.offsets, objects.offsets[1:], strict=False)
+    images = {
+        name: take(objects, np.arange(start, stop), np.array([0, stop - start]))
+        for name, start, stop in stops
+    }
+    return memory.source("gt", images, {})
+
+
+def judged(injected: Injected, suspects: Sequence[Suspect], has_texts: bool) -> Figures:
+    """Compare suspects with what was injected."""
+    names, objects = injected.names, injected.objects
+    keys = [
+        (names[image], number)
+        for image, number in zip(objects.image.tolist(), objects.ids.tolist(), strict=True)
+    ]
+    suspicion = dict.fromkeys(keys, 0.0)
+    faults = {(one.image, number): one.fault for one in injected.entries for number in one.objects}
+    dropped: dict[str, list[Box]] = {}
+    for one in injected.entries:
         if one.fault == "dropped":
             dropped.setdefault(one.image, []).append(around(one.proposed))
-    hits = []
-    found_dropped = 0
-    for one in suspects:
-        if one.kind == "missing":
-            near = [box for box in dropped.get(one.image, []) if iou(box, one.box) >= 0.5]
-            fault = "dropped" if near else ""
-            for box in near:
-                dropped[one.image].remove(box)
-                found_dropped += 1
-            places.append((one.suspicion, fault))
-            hits.append(bool(near))
-            continue
-        for n in one.objects:
-            suspicion[one.image, n] = max(suspicion[one.image, n], one.suspicion)
-        hits.append(any((one.image, n) in fault_of for n in one.objects))
-    scored = [(value, fault_of.get(key, "")) for key, value in suspicion.items()]
-    scored += places
-    values = np.array([value for value, _ in scored])
-    faults = np.array([fault for _, fault in scored])
-    found = {
-        fault: auc(values[faults == fault], values[faults == ""])
-        for fault in FAULTS
-        if (faults == fault).any()
-    }
-    return Figures(found, sum(hits[:FIRST]))
+    scored, hits = [], []
+    for suspect in suspects:
+        about = [(suspect.image, number) for number in suspect.objects]
+        for key in about:
+            suspicion[key] = max(suspicion[key], suspect.suspicion)
+        left = dropped.get(suspect.image, [])
+        near = [box for box in left if not about and iou(box, suspect.box) >= SAME]
+        dropped[suspect.image] = [box for box in left if box not in near]
+        if not about:
+            scored.append((suspect.suspicion, "dropped" if near else "", False))
+        hits.append(bool(near) or any(key in faults for key in about))
+    scored += [
+        (value, faults.get(key, ""), key in injected.seen) for key, value in suspicion.items()
+    ]
+    values = np.array([value for value, _, _ in scored])
+    fault = np.array([fault for _, fault, _ in scored])
+    seen = np.array([seen for _, _, seen in scored])
+    wanted = {name: fault == name for name in FAULTS if name != "text" or has_texts}
+    wanted[SEEN] = seen
+    areas = {name: auc(values[rows], values[fault == ""]) for name, rows in wanted.items()}
+    return Figures(areas, sum(hits[:FIRST]), sum(map(len, dropped.values())))
 
 
 def auc(positive: Floats, negative: Floats) -> float:
@@ -196,11 +234,13 @@ def auc(positive: Floats, negative: Floats) -> float:
 
 
 def around(objects: Sequence[AuditedObject]) -> Box:
+    """Return the box around objects."""
     points = np.array([point for one in objects for point in one.vertices])
     return (*points.min(axis=0).tolist(), *points.max(axis=0).tolist())  # type: ignore[return-value]
 
 
 def iou(one: Box, other: Box) -> float:
+    """Return the IoU of two boxes."""
     width = min(one[2], other[2]) - max(one[0], other[0])
     height = min(one[3], other[3]) - max(one[1], other[1])
     common = max(width, 0) * max(height, 0)
@@ -211,15 +251,17 @@ def iou(one: Box, other: Box) -> float:
 def main() -> None:
     """Print the table."""
     shared = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[2] / "shared"
-    head = ["data set", *FAULTS, f"first {FIRST}"]
+    columns = ("dropped", "moved", "merged", SEEN, "text")
+    head = ["data set", *columns, f"injected of the first {FIRST}", "dropped, no place"]
     print(f"| {' | '.join(head)} |\n|{' --- |' * len(head)}")
     for data in DATA_SETS:
         runs = [figures(data, shared, seed) for seed in SEEDS]
         cells = [data.name]
-        for fault in FAULTS:
-            values = [run.auc[fault] for run in runs if fault in run.auc]
+        for name in columns:
+            values = [run.auc[name] for run in runs if name in run.auc]
             cells.append(f"{min(values):.3f} to {max(values):.3f}" if values else "–")
         cells.append(", ".join(str(run.first) for run in runs))
+        cells.append(", ".join(str(run.unseen) for run in runs))
         print(f"| {' | '.join(cells)} |", flush=True)
 
 

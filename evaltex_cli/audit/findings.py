@@ -77,9 +77,8 @@ def kept(findings: Findings) -> Findings:
 
 
 def trusted(evidence: Evidence) -> Floats:
-    """(P,) how far a place is trusted: by how many agree on it, and how well."""
-    right = suspicion.reliability(evidence)[evidence.places.count]
-    return right * suspicion.quality(evidence)
+    """(P,) how far a place is trusted: as `suspicion.trust`."""
+    return suspicion.trust(evidence, evidence.places.count, suspicion.quality(evidence))
 
 
 def grouped(owner: Ints, members: Ints) -> tuple[Ints, list[Ints]]:

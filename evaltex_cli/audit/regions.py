@@ -46,7 +46,7 @@ def merged(evidence: Evidence) -> Findings:
     whole = evidence.found[objects] >= SAME
     quality = suspicion.quality(evidence)
     well = np.array([quality[of_one].mean() for of_one in parts])
-    values = _contested(evidence, agree, whole, well * _spans(evidence, parts, each(objects)))
+    values = _contested(evidence, agree, whole, well) * _spans(evidence, parts, each(objects))
     return _enough(Findings("merged", values, each(objects), parts, agree))
 
 
@@ -62,8 +62,8 @@ def split(evidence: Evidence) -> Findings:
     places, objects = grouped(at.place, at.gt)
     agree = evidence.places.at[places] >= 0
     apart = _see_several([evidence.found[of_one] >= SAME for of_one in objects], evidence.groups)
-    well = suspicion.quality(evidence)[places] * _spans(evidence, each(places), objects)
-    values = _contested(evidence, agree, apart, well)
+    well = suspicion.quality(evidence)[places]
+    values = _contested(evidence, agree, apart, well) * _spans(evidence, each(places), objects)
     return _enough(Findings("split", values, objects, each(places), agree))
 
 
@@ -121,11 +121,13 @@ def _see_several(present: list[Bools], groups: int) -> Bools:
 
 
 def _contested(evidence: Evidence, agree: Bools, deny: Bools, well: Floats) -> Floats:
-    """(n,) suspicion of what some detectors say and others deny, (n, groups) each."""
-    counts, against = agree.sum(axis=1), (deny & ~agree).sum(axis=1)
-    right = suspicion.reliability(evidence)[counts]
+    """(n,) suspicion of what some detectors say and others deny, (n, groups) each; the annotator
+    denies it, too.
+    """
+    counts, against = agree.sum(axis=1), (deny & ~agree).sum(axis=1) + 1
     rare = suspicion.rarity(int((counts >= AGREE).sum()), int((~evidence.scene.gt.dont_care).sum()))
-    return np.asarray(right * quotient(counts, counts + against) * well * rare)
+    said = suspicion.trust(evidence, counts, well)
+    return np.asarray(said * quotient(counts, counts + against) * rare)
 
 
 def _spans(evidence: Evidence, places: list[Ints], objects: list[Ints]) -> Floats:

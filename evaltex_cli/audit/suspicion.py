@@ -29,7 +29,7 @@ def reliability(evidence: Evidence) -> Floats:
     """(groups + 1,) how often so many detectors that agree are right: of their places, the share at
     which an object is, of those at which one or none is.
     """
-    return of_counts(evidence.places.count, evidence.confirmed, evidence.empty, evidence.groups)
+    return of_counts(evidence.places.count, evidence.confirmed, evidence.empty, evidence.groups, 1)
 
 
 def of_counts(counts: Ints, right: Bools, wrong: Bools, groups: int, least: int = 2) -> Floats:
@@ -62,6 +62,22 @@ def of_counts(counts: Ints, right: Bools, wrong: Bools, groups: int, least: int 
     pooled = share(of_right.sum(), of_both.sum())
     shares = (of_right + 2 * pooled) / (of_both + 2)
     return np.asarray(np.minimum.accumulate(shares[::-1])[::-1])
+
+
+def trust(evidence: Evidence, counts: Ints, well: Floats) -> Floats:
+    """(n,) how often so many detectors that agree so well are right: between `reliability` of one
+    detector less, if they agree not at all, and of all of them.
+
+    Parameters
+    ----------
+    counts : (n,) int64
+        How many agree.
+    well : (n,) float64
+        How well, from 0 to 1.
+    """
+    right = reliability(evidence)
+    fewer = right[np.maximum(counts - 1, 0)]
+    return np.asarray(fewer + (right[counts] - fewer) * well)
 
 
 def wrong_annotations(evidence: Evidence) -> float:
