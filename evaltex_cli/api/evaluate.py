@@ -76,6 +76,9 @@ def evaluate(
         Names of formats, if the content should not decide.
     only : iterable of str
         Names of the images to evaluate; all by default.
+    dont_care : {'ignore', 'count', 'drop'}
+        Whether don't-care objects are ignored as the protocol does it, count as all others, or are
+        left out, so that a detection of one is false.
     images : path
         Folder of the images' pictures, whose sizes are used if the ground truth does not have them.
     sizes : mapping or iterable of (height, width)

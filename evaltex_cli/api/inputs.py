@@ -18,6 +18,7 @@ from evaltex_cli.evaluation.chosen import Chosen, chosen_parameters
 from evaltex_cli.formats import memory
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.options import (
+    DONT_CARE_OBJECTS,
     IN_MEMORY,
     INVALID_POLYGONS,
     MAX_PIXELS,
@@ -50,6 +51,7 @@ class ReadingOptions(TypedDict, total=False):
     columns: str | None
     gt_lines: AnyPath | None
     only: Iterable[str] | None
+    dont_care: Literal["ignore", "count", "drop"]
 
 
 class ScoringOptions(ReadingOptions, total=False):
@@ -116,6 +118,7 @@ def asked(protocol: str | Iterable[str] | None, given: Mapping[str, Any]) -> Ask
     rules = config.preset_named(preset)
     _refuse_contradiction(preset, "protocol", protocol, rules.protocol)
     _refuse_contradiction(preset, "invalid_polygons", given.get("invalid_polygons"), rules.invalid)
+    _refuse_contradiction(preset, "dont_care", given.get("dont_care"), DONT_CARE_OBJECTS[0])
     settings = config.settings_of(rules.protocol, {**params, **more})
     chosen = Chosen({rules.protocol: config.parameters_of_preset(preset, settings)})
     options = replace(reading_options(given), invalid=rules.invalid, preset=preset)
@@ -145,6 +148,7 @@ def reading_options(given: Mapping[str, Any]) -> InputOptions:
         coordinates=given.get("coordinates"),
         columns=given.get("columns"),
         only=None if given.get("only") is None else tuple(given["only"]),
+        dont_care=given.get("dont_care") or DONT_CARE_OBJECTS[0],
     )
 
 

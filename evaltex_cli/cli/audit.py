@@ -23,7 +23,7 @@ from evaltex_cli.cli.output import error_exit, stop, warn, write_output
 from evaltex_cli.cli.paths import INPUT, OutputFile, force_option
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work, work_options
-from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.formats.options import DONT_CARE_OBJECTS, InputOptions
 
 if TYPE_CHECKING:
     from evaltex_cli.conversion.patches import GroundTruth
@@ -77,6 +77,8 @@ def command(
         gt, *detections = paths
         if len(detections) < 2:
             stop("an audit needs two or more detectors; give GT DET_A DET_B ...")
+        if options.dont_care != DONT_CARE_OBJECTS[0]:
+            stop("an audit is of the ground truth as it is; leave out --dont-care")
         named = named_detectors(tuple(detections), labels)
         from evaltex_cli.audit import audit, tables, terminal_table, what_if
         from evaltex_cli.audit.patches import patch_of

@@ -27,7 +27,7 @@ from evaltex_cli.cli.paths import INPUT, force_option
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work, work_options
 from evaltex_cli.errors import counted
-from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions
+from evaltex_cli.formats.options import DONT_CARE_OBJECTS, INVALID_POLYGONS, InputOptions
 
 WORST = 10
 """Images and objects that are listed."""
@@ -140,10 +140,14 @@ def _refuse_for_results(chosen: Chosen, options: InputOptions) -> None:
             " --preset, or give the detections themselves"
         )
     read_by = (options.images, options.only, options.coordinates, options.columns, options.lines)
-    if any(option is not None for option in read_by) or options.invalid != INVALID_POLYGONS[0]:
+    policies = (options.invalid, options.dont_care)
+    if any(option is not None for option in read_by) or policies != (
+        INVALID_POLYGONS[0],
+        DONT_CARE_OBJECTS[0],
+    ):
         stop(
             "results were evaluated before; leave out --images, --only, --coordinates, --columns,"
-            " --lines and --invalid, or give the detections themselves"
+            " --lines, --invalid and --dont-care, or give the detections themselves"
         )
 
 

@@ -16,7 +16,13 @@ from evaltex_cli.cli.names import Name, Names, one_of
 from evaltex_cli.cli.numbers import Level, Number, WholeNumber
 from evaltex_cli.cli.paths import CONFIG, INPUT, PICTURES, ImageList, OutputFile
 from evaltex_cli.errors import ConfigError
-from evaltex_cli.formats.options import INVALID_POLYGONS, Coordinates, InputOptions, column_mapping
+from evaltex_cli.formats.options import (
+    DONT_CARE_OBJECTS,
+    INVALID_POLYGONS,
+    Coordinates,
+    InputOptions,
+    column_mapping,
+)
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.presets import PRESETS
 
@@ -119,6 +125,12 @@ invalid_option = click.option(
     help="Invalid polygons: repair (default), drop, skip, error.",
 )
 
+dont_care_option = click.option(
+    "--dont-care",
+    type=Name("policy", DONT_CARE_OBJECTS),
+    default=DONT_CARE_OBJECTS[0],
+    help="Don't-care objects: ignore (default), count, drop.",
+)
 lines_option = click.option(
     "--lines",
     type=INPUT,
@@ -268,6 +280,7 @@ def input_options(
         only=only_option,
         lines=lines_option,
         invalid=invalid_option,
+        dont_care=dont_care_option,
         coordinates=coordinates_option,
         columns=columns_option,
     )
@@ -301,6 +314,11 @@ class Chosen(NamedTuple):
             raise click.UsageError(
                 f"--invalid {options.invalid}: the preset {self.preset} has --invalid {invalid};"
                 " leave out one of them."
+            )
+        if options.dont_care != DONT_CARE_OBJECTS[0]:
+            raise click.UsageError(
+                f"--dont-care {options.dont_care}: the preset {self.preset} ignores don't-care"
+                " objects; leave out one of them."
             )
         return replace(options, invalid=invalid, preset=self.preset)
 

@@ -31,7 +31,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
             "--only",
             "--min-confidence",
         ),
-        *("--invalid", "--lines", "--coordinates", "--columns", "--max-pixels"),
+        *("--invalid", "--dont-care", "--lines", "--coordinates", "--columns", "--max-pixels"),
     ),
     "Error types": ("--overlap", "--tight", "--loose", "--surplus"),
     "Audit": ("--suspicion",),
@@ -75,6 +75,7 @@ RARE = {
     *(
         "--config",
         "--only",
+        "--dont-care",
         "--lines",
         "--coordinates",
         "--columns",

@@ -126,7 +126,16 @@ def command(
 
 def _refuse_with_board(chosen: Chosen, labels: tuple[str, ...]) -> None:
     """Refuse options that the board has for each data set."""
-    names = ("gt_format", "det_format", "images", "only", "min_confidence", "lines", "invalid")
+    names = (
+        "gt_format",
+        "det_format",
+        "images",
+        "only",
+        "min_confidence",
+        "lines",
+        "invalid",
+        "dont_care",
+    )
     given = [
         f"--{name.replace('_', '-')}"
         for name in (*names, "coordinates", "columns")

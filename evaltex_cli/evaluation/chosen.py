@@ -35,6 +35,7 @@ OPTIONS = (
         "coordinates",
         "columns",
         "only",
+        "dont_care",
         "gt_lines",
     ),
     *("thresholds", "edges", "labels", "resamples", "seed", "level"),

@@ -16,9 +16,14 @@ from evaltex_cli.errors import FaultLog, InputError, quote
 from evaltex_cli.evaluation.official_formats import opened_as_official
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, pair_images, with_names_of
 from evaltex_cli.formats.base import Side, Source
-from evaltex_cli.formats.filters import only_confident
+from evaltex_cli.formats.filters import only_confident, with_dont_care
 from evaltex_cli.formats.image_subset import digest, names_in, only_images, some_images
-from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions, MaskFolders
+from evaltex_cli.formats.options import (
+    DONT_CARE_OBJECTS,
+    INVALID_POLYGONS,
+    InputOptions,
+    MaskFolders,
+)
 from evaltex_cli.protocols.base import Protocol
 from evaltex_cli.protocols.presets import PRESETS
 from evaltex_cli.records import Ints
@@ -113,6 +118,7 @@ def open_inputs(
         gt_source, det_source = _evaluated(gt_source, det_source, only)
     if options.min_confidence is not None:
         det_source = only_confident(det_source, options.min_confidence)
+    gt_source = with_dont_care(gt_source, options.dont_care)
     if options.images is not None:
         gt_source = _with_sizes(gt_source, options.images)
     lines = None
@@ -127,6 +133,7 @@ def opened_lines(path: Path, gt: Source, options: InputOptions) -> tuple[Source,
     is wrong with it is in the log.
     """
     lines, faults = _opened((path, "gt", options))
+    lines = with_dont_care(lines, options.dont_care)
     if options.images is not None:
         lines = _with_sizes(lines, options.images)
     lines = with_names_of(gt, lines)
@@ -197,6 +204,7 @@ def options_of(line: str) -> InputOptions:
         preset=preset if preset in PRESETS else None,  # DetEval has a parameter of this name
         coordinates=parts.get("coordinates"),
         columns=parts.get("columns"),
+        dont_care=parts.get("dont_care", DONT_CARE_OBJECTS[0]),
     )
 
 
@@ -238,6 +246,8 @@ def signature(
     parts += [f"coordinates:{options.coordinates}"] if options.coordinates is not None else []
     parts += [f"columns:{options.columns}"] if options.columns is not None else []
     parts += [f"only:{digest(options.only)}"] if options.only is not None else []
+    is_default = options.dont_care == DONT_CARE_OBJECTS[0]
+    parts += [] if is_default else [f"dont_care:{options.dont_care}"]
     parts += [f"invalid:{options.invalid}", f"images:{images}", f"gt:{gt_sha256[:8] or 'memory'}"]
     return "|".join([*parts, f"version:{__version__}"])
 

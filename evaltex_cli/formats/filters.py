@@ -68,6 +68,38 @@ def at_least(objects: Objects, minimum: float) -> Objects:
     return objects if keep.all() else take(objects, keep)
 
 
+def with_dont_care(source: Source, policy: str) -> Source:
+    """Return a ground truth with don't-care objects that count as others, or without them.
+
+    Parameters
+    ----------
+    policy : {'ignore', 'count', 'drop'}
+        As `InputOptions.dont_care`; `ignore` returns the ground truth itself.
+    """
+    if policy == "ignore":
+        return source
+    return replace(source, filters=(*source.filters, _DontCare(policy == "drop")))
+
+
+@dataclass(frozen=True, slots=True)
+class _DontCare:
+    """A `base.Filter` that lets don't-care objects count, or leaves them out."""
+
+    are_dropped: bool
+
+    def part(self, positions: Ints) -> _DontCare:
+        return self
+
+    def apply(self, images: ReadImages) -> ReadImages:
+        objects = images.objects
+        if not objects.dont_care.any():
+            return images
+        if self.are_dropped:
+            return replace(images, objects=take(objects, ~objects.dont_care))
+        counting = np.zeros(objects.count, dtype=bool)
+        return replace(images, objects=replace(objects, dont_care=counting))
+
+
 def treat_invalid(read: ReadImages, policy: str, side: Side) -> tuple[ReadImages, dict[int, str]]:
     """Apply the policy for invalid polygons to what a reader has repaired.
 

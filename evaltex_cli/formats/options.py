@@ -20,6 +20,10 @@ INVALID_POLYGONS = ("repair", "drop", "skip", "error")
 """How invalid polygons can be treated (`formats.filters.treat_invalid`); the
 first is the default.
 """
+DONT_CARE_OBJECTS = ("ignore", "count", "drop")
+"""How don't-care objects can be treated (`formats.filters.with_dont_care`); the first is the
+default.
+"""
 MAX_PIXELS = 100_000_000
 ORDERS, PIXELS = ("xyxy", "yxyx", "xywh"), "pixels"
 LARGEST_SCALE = 1e6
@@ -173,6 +177,9 @@ class InputOptions:
         (`column_mapping`).
     only : tuple of str or None
         Names of the images that are evaluated; None for all.
+    dont_care : {'ignore', 'count', 'drop'}
+        Whether each protocol ignores don't-care objects by its own rule, they count as all others,
+        or they are left out, so that a detection of one is false.
 
     Raises
     ------
@@ -191,6 +198,7 @@ class InputOptions:
     coordinates: str | None = None
     columns: str | None = None
     only: tuple[str, ...] | None = None
+    dont_care: str = DONT_CARE_OBJECTS[0]
 
     def __post_init__(self) -> None:
         if self.min_confidence is not None and not 0 <= self.min_confidence <= 1:
@@ -201,6 +209,16 @@ class InputOptions:
             raise ConfigError(
                 f"invalid polygons: {quote(self.invalid)}; expected one of"
                 f" {', '.join(INVALID_POLYGONS)}"
+            )
+        if self.dont_care not in DONT_CARE_OBJECTS:
+            raise ConfigError(
+                f"don't-care objects: {quote(self.dont_care)}; expected one of"
+                f" {', '.join(DONT_CARE_OBJECTS)}"
+            )
+        if self.masks is not None and self.dont_care == "drop":
+            raise ConfigError(
+                "dropped don't-care objects do not go with label pictures, which have the pixels of"
+                " all objects; leave the option out"
             )
         if self.coordinates is not None:
             Coordinates.parse(self.coordinates)

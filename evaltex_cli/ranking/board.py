@@ -14,6 +14,7 @@ from evaltex_cli.errors import ConfigError, EvaltexError, InputError, counted, q
 from evaltex_cli.errors.suggestions import nearest
 from evaltex_cli.formats.image_subset import read_names
 from evaltex_cli.formats.options import (
+    DONT_CARE_OBJECTS,
     INVALID_POLYGONS,
     Coordinates,
     InputOptions,
@@ -203,6 +204,10 @@ _DATA_SET: Fields = {
     "only": (_is_text, "a path"),
     "lines": (_is_text, "a path"),
     "invalid": (lambda value: value in INVALID_POLYGONS, f"one of {', '.join(INVALID_POLYGONS)}"),
+    "dont_care": (
+        lambda value: value in DONT_CARE_OBJECTS,
+        f"one of {', '.join(DONT_CARE_OBJECTS)}",
+    ),
     "coordinates": (_parses(Coordinates.parse), "ORDER:SCALE, such as yxyx:1000"),
     "columns": (_parses(column_mapping), "HOLDS=NAME,..., such as image=file,x0=left"),
     "config": (_is_text, "a path"),
@@ -345,6 +350,7 @@ class _Reader:
             images=self.existing(where, "images", values.get("images")),
             min_confidence=values.get("min_confidence"),
             invalid=values.get("invalid", INVALID_POLYGONS[0]),
+            dont_care=values.get("dont_care", DONT_CARE_OBJECTS[0]),
             lines=self.existing(where, "lines", values.get("lines")),
             coordinates=values.get("coordinates"),
             columns=values.get("columns"),

@@ -84,6 +84,7 @@ class Inputs:
             "options": [
                 *(options.gt_format, options.det_format, options.min_confidence),
                 *(options.invalid, options.coordinates, options.columns, options.preset),
+                options.dont_care,
                 None if options.only is None else image_subset.digest(options.only),
             ],
             "gt": self.digest(gt),

@@ -97,7 +97,7 @@ def search(
     if not scored:
         raise InputError("no protocol has these scores for these inputs; choose others")
     able = list(dict.fromkeys(one.setting.protocol for one in scored))
-    changes = {name: alternatives(name, work.has_confidences) for name in able}
+    changes = {name: alternatives(name, work.has_confidences, work.has_dont_care) for name in able}
     for count in range(1, MOST_CHANGES + 1):
         if any(work.fits(one) for one in scored):
             break
@@ -165,7 +165,7 @@ class _Search:
     ) -> None:
         self.gt, self.det = gt, det
         self.figures, self.options, self.ordered_map = figures, options, ordered_map
-        self.has_confidences = False
+        self.has_confidences = self.has_dont_care = False
 
     def fits(self, one: Scored) -> bool:
         """Whether all figures agree."""
@@ -198,6 +198,7 @@ class _Search:
             if waiting is None or waiting.protocol.name != setting.protocol:
                 continue  # it needs texts that are not there
             self.has_confidences |= bool(waiting.det.confidences)
+            self.has_dont_care |= bool(waiting.gt.dont_care)
             scores = self._figures_of(waiting)
             if scores is not None:
                 differences = {

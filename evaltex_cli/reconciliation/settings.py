@@ -8,14 +8,15 @@ from itertools import combinations, product
 from typing import Any, TypeAlias
 
 from evaltex_cli.errors import ConfigError
-from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions
+from evaltex_cli.formats.options import DONT_CARE_OBJECTS, INVALID_POLYGONS, InputOptions
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import load
 
 Change: TypeAlias = "tuple[str, Any]"
 """A parameter of the protocol, or one of `READING`, and its value."""
 READING: Mapping[str, Sequence[Any]] = {
-    "invalid": [policy for policy in INVALID_POLYGONS if policy not in ("repair", "error")]
+    "invalid": [policy for policy in INVALID_POLYGONS if policy not in ("repair", "error")],
+    "dont_care": DONT_CARE_OBJECTS[1:],
 }
 CONFIDENCES = tuple(k / 20 for k in range(1, 20))
 """Thresholds that are tried where detections have confidences."""
@@ -78,8 +79,8 @@ class Setting:
         return arguments
 
 
-def alternatives(protocol: str, has_confidences: bool) -> list[Change]:
-    """Return every single change of a protocol."""
+def alternatives(protocol: str, has_confidences: bool, has_dont_care: bool = True) -> list[Change]:
+    """Return every single change of a protocol that may change the scores of some inputs."""
     changes: list[Change] = [
         (field.name, value)
         for field in fields(load(protocol).parameters)
@@ -87,6 +88,7 @@ def alternatives(protocol: str, has_confidences: bool) -> list[Change]:
         if value != field.default
     ]
     changes += [(name, value) for name, values in READING.items() for value in values]
+    changes = [change for change in changes if has_dont_care or change[0] != "dont_care"]
     if has_confidences:
         changes += [("min_confidence", value) for value in CONFIDENCES]
     return [

@@ -20,7 +20,7 @@ from evaltex_cli.errors import FaultLog, InputError, quote
 from evaltex_cli.evaluation.inputs import Inputs, in_pixels, opened_lines
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, with_names_of
 from evaltex_cli.formats.base import ReadImages, Side, Source
-from evaltex_cli.formats.filters import only_confident, treat_invalid
+from evaltex_cli.formats.filters import only_confident, treat_invalid, with_dont_care
 from evaltex_cli.formats.image_sizes import find_pictures, with_sizes
 from evaltex_cli.formats.image_subset import only_images
 from evaltex_cli.records import Floats, Ints, Objects
@@ -111,7 +111,9 @@ def _same_source(path: Path, side: Side, result: ResultDocument, faults: FaultLo
             f"{path}: is not what was evaluated ({evaluated.file}, SHA-256 {evaluated.sha256[:8]},"
             f" here {source.sha256[:8]}); give that file, or evaluate again"
         )
-    return source if side == "gt" or minimum is None else only_confident(source, minimum)
+    if side == "gt":
+        return with_dont_care(source, result.options.dont_care)
+    return source if minimum is None else only_confident(source, minimum)
 
 
 @dataclass(frozen=True, slots=True)

@@ -265,6 +265,11 @@ def _refuse_mixed(path: Path, results: Sequence[Result]) -> None:
                 f" ({expected.invalid} and"
                 f" {options.invalid}); evaluate both in one run"
             )
+        if options.dont_care != expected.dont_care:
+            raise InputError(
+                f"{path}: {names} are results of different policies for don't-care objects"
+                f" ({expected.dont_care} and {options.dont_care}); evaluate both in one run"
+            )
         if options.min_confidence != expected.min_confidence:
             raise InputError(
                 f"{path}: {names} are results of different least confidences"

@@ -37,7 +37,7 @@ from evaltex_cli.runtime.progress import tracked
 from evaltex_cli.version import __version__
 
 IMAGES_AT_ONCE = 64
-_SIGNED = ("revision", "preset", "masks", "invalid", "min_confidence", "version")
+_SIGNED = ("revision", "preset", "masks", "invalid", "dont_care", "min_confidence", "version")
 
 
 @dataclass(frozen=True, slots=True)

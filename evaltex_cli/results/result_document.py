@@ -184,6 +184,7 @@ def _provenance(document: ResultDocument) -> dict[str, object]:
         "ground truth of lines": signed.get("gt_lines"),
         "label pictures": signed.get("masks", "no"),
         "policy for invalid polygons": signed.get("invalid"),
+        "don't-care objects": signed.get("dont_care", "ignore"),
         "protocol revision": signed.get("revision"),
         **{f"parameter {name}": value for name, value in document.parameters.items()},
     }
