@@ -81,8 +81,7 @@ def with_dont_care(source: Source, policy: str) -> Source:
     return replace(source, filters=(*source.filters, _DontCare(policy == "drop")))
 
 
-@dataclass(frozen=True, slots=True)
-class _DontCare:
+class _DontCare(NamedTuple):
     """A `base.Filter` that lets don't-care objects count, or leaves them out."""
 
     are_dropped: bool
