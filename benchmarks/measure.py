@@ -124,13 +124,15 @@ wall_clock: Clock = time.perf_counter
 def time_in_turn(
     works: Sequence[Work], runs: int, clock: Clock = processor_clock
 ) -> list[list[float]]:
-    """Seconds of every work, run by run, after a run that is not counted."""
+    """Seconds of every work, run by run, after a run that is not counted, unless it is the only
+    one.
+    """
     seconds: list[list[float]] = [[] for _ in works]
     for run in range(runs + 1):
         for work, found in zip(works, seconds, strict=True):
             began = clock()
             work()
-            if run:
+            if run or not runs:
                 found.append(clock() - began)
     return seconds
 

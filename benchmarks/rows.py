@@ -102,7 +102,7 @@ def json_ratio(folder: Path, sizes: Sizes) -> list[Ratio]:
         partial(process, "-m", "evaltex_cli", *paths, folder / "results", "--quiet")
         for paths in (documents, texts)
     ]
-    ours, theirs = time_in_turn(commands, max(sizes.runs // 2, 1))
+    ours, theirs = time_in_turn(commands, sizes.runs // 2)
     count = f"{sizes.images * 2 // 5 * OBJECTS * 2:,}"
     this = Measured(f"COCO JSON: a run on {count} quadrilaterals of both sides", ours)
     return [Ratio(this, Measured("the same in EvaLTex text", theirs), 1.5)]
@@ -118,7 +118,7 @@ def scaling_ratios(folder: Path, sizes: Sizes) -> list[Ratio]:
     for name in PROTOCOLS:
         of_many, of_few = time_in_turn(
             [partial(evaluate, *many_paths, name), partial(evaluate, *few_paths, name)],
-            max(sizes.runs // 2, 1),
+            sizes.runs // 2,
         )
         this = Measured(f"`{name}`, each of {many * OBJECTS:,} objects", of_many, many * OBJECTS)
         ratios.append(

@@ -69,5 +69,5 @@ def coco_ratio(folder: Path, sizes: Sizes) -> list[Ratio | Skipped]:
         run_of(*documents, "--protocol", "iou"),
         partial(process, "-c", READ_AND_EVALUATE, *documents),
     ]
-    ours, theirs = time_in_turn(works, max(sizes.runs // 2, 1))
+    ours, theirs = time_in_turn(works, sizes.runs // 2)
     return [Ratio(Measured(what, ours), Measured("faster-coco-eval", theirs), LIMIT_OF_COCO)]

@@ -35,7 +35,7 @@ def analysis_ratios(folder: Path, sizes: Sizes) -> list[Ratio]:
         run_of(*sides[:2]),
         *(partial(_afresh, folder, run_of(*one)) for one in commands),
     ]
-    plain, *others = time_in_turn(works, max(sizes.runs - 1, 1))
+    plain, *others = time_in_turn(works, max(sizes.runs - 1, 0))
     ratios = [
         Ratio(Measured(f"`{what}`, {name}", seconds), Measured("the plain run", plain), limit)
         for (what, limit), seconds in zip(ANALYSES.items(), others, strict=True)

@@ -21,6 +21,7 @@ class Sizes:
     analysis_images: int
     mask_images: int
     runs: int
+    """After one that is not counted; with none, that one is."""
 
 
 FULL = Sizes(
@@ -39,7 +40,7 @@ QUICK = Sizes(
     shape_images=20,
     analysis_images=20,
     mask_images=2,
-    runs=1,
+    runs=0,
 )
 
 

@@ -26,6 +26,7 @@ from evaltex_cli.conversion.base import Holds
 from evaltex_cli.conversion.base import load as load_writer
 from evaltex_cli.conversion.conversion import convert
 from evaltex_cli.errors import counted
+from evaltex_cli.evaluation import likely_mistakes
 from evaltex_cli.evaluation.arrays import image_objects
 from evaltex_cli.evaluation.evaluate import evaluate_inputs
 from evaltex_cli.evaluation.inputs import open_inputs
@@ -92,6 +93,12 @@ BACK = ("evaltex", "icdar2015", "icdar2013", "coco")
 """From these to each other, too."""
 WAYS = list(itertools.permutations(BACK, 2))
 _known: dict[str, dict[str, Any]] = {}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out what explains low scores, which takes a seventh of the time."""
+    monkeypatch.setattr(likely_mistakes, "explained", lambda evaluations, _: list(evaluations))
 
 
 def scores(

@@ -17,7 +17,7 @@ from typing import Any
 import click
 import pytest
 from command_line import invoke as run
-from limits import HANG_SECONDS
+from forked import Server
 
 from evaltex_cli.cli import COMMANDS, EVALUATE, main
 from evaltex_cli.cli.options import FORMS as OUTPUT_FORMS
@@ -114,6 +114,12 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert run("gt.txt", "det.txt", "old", "-a").exit_code == 0
         assert run("sweep", "gt.txt", "det.csv", "swept").exit_code == 0
     return folder
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with Server() as started:
+        yield started
 
 
 @pytest.fixture(autouse=True)
@@ -437,7 +443,7 @@ def test_a_folder_of_results_with_other_documents_stays_usable() -> None:
         if INPUTS[str(param.name)]
     ],
 )
-def test_a_pipe_is_refused(name: str, read: str, kind: str) -> None:
+def test_a_pipe_is_refused(server: Server, name: str, read: str, kind: str) -> None:
     """None waits for a writer or reads without end."""
     place = "/dev/zero"
     if kind == "fifo":
@@ -455,18 +461,10 @@ def test_a_pipe_is_refused(name: str, read: str, kind: str) -> None:
         )
         if name == EVALUATE:
             arguments += ["--fail-if", "recall:-1%"]
-        started = [sys.executable, "-m", "evaltex_cli", *arguments]
-        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-        found = subprocess.run(
-            started,
-            capture_output=True,
-            text=True,
-            env=environment,
-            timeout=HANG_SECONDS,
-            check=False,
-        )
-        assert found.returncode == 2, found.stderr
-        reported = Path("new.out").read_text() if name == "validate" else found.stderr
+        found = server.run(*arguments)
+        assert found.status == 2, found.said
+        is_listed = name == "validate" and read != "only"
+        reported = Path("new.out").read_text() if is_listed else found.said
         assert f"{place}: is a " in " ".join(reported.split())
 
 
