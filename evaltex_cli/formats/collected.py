@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from struct import Struct
 from typing import Any, NamedTuple, TypeAlias
@@ -211,11 +212,15 @@ class Images:
 
     def fault(self, k: int, faults: FaultLog, found: str, expected: str) -> None:
         """Add a fault of an image to a log."""
-        place = next(self.part(np.array([k])).places())
-        if isinstance(place.at, Position):
-            faults.add(place.file, place.at.line, found, expected, place.at.column)
+        line, column, number = (
+            int(self._images.column(name)[k]) for name in ("line", "column", "place")
+        )
+        file = next(islice(self._files, number, None))
+        at = place_of(line, column, self._steps[slice(*self._order.steps[k : k + 2].tolist())])
+        if isinstance(at, Position):
+            faults.add(file, at.line, found, expected, at.column)
         else:
-            faults.add(place.file, None, found, expected, where=place.at)
+            faults.add(file, None, found, expected, where=at)
 
     def refuse_bad_names(self, faults: FaultLog) -> None:
         """Add a fault for each image name that repeats, is empty, too long or not Unicode, or
