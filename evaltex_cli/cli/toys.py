@@ -8,6 +8,7 @@ import click
 
 from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.names import Name
+from evaltex_cli.cli.numbers import WholeNumber
 from evaltex_cli.cli.options import (
     columns_option,
     coordinates_option,
@@ -35,12 +36,11 @@ EXAMPLES = (
     multiple=True,
     metavar="NAME",
     help="Set to make: orig, crop81, split3, overlap20, e2e_orig, e2e_insert1, e2e_delete1,"
-    " e2e_replace1,"
-    " e2e_replace1_rand, or with other numbers; or faulty; repeatable.  [default: the paper's]",
+    " e2e_replace1, e2e_replace1_rand, or with other numbers; or faulty; repeatable.  [default: the paper's]",
 )
 @click.option(
     "--seed",
-    type=click.IntRange(min=0),
+    type=WholeNumber(min=0),
     default=0,
     show_default=True,
     help="Seed of the faults of the set faulty.",
