@@ -14,20 +14,23 @@ from evaltex_cli.cli.numbers import WholeNumber
 from evaltex_cli.cli.options import (
     Chosen,
     all_scores_option,
+    baseline_option,
     ci_option,
     confidence_option,
     diagnose_option,
     embed_option,
+    fail_if_option,
     form_option,
     group,
     input_options,
+    junit_option,
     protocol_options,
     quiet_option,
     resamples_option,
     seed_option,
 )
 from evaltex_cli.cli.output import error_exit, stop
-from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, PICTURES, RESULTS, OutputFile, force_option
+from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, PICTURES, OutputFile, force_option
 from evaltex_cli.cli.work import Work, work_options
 from evaltex_cli.formats.options import MAX_PIXELS, InputOptions, MaskFolders
 from evaltex_cli.protocols import PROTOCOLS
@@ -84,22 +87,9 @@ def _bootstrap(level: float | None, **drawn: int) -> Bootstrap | None:
 )
 @confidence_option
 @all_scores_option
-@click.option(
-    "--fail-if",
-    multiple=True,
-    metavar="EXPR",
-    help="Exit with 1 if true: fscore<0.7, recall:-0.5% etc.",
-)
-@click.option(
-    "--baseline",
-    "baselines",
-    multiple=True,
-    type=RESULTS,
-    help="Earlier result, a .json or a folder; repeatable.",
-)
-@click.option(
-    "--junit", type=OutputFile("junit"), help="Write the verdicts of the gates as JUnit XML."
-)
+@fail_if_option("Exit with 1 if true: fscore<0.7, recall:-0.5% etc.")
+@baseline_option("Earlier result, a .json or a folder; repeatable.")
+@junit_option
 @work_options
 @click.option(
     "--resume", is_flag=True, help="Save progress; the same command continues an interrupted run."

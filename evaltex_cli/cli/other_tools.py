@@ -22,7 +22,7 @@ _OURS = {
     "--format": ("json", "csv", "markdown", "md", "latex", "tex", "f"),
     "--report": ("html", "visualize", "vis", "show"),
     "-a": ("per-image", "per-sample", "images-results", "detailed", "all"),
-    "--ci": ("bootstrap", "interval", "intervals", "confidence-interval"),
+    "--ci": ("bootstrap", "interval", "intervals", "confidence-interval", "confidence-intervals"),
     "--only": ("subset", "names", "ids", "image-ids", "image-list", "list", "split"),
     "--images": ("image-dir", "img-dir", "img", "pictures", "image-folder"),
     "--fail-if": ("fail-under", "fail-below", "min", "gate"),

@@ -11,12 +11,15 @@ import click
 
 from evaltex_cli.cli.evaluate import GATE_NOT_MET
 from evaltex_cli.cli.messages import all_faults_option
-from evaltex_cli.cli.numbers import Level, Number, WholeNumber
+from evaltex_cli.cli.numbers import Number, WholeNumber
 from evaltex_cli.cli.options import (
     Chosen,
+    baseline_option,
     ci_option,
+    fail_if_option,
     form_option,
     input_options,
+    junit_option,
     output_option,
     protocol_options,
     quiet_option,
@@ -24,7 +27,7 @@ from evaltex_cli.cli.options import (
     seed_option,
 )
 from evaltex_cli.cli.output import echo_lines, error_exit, warn, write_output
-from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, RESULTS, OutputFile, force_option
+from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, force_option
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work, work_options
 from evaltex_cli.formats.options import InputOptions
@@ -57,14 +60,6 @@ EXAMPLES = (
     help="Folds of the cross-validation.",
 )
 @ci_option("ci", None, "Bootstrap intervals of this level.  [default: 0.95]")
-@click.option(
-    "--confidence-intervals",
-    "same_as_ci",
-    type=Level(0, 1, min_open=True, max_open=True),
-    is_flag=False,
-    flag_value=0.95,
-    hidden=True,
-)
 @resamples_option
 @seed_option
 @click.option(
@@ -85,23 +80,12 @@ EXAMPLES = (
 @input_options()
 @form_option
 @output_option("sweep")
-@click.option(
-    "--fail-if",
-    multiple=True,
-    metavar="EXPR",
-    help="Exit with status 1 if EXPR is true, such as sweep.hmean:-0.5% against a baseline or"
-    " optimism>0.02; repeatable.",
+@fail_if_option(
+    "Exit with status 1 if EXPR is true, such as sweep.hmean:-0.5% against a baseline or"
+    " optimism>0.02; repeatable."
 )
-@click.option(
-    "--baseline",
-    "baselines",
-    multiple=True,
-    type=RESULTS,
-    help="sweep.json of an earlier sweep; repeatable.",
-)
-@click.option(
-    "--junit", type=OutputFile("junit"), help="Write the verdicts of the gates as JUnit XML."
-)
+@baseline_option("sweep.json of an earlier sweep; repeatable.")
+@junit_option
 @work_options
 @force_option
 @all_faults_option
@@ -119,7 +103,6 @@ def command(
     output: Path | None,
     quiet: bool,
     ci: float | None,
-    same_as_ci: float | None,
     resamples: int,
     fail_if: tuple[str, ...],
     baselines: tuple[Path, ...],
@@ -154,7 +137,6 @@ def command(
             work.workers(gt, det, options.images, options.lines) as ordered_map,
         ):
             inputs = open_inputs(gt, det, options, ordered_map)
-            ci = same_as_ci if ci is None else ci
             bootstrap = None if ci is None else Bootstrap(ci, resamples, given["seed"])
             own = SweepOptions(**given, bootstrap=bootstrap)
             sweeps = swept(inputs, runs_of(parameters), own, None, ordered_map)

@@ -36,7 +36,8 @@ EXAMPLES = (
     multiple=True,
     metavar="NAME",
     help="Set to make: orig, crop81, split3, overlap20, e2e_orig, e2e_insert1, e2e_delete1,"
-    " e2e_replace1, e2e_replace1_rand, or with other numbers; or faulty; repeatable.  [default: the paper's]",
+    " e2e_replace1, e2e_replace1_rand, or with other numbers; or faulty; repeatable.  [default: the"
+    " paper's]",
 )
 @click.option(
     "--seed",

@@ -50,14 +50,15 @@ def opened_as_official(
             other = formats.open_source(path, side, log, name, options)
         except InputError:
             continue
-        if log.count or not _fits(other):
+        if log.count:
             continue
         if other.names == detected.names and all(map(_are_same, _blocks(detected), _blocks(other))):
             return detected, faults
+        if not _fits(other):
+            continue
         warning = (
             f"{path}: is read as {name}, a format of the preset {options.preset}, though its"
-            " content could be"
-            f" {detected.format}; --{side}-format names another"
+            f" content could be {detected.format}; --{side}-format names another"
         )
         return replace(other, warnings=(*other.warnings, warning)), log
     return detected, faults

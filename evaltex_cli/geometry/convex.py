@@ -13,9 +13,9 @@ import numpy as np
 from evaltex_cli.geometry import boxes as box_geometry
 from evaltex_cli.geometry import convex_offsets
 from evaltex_cli.geometry.convex_offsets import Corners
-from evaltex_cli.geometry.cycles import following
 from evaltex_cli.geometry.double_double import exact_product, exact_sum
 from evaltex_cli.geometry.edges import Edges
+from evaltex_cli.geometry.rings import following
 from evaltex_cli.records import Bools, Floats, Ints, blocks, expanded, offsets_of
 
 _BLOCK = 1 << 15

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evaltex_cli.geometry import rounding
-from evaltex_cli.geometry.cycles import following, preceding
+from evaltex_cli.geometry.rings import following, preceding
 from evaltex_cli.records import Bools, Floats, Ints, offsets_of, stretches
 
 MITRE_LIMIT = 5.0

@@ -6,8 +6,8 @@ import numpy as np
 
 from evaltex_cli.geometry import rounding
 from evaltex_cli.geometry.convex_offsets import MITRE_LIMIT, outwards, tangent_of_half
-from evaltex_cli.geometry.cycles import following, preceding
 from evaltex_cli.geometry.edges import of_rings, signed_area
+from evaltex_cli.geometry.rings import following, preceding
 from evaltex_cli.geometry.simple_rings import are_simple
 from evaltex_cli.records import Bools, Floats, Ints
 

@@ -291,7 +291,7 @@ def test_the_interval_of_the_level_by_choosing_again(files: tuple[Path, Path]) -
 
 
 def test_intervals_on_the_screen_and_in_json(files: tuple[Path, Path]) -> None:
-    found = run("sweep", *files, "--confidence-intervals", "--resamples", 100)
+    found = run("sweep", *files, "--ci", "--resamples", 100)
     assert "95% bootstrap confidence intervals over images" in found.stdout
     found = run("sweep", *files, "--ci", "0.8", "--resamples", 100, "--format", "json")
     point = json.loads(found.stdout)["protocols"]["evaltex"]["operating_point"]
