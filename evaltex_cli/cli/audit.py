@@ -23,14 +23,17 @@ from evaltex_cli.cli.output import error_exit, stop, warn, write_output
 from evaltex_cli.cli.paths import INPUT, OutputFile, force_option
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work, work_options
+from evaltex_cli.errors import counted
 from evaltex_cli.formats.options import DONT_CARE_OBJECTS, InputOptions
 
 if TYPE_CHECKING:
-    from evaltex_cli.conversion.patches import GroundTruth
+    from evaltex_cli.audit.audit import Audit
+    from evaltex_cli.conversion.patches import GroundTruth, Patch
 
 EXAMPLES = (
     "evaltex audit gt.txt det.txt other.txt",
     "evaltex audit gt.txt det.txt other.txt --protocol iou,evaltex --format json",
+    "evaltex audit gt.txt det.txt other.txt --images pictures --report audit.html",
 )
 
 
@@ -49,6 +52,9 @@ EXAMPLES = (
 @form_option
 @output_option("audit")
 @click.option(
+    "--report", type=OutputFile("report"), help="Write a page to decide the suspects, too."
+)
+@click.option(
     "--patch",
     "patch_file",
     type=OutputFile("patch"),
@@ -65,6 +71,7 @@ def command(
     labels: tuple[str, ...],
     form: str,
     output: Path | None,
+    report: Path | None,
     patch_file: Path | None,
 ) -> None:
     """Find what may be wrong in the ground truth: where detectors agree, but not with it.
@@ -96,8 +103,12 @@ def command(
             likely = [one for one in found.suspects if one.suspicion >= suspicion]
             compared = what_if.what_if(inputs, scored, likely, ordered_map)
         found = replace(found, what_if=compared, suspicion=suspicion)
-        if patch_file is not None:
-            write_patch(patch_file, patch_of(_identity(gt, detections[0], options), found.suspects))
+        if report is not None or patch_file is not None:
+            patch = patch_of(_identity(gt, detections[0], options), found.suspects)
+            if patch_file is not None:
+                write_patch(patch_file, patch)
+            if report is not None:
+                _write_page(report, found, patch, (gt.name, options.images))
         warn(found.warnings)
         if form == "table":
             write_output(terminal_table.table(found, screen(output)), output)
@@ -111,3 +122,20 @@ def _identity(gt: Path, det: Path, options: InputOptions) -> GroundTruth:
     from evaltex_cli.evaluation.inputs import open_inputs
 
     return identify(open_inputs(gt, det, replace(options, only=None)).gt)
+
+
+def _write_page(report: Path, found: Audit, patch: Patch, gt: tuple[str, Path | None]) -> None:
+    """Write the page; the ground truth has a name and may have a folder of pictures."""
+    from evaltex_cli.conversion.patches import in_json
+    from evaltex_cli.report import audit_page
+    from evaltex_cli.report.audit_reasons import Detectors
+    from evaltex_cli.report.surroundings import around
+
+    name, pictures = gt
+    nearby = list(around(found.suspects, found.scene, found.detectors))
+    counting = Detectors(tuple(found.detectors), len(found.independent), len(found.readers))
+    shown = audit_page.Audit(name, counting, found.suspects, in_json(patch), nearby)
+    made = audit_page.write(report, shown, pictures)
+    missing = min(made.suspects, audit_page.MOST_CROPS) - made.crops
+    if pictures is not None and missing:
+        warn([counted(missing, f"{pictures}: has no readable picture of {{count}} suspect[s]")])

@@ -19,3 +19,25 @@ const s = (tag, attributes, ...children) => build(document.createElementNS(SVG, 
 const bdi = (text) => h("bdi", {}, text);
 const isTyping = (element) => element.matches("select, textarea, input:not([type=checkbox]):not([type=radio])");
 
+/** Corners of a box (four numbers) or of a polygon (six or more). */
+const cornersOf = (shape) => {
+  const [a, b, c, d] = shape;
+  const flat = shape.length === 4 ? [a, b, c, b, c, d, a, d] : shape;
+  return Array.from({ length: flat.length / 2 }, (_, k) => [flat[2 * k], flat[2 * k + 1]]);
+};
+const pointsOf = (shape) => cornersOf(shape).map((corner) => corner.join(",")).join(" ");
+
+// What is wider than the window scrolls, and can then be reached by the keyboard.
+const overflows = new ResizeObserver((entries) => {
+  for (const box of new Set(entries.map(({ target }) => target.closest(".scroll")))) {
+    if (box.scrollWidth > box.clientWidth) build(box, { tabindex: "0", role: "group", "aria-label": "wide table" }, []);
+    else for (const name of ["tabindex", "role", "aria-label"]) box.removeAttribute(name);
+  }
+});
+const scroll = (content) => {
+  const box = h("div", { class: "scroll" }, content);
+  overflows.observe(box);
+  overflows.observe(content);
+  return box;
+};
+

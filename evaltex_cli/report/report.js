@@ -28,20 +28,6 @@
   const signed = (value) => (value === null || value === undefined ? "–" : (value > 0 ? "+" : value < 0 ? "−" : "") + shown(Math.abs(value)));
   const between = (interval, show = shown) => (interval ? `[${show(interval[0])}, ${show(interval[1])}]` : "");
 
-  // What is wider than the window scrolls, and can then be reached by the keyboard.
-  const overflows = new ResizeObserver((entries) => {
-    for (const box of new Set(entries.map(({ target }) => target.closest(".scroll")))) {
-      if (box.scrollWidth > box.clientWidth) build(box, { tabindex: "0", role: "group", "aria-label": "wide table" }, []);
-      else for (const name of ["tabindex", "role", "aria-label"]) box.removeAttribute(name);
-    }
-  });
-  const scroll = (content) => {
-    const box = h("div", { class: "scroll" }, content);
-    overflows.observe(box);
-    overflows.observe(content);
-    return box;
-  };
-
   /** Details whose content is made when they are opened first. */
   const folded = (attributes, summary, make) => h("details", { ...attributes, ontoggle: ({ target }) => target.childElementCount === 1 && target.append(...[make()].flat().filter(Boolean)) }, h("summary", {}, summary));
 
@@ -479,13 +465,6 @@
     if (one === null) byId("tip").hidden = true;
   }
 
-  const cornersOf = (shape) => {
-    const [a, b, c, d] = shape;
-    const flat = shape.length === 4 ? [a, b, c, b, c, d, a, d] : shape;
-    return Array.from({ length: flat.length / 2 }, (_, k) => [flat[2 * k], flat[2 * k + 1]]);
-  };
-
-  const pointsOf = (shape) => cornersOf(shape).map((corner) => corner.join(",")).join(" ");
   const isError = (one) => one.type === MISSED || one.type === FALSE_POSITIVE;
   const pictureOf = (image, data) => (data.picture === true ? island(`picture-${image}`) : data.picture);
 
