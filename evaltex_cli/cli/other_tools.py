@@ -46,7 +46,7 @@ def explained(error: click.NoSuchOption, command: click.Command) -> click.UsageE
     instead of the options that are spelled likewise.
     """
     name = error.option_name.lstrip("-").replace("_", "-").lower()
-    known = [spelling for param in command.params for spelling in param.opts]
+    known = [max(param.opts, key=len) for param in command.params]
     ours = next((one for one, others in _OURS.items() if name in others and _has(one, known)), None)
     if ours is None:
         return error

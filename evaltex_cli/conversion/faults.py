@@ -13,10 +13,11 @@ import random
 import string
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
-from evaltex_cli.conversion.neighbours import lines_of, neighbours
+from evaltex_cli.conversion.neighbours import Lines, lines_of, merged, next_in_line
 from evaltex_cli.conversion.patches import AuditedObject, Entry, Kind
 from evaltex_cli.conversion.patching import Change, audited, replaced
 from evaltex_cli.records import Floats, Objects, expanded
@@ -106,19 +107,31 @@ def _faults(
     order = sorted(keys, key=lambda row: (keys[row], names[image[row]]))
     texts = [row for row in order if objects.texts[row].strip()]
     free = set(order)
-    pairs = {a: (b, one) for a, b, one in neighbours(objects, lines, order)}
-    wanted = _how_many(share / 2, len(order)) if pairs else 0
-    for a in order:
-        if wanted and a in pairs and {a, pairs[a][0]} <= free:
-            b, merged = pairs[a]
-            free -= {a, b}
-            wanted -= 1
-            yield "merged", Change(image[a], (a, b), (merged,))
+    wanted = _how_many(share / 2, len(order))
+    for change in islice(_mergers(objects, lines, order, free), wanted):
+        yield "merged", change
     for fault, rows in (("text", texts), ("moved", order), ("dropped", order)):
         for row in [row for row in rows if row in free][: _how_many(share, len(rows))]:
             free.remove(row)
             now = _CHANGED[fault](audited(objects, row), lines.across[row], keys[row])
             yield fault, Change(image[row], (row,), now)
+
+
+def _mergers(
+    objects: Objects, lines: Lines, order: Sequence[int], free: set[int]
+) -> Iterator[Change]:
+    """Yield neighbours that are merged, in this order; they are not free any more."""
+    image, possible = objects.image, np.zeros(objects.count, bool)
+    possible[list(order)] = True
+    for a in order:
+        if a not in free:
+            continue
+        own = np.arange(*objects.offsets[image[a] : image[a] + 2])
+        b = next_in_line(lines, a, own[possible[own]])
+        one = None if b is None or b not in free else merged(objects, a, b)
+        if b is not None and one is not None:
+            free -= {a, b}
+            yield Change(int(image[a]), (a, b), (one,))
 
 
 def _how_many(share: float, possible: int) -> int:

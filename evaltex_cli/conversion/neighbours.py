@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -12,7 +10,7 @@ from evaltex_cli.conversion.patches import AuditedObject
 from evaltex_cli.conversion.patching import audited
 from evaltex_cli.geometry import rings
 from evaltex_cli.geometry.simple_rings import are_simple
-from evaltex_cli.records import Floats, Ints, Objects
+from evaltex_cli.records import Floats, Ints, Objects, distinct
 
 GAP = 1.5
 """The largest distance of neighbours, in heights of the smaller one."""
@@ -33,47 +31,33 @@ class Lines:
         Where the text begins and ends, halfway between its top and its bottom.
     across : (n, 2) float64
         From its top to its bottom, in the mean of both ends and the middle.
+    heights : (n,) float64
+        Lengths of `across`; 0 of what has fewer than three vertices.
     """
 
     start: Floats
     stop: Floats
     across: Floats
-
-    @property
-    def heights(self) -> Floats:
-        """(n,) lengths of `across`."""
-        return np.asarray(np.hypot(*self.across.T))
+    heights: Floats
 
 
 def lines_of(objects: Objects) -> Lines:
     """Return all objects as lines."""
     points, offsets = rings.of(objects.outlines)
+    counts = np.diff(offsets)
     ends = np.zeros((objects.count, 3, 2, 2))  # at the start, the middle and the end: top, bottom
-    for i, (start, stop) in enumerate(pairwise(offsets.tolist())):
-        if stop - start < 3:
-            continue
-        for k, chain in enumerate(rings.chains(points[start:stop])):
-            ends[i, :, k] = rings.along(chain, np.array([0.0, 0.5, 1.0]))
+    for count in distinct(counts[counts >= 3]).tolist():
+        rows = np.flatnonzero(counts == count)
+        drawn = points[offsets[rows][:, None] + np.arange(count)]
+        which, shares = np.repeat(np.arange(len(rows)), 3), np.tile([0.0, 0.5, 1.0], len(rows))
+        for k, chain in enumerate(rings.chains(drawn)):
+            ends[rows, :, k] = rings.along_each(chain, which, shares).reshape(-1, 3, 2)
     middle = ends.mean(axis=2)
-    return Lines(middle[:, 0], middle[:, 2], (ends[:, :, 1] - ends[:, :, 0]).mean(axis=1))
+    across = (ends[:, :, 1] - ends[:, :, 0]).mean(axis=1)
+    return Lines(middle[:, 0], middle[:, 2], across, np.hypot(*across.T))
 
 
-def neighbours(
-    objects: Objects, lines: Lines, possible: Sequence[int]
-) -> Iterator[tuple[int, int, AuditedObject]]:
-    """Yield objects, the nearest one after each in its line, and what both are merged to."""
-    rows = np.array(sorted(possible), np.int64)
-    firsts = np.searchsorted(rows, objects.offsets)
-    for start, stop in pairwise(firsts.tolist()):
-        own = rows[start:stop]
-        for a in own.tolist():
-            b = _next(lines, a, own)
-            merged = None if b is None else _merged(objects, a, b)
-            if b is not None and merged is not None:
-                yield a, b, merged
-
-
-def _next(lines: Lines, a: int, others: Ints) -> int | None:
+def next_in_line(lines: Lines, a: int, others: Ints) -> int | None:
     """Return the object that begins nearest to the end of another one, if it is near enough, of
     similar height and goes on in the same direction.
     """
@@ -88,7 +72,7 @@ def _next(lines: Lines, a: int, others: Ints) -> int | None:
     return int(others[np.argmin(np.where(fits, gap, np.inf))])
 
 
-def _merged(objects: Objects, a: int, b: int) -> AuditedObject | None:
+def merged(objects: Objects, a: int, b: int) -> AuditedObject | None:
     """Return one object around two: a box of boxes, a quadrilateral of quadrilaterals, else the
     chains of both; None if these cross.
     """

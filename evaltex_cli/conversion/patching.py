@@ -229,13 +229,15 @@ def _changes(
     """
     of_id = {int(image.objects.ids[row]): row for row in image.rows}
     named = [(k, j) for k in wanted for j in range(len(entries[k].objects))]
-    known = {(k, j): content_of(entries[k].current[j]) for k, j in named}
+    current = _objects([entries[k].current[j] for k, j in named])
+    known = dict(zip(named, contents_of(current), strict=True))
     rows: dict[tuple[int, int], int] = {}
     for k, j in named:
         row = of_id.get(entries[k].objects[j])
         if row is not None and image.contents[row] == known[k, j]:
             rows[k, j] = row
-    left = {row: image.contents[row] for row in image.rows if row not in set(rows.values())}
+    used = set(rows.values())
+    left = {row: image.contents[row] for row in image.rows if row not in used}
     for key in named:
         if key in rows:
             continue

@@ -45,3 +45,10 @@ def test_every_answer_is_an_option_and_no_option_is_answered() -> None:
     assert {"res_dir", "det"} <= ours
     named = {name for one, names in _OURS.items() if one not in (RES_DIR, FILES) for name in names}
     assert not named & (ours - {"gt", "det"})
+
+
+def test_another_option_of_the_same_name_is_not_meant() -> None:
+    """--set of toys names a set, not a parameter."""
+    found = CliRunner().invoke(main, ["toys", "gt.txt", "out", "--param", "iou=0.5"])
+    assert found.exit_code == 2
+    assert "iou.iou" not in found.stderr
