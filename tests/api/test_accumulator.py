@@ -95,6 +95,7 @@ def assert_close(found: Any, expected: Any, where: str) -> None:
         assert found == (expected if expected is None else pytest.approx(expected, abs=1e-9)), where
 
 
+@pytest.mark.few_fast(8)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("polygons", [False, True], ids=["boxes", "polygons"])
 def test_scores_are_those_of_the_same_objects_in_files(

@@ -145,7 +145,7 @@ def with_value(document: Any, path: tuple[Any, ...], value: Any) -> Any:
     return copy
 
 
-@pytest.mark.few_fast(12)
+@pytest.mark.few_fast(6)
 @pytest.mark.parametrize("name", JSON_TARGETS)
 @given(data=st.data())
 @few

@@ -10,7 +10,7 @@ primes.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,12 @@ from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import ImageBatch, Objects
 from evaltex_cli.records.rows import concatenate
 
-every_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
+
+def every_protocol(test: Callable[..., None]) -> Callable[..., None]:
+    """Run a test with each protocol, in the fast run with some."""
+    return pytest.mark.few_fast(4)(pytest.mark.parametrize("protocol", PROTOCOLS)(test))
+
+
 few = settings(deadline=None, derandomize=True, max_examples=25)
 
 Word = tuple[tuple[int, int, int, int], str, bool]

@@ -58,6 +58,7 @@ def objects_of(path: Path, side: str, format_name: str | None, pictures: Path) -
     return read.objects
 
 
+@pytest.mark.few_fast(30)
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_read(tmp_path: Path, pictures: Path, name: str) -> None:
     """Boxes, don't care, confidences; packed by gzip, in a folder and in an
@@ -130,6 +131,7 @@ def assert_scores(
     assert (found.scores["recall"], found.scores["precision"]) == expected, det_name
 
 
+@pytest.mark.few_fast(20)
 @pytest.mark.parametrize("gt_name", NAMES)
 def test_a_ground_truth_with_some_detections(
     tmp_path: Path, pictures: Path, detections: dict[str, Path], gt_name: str

@@ -244,6 +244,7 @@ def test_a_transcription_missing_on_one_line(tmp_path):
     ) in text
 
 
+@pytest.mark.few_fast(30)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("gt_shapes", [BOXES, QUADS, "curves"])
 @pytest.mark.parametrize("det_shapes", [BOXES, QUADS, "curves"])
