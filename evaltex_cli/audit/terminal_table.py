@@ -70,7 +70,7 @@ def _suspects(suspects: Sequence[Suspect], screen: Screen) -> Iterator[str]:
                 str(len(one.detectors)),
             ]
         )
-    head, *lines = fitted(rows, screen.columns)
+    head, *lines = fitted(rows, screen.columns, (1, 2, 3, 4))
     yield from (screen.paint(head, "bold"), *lines)
     if len(suspects) > LISTED:
         yield from screen.wrapped(f"... and {len(suspects) - LISTED} more; --format json has all")
