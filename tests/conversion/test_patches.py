@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from PIL import Image
 
 import evaltex_cli
@@ -21,6 +23,7 @@ from evaltex_cli.conversion.patch_reading import read_patch
 from evaltex_cli.conversion.patches import (
     AuditedObject,
     Entry,
+    GroundTruth,
     Patch,
     in_json,
     write_patch,
@@ -31,6 +34,16 @@ from evaltex_cli.errors import FaultLog, InputError
 GT = (
     'img_1\n100,200\n1,1,"a",f,10,20,30,40\n2,1,"b",f,50,20,30,40\n5,5,"###",t,0,0,5,5\n\n'
     'img_2\n50,50\n1,1,"c",f,0,0,10,0,10.5,10,0,10\n\n'
+)
+DAMAGED = in_json(
+    Patch(
+        GroundTruth(1, 1, "0" * 64),
+        (
+            Entry("missing", "img", (), 0.5, (), (AuditedObject(((0, 0), (1, 1)), "é"),)),
+            Entry("unfound", "img", (3,), 1, (AuditedObject(((0, 0), (9, 1), (5, 5))),), (), True),
+        ),
+        seed=3,
+    )
 )
 WORD = AuditedObject(((1.0, 2.0), (8.0, 2.0), (8.0, 6.0), (1.0, 6.0)), "word")
 
@@ -330,6 +343,27 @@ def test_a_key_that_is_not_there_is_named(key: str) -> None:
     Path("p.json").write_text(json.dumps(document))
     with pytest.raises(InputError, match=f"no key '{key}'"):
         read_patch(Path("p.json"))
+
+
+@given(st.lists(st.tuples(st.integers(0, 1 << 16), st.binary(max_size=3)), max_size=4))
+@settings(
+    derandomize=True,
+    max_examples=200,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_damaged_patches_are_read_or_refused(changes: list[tuple[int, bytes]]) -> None:
+    """Whatever is in the file: no other exception, and only what is true is accepted."""
+    data = DAMAGED.encode()
+    for place, new in changes:
+        at = place % len(data)
+        data = data[:at] + new + data[at + max(len(new), 1) :]
+    Path("damaged.json").write_bytes(data)
+    try:
+        found = read_patch(Path("damaged.json"))
+    except InputError as error:
+        assert str(error).startswith("damaged.json")
+        return
+    assert {one.accept for one in found.entries} <= {True, False}
 
 
 def test_all_faults_are_reported_at_once() -> None:
