@@ -13,24 +13,22 @@ from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.numbers import WholeNumber
 from evaltex_cli.cli.options import (
     Chosen,
+    Decorator,
     all_scores_option,
-    baseline_option,
     ci_option,
     confidence_option,
     diagnose_option,
     embed_option,
-    fail_if_option,
     form_option,
     group,
     input_options,
-    junit_option,
     protocol_options,
     quiet_option,
     resamples_option,
     seed_option,
 )
 from evaltex_cli.cli.output import error_exit, stop
-from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, PICTURES, OutputFile, force_option
+from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, PICTURES, RESULTS, OutputFile, force_option
 from evaltex_cli.cli.work import Work, work_options
 from evaltex_cli.formats.options import MAX_PIXELS, InputOptions, MaskFolders
 from evaltex_cli.protocols import PROTOCOLS
@@ -42,6 +40,21 @@ GATE_NOT_MET = 1
 EXAMPLES = (
     "evaltex gt.txt det.txt",
     "evaltex gt.txt det.txt results -a --protocol iou,tiou --report",
+)
+
+
+def fail_if_option(help_text: str) -> Decorator:
+    """Return the option of the gates."""
+    return click.option("--fail-if", multiple=True, metavar="EXPR", help=help_text)
+
+
+def baseline_option(help_text: str) -> Decorator:
+    """Return the option of the results that gates compare with."""
+    return click.option("--baseline", "baselines", multiple=True, type=RESULTS, help=help_text)
+
+
+junit_option = click.option(
+    "--junit", type=OutputFile("junit"), help="Write the verdicts of the gates as JUnit XML."
 )
 
 

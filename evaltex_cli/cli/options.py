@@ -14,7 +14,7 @@ from click.core import ParameterSource
 from evaltex_cli import formats
 from evaltex_cli.cli.names import Name, Names, one_of
 from evaltex_cli.cli.numbers import Level, Number, WholeNumber
-from evaltex_cli.cli.paths import CONFIG, INPUT, PICTURES, RESULTS, ImageList, OutputFile
+from evaltex_cli.cli.paths import CONFIG, INPUT, PICTURES, ImageList, OutputFile
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.formats.options import (
     DONT_CARE_OBJECTS,
@@ -221,21 +221,6 @@ label_option = click.option(
     "labels",
     multiple=True,
     help="Name of a detector, in order.  [default: file name]",
-)
-
-
-def fail_if_option(help_text: str) -> Decorator:
-    """Return the option of the gates."""
-    return click.option("--fail-if", multiple=True, metavar="EXPR", help=help_text)
-
-
-def baseline_option(help_text: str) -> Decorator:
-    """Return the option of the results that gates compare with."""
-    return click.option("--baseline", "baselines", multiple=True, type=RESULTS, help=help_text)
-
-
-junit_option = click.option(
-    "--junit", type=OutputFile("junit"), help="Write the verdicts of the gates as JUnit XML."
 )
 quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
 

@@ -9,17 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evaltex_cli.cli.evaluate import GATE_NOT_MET
+from evaltex_cli.cli.evaluate import GATE_NOT_MET, baseline_option, fail_if_option, junit_option
 from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.numbers import Number, WholeNumber
 from evaltex_cli.cli.options import (
     Chosen,
-    baseline_option,
     ci_option,
-    fail_if_option,
     form_option,
     input_options,
-    junit_option,
     output_option,
     protocol_options,
     quiet_option,

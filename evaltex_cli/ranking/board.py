@@ -179,6 +179,11 @@ def _shown(value: Any) -> str:
     return quote(value) if isinstance(value, str) else quote(str(value))[1:-1]
 
 
+def _one_of(names: Sequence[str]) -> tuple[Callable[[Any], bool], str]:
+    return lambda value: value in names, f"one of {', '.join(names)}"
+
+
+_FLAG = (lambda value: isinstance(value, bool), "true or false")
 _TOP: Fields = {
     "protocols": (
         lambda value: _is_list(value) and bool(value),
@@ -187,9 +192,9 @@ _TOP: Fields = {
     "level": (lambda value: _is_share(value) and 0 < value < 1, "a number between 0 and 1"),
     "resamples": (lambda value: _is_whole(value, 1), "a whole number above 0"),
     "seed": (lambda value: _is_whole(value, 0), "a whole number"),
-    "correction": (lambda value: value in CORRECTIONS, f"one of {', '.join(CORRECTIONS)}"),
-    "pooled": (lambda value: isinstance(value, bool), "true or false"),
-    "allow_missing": (lambda value: isinstance(value, bool), "true or false"),
+    "correction": _one_of(CORRECTIONS),
+    "pooled": _FLAG,
+    "allow_missing": _FLAG,
     "datasets": (lambda value: isinstance(value, dict), "tables [datasets.NAME]"),
     "detectors": (lambda value: isinstance(value, dict), "tables [detectors.NAME]"),
     "reports": (lambda value: isinstance(value, dict), "tables [reports.DETECTOR]"),
@@ -203,16 +208,18 @@ _DATA_SET: Fields = {
     "images": (_is_text, "a path"),
     "only": (_is_text, "a path"),
     "lines": (_is_text, "a path"),
-    "invalid": (lambda value: value in INVALID_POLYGONS, f"one of {', '.join(INVALID_POLYGONS)}"),
-    "dont_care": (
-        lambda value: value in DONT_CARE_OBJECTS,
-        f"one of {', '.join(DONT_CARE_OBJECTS)}",
-    ),
+    "invalid": _one_of(INVALID_POLYGONS),
+    "dont_care": _one_of(DONT_CARE_OBJECTS),
     "coordinates": (_parses(Coordinates.parse), "ORDER:SCALE, such as yxyx:1000"),
     "columns": (_parses(column_mapping), "HOLDS=NAME,..., such as image=file,x0=left"),
     "config": (_is_text, "a path"),
     "set": (_is_list, '[PROTOCOL.]KEY=VALUE, such as ["iou.truncate=false"]'),
 }
+_AS_GIVEN = (
+    *("gt_format", "det_format", "min_confidence", "invalid", "dont_care"),
+    *("coordinates", "columns"),
+)
+"""Keys of a data set that are options of reading as they are."""
 
 
 def paths_in(path: Path) -> list[Path]:
@@ -345,15 +352,9 @@ class _Reader:
         gt = self.existing(where, "gt", values["gt"])
         only = self.existing(where, "only", values.get("only"))
         options = InputOptions(
-            gt_format=values.get("gt_format"),
-            det_format=values.get("det_format"),
+            **{name: values[name] for name in _AS_GIVEN if name in values},
             images=self.existing(where, "images", values.get("images")),
-            min_confidence=values.get("min_confidence"),
-            invalid=values.get("invalid", INVALID_POLYGONS[0]),
-            dont_care=values.get("dont_care", DONT_CARE_OBJECTS[0]),
             lines=self.existing(where, "lines", values.get("lines")),
-            coordinates=values.get("coordinates"),
-            columns=values.get("columns"),
             only=self.names_in(where, only) if only else None,
         )
         parameters = self.parameters(where, values, protocols)
