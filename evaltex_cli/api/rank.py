@@ -11,7 +11,7 @@ from evaltex_cli.api.compare import named
 from evaltex_cli.api.inputs import Images, ScoringOptions, asked, sides, warn
 from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.evaluation.inputs import open_inputs
-from evaltex_cli.ranking import board, cache, measuring, ranking
+from evaltex_cli.ranking import board_file, cache, measuring, ranking
 from evaltex_cli.ranking.board import CORRECTIONS, Settings
 from evaltex_cli.ranking.entry import Entry, Subsets
 from evaltex_cli.ranking.ranking import Ranking
@@ -92,7 +92,7 @@ def _of_board(
     if unknown := [name for name in given if name != "jobs"]:
         raise ConfigError(f"{', '.join(unknown)}: a board says this for each data set")
     names = [protocol] if isinstance(protocol, str) else list(protocol or ())
-    read = board.read(Path(path), chosen | ({"protocols": names} if names else {}))
+    read = board_file.read(Path(path), chosen | ({"protocols": names} if names else {}))
     with asked(None, given).workers() as ordered_map:
         entries, left_out = measuring.entries_of(
             read, Path(path).parent / cache.FOLDER, ordered_map

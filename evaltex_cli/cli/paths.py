@@ -39,7 +39,7 @@ class Input(_Named):
 
 
 class Board(Input):
-    """Inputs, or a single file that names them (`ranking.board`)."""
+    """Inputs, or a single file that names them (`ranking.board_file`)."""
 
 
 class Results(Input):
@@ -176,7 +176,7 @@ def _paths(param: click.Parameter, context: click.Context) -> Iterator[Path]:
 
         given = tuple(file for path in given for file in files(path))
     if isinstance(param.type, Board) and len(given) == 1 and is_board_file(given[0]):
-        from evaltex_cli.ranking.board import paths_in
+        from evaltex_cli.ranking.board_file import paths_in
 
         given = (*given, *paths_in(given[0]))
     yield from given

@@ -148,9 +148,11 @@ def _refuse_with_board(chosen: Chosen, labels: tuple[str, ...]) -> None:
 
 
 def _board(path: Path, chosen: Chosen, given: dict[str, Any]) -> Board:
-    from evaltex_cli.ranking import board
+    from evaltex_cli.ranking import board_file
 
-    return board.read(path, given | ({"protocols": chosen.names()} if chosen.protocols else {}))
+    return board_file.read(
+        path, given | ({"protocols": chosen.names()} if chosen.protocols else {})
+    )
 
 
 def _of_paths(

@@ -8,7 +8,7 @@ import pytest
 
 from evaltex_cli.cli import rank as command
 from evaltex_cli.errors import ConfigError
-from evaltex_cli.ranking import board
+from evaltex_cli.ranking import board, board_file
 
 WHOLE = """
 protocols = ["IoU", "evaltex"]
@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
 def read(folder: Path, text: str) -> board.Board:
     path = folder / "board.toml"
     path.write_text(text, encoding="utf-8")
-    return board.read(path)
+    return board_file.read(path)
 
 
 def faults(folder: Path, text: str) -> list[str]:
@@ -73,7 +73,7 @@ def test_all_faults_are_in_one_message(folder: Path) -> None:
         " resamples, seed, correction, pooled, allow_missing, datasets, detectors, reports",
         "reports.A: no data set 'two'; expected one",
         "protocols: unknown protocol 'tio' (did you mean 'tiou'?); expected "
-        + ", ".join(board.PROTOCOLS),
+        + ", ".join(board_file.PROTOCOLS),
         "datasets.one: invalid = 'wrong'; expected one of repair, drop, skip, error",
         f"detectors.B: one = 'c.txt'; there is no {folder / 'c.txt'}",
     ]
@@ -110,7 +110,7 @@ def test_what_is_no_toml_is_refused(folder: Path, content: bytes) -> None:
     path = folder / "board.toml"
     path.write_bytes(content)
     with pytest.raises(ConfigError, match="expected a board"):
-        board.read(path)
+        board_file.read(path)
 
 
 def test_a_detector_may_lack_a_data_set_if_the_board_says_so(folder: Path) -> None:
