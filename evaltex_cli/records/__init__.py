@@ -46,6 +46,10 @@ class Texts(Sequence[str]):
             "utf-8", "replace"
         )
 
+    def __iter__(self) -> Iterator[str]:
+        for start, stop in zip(self.start.tolist(), self.stop.tolist(), strict=True):
+            yield self.buffer[start:stop].decode("utf-8", "replace")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outlines:

@@ -153,13 +153,20 @@ def _subsets(images: int, resamples: int, seed: int) -> Iterator[Floats]:
 
 def _sums(tally: Tally, weights: Floats) -> Iterator[Tally]:
     """Sum the evidence by each row of weights, which are whole numbers."""
+    columns = [
+        column.reshape(len(column), math.prod(column.shape[1:]))
+        for column in tally.as_dict().values()
+    ]
+    # (subsets, images) times (images, numbers of all fields): one product sums all subsets.
+    sums = weights @ np.concatenate(columns, axis=1, dtype=np.float64)
+    ends = np.cumsum([column.shape[1] for column in columns])
+    parts = iter(np.split(sums, ends[:-1], axis=1))
 
-    def weighted(column: NDArray[Any]) -> NDArray[Any]:
-        # (subsets, images) times (images, ...): one product sums all subsets.
-        sums = weights @ column.astype(np.float64)
-        return sums if column.dtype.kind == "f" else np.rint(sums).astype(np.int64)
+    def summed(column: NDArray[Any]) -> NDArray[Any]:
+        part = next(parts).reshape(len(weights), *column.shape[1:])
+        return part if column.dtype.kind == "f" else np.rint(part).astype(np.int64)
 
-    return tally.each(weighted).rows()
+    return tally.each(summed).rows()
 
 
 def _scalars(scores: Scores) -> dict[str, float | None]:
