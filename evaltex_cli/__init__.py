@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from evaltex_cli.api.convert import convert
     from evaltex_cli.api.diagnose import diagnose
     from evaltex_cli.api.evaluate import evaluate
+    from evaltex_cli.api.find_suspects import find_suspects
     from evaltex_cli.api.rank import rank
     from evaltex_cli.api.results import save_results, write_report
     from evaltex_cli.api.sweep import sweep
     from evaltex_cli.api.validate import validate
+    from evaltex_cli.audit.audit import Audit
     from evaltex_cli.comparison.comparison import Comparison
     from evaltex_cli.conversion.conversion import Converted
     from evaltex_cli.diagnosis.diagnosis import Diagnosis
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Accumulator",
+    "Audit",
     "ByProtocol",
     "Comparison",
     "ConfigError",
@@ -53,6 +56,7 @@ __all__ = [
     "convert",
     "diagnose",
     "evaluate",
+    "find_suspects",
     "image_objects",
     "rank",
     "save_results",
@@ -67,6 +71,7 @@ _HOMES = {
     "Evaluation": "evaluation.evaluation",
     "ByProtocol": "evaluation.evaluations",
     "Evaluations": "evaluation.evaluations",
+    "Audit": "audit.audit",
     "Comparison": "comparison.comparison",
     "Converted": "conversion.conversion",
     "Diagnosis": "diagnosis.diagnosis",
@@ -76,6 +81,7 @@ _HOMES = {
     "evaluate": "api.evaluate",
     "compare": "api.compare",
     "diagnose": "api.diagnose",
+    "find_suspects": "api.find_suspects",
     "rank": "api.rank",
     "save_results": "api.results",
     "sweep": "api.sweep",

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from evaltex_cli.audit import agreement, readings, regions, scenes, unmatched
+from evaltex_cli.audit import agreement, readings, regions, scenes, unmatched, what_if
 from evaltex_cli.audit.evidence import Evidence
 from evaltex_cli.audit.findings import AGREE, Findings
 from evaltex_cli.audit.scenes import Scene
 from evaltex_cli.audit.suspects import AuditedObject, Box, Suspect
 from evaltex_cli.audit.what_if import WhatIf
-from evaltex_cli.conversion import patching
-from evaltex_cli.display import Record
+from evaltex_cli.conversion import patches, patching
+from evaltex_cli.display import Record, Table
+from evaltex_cli.errors import counted
 from evaltex_cli.evaluation.inputs import Inputs
+from evaltex_cli.evaluation.protocol_warnings import of_detectors
 from evaltex_cli.formats.base import DONT_CARE
 from evaltex_cli.records import Ints
 from evaltex_cli.runtime import OrderedMap
@@ -31,6 +35,7 @@ KINDS: tuple[Callable[[Evidence], Findings], ...] = (
     readings.dont_care,
 )
 ALONE = "all detectors have almost the same detections: with one that counts, none can agree"
+SUSPICION = 0.5
 DECIMALS = 6
 """Of suspicions: what rounding may change does not change their order."""
 
@@ -71,6 +76,53 @@ class Audit(Record):
     suspicion: float
     warnings: list[str]
 
+    def shown(self) -> Table:
+        """Return one line for each kind of suspects."""
+        kinds = Counter(one.kind for one in self.suspects)
+        likely = Counter(one.kind for one in self.suspects if one.suspicion >= self.suspicion)
+        rows = [["suspects", "all", f"from {self.suspicion:g}"]]
+        rows += [[kind, str(kinds[kind]), str(likely[kind])] for kind in patches.KINDS]
+        detectors = counted(len(self.independent), "{count} independent detector[s]")
+        objects = counted(self.scene.gt.count, "{count} object[s]")
+        return Table(f"Audit of {objects} by {detectors}", rows)
+
+
+def audit(
+    inputs: Mapping[str, Inputs],
+    protocols: Mapping[str, Any],
+    suspicion: float = SUSPICION,
+    ordered_map: OrderedMap = map,
+) -> Audit:
+    """Audit a ground truth, and rank the detectors with and without the suspects.
+
+    Parameters
+    ----------
+    inputs : mapping
+        Label of each detector -> the ground truth and its detections.
+    protocols : mapping
+        Name -> parameters record of the protocols to rank by.
+    suspicion : float
+        From which suspects are left out.
+    ordered_map : callable
+        What does the work (`workers`).
+
+    Raises
+    ------
+    InputError
+        As `evaluate.evaluate_inputs`, and if no protocol serves all detectors.
+    """
+    inputs = dict(sorted(inputs.items()))
+    scored, left_out = what_if.scored(inputs, protocols, ordered_map)
+    found = audited(inputs, ordered_map)
+    likely = [one for one in found.suspects if one.suspicion >= suspicion]
+    compared = what_if.what_if(inputs, scored, likely, ordered_map)
+    warned = of_detectors(
+        (name, [(label, one.warnings) for label, one in of_one.items()])
+        for name, of_one in scored.items()
+    )
+    warnings = [*left_out, *warned, *found.warnings]
+    return replace(found, what_if=compared, suspicion=suspicion, warnings=warnings)
+
 
 def audited(inputs: Mapping[str, Inputs], ordered_map: OrderedMap = map) -> Audit:
     """Audit a ground truth.
@@ -106,7 +158,7 @@ def audited(inputs: Mapping[str, Inputs], ordered_map: OrderedMap = map) -> Audi
     suspects.sort(key=lambda one: (-one.suspicion, one.image, one.box, one.kind, one.objects))
     copies = {labels[k]: labels[of] for k, of in enumerate(counting.outlines.tolist()) if of != k}
     warnings = [ALONE] if len(detectors) < AGREE else []
-    return Audit(suspects, scene, labels, detectors, readers, copies, {}, 0.5, warnings)
+    return Audit(suspects, scene, labels, detectors, readers, copies, {}, SUSPICION, warnings)
 
 
 def _numbered(first: Ints, labels: Sequence[str]) -> tuple[Ints, list[str]]:

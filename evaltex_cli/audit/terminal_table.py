@@ -5,10 +5,9 @@ and without them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import get_args
 
 from evaltex_cli.audit.audit import Audit
-from evaltex_cli.audit.suspects import Kind, Suspect
+from evaltex_cli.audit.suspects import Suspect
 from evaltex_cli.audit.what_if import WhatIf
 from evaltex_cli.errors import counted
 from evaltex_cli.protocols.base import load
@@ -46,12 +45,7 @@ def _head(audit: Audit, screen: Screen) -> Iterator[str]:
 
 
 def _kinds(audit: Audit, screen: Screen) -> Iterator[str]:
-    rows = [["suspects", "all", f"from {audit.suspicion:g}"]]
-    for kind in get_args(Kind):
-        of_kind = [one for one in audit.suspects if one.kind == kind]
-        likely = sum(one.suspicion >= audit.suspicion for one in of_kind)
-        rows.append([kind, str(len(of_kind)), str(likely)])
-    head, *lines = fitted(rows, screen.columns)
+    head, *lines = fitted(audit.shown().rows, screen.columns)
     yield from (screen.paint(head, "bold"), *lines)
 
 

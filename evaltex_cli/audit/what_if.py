@@ -98,8 +98,9 @@ def without(gt: Source, suspects: Sequence[Suspect]) -> Source:
 
 def scored(
     inputs: Mapping[str, Inputs], protocols: Mapping[str, Any], ordered_map: OrderedMap = map
-) -> dict[str, dict[str, Evaluation]]:
-    """Return protocol -> detector -> its evaluation, of the protocols that serve all detectors.
+) -> tuple[dict[str, dict[str, Evaluation]], list[str]]:
+    """Return protocol -> detector -> its evaluation, of the protocols that serve all detectors; and
+    why others are left out.
 
     Raises
     ------
@@ -113,7 +114,13 @@ def scored(
     served = {name: of_one for name, of_one in found.items() if len(of_one) == len(inputs)}
     if not served:
         raise InputError("no protocol serves all detectors; choose another, such as iou")
-    return served
+    left_out = [
+        f"left out: {name} ({label}: no transcriptions)"
+        for name, of_one in found.items()
+        for label in inputs
+        if label not in of_one
+    ]
+    return served, left_out
 
 
 def what_if(
@@ -142,7 +149,7 @@ def what_if(
         name: next(iter(of_one.values())).parameters for name, of_one in scored_with.items()
     }
     changed = {label: replace(one, gt=without(one.gt, suspects)) for label, one in inputs.items()}
-    scored_without = scored(changed, parameters, ordered_map)
+    scored_without, _ = scored(changed, parameters, ordered_map)
     return {
         name: _compared(name, scored_with[name], scored_without[name]) for name in scored_without
     }

@@ -87,7 +87,7 @@ def command(
         if options.dont_care != DONT_CARE_OBJECTS[0]:
             stop("an audit is of the ground truth as it is; leave out --dont-care")
         named = named_detectors(tuple(detections), labels)
-        from evaltex_cli.audit import audit, tables, terminal_table, what_if
+        from evaltex_cli.audit import audit, tables, terminal_table
         from evaltex_cli.audit.patches import patch_of
         from evaltex_cli.conversion.patches import write_patch
         from evaltex_cli.evaluation.inputs import open_inputs
@@ -98,11 +98,7 @@ def command(
             inputs = {
                 label: open_inputs(gt, det, options, ordered_map) for label, det in named.items()
             }
-            scored = what_if.scored(inputs, parameters, ordered_map)
-            found = audit.audited(inputs, ordered_map)
-            likely = [one for one in found.suspects if one.suspicion >= suspicion]
-            compared = what_if.what_if(inputs, scored, likely, ordered_map)
-        found = replace(found, what_if=compared, suspicion=suspicion)
+            found = audit.audit(inputs, parameters, suspicion, ordered_map)
         if report is not None or patch_file is not None:
             patch = patch_of(_identity(gt, detections[0], options), found.suspects)
             if patch_file is not None:

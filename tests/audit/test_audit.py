@@ -6,11 +6,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from shared_data import DATA, needs
 
+import evaltex_cli
 from evaltex_cli.audit.audit import ALONE, Audit, audited
 from evaltex_cli.audit.scenes import SAME
 from evaltex_cli.audit.suspects import Kind, Suspect
+from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.arrays import OneImage, image_objects, objects_of
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.formats import memory
@@ -194,6 +198,45 @@ def test_pages_without_objects_or_detections() -> None:
     for gt, seen in (([], []), ([], WORDS), (WORDS, [])):
         found = audit_of_page(gt, seen)
         assert {one.kind for one in found.suspects} <= {"missing", "unfound"}
+
+
+BOXES = st.lists(
+    st.tuples(
+        *[st.integers(0, 60), st.integers(0, 60), st.integers(1, 30), st.integers(1, 30)]
+    ).map(lambda box: [box[0], box[1], box[0] + box[2], box[1] + box[3]]),
+    max_size=8,
+)
+
+
+@given(gt=BOXES, seen=st.lists(BOXES, min_size=2, max_size=4), data=st.data())
+def test_suspects_of_any_boxes(
+    gt: list[list[int]], seen: list[list[list[int]]], data: st.DataObject
+) -> None:
+    """They are of the objects, bounded, sorted, and the same whatever the order of detections."""
+    texts = data.draw(st.lists(st.sampled_from(["", "a", "b"]), min_size=len(gt), max_size=len(gt)))
+    hidden = data.draw(st.lists(st.booleans(), min_size=len(gt), max_size=len(gt)))
+    page = image_objects(gt, texts=texts, dont_care=hidden)
+    detectors = {f"d{k}": {"page": boxes} for k, boxes in enumerate(seen)}
+    found = audit_of({"page": page}, detectors)
+    values = [one.suspicion for one in found.suspects]
+    assert values == sorted(values, reverse=True)
+    for one in found.suspects:
+        assert 0 <= one.suspicion <= 1
+        assert [each.vertices for each in one.current] == [
+            tuple(map(tuple, np.reshape(gt[number - 1], (2, 2)).tolist())) for number in one.objects
+        ]
+        assert set(one.detectors) <= set(found.independent) | set(found.readers)
+    turned = {label: {"page": of_one["page"][::-1]} for label, of_one in detectors.items()}
+    other = audit_of({"page": page}, turned)
+    assert [(one.kind, one.objects, one.suspicion, one.box) for one in found.suspects] == [
+        (one.kind, one.objects, one.suspicion, one.box) for one in other.suspects
+    ]
+
+
+def test_masks_are_refused() -> None:
+    mask = np.ones((1, 8, 8), bool)
+    with pytest.raises(InputError, match="expected boxes and polygons"):
+        evaltex_cli.find_suspects([mask], [[mask], [mask]])
 
 
 # Real data ----------------------------------------------------------------------------------------
