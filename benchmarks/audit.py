@@ -38,7 +38,7 @@ SEEN = "merged, parts found"
 
 @dataclass(frozen=True)
 class DataSet:
-    """A ground truth, files of detections, and how many detectors are simulated besides."""
+    """A ground truth, files of detections, and how many more detectors are simulated."""
 
     name: str
     gt: str
