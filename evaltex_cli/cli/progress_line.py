@@ -20,13 +20,20 @@ _ENOUGH = 0.5
 """Seconds of a phase from which on its pace is known."""
 
 
-def text_of(phase: progress.Phase | None, now: float, began: float) -> str:
+def text_of(
+    phase: progress.Phase | None,
+    now: float,
+    began: float,
+    within: progress.Phase | None = None,
+) -> str:
     """Return what the line says.
 
     Parameters
     ----------
     now, began : float
         Seconds of `time.monotonic`; `began` of the command.
+    within : Phase, optional
+        What is under way of the next of the phase's units, such as a detector's images.
     """
     if phase is None:
         return f"working  {_clock(now - began)}"
@@ -34,13 +41,17 @@ def text_of(phase: progress.Phase | None, now: float, began: float) -> str:
     if not phase.total:
         return f"{phase.label}  {_clock(taken)}"
     done = min(phase.done, phase.total)
+    part = min(within.done / within.total, 1.0) if within is not None else 0.0
+    exact = min(done + part, phase.total)
     parts = [
         phase.label,
-        f"{100 * done // phase.total} %",
+        f"{int(100 * exact / phase.total)} %",
         f"{done:,} of {phase.total:,} {phase.unit}",
     ]
-    if done and taken >= _ENOUGH:
-        parts.append(f"{_clock(taken / done * (phase.total - done))} left")
+    if within is not None:
+        parts.append(f"{within.label}: {within.done:,} of {within.total:,} {within.unit}")
+    if exact and taken >= _ENOUGH:
+        parts.append(f"{_clock(taken / exact * (phase.total - exact))} left")
     return "  ".join(parts)
 
 
@@ -66,9 +77,9 @@ class _Line:
             wait = EVERY_SECONDS
             with self._lock:
                 if not self._ended.is_set():
-                    self._write(
-                        text_of(progress.current(), time.monotonic(), self._began)[: columns() - 1]
-                    )
+                    one = progress.current()
+                    text = text_of(one, time.monotonic(), self._began, progress.within(one))
+                    self._write(text[: columns() - 1])
 
     def _write(self, text: str) -> None:
         with suppress(OSError, ValueError):

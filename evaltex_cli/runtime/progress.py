@@ -82,3 +82,10 @@ def current() -> Phase | None:
     """
     phases = tuple(_phases)
     return next((one for one in phases if one.total), phases[-1] if phases else None)
+
+
+def within(outer: Phase | None) -> Phase | None:
+    """Return the phase with a known total that began last within another one."""
+    phases = tuple(_phases)
+    after = phases[phases.index(outer) + 1 :] if outer in phases else ()
+    return next((one for one in reversed(after) if one.total), None)

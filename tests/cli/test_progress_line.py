@@ -17,7 +17,7 @@ from limits import HANG_SECONDS
 
 from evaltex_cli.cli import main, progress_line
 from evaltex_cli.runtime import progress
-from evaltex_cli.runtime.progress import Phase, current, phase, tracked
+from evaltex_cli.runtime.progress import Phase, current, phase, tracked, within
 
 
 class Terminal(io.StringIO):
@@ -71,6 +71,19 @@ def wait_for(text: str, terminal: Terminal) -> None:
 )
 def test_what_it_says(of_phase: Phase | None, shown: str) -> None:
     assert progress_line.text_of(of_phase, now=100, began=0) == shown
+
+
+def test_the_images_of_a_detector_are_shown() -> None:
+    """And count as a part of the detector; one of many is read alone."""
+    ranking = Phase("ranking", "detectors", 4, 1, began=80)
+    evaluating = Phase("evaluating", "images", 500, 250, began=95)
+    shown = "ranking  37 %  1 of 4 detectors  evaluating: 250 of 500 images  0:33 left"
+    assert progress_line.text_of(ranking, 100, 0, evaluating) == shown
+    with phase("ranking", "detectors", 4) as outer:
+        assert within(outer) is None
+        with phase("reading"), phase("evaluating", "images", 5) as inner:
+            assert (current(), within(outer), within(inner)) == (outer, inner, None)
+    assert within(outer) is within(None) is None
 
 
 def test_the_outermost_phase_with_a_total_is_shown() -> None:

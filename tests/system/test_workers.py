@@ -7,6 +7,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -662,6 +663,35 @@ def test_a_cluster_gives_the_same_bytes() -> None:
         Path("gt.txt.gz").write_bytes(gzip.compress(Path("gt.txt").read_bytes()))
         reported = outcome("gt.txt.gz", "det.txt", "res", "--cluster", there, expected=2)["stderr"]
         assert b"packed by gzip" in reported
+
+
+def test_a_cluster_gives_the_same_sweep_and_ranking() -> None:
+    distributed = pytest.importorskip("distributed", reason="the extra cluster is not installed")
+    made = random.Random(0)
+    for folder in ("gt", "one", "two"):
+        Path(folder).mkdir()
+    for k in range(30):
+        boxes = [(70 * n, made.randrange(40)) for n in range(5)]
+        Path("gt", f"{k}.txt").write_text(
+            "".join(f"{x},{y},{x + 60},{y + 20},word\n" for x, y in boxes)
+        )
+        for folder in ("one", "two"):
+            moved = ((x + made.randrange(60), y, x + 60, y + 20) for x, y in boxes)
+            lines = (f"{','.join(map(str, box))},{made.random():.2f}\n" for box in moved)
+            Path(folder, f"{k}.txt").write_text("".join(lines))
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+    ) as local:
+        for command in (
+            ("sweep", "gt", "one", "--protocol", "iou,deteval,cleval"),
+            ("rank", "gt", "one", "two", "--protocol", "iou,evaltex"),
+        ):
+            alone = CliRunner().invoke(main, [*command, "--format", "json"])
+            there = CliRunner().invoke(
+                main, [*command, "--format", "json", "--cluster", local.scheduler_address]
+            )
+            assert (alone.exit_code, there.exit_code) == (0, 0), there.output
+            assert there.output == alone.output
 
 
 def work_or_fail(number: int) -> int:
