@@ -173,6 +173,7 @@ def test_a_run_imports_nothing_it_does_not_need(tmp_path: Path) -> None:
         "PIL",
         "tifffile",
         "numpy.ma",
+        "shutil",
         "zipfile",
         "tempfile",
         "html",

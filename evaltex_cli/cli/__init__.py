@@ -4,7 +4,6 @@ when named, heavy modules inside them.
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Mapping
 from importlib import import_module
@@ -103,6 +102,8 @@ class Entry(click.Group):
         """
         word = next((word for word in args if not word.startswith("-")), "")
         if word and not Path(word).exists():
+            import difflib  # which a run without a fault does without
+
             close = difflib.get_close_matches(word, COMMANDS, n=1, cutoff=0.75)
             if close:
                 raise _wrapped(

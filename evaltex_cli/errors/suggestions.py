@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -54,6 +53,8 @@ class Hints:
         """Return ` (did you mean 'x'?)`, or nothing, as when `HINT_WORK` is used up."""
         if len(name) > LONGEST_HINTED or self._work < 0 or not self._candidates:
             return ""
+        import difflib  # which a run without a fault does without
+
         close = difflib.get_close_matches(name, self._affordable(name), n=1, cutoff=0.6)
         return f" (did you mean {quote(close[0])}?)" if close else ""
 

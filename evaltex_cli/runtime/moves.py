@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -36,6 +35,8 @@ def remove_tree(folder: Path) -> None:
     except FileNotFoundError:
         return
     except OSError:
+        import shutil  # which most runs do without
+
         shutil.rmtree(folder)
 
 
