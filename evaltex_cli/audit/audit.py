@@ -22,6 +22,7 @@ from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.protocol_warnings import of_detectors
 from evaltex_cli.formats.base import DONT_CARE
 from evaltex_cli.records import Ints
+from evaltex_cli.records.rows import packed
 from evaltex_cli.runtime import OrderedMap
 
 KINDS: tuple[Callable[[Evidence], Findings], ...] = (
@@ -55,7 +56,7 @@ class Audit(Record):
     independent : list of str
         Labels of the detectors that count.
     readers : list of str
-        Labels of the detectors whose texts count; they may have the outlines of others.
+        Labels of the detectors with texts that count; they may have the outlines of others.
     copies : dict
         Label of a detector whose outlines do not count -> label of the one that has almost the
         same.
@@ -157,8 +158,11 @@ def audited(inputs: Mapping[str, Inputs], ordered_map: OrderedMap = map) -> Audi
     )
     suspects.sort(key=lambda one: (-one.suspicion, one.image, one.box, one.kind, one.objects))
     copies = {labels[k]: labels[of] for k, of in enumerate(counting.outlines.tolist()) if of != k}
+    texts = packed(scene.det.texts)
+    with_texts = {labels[k] for k in np.unique(scene.detector[texts.stop > texts.start]).tolist()}
+    reading = [label for label in readers if label in with_texts]
     warnings = [ALONE] if len(detectors) < AGREE else []
-    return Audit(suspects, scene, labels, detectors, readers, copies, {}, SUSPICION, warnings)
+    return Audit(suspects, scene, labels, detectors, reading, copies, {}, SUSPICION, warnings)
 
 
 def _numbered(first: Ints, labels: Sequence[str]) -> tuple[Ints, list[str]]:

@@ -147,6 +147,8 @@ def test_recognisers_of_the_same_outlines_are_one_detector_and_several_readers()
     found = audit_of({"page": gt}, seen)
     assert (found.independent, found.readers) == (["a"], ["a", "b"])
     assert found.copies == {"b": "a", "c": "a"}
+    silent = audit_of({"page": gt}, {"a": seen["a"], "b": {"page": WORDS}})
+    assert (silent.readers, silent.copies) == (["a"], {"b": "a"})
 
 
 def test_a_dont_care_object_that_most_detectors_read_alike() -> None:
