@@ -57,7 +57,7 @@ Make: TypeAlias = Callable[[int], bytes]
 PER_FILE = 512
 """Bytes for each file of a folder or archive."""
 PER_IMAGE = 24
-"""Bytes more for each image of an EvaLTex file, or of a table in which every line is one."""
+"""Bytes more for each image of an EvaLTex file."""
 
 
 @pytest.fixture(scope="module")
@@ -291,8 +291,7 @@ def read(server: Server, name: str, document: Document, size: int) -> tuple[Ende
 
 def most(name: str, document: Document, size: int) -> int:
     """Return the bytes of memory that reading a document of a size may take."""
-    of_images = name in ("evaltex", "table") and document.label.startswith("no objects")
-    images = SIZE // 2 if of_images else 0
+    images = SIZE // 2 if name == "evaltex" and document.label.startswith("no objects") else 0
     return FIXED + (1 + document.command) * (8 * size + PER_IMAGE * images)
 
 

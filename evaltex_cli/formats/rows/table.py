@@ -36,6 +36,8 @@ from evaltex_cli.formats.rows.table_columns import Columns, columns_of
 ENDINGS = (".csv", ".tsv")
 MOST_ROWS = 5_000_000
 """Of a file: a row takes several hundred bytes when it is read."""
+_FEW_ROWS = 1 << 16
+"""Rows, and as many as there are images, after which those of one image are joined."""
 _DELIMITERS = ("\t", ";", ",", "|")
 _YES, _NO = ("1", "t", "true", "yes", "y", "1.0"), ("", "0", "f", "false", "no", "n", "0.0")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
@@ -230,7 +232,7 @@ def _collect(tables: list[_Table], side: Side, faults: FaultLog) -> tuple[Images
         if one is not None:
             ranges.add(one)
     scale = scale_of(*ranges.confidences)
-    images = Images()
+    images, most = Images(), _FEW_ROWS
     for image, _, one in _images_of_rows(tables, side, faults):
         known = [sizes.get((image.name, what), 0.0) for what in ("width", "height")]
         image.width, image.height = known
@@ -244,6 +246,9 @@ def _collect(tables: list[_Table], side: Side, faults: FaultLog) -> tuple[Images
                 ]
             image.add(one)
         images.append(image)
+        if len(images) >= most:
+            images.merge()
+            most = 2 * len(images) + _FEW_ROWS
     images.merge()
     notes = [scale.warning()]
     if ranges.are_fractions:
