@@ -5,7 +5,6 @@ full, whatever the file's form.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -243,7 +242,7 @@ def test_form_and_blocks_do_not_matter(
 def test_windows_lines_are_read_in_bulk_too(
     tmp_path: Path, newline: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    only_plain = replace(evaltex_txt._LINES["gt"], exact=lambda _: pytest.fail("read line by line"))
+    only_plain = evaltex_txt._LINES["gt"]._replace(exact=lambda _: pytest.fail("read line by line"))
     monkeypatch.setitem(evaltex_txt._LINES, "gt", only_plain)
     path = tmp_path / "gt.txt"
     path.write_bytes(GT.replace("\n", newline).encode())
