@@ -24,7 +24,7 @@ from evaltex_cli.cli.paths import INPUT, OutputFile, force_option
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work, work_options
 from evaltex_cli.errors import counted
-from evaltex_cli.formats.options import DONT_CARE_OBJECTS, InputOptions
+from evaltex_cli.formats.options import InputOptions
 
 if TYPE_CHECKING:
     from evaltex_cli.audit.audit import Audit
@@ -46,7 +46,7 @@ EXAMPLES = (
     help="Least suspicion of what the ranking leaves out.",
 )
 @protocol_options(help_text="Protocols to rank by.  [default: evaltex]")
-@input_options()
+@input_options("Folder of the pictures, for the page and sizes.", without="dont_care")
 @work_options
 @label_option
 @form_option
@@ -84,8 +84,6 @@ def command(
         gt, *detections = paths
         if len(detections) < 2:
             stop("an audit needs two or more detectors; give GT DET_A DET_B ...")
-        if options.dont_care != DONT_CARE_OBJECTS[0]:
-            stop("an audit is of the ground truth as it is; leave out --dont-care")
         named = named_detectors(tuple(detections), labels)
         from evaltex_cli.audit import audit, tables, terminal_table
         from evaltex_cli.audit.patches import patch_of

@@ -266,24 +266,26 @@ def group(name: str, record: Callable[..., Any], **options: Decorator) -> Decora
 
 def input_options(
     images_help: str = "Folder of the pictures, for sizes GT does not have.",
+    without: str | None = None,
 ) -> Decorator:
     """Return the decorator of a command that reads GT and DET: it gets an
-    `InputOptions`, `options`.
+    `InputOptions`, `options`; it may do without one of the options.
     """
-    return group(
-        "options",
-        InputOptions,
-        gt_format=gt_format_option,
-        det_format=det_format_option,
-        images=images_option(images_help),
-        min_confidence=min_confidence_option,
-        only=only_option,
-        lines=lines_option,
-        invalid=invalid_option,
-        dont_care=dont_care_option,
-        coordinates=coordinates_option,
-        columns=columns_option,
-    )
+    options: dict[str, Decorator] = {
+        "gt_format": gt_format_option,
+        "det_format": det_format_option,
+        "images": images_option(images_help),
+        "min_confidence": min_confidence_option,
+        "only": only_option,
+        "lines": lines_option,
+        "invalid": invalid_option,
+        "dont_care": dont_care_option,
+        "coordinates": coordinates_option,
+        "columns": columns_option,
+    }
+    if without is not None:
+        del options[without]
+    return group("options", InputOptions, **options)
 
 
 class Chosen(NamedTuple):
