@@ -74,7 +74,7 @@ def stretched(name: str, text: str) -> Iterator[tuple[str, Make]]:
         line = data.strip().split(b"\n")[-1] + b"\n"
         yield "blank lines", lambda size: data + b"\n" * size
         yield "lines of blanks", lambda size: data + b" \r\n" * (size // 3)
-        yield "one object again and again", lambda size: data + line * most_lines(size, line)
+        yield "one object again and again", lambda size: data + line * (size // 2 // len(line))
         yield "a long line", lambda size: data + line.strip() * (size // len(line))
         yield "no objects", lambda size: data + b"x\n" * (size // 2)
     elif name.endswith((".xml", ".hocr")):
@@ -111,13 +111,6 @@ def stretched(name: str, text: str) -> Iterator[tuple[str, Make]]:
             "a long name",
             lambda size: json.dumps(value).replace(".jpg", "a" * size + ".jpg").encode(),
         )
-
-
-def most_lines(size: int, line: bytes) -> int:
-    """Return how many lines are so many bytes: less than an image may have if these are refused,
-    but not fewer than half of them.
-    """
-    return max(min(size // len(line), MAX_OBJECTS - 99), size // 2 // len(line))
 
 
 def elements_again(data: bytes) -> Iterator[tuple[str, Make]]:
