@@ -144,7 +144,7 @@ def rules() -> Rules:
     return Rules(
         inputs=[path for kind, path in given if isinstance(kind, Input)],
         pictures=[path for kind, path in given if isinstance(kind, PictureFolder)],
-        files={path: is_of(kind.kind) for kind, path in given if isinstance(kind, OutputFile)},
+        files=[(path, is_of(kind.kind)) for kind, path in given if isinstance(kind, OutputFile)],
         folders=[path for kind, path in given if isinstance(kind, OutputFolder)],
         apart=[path for kind, path in given if type(kind) is Input],
         force=context.meta.get(_FORCE, False),

@@ -12,10 +12,10 @@ import fnmatch
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
@@ -49,7 +49,7 @@ class Rules:
         read.
     pictures : sequence of Path
         Folders of which some files are read: an existing file in them counts as an input.
-    files : mapping
+    files : sequence of (Path, callable)
         Files to write, each with what recognises a file of its kind.
     folders : sequence of Path
         Folders to write.
@@ -63,7 +63,7 @@ class Rules:
 
     inputs: Sequence[Path] = ()
     pictures: Sequence[Path] = ()
-    files: Mapping[Path, IsOwn] = field(default_factory=dict)
+    files: Sequence[tuple[Path, IsOwn]] = ()
     folders: Sequence[Path] = ()
     apart: Sequence[Path] = ()
     force: bool = False
@@ -181,12 +181,12 @@ def guarded(rules: Rules) -> Iterator[None]:
     """
     before = _rules.set(rules)
     try:
-        for file, is_own in rules.files.items():
+        for file, is_own in rules.files:
             refuse_file(file, is_own)
         for folder in rules.folders:
             _refuse_folder(folder)
             _refuse_around(folder, rules.apart)
-        _refuse_twice([*rules.files, *rules.folders])
+        _refuse_twice([*(file for file, _ in rules.files), *rules.folders])
         yield
     finally:
         _rules.reset(before)
@@ -249,7 +249,7 @@ def refuse_shared(place: Path) -> None:
     InputError
     """
     rules, place = _rules.get(), Path(os.path.realpath(place))
-    for file in rules.files if rules else ():
+    for file, _ in rules.files if rules else ():
         if Path(os.path.realpath(file)).is_relative_to(place):
             raise InputError(
                 f"{file}: is the place of a result of the same command; write to another place"
@@ -336,8 +336,10 @@ def _refuse_twice(paths: Sequence[Path]) -> None:
     for path in paths:
         if is_special(path):
             continue
-        first = seen.setdefault(os.path.realpath(path), path)
-        if first is not path:
+        place = os.path.realpath(path)
+        first = seen.get(place)
+        seen[place] = path
+        if first is not None:
             raise InputError(
                 f"{first} and {path}: are the same place, to be written twice; give two places"
             )

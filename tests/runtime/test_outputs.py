@@ -375,6 +375,8 @@ def test_outputs_of_a_command_are_different_places(here: Path) -> None:
         found = run("gt.txt", "det.txt", "res", "--junit", junit, *gates)
         assert found.exit_code == 2, junit
     assert "same place" in run("gt.txt", "det.txt", "x", "--junit", "./x", *gates).stderr
+    same = ("--patch", "x.json", "--report", "x.json")
+    assert "same place" in run("audit", "gt.txt", "det.txt", "det.txt", *same).stderr
     assert tree(here) == before
 
 
