@@ -21,7 +21,7 @@ from evaltex_cli.errors import counted
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.protocol_warnings import of_detectors
 from evaltex_cli.formats.base import DONT_CARE
-from evaltex_cli.records import Ints
+from evaltex_cli.records import Bools, Ints
 from evaltex_cli.records.rows import packed
 from evaltex_cli.runtime import OrderedMap
 
@@ -35,7 +35,7 @@ KINDS: tuple[Callable[[Evidence], Findings], ...] = (
     readings.text,
     readings.dont_care,
 )
-ALONE = "all detectors have almost the same detections: with one that counts, none can agree"
+ALONE = "only one detector counts, as the others have almost its detections or none: none can agree"
 SUSPICION = 0.5
 DECIMALS = 6
 """Of suspicions: what rounding may change does not change their order."""
@@ -143,8 +143,9 @@ def audited(inputs: Mapping[str, Inputs], ordered_map: OrderedMap = map) -> Audi
     labels = sorted(inputs)
     scene = scenes.read([inputs[label] for label in labels], ordered_map)
     counting = agreement.independent(scene, len(labels))
-    group, detectors = _numbered(counting.outlines, labels)
-    reader, readers = _numbered(counting.texts, labels)
+    with_detections = np.bincount(scene.detector, minlength=len(labels)) > 0
+    group, detectors = _numbered(counting.outlines, labels, with_detections)
+    reader, readers = _numbered(counting.texts, labels, with_detections)
     places = agreement.places(scene, group, reader)
     evidence = Evidence(scene, places, group[scene.detector], len(detectors))
     suspects = _without_parts(
@@ -165,9 +166,11 @@ def audited(inputs: Mapping[str, Inputs], ordered_map: OrderedMap = map) -> Audi
     return Audit(suspects, scene, labels, detectors, reading, copies, {}, SUSPICION, warnings)
 
 
-def _numbered(first: Ints, labels: Sequence[str]) -> tuple[Ints, list[str]]:
-    """Return the number of each detector among those that count, and the labels of these."""
-    counting = np.unique(first)
+def _numbered(first: Ints, labels: Sequence[str], some: Bools) -> tuple[Ints, list[str]]:
+    """Return the number of each detector among those that count, and the labels of these: of
+    detectors with some detections, which are all if none has any.
+    """
+    counting = np.unique(first[some] if some.any() else first)
     return np.searchsorted(counting, first), [labels[k] for k in counting.tolist()]
 
 

@@ -34,6 +34,8 @@ def unfound(evidence: Evidence) -> Findings:
     near = np.zeros(scene.gt.count)
     np.maximum.at(near, scene.at_gt, scene.share_of_gt)
     unknown = counted & (evidence.finders == 0) & (near < NEAR)
+    if not scene.det.count:
+        unknown[:] = False  # nothing is known of objects like them
     usual = np.maximum(
         share_in_cell(unknown, counted, sizes(evidence)),
         share_in_cell(unknown, counted, _thirds(evidence)),

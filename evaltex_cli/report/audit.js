@@ -80,7 +80,7 @@
     document.title = `evaltex audit: ${audit.groundTruth}`;
     byId("header").append(
       h("h1", {}, "Audit of ", bdi(audit.groundTruth)),
-      h("p", { class: "quiet" }, `${number(count, "suspect")}; ${number(audit.detectors.length, "detector")}: `, audit.detectors.map((label, k) => [k ? ", " : "", bdi(label)]), audit.independent < audit.detectors.length ? `; ${audit.independent} count, the others are copies` : null));
+      h("p", { class: "quiet" }, `${number(count, "suspect")}; ${number(audit.detectors.length, "detector")}: `, audit.detectors.map((label, k) => [k ? ", " : "", bdi(label)]), audit.independent < audit.detectors.length ? `; ${audit.independent} count, the others are copies or empty` : null));
     if (!count) return byId("main").replaceChildren(h("p", {}, "No place of the ground truth is suspect."));
     byId("header").append(
       h("div", { class: "bar screen" }, h("progress", { id: "progress", max: count || 1, value: 0, "aria-labelledby": "decided" }), h("span", { id: "decided" }),

@@ -196,6 +196,20 @@ def test_with_copies_of_one_detector_alone_nothing_agrees() -> None:
     assert found.warnings == [ALONE]
 
 
+def test_a_detector_without_detections_does_not_count() -> None:
+    gt = {"page": [*WORDS, [500, 0, 580, 20]]}
+    seen = {f"d{k}": {"page": shifted(WORDS, k)} for k in range(3)}
+    alone, found = audit_of(gt, seen), audit_of(gt, {"a": {"page": []}, **seen})
+    assert found.suspects == alone.suspects
+    assert (found.independent, found.copies) == (["d0", "d1", "d2"], {})
+    assert audit_of(gt, {"a": {"page": []}, "d0": seen["d0"]}).warnings == [ALONE]
+
+
+def test_if_all_detectors_are_empty_no_object_is_unfound() -> None:
+    found = audit_of({"page": [*WORDS, WORDS[0]]}, {"a": {"page": []}, "b": {"page": []}})
+    assert [one.kind for one in found.suspects] == ["duplicate"]
+
+
 def test_pages_without_objects_or_detections() -> None:
     for gt, seen in (([], []), ([], WORDS), (WORDS, [])):
         found = audit_of_page(gt, seen)
