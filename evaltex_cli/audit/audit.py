@@ -171,7 +171,8 @@ def _numbered(first: Ints, labels: Sequence[str], some: Bools) -> tuple[Ints, li
     detectors with some detections, which are all if none has any.
     """
     counting = np.unique(first[some] if some.any() else first)
-    return np.searchsorted(counting, first), [labels[k] for k in counting.tolist()]
+    number = np.searchsorted(counting, first).clip(max=len(counting) - 1)
+    return number, [labels[k] for k in counting.tolist()]
 
 
 def _without_parts(suspects: Sequence[Suspect]) -> list[Suspect]:

@@ -199,9 +199,11 @@ def test_with_copies_of_one_detector_alone_nothing_agrees() -> None:
 def test_a_detector_without_detections_does_not_count() -> None:
     gt = {"page": [*WORDS, [500, 0, 580, 20]]}
     seen = {f"d{k}": {"page": shifted(WORDS, k)} for k in range(3)}
-    alone, found = audit_of(gt, seen), audit_of(gt, {"a": {"page": []}, **seen})
-    assert found.suspects == alone.suspects
-    assert (found.independent, found.copies) == (["d0", "d1", "d2"], {})
+    alone = audit_of(gt, seen)
+    for label in ("a", "d00", "e"):  # before, among and after the others
+        found = audit_of(gt, {label: {"page": []}, **seen})
+        assert found.suspects == alone.suspects
+        assert (found.independent, found.copies) == (["d0", "d1", "d2"], {})
     assert audit_of(gt, {"a": {"page": []}, "d0": seen["d0"]}).warnings == [ALONE]
 
 
