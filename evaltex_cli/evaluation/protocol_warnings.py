@@ -57,5 +57,11 @@ def of_detectors(warned: Iterable[tuple[str, Sequence[tuple[str, Sequence[str]]]
             own.setdefault(label, []).append((protocol, rest))
     return [
         *of_protocols(shared),
-        *(f"{label}: {text}" for label, texts in own.items() for text in of_protocols(texts)),
+        *(_labelled(label, text) for label, texts in own.items() for text in of_protocols(texts)),
     ]
+
+
+def _labelled(label: str, text: str) -> str:
+    """Return a warning with the label, unless it begins with a path of this name."""
+    path = text.partition(": ")[0]
+    return text if path.rpartition("/")[2] == label else f"{label}: {text}"

@@ -43,6 +43,8 @@ def test_labels_of_detectors() -> None:
             ("pq", [("a", ["pq: one"]), ("b", ["pq: one", "three"])]),
         ]
     ) == ["iou, pq: one", "two", "b: three"]
+    of_file = [("a.zip", ["of/a.zip: one"]), ("b", ["of/b.zip: two"])]
+    assert of_detectors([("iou", of_file)]) == ["of/a.zip: one", "b: of/b.zip: two"]
 
 
 def lines_of(tmp_path: Path) -> dict[str, Path]:
