@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from evaltex_cli.errors import FaultLog, InputError, Position, Steps, TangledError, quote
 from evaltex_cli.formats.base import ImageText, Place, ReadImages, Source
-from evaltex_cli.formats.confidences import scale_of
+from evaltex_cli.formats.confidences import settle
 from evaltex_cli.formats.files.image_names import unfit_name
 from evaltex_cli.formats.files.names import (
     Lookup,
@@ -67,7 +67,6 @@ _PACK_IMAGE = Struct("=ddiiii?")
 assert _PACK_IMAGE.size == _IMAGE.itemsize
 _PACK_OWNER = Struct("=i")
 _OWNER, _NUMBER = np.dtype([("image", "i4")]), np.dtype([("number", "f8")])
-
 
 Positions: TypeAlias = Callable[[Sequence[str]], Ints]
 """``positions(names)`` returns (n,) images by their names, -1 for a name of no image."""
@@ -196,16 +195,8 @@ class Images:
     # Confidences ----------------------------------------------------------------------------------
 
     def settle_confidences(self, path: Path) -> tuple[str, ...]:
-        """Divide confidences that are percent by 100, and say of which scale those are that are
-        not in [0, 1].
-        """
-        column = self._objects.column("confidence")
-        if not len(column) or np.isnan(column).all():
-            return ()
-        scale = scale_of(float(np.nanmin(column)), float(np.nanmax(column)))
-        if scale.divisor != 1:
-            self._objects.set("confidence", column.astype(np.float64) / scale.divisor)
-        warning = scale.warning()
+        """Divide confidences that are percent by 100, and warn of those not in [0, 1]."""
+        warning = settle(self._objects)
         return (f"{path}: {warning}",) if warning else ()
 
     # Faults ---------------------------------------------------------------------------------------

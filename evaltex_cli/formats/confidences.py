@@ -6,6 +6,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
+from evaltex_cli.formats.narrow import Records
+
 _PERCENT = 100.0
 _LEAST_PERCENT = 10.0
 """Confidences beyond 1 are taken for percent if the highest is above this."""
@@ -49,3 +53,16 @@ def scale_of(lowest: float, highest: float) -> Scale:
     if lowest >= 0 and _LEAST_PERCENT < highest <= _PERCENT:
         return Scale(0.0, highest, _PERCENT)
     return Scale(min(lowest, 0.0), max(highest, 1.0))
+
+
+def settle(objects: Records) -> str | None:
+    """Divide the confidences of records by 100 if they are percent; return a warning of those that
+    are not in [0, 1], None if all are.
+    """
+    confidences = objects.column("confidence")
+    if not len(confidences) or np.isnan(confidences).all():
+        return None
+    scale = scale_of(float(np.nanmin(confidences)), float(np.nanmax(confidences)))
+    if scale.divisor != 1:
+        objects.set("confidence", confidences.astype(np.float64) / scale.divisor)
+    return scale.warning()
