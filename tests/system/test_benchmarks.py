@@ -69,13 +69,13 @@ def test_seconds_of_the_processor_are_those_of_processes_too(module):
 
 
 def test_memory_is_the_peak_of_a_process_and_of_all_it_starts(module, monkeypatch, tmp_path):
-    """The process with the memory waits until it was seen."""
+    """The process with the memory waits until its figure was seen."""
     measure, seen = module("measure"), tmp_path / "seen"
-    kilobytes = measure._kilobytes
+    kilobytes, awaited = measure._kilobytes, "Pss:"
 
     def noted(pid, file, field):
         found = kilobytes(pid, file, field)
-        if found > 200 << 10 and field == "Pss:":
+        if found > 200 << 10 and field == awaited:
             seen.touch()
         return found
 
@@ -88,6 +88,7 @@ def test_memory_is_the_peak_of_a_process_and_of_all_it_starts(module, monkeypatc
     alone, together = measure.peak_memory("-c", program)
     assert alone < 100 and 200 < together < 300
     seen.unlink()
+    awaited = "VmHWM:"
     assert 200 < measure.peak_memory("-c", child)[0] < 300
 
 
