@@ -34,20 +34,13 @@ _SHORT.maxlevel, _SHORT.maxdict, _SHORT.maxlist, _SHORT.maxstring, _SHORT.maxoth
 
 
 class Table(NamedTuple):
-    """What a record shows of itself.
-
-    Attributes
-    ----------
-    title : str
-    rows : sequence of sequence of str
-        The first has the heads of the columns; empty for a title alone.
-    note : str
-        A line below.
-    """
+    """What a record shows of itself."""
 
     title: str
     rows: Sequence[Sequence[str]] = ()
+    """The first has the heads of the columns; empty for a title alone."""
     note: str = ""
+    """A line below."""
 
     def text(self) -> str:
         """Return it as lines of text, of at most `LONGEST_REPR` characters."""

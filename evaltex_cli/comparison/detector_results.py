@@ -23,22 +23,15 @@ from evaltex_cli.runtime import OrderedMap
 
 @dataclass(frozen=True, slots=True, eq=False)
 class System:
-    """One protocol's result of one detector.
-
-    Attributes
-    ----------
-    label : str
-        The detector's name.
-    document : ResultDocument
-    rows : EvidenceRows
-        Each image's evidence, in the ground truth's order.
-    """
+    """One protocol's result of one detector."""
 
     label: str
+    """The detector's name."""
     protocol: Protocol
     parameters: Any
     document: ResultDocument
     rows: EvidenceRows
+    """Each image's evidence, in the ground truth's order."""
 
     @property
     def table(self) -> ImageTable:

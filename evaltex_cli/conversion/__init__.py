@@ -51,28 +51,21 @@ def is_folder(target: Path, to: str | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """How a conversion writes.
-
-    Attributes
-    ----------
-    to : str or None
-        A name in `WRITERS`; None where the target's ending decides.
-    regions : {'own', 'lines'}
-        ``lines`` groups aligned words of similar height into regions (paper, section 3.1); with
-        ``own`` regions stay as they are, which is the object's own ID if the source has none.
-    boxes : bool
-        Whether polygons are written as their bounding boxes.
-    masks : Path or None
-        Folder for label pictures of the objects, 16 bits per pixel; later objects cover earlier
-        ones.
-    mask_format : {'tif', 'png'}
-    patch : Path or None
-        File of which the accepted entries are applied (`patches`); the source is then ground truth.
-    """
+    """How a conversion writes."""
 
     to: str | None = None
+    """A name in `WRITERS`; None where the target's ending decides."""
     regions: str = "own"
+    """'own' or 'lines'. ``lines`` groups aligned words of similar height into regions (paper,
+    section 3.1); with ``own`` regions stay as they are, which is the object's own ID if the source
+    has none."""
     boxes: bool = False
+    """Whether polygons are written as their bounding boxes."""
     masks: Path | None = None
+    """Folder for label pictures of the objects, 16 bits per pixel; later objects cover earlier
+    ones."""
     mask_format: str = "tif"
+    """'tif' or 'png'."""
     patch: Path | None = None
+    """File of which the accepted entries are applied (`patches`); the source is then ground truth.
+    """

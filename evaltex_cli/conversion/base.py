@@ -32,93 +32,62 @@ class Block:
 
 @dataclass(slots=True)
 class Job:
-    """What is written and what came of it.
-
-    Attributes
-    ----------
-    target : Path
-    side : {'gt', 'det'}
-    names : list of str
-        All image names, in order.
-    place : str
-        The source, as messages name it.
-    faults : FaultLog
-        Gets what cannot be written at all.
-    lost : Counter
-        Sentence with ``{count}`` -> how often it is true: what the target does not contain as the
-        source did.
-    written : int
-        Objects in the target.
-    """
+    """What is written and what came of it."""
 
     target: Path
     side: Side
     names: list[str]
+    """All image names, in order."""
     place: str
+    """The source, as messages name it."""
     faults: FaultLog
+    """Gets what cannot be written at all."""
     lost: Counter[str] = field(default_factory=Counter)
+    """Sentence with ``{count}`` -> how often it is true: what the target does not contain as the
+    source did."""
     written: int = 0
+    """Objects in the target."""
 
 
 @dataclass(frozen=True, slots=True)
 class Holds:
-    """What a format holds; IDs are in none of these.
-
-    Attributes
-    ----------
-    texts, confidences, sizes, regions, dont_care : bool
-        `regions` and `dont_care` are of ground truth only.
-    needs_sizes : bool
-        Whether an image of unknown size cannot be written; the size itself may be left out.
-    most_vertices : int or None
-        Of a polygon: 0 if the format holds boxes only, None if any number.
-    boxes : bool
-        Whether a box is a box when it is read again, and not its four corners.
-    whole : bool
-        Whether coordinates are whole numbers from 0 up.
-    exact : bool
-        Whether coordinates and confidences are read again to the last bit.
-    marks : tuple of str
-        Transcriptions that the reader takes for don't care.
-    """
+    """What a format holds; IDs are in none of these."""
 
     texts: bool = True
     confidences: bool = True
     sizes: bool = True
     regions: bool = False
     dont_care: bool = False
+    """`regions` and `dont_care` are of ground truth only."""
     needs_sizes: bool = False
+    """Whether an image of unknown size cannot be written; the size itself may be left out."""
     most_vertices: int | None = None
+    """Of a polygon: 0 if the format holds boxes only, None if any number."""
     boxes: bool = False
+    """Whether a box is a box when it is read again, and not its four corners."""
     whole: bool = False
+    """Whether coordinates are whole numbers from 0 up."""
     exact: bool = True
+    """Whether coordinates and confidences are read again to the last bit."""
     marks: tuple[str, ...] = ()
+    """Transcriptions that the reader takes for don't care."""
 
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """A file that images can be written to.
-
-    Attributes
-    ----------
-    name, title : str
-    write : callable
-        ``write(job, blocks)`` takes all blocks, of which the last may raise, and then puts the file
-        in place.
-    ending : str
-        Of its targets, with the dot.
-    holds : Holds or None
-        What the format holds; None for writers that count what is lost by rules of their own.
-    format : str
-        The reader's name, if the content does not decide.
-    """
+    """A file that images can be written to."""
 
     name: str
     title: str
     write: Callable[[Job, Iterable[Block]], None]
+    """``write(job, blocks)`` takes all blocks, of which the last may raise, and then puts the file
+    in place."""
     ending: str
+    """Of its targets, with the dot."""
     holds: Holds | None = None
+    """What the format holds; None for writers that count what is lost by rules of their own."""
     format: str | None = None
+    """The reader's name, if the content does not decide."""
 
 
 def load(name: str) -> Writer:

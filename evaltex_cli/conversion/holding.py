@@ -45,25 +45,16 @@ _ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".gif", ".webp")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One object as a target holds it.
-
-    Attributes
-    ----------
-    coordinates : list of float
-        x0, y0, x1, y1 of a box; x1, y1, x2, y2, ... of a polygon.
-    text : str
-    dont_care : bool
-    confidence : float or None
-    region : int
-        The number of its region: of those that follow each other, the same only for objects of one
-        region.
-    """
+    """One object as a target holds it."""
 
     coordinates: list[float]
+    """x0, y0, x1, y1 of a box; x1, y1, x2, y2, ... of a polygon."""
     text: str
     dont_care: bool
     confidence: float | None
     region: int
+    """The number of its region: of those that follow each other, the same only for objects of one
+    region."""
 
     @property
     def is_box(self) -> bool:

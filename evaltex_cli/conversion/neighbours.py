@@ -23,22 +23,16 @@ in the usual order."""
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Objects as lines of text.
-
-    Attributes
-    ----------
-    start, stop : (n, 2) float64
-        Where the text begins and ends, halfway between its top and its bottom.
-    across : (n, 2) float64
-        From its top to its bottom, in the mean of both ends and the middle.
-    heights : (n,) float64
-        Lengths of `across`; 0 of what has fewer than three vertices.
-    """
+    """Objects as lines of text."""
 
     start: Floats
     stop: Floats
+    """`start` and `stop`: (n, 2) float64. Where the text begins and ends, halfway between its top
+    and its bottom."""
     across: Floats
+    """(n, 2) float64. From its top to its bottom, in the mean of both ends and the middle."""
     heights: Floats
+    """(n,) float64. Lengths of `across`; 0 of what has fewer than three vertices."""
 
 
 def lines_of(objects: Objects) -> Lines:

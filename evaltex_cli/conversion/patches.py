@@ -26,89 +26,57 @@ SCHEMA = 1
 
 @dataclass(frozen=True, slots=True)
 class AuditedObject:
-    """An object of the ground truth as it is, or as it should be.
-
-    Attributes
-    ----------
-    vertices : tuple of (x, y)
-        Three or more of a polygon as drawn; of a box its two corners, x0, y0 and x1, y1.
-    text : str
-        Its transcription, empty if there is none.
-    dont_care : bool
-    """
+    """An object of the ground truth as it is, or as it should be."""
 
     vertices: tuple[tuple[float, float], ...]
+    """Three or more of a polygon as drawn; of a box its two corners, x0, y0 and x1, y1."""
     text: str = ""
+    """Its transcription, empty if there is none."""
     dont_care: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class GroundTruth:
-    """Which ground truth a patch is of.
-
-    Attributes
-    ----------
-    images, objects : int
-        How many it has.
-    digest : str
-        Of the names of the images and of the vertices, transcriptions and don't-care flags of their
-        objects (`patching.Identity`): the same in every format and in any order.
-    """
+    """Which ground truth a patch is of."""
 
     images: int
     objects: int
+    """`images` and `objects`: how many it has."""
     digest: str
+    """Of the names of the images and of the vertices, transcriptions and don't-care flags of their
+    objects (`patching.Identity`): the same in every format and in any order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A change of one image.
-
-    Attributes
-    ----------
-    kind : str
-        One of `KINDS`.
-    image : str
-        Its name in the ground truth.
-    objects : tuple of int
-        IDs of the objects that it replaces; none for an object that is missing.
-    suspicion : float
-        In [0, 1].
-    current : tuple of AuditedObject
-        These objects as they are, in the order of `objects`.
-    proposed : tuple of AuditedObject
-        What should be in their place; none to remove them.
-    accept : bool
-        Whether it is applied.
-    fault : str
-        Of an injected fault which one of `faults.FAULTS` it undoes, otherwise empty.
-    """
+    """A change of one image."""
 
     kind: Kind
+    """One of `KINDS`."""
     image: str
+    """Its name in the ground truth."""
     objects: tuple[int, ...]
+    """IDs of the objects that it replaces; none for an object that is missing."""
     suspicion: float
+    """In [0, 1]."""
     current: tuple[AuditedObject, ...]
+    """These objects as they are, in the order of `objects`."""
     proposed: tuple[AuditedObject, ...]
+    """What should be in their place; none to remove them."""
     accept: bool = False
+    """Whether it is applied."""
     fault: str = ""
+    """Of an injected fault which one of `faults.FAULTS` it undoes, otherwise empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """A ground truth's entries.
-
-    Attributes
-    ----------
-    ground_truth : GroundTruth
-    entries : tuple of Entry
-    seed : int or None
-        Of the random choice of injected faults; None for an audit.
-    """
+    """A ground truth's entries."""
 
     ground_truth: GroundTruth
     entries: tuple[Entry, ...]
     seed: int | None = None
+    """Of the random choice of injected faults; None for an audit."""
 
 
 def write_patch(path: Path, patch: Patch) -> None:

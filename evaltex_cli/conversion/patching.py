@@ -38,19 +38,12 @@ MASKS = (
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Objects of an image of a batch, and what replaces them.
-
-    Attributes
-    ----------
-    image : int
-        Its index in the batch.
-    rows : tuple of int
-        The replaced objects' rows in the batch.
-    proposed : tuple of AuditedObject
-    """
+    """Objects of an image of a batch, and what replaces them."""
 
     image: int
+    """Its index in the batch."""
     rows: tuple[int, ...]
+    """The replaced objects' rows in the batch."""
     proposed: tuple[AuditedObject, ...]
 
 

@@ -140,17 +140,10 @@ def kind_of(sentence: str) -> str:
 
 @dataclass(slots=True)
 class EqualFaults:
-    """Faults that differ only in their places, and in the names and numbers they contain.
-
-    Attributes
-    ----------
-    first : list of Fault
-        The first `PLACES`.
-    count : int
-    files : set of str
-    """
+    """Faults that differ only in their places, and in the names and numbers they contain."""
 
     first: list[Fault] = field(default_factory=list)
+    """The first `PLACES`."""
     count: int = 0
     files: set[str] = field(default_factory=set)
 

@@ -49,31 +49,21 @@ def picture_stamps(masks: MaskFolders | None, names: Sequence[str]) -> Ints | No
 
 
 class BatchTask(NamedTuple):
-    """Some images, with what reads them, fit to be sent to another process.
-
-    Attributes
-    ----------
-    names : sequence of str
-        Of the ground truth.
-    present : (images,) bool
-        Whether the detections name the image.
-    gt, det : callable
-        Read the images of `names`, and those of them that are present.
-    is_counted : bool
-        Whether anybody wants the evidence, not only the faults.
-    stamps : (2, images, 2) int64 or None
-        Of the label pictures, where there are any (`picture_stamps`).
-    lines : callable or None
-        Reads the images of `names` of the ground truth of lines, if there is one.
-    """
+    """Some images, with what reads them, fit to be sent to another process."""
 
     names: Sequence[str]
+    """Of the ground truth."""
     present: Bools
+    """(images,) bool. Whether the detections name the image."""
     gt: Read
     det: Read
+    """`gt` and `det`: read the images of `names`, and those of them that are present."""
     is_counted: bool
+    """Whether anybody wants the evidence, not only the faults."""
     stamps: Ints | None = None
+    """(2, images, 2) int64. Of the label pictures, where there are any (`picture_stamps`)."""
     lines: Read | None = None
+    """Reads the images of `names` of the ground truth of lines, if there is one."""
 
 
 class Refused(typing.NamedTuple):

@@ -46,21 +46,14 @@ OPTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Protocols and their parameters records.
-
-    Attributes
-    ----------
-    records : mapping
-        Name -> parameters record.
-    is_one : bool
-        Whether one name was given, so that the result is of one.
-    is_all : bool
-        Whether ``"all"`` was given, so that what the input does not allow is left out.
-    """
+    """Protocols and their parameters records."""
 
     records: Mapping[str, Any]
+    """Name -> parameters record."""
     is_one: bool = True
+    """Whether one name was given, so that the result is of one."""
     is_all: bool = False
+    """Whether ``"all"`` was given, so that what the input does not allow is left out."""
 
     def result(
         self, evaluations: Mapping[str, Evaluation], left_out: Mapping[str, str] | None = None

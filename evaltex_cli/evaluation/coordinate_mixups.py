@@ -37,19 +37,13 @@ _STRETCHES = (0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2)
 
 @dataclass(frozen=True, slots=True)
 class Misreading:
-    """What would make the sides agree.
-
-    Attributes
-    ----------
-    reading : str
-        How they would have to be read.
-    before, after : float
-        `agreement` as they are read, and so.
-    """
+    """What would make the sides agree."""
 
     reading: str
+    """How they would have to be read."""
     before: float
     after: float
+    """`agreement` as they are read, and so."""
 
     def __str__(self) -> str:
         return f"{self.reading} (mean best IoU {self.before:.2f} as read, {self.after:.2f} so)"

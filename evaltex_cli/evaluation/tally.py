@@ -87,22 +87,16 @@ class SinkWork(NamedTuple):
 
 
 class Sink(NamedTuple):
-    """What is done with the evidence of every batch.
-
-    Attributes
-    ----------
-    make : callable
-        ``make(run, batch, evidence)``, called where the batch is measured: with several processes
-        in one of these, so it and its result must be fit to be sent there and back.
-    take : callable
-        ``take(run, made)`` gets, in this process, what `make` returned, in the order of the images.
-    with_matches : bool
-        Whether `make` needs the matches of the evidence.
-    """
+    """What is done with the evidence of every batch."""
 
     make: Make
+    """``make(run, batch, evidence)``, called where the batch is measured: with several processes in
+    one of these, so it and its result must be fit to be sent there and back."""
     take: Callable[[Run, Any], None]
+    """``take(run, made)`` gets, in this process, what `make` returned, in the order of the images.
+    """
     with_matches: bool = True
+    """Whether `make` needs the matches of the evidence."""
 
     @property
     def work(self) -> SinkWork:
@@ -121,18 +115,12 @@ class Sink(NamedTuple):
 
 
 class ImageSink(NamedTuple):
-    """What is done with the results of the images of every batch.
-
-    Attributes
-    ----------
-    make : callable
-        ``make(run, batch, results)``, called where the batch is measured, as that of `Sink`.
-    take : callable
-        As that of `Sink`.
-    """
+    """What is done with the results of the images of every batch."""
 
     make: Callable[[Run, ImageBatch, Sequence[ImageResult]], Any]
+    """``make(run, batch, results)``, called where the batch is measured, as that of `Sink`."""
     take: Callable[[Run, Any], None]
+    """As that of `Sink`."""
 
 
 def sink_of_images(sinks: Sequence[ImageSink]) -> Sink:

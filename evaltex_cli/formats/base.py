@@ -25,72 +25,46 @@ IN_FRACTIONS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadImages:
-    """What a reader returns for a list of images.
-
-    Attributes
-    ----------
-    sizes : (images, 2) float64
-        Heights and widths, 0 if not known.
-    objects : Objects
-    repairs : GeometryCounts
-        How many polygons were repaired.
-    unconfident : int
-        How many objects were left out for their confidence.
-    faults : FaultLog
-        What could not be read; the objects are then not complete.
-    in_fractions : (images,) bool, or None
-        The images with coordinates that are fractions of the page's width and height; None if all
-        are in pixels.
-    pictures : sequence of PictureRuns or None, or None
-        The pixels of the objects of each image, labelled by their IDs, of objects that are masks in
-        memory.
-    """
+    """What a reader returns for a list of images."""
 
     sizes: Floats
+    """(images, 2) float64. Heights and widths, 0 if not known."""
     objects: Objects
     repairs: GeometryCounts = field(default_factory=GeometryCounts)
+    """How many polygons were repaired."""
     unconfident: int = 0
+    """How many objects were left out for their confidence."""
     faults: FaultLog = field(default_factory=FaultLog)
+    """What could not be read; the objects are then not complete."""
     in_fractions: Bools | None = None
+    """(images,) bool. The images with coordinates that are fractions of the page's width and
+    height; None if all are in pixels."""
     pictures: Sequence[PictureRuns | None] | None = None
+    """The pixels of the objects of each image, labelled by their IDs, of objects that are masks in
+    memory."""
 
 
 class ImageText(NamedTuple):
-    """The text of one image.
-
-    Attributes
-    ----------
-    file : str
-        As messages name it.
-    first : int
-        Number of its first line in the file.
-    text : bytes
-    fault : (int, str, str) or None
-        Why it cannot be read: the index of a line, what is there and what is expected.
-    """
+    """The text of one image."""
 
     file: str
+    """As messages name it."""
     first: int
+    """Number of its first line in the file."""
     text: bytes
     fault: tuple[int, str, str] | None = None
+    """Why it cannot be read: the index of a line, what is there and what is expected."""
 
 
 class Place(NamedTuple):
-    """Where an image is in an input.
-
-    Attributes
-    ----------
-    file : str
-        As messages name it.
-    at : Position or tuple
-        Where its name is in the file, or what leads to it in JSON; empty where no place has it.
-    objects : sequence of Position or tuple
-        The same for its objects, where `Objects` do not know their lines.
-    """
+    """Where an image is in an input."""
 
     file: str
+    """As messages name it."""
     at: Position | Steps
+    """Where its name is in the file, or what leads to it in JSON; empty where no place has it."""
     objects: Sequence[Position | Steps]
+    """The same for its objects, where `Objects` do not know their lines."""
 
 
 class Content(Protocol):
@@ -123,46 +97,31 @@ class Filter(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """An indexed input: its images are known, their objects not yet read.
-
-    Attributes
-    ----------
-    path : str
-        As the user wrote it; messages begin with it.
-    format : str
-        Name of the format in `FORMATS`.
-    sha256 : str
-        Of the file's bytes; of the sorted listing of entries and their hashes for a folder.
-    names : sequence of str
-        Image names, unique, in the order of the input.
-    weights : (images,) integers
-        Bytes of each image's text: what batches are bounded by.
-    content : Content
-    warnings : tuple of str
-        What the user should know about the input.
-    labels : callable or None
-        ``labels(position)`` returns the image's label picture, (height, width) int64 of object IDs
-        and 0, where the format has pictures of its own.
-    min_confidence : float or None
-        The least confidence of the objects that it gives (`filters.only_confident`); None where it
-        gives all.
-    filters : tuple of Filter
-    polygons : (images,) bool or None
-        Which images may have objects of other than four vertices; None where the index does not
-        say.
-    """
+    """An indexed input: its images are known, their objects not yet read."""
 
     path: str
+    """As the user wrote it; messages begin with it."""
     format: str
+    """Name of the format in `FORMATS`."""
     sha256: str
+    """Of the file's bytes; of the sorted listing of entries and their hashes for a folder."""
     names: Sequence[str]
+    """Image names, unique, in the order of the input."""
     weights: Ints
+    """(images,) integers. Bytes of each image's text: what batches are bounded by."""
     content: Content
     warnings: tuple[str, ...] = ()
+    """What the user should know about the input."""
     labels: Callable[[int], Ints] | None = None
+    """``labels(position)`` returns the image's label picture, (height, width) int64 of object IDs
+    and 0, where the format has pictures of its own."""
     min_confidence: float | None = None
+    """The least confidence of the objects that it gives (`filters.only_confident`); None where it
+    gives all."""
     filters: tuple[Filter, ...] = ()
     polygons: Bools | None = None
+    """(images,) bool. Which images may have objects of other than four vertices; None where the
+    index does not say."""
 
     def part(self, positions: Ints) -> SourcePart:
         """Return the images at these positions of `names`, to be read here or
@@ -227,55 +186,39 @@ Indexer: TypeAlias = Callable[[Path, Side, FaultLog], Source]
 class Format:
     """A file format: all that is known of it, so that one file and one line of the registry add
     one.
-
-    Attributes
-    ----------
-    name, title : str
-        What the user types, and one line about it.
-    recognises : callable
-        ``recognises(path)`` says by content whether a file or folder is of this format.
-    index : Indexer
-    four_corners : bool
-        Whether every object is a box or has four vertices, whatever the file holds.
-    recognised_by : str
-        What `recognises` looks for, as a phrase; empty where a user must name the format.
-    layout : str
-        One object, or the elements around it, as the documentation shows them.
-    sample : str, bytes, mapping of these by file name, or a function that returns one
-        A small ground truth of this format, with one object or more: of one file, or of the files
-        of a folder.
-    ending : str
-        Of documents, with the dot: a folder or archive is of this format only if it has at least as
-        many files of this ending as of any other format's, and more than .txt. Empty where
-        `recognises` decides alone.
-    why : callable or None
-        ``why(path)`` says what a recognised input has, where `recognised_by` does not say all.
-    fractions : bool
-        Whether coordinates may be fractions of the page (`ReadImages.in_fractions`).
-    more_endings : tuple of str
-        Other endings that its documents may have.
-    option : str
-        Name of an attribute of `InputOptions` that says how the format is read; empty if there is
-        none.
-    index_by : callable or None
-        ``index_by(value)`` returns the indexer by that option's value; `index` is used if it is
-        None.
     """
 
     name: str
     title: str
+    """`name` and `title`: what the user types, and one line about it."""
     recognises: Callable[[Path], bool]
+    """``recognises(path)`` says by content whether a file or folder is of this format."""
     index: Indexer
     four_corners: bool = False
+    """Whether every object is a box or has four vertices, whatever the file holds."""
     recognised_by: str = ""
+    """What `recognises` looks for, as a phrase; empty where a user must name the format."""
     layout: str = ""
+    """One object, or the elements around it, as the documentation shows them."""
     sample: Sample | Callable[[], Sample] = ""
+    """A str, bytes, a mapping of these by file name, or a function that returns one. A small ground
+    truth of this format, with one object or more: of one file, or of the files of a folder."""
     ending: str = ""
+    """Of documents, with the dot: a folder or archive is of this format only if it has at least as
+    many files of this ending as of any other format's, and more than .txt. Empty where `recognises`
+    decides alone."""
     why: Callable[[Path], str] | None = None
+    """``why(path)`` says what a recognised input has, where `recognised_by` does not say all."""
     fractions: bool = False
+    """Whether coordinates may be fractions of the page (`ReadImages.in_fractions`)."""
     more_endings: tuple[str, ...] = ()
+    """Other endings that its documents may have."""
     option: str = ""
+    """Name of an attribute of `InputOptions` that says how the format is read; empty if there is
+    none."""
     index_by: Callable[[Any], Indexer] | None = None
+    """``index_by(value)`` returns the indexer by that option's value; `index` is used if it is
+    None."""
 
     @property
     def endings(self) -> tuple[str, ...]:

@@ -73,23 +73,17 @@ Positions: TypeAlias = Callable[[Sequence[str]], Ints]
 
 
 class _Order(NamedTuple):
-    """Where objects, their numbers and strings are, and the steps of images.
-
-    Attributes
-    ----------
-    offsets : (images + 1,) integers
-        Of the objects of each image, in their order.
-    objects : (objects,) integers or None
-        The objects image by image; None if they are in this order.
-    numbers, strings : (objects + 1,) integers
-    steps : (images + 1,) integers
-    """
+    """Where objects, their numbers and strings are, and the steps of images."""
 
     offsets: NDArray[Any]
+    """(images + 1,) integers. Of the objects of each image, in their order."""
     objects: NDArray[Any] | None
+    """(objects,) integers. The objects image by image; None if they are in this order."""
     numbers: NDArray[Any]
     strings: NDArray[Any]
+    """`numbers` and `strings`: (objects + 1,) integers."""
     steps: NDArray[Any]
+    """(images + 1,) integers."""
 
 
 class Images:

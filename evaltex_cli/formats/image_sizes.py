@@ -158,18 +158,12 @@ def _pictures_of(source: Source, folder: Path) -> _Sizes:
 class _Sizes:
     """A `base.Filter` that gives images without a size that of their picture, and makes fractions
     pixels by it.
-
-    Attributes
-    ----------
-    pictures : sequence of Path or None
-        From `base`.
-    stamps : (images, 2) int64
-        Of the pictures when they were found.
-    base : Path
     """
 
     pictures: Sequence[Path | None]
+    """From `base`."""
     stamps: Ints
+    """(images, 2) int64. Of the pictures when they were found."""
     base: Path
 
     def part(self, positions: Ints) -> _Sizes:
@@ -231,19 +225,13 @@ def with_sizes_of_each_other(
 class _SizesOfPartners:
     """A `base.Filter` that makes fractions pixels by the sizes of the same images on the other
     side.
-
-    Attributes
-    ----------
-    others : SourcePart
-    partners : (images,) int64
-        Positions in `others`, below 0 for an image that is not there.
-    pictures : _Sizes or None
-        The images' pictures, whose sizes must be the same.
     """
 
     others: SourcePart
     partners: Ints
+    """(images,) int64. Positions in `others`, below 0 for an image that is not there."""
     pictures: _Sizes | None = None
+    """The images' pictures, whose sizes must be the same."""
 
     def part(self, positions: Ints) -> _SizesOfPartners:
         partners = self.partners[positions]

@@ -46,86 +46,59 @@ class ParsedLine(NamedTuple):
 
 
 class LineColumns(NamedTuple):
-    """The objects of some lines of a buffer.
-
-    Attributes
-    ----------
-    line : (n,) int64
-        Index of each line in the buffer.
-    coordinates : (c,) float64
-        As in `ParsedLine`, one object after the other.
-    counts : (n,) int64
-        How many coordinates each object has.
-    text_start, text_stop : (n,) int64
-        Bytes of the transcription in the buffer.
-    dont_care : (n,) bool
-    confidences : (n,) float64
-    ids, regions : (n,) int64
-    """
+    """The objects of some lines of a buffer."""
 
     line: Ints
+    """(n,) int64. Index of each line in the buffer."""
     coordinates: Floats
+    """(c,) float64. As in `ParsedLine`, one object after the other."""
     counts: Ints
+    """(n,) int64. How many coordinates each object has."""
     text_start: Ints
     text_stop: Ints
+    """`text_start` and `text_stop`: (n,) int64. Bytes of the transcription in the buffer."""
     dont_care: Bools
+    """(n,) bool."""
     confidences: Floats
+    """(n,) float64."""
     ids: Ints
     regions: Ints
+    """`ids` and `regions`: (n,) int64."""
 
 
 class LineFormat(NamedTuple):
-    """How the lines of a format are read.
-
-    Attributes
-    ----------
-    plain : callable
-        ``plain(data)`` reads those lines of (b,) uint8, which end with a newline, that it knows for
-        sure.
-    exact : callable
-        ``exact(line)`` parses any line, or raises `FormatError`.
-    bare : callable
-        ``bare(line)`` is what of a line `exact` gets; empty for a blank line.
-    has_boxes : bool
-        Whether four coordinates are a box, and not two vertices.
-    has_ids, has_confidences : bool
-        Whether lines state them; without IDs the objects of an image are numbered, and are their
-        own regions.
-    """
+    """How the lines of a format are read."""
 
     plain: Callable[[Bytes], LineColumns]
+    """``plain(data)`` reads those lines of (b,) uint8, which end with a newline, that it knows for
+    sure."""
     exact: Callable[[str], ParsedLine]
+    """``exact(line)`` parses any line, or raises `FormatError`."""
     bare: Callable[[str], str]
+    """``bare(line)`` is what of a line `exact` gets; empty for a blank line."""
     has_boxes: bool
+    """Whether four coordinates are a box, and not two vertices."""
     has_ids: bool
     has_confidences: bool
+    """`has_ids` and `has_confidences`: whether lines state them; without IDs the objects of an
+    image are numbered, and are their own regions."""
 
 
 class _Buffer(NamedTuple):
-    """The texts of some images, one after the other, each line ended by a bare newline.
-
-    Attributes
-    ----------
-    text : bytes
-    ends : (l,) int64
-        Where the newlines are.
-    files : list of str
-        The file of each image.
-    stops : (images,) int64
-        The index of the line after the image's last.
-    number : (l,) int64
-        Number of each line in its file.
-    faults : dict
-        Index of the last line of a text that cannot be read -> line in the file, what is there,
-        what is expected.
-    """
+    """The texts of some images, one after the other, each line ended by a bare newline."""
 
     text: bytes
     ends: Ints
+    """(l,) int64. Where the newlines are."""
     files: list[str]
+    """The file of each image."""
     stops: Ints
+    """(images,) int64. The index of the line after the image's last."""
     number: Ints
+    """(l,) int64. Number of each line in its file."""
     faults: dict[int, tuple[int, str, str]]
+    """Index of the last line of a text that cannot be read -> line in the file, what is there, what
+    is expected."""
 
     def file(self, line: int) -> str:
         """Return the file of a line."""

@@ -23,18 +23,12 @@ BYTES_OF_OBJECT = 64
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ImageObjects(Objects):
-    """The objects of one image in memory, made by `evaltex_cli.image_objects`.
-
-    Attributes
-    ----------
-    repairs : GeometryCounts
-        How many polygons were repaired, and how many objects have no area.
-    picture : PictureRuns or None
-        The pixels of the objects, labelled by their IDs, if they are masks.
-    """
+    """The objects of one image in memory, made by `evaltex_cli.image_objects`."""
 
     repairs: GeometryCounts = field(default_factory=GeometryCounts)
+    """How many polygons were repaired, and how many objects have no area."""
     picture: PictureRuns | None = None
+    """The pixels of the objects, labelled by their IDs, if they are masks."""
 
     def __repr__(self) -> str:
         polygons = int((self.outlines.counts > 0).sum())

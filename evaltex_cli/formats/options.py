@@ -79,18 +79,13 @@ IN_MEMORY = MaskFolders(Path(), Path(), 0)
 
 
 class Coordinates(NamedTuple):
-    """What the four numbers of a box are, if its file does not say so.
-
-    Attributes
-    ----------
-    order : {'xyxy', 'yxyx', 'xywh'}
-        Two opposite corners, x or y first, or the upper left corner, width and height.
-    scale : float or None
-        What the width and the height of the page are in these numbers; None for pixels.
-    """
+    """What the four numbers of a box are, if its file does not say so."""
 
     order: str
+    """'xyxy', 'yxyx' or 'xywh'. Two opposite corners, x or y first, or the upper left corner, width
+    and height."""
     scale: float | None = None
+    """What the width and the height of the page are in these numbers; None for pixels."""
 
     @classmethod
     def parse(cls, text: str) -> Coordinates:
@@ -153,34 +148,6 @@ class InputOptions:
     """The options of reading, made once from the command line or from the keywords of a public
     function.
 
-    Attributes
-    ----------
-    gt_format, det_format : str or None
-        Names of formats; None where the content decides.
-    images : Path or None
-        Folder of the images' pictures, whose sizes are used where the ground truth has none.
-    masks : MaskFolders or None
-        Label pictures whose pixels are the objects.
-    min_confidence : float or None
-        Detections with a lower confidence are left out; None keeps all.
-    invalid : {'repair', 'drop', 'skip', 'error'}
-        How to treat invalid polygons, on both sides.
-    lines : Path or None
-        A ground truth of lines, for TIoU.
-    preset : str or None
-        The preset that the policy, and the parameters of the protocol, are of; part of the
-        signature.
-    coordinates : str or None
-        What the numbers of boxes are in a format that does not say so (`Coordinates.parse`).
-    columns : str or None
-        What the columns of a table with a header hold, ``image=file,x0=left,...``
-        (`column_mapping`).
-    only : tuple of str or None
-        Names of the images that are evaluated; None for all.
-    dont_care : {'ignore', 'count', 'drop'}
-        Whether each protocol ignores don't-care objects by its own rule, they count as all others,
-        or they are left out, so that a detection of one is false.
-
     Raises
     ------
     ConfigError
@@ -189,16 +156,30 @@ class InputOptions:
 
     gt_format: str | None = None
     det_format: str | None = None
+    """`gt_format` and `det_format`: names of formats; None where the content decides."""
     images: Path | None = None
+    """Folder of the images' pictures, whose sizes are used where the ground truth has none."""
     masks: MaskFolders | None = None
+    """Label pictures whose pixels are the objects."""
     min_confidence: float | None = None
+    """Detections with a lower confidence are left out; None keeps all."""
     invalid: str = INVALID_POLYGONS[0]
+    """'repair', 'drop', 'skip' or 'error'. How to treat invalid polygons, on both sides."""
     lines: Path | None = None
+    """A ground truth of lines, for TIoU."""
     preset: str | None = None
+    """The preset that the policy, and the parameters of the protocol, are of; part of the
+    signature."""
     coordinates: str | None = None
+    """What the numbers of boxes are in a format that does not say so (`Coordinates.parse`)."""
     columns: str | None = None
+    """What the columns of a table with a header hold, ``image=file,x0=left,...``
+    (`column_mapping`)."""
     only: tuple[str, ...] | None = None
+    """Names of the images that are evaluated; None for all."""
     dont_care: str = DONT_CARE_OBJECTS[0]
+    """'ignore', 'count' or 'drop'. Whether each protocol ignores don't-care objects by its own
+    rule, they count as all others, or they are left out, so that a detection of one is false."""
 
     def __post_init__(self) -> None:
         if self.min_confidence is not None and not 0 <= self.min_confidence <= 1:

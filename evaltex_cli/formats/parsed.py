@@ -94,21 +94,6 @@ _JSON = json.JSONEncoder(separators=(",", ":")).encode
 class CollectedImage:
     """One image and its objects; `place` and `at` are where messages find it, height and width 0
     where unknown.
-
-    Attributes
-    ----------
-    in_fractions : bool
-        Coordinates are fractions of the page's width and height, whose size in pixels is not known.
-    variant : object
-        Which of several ways to read its document is wanted, for formats that have them, such as
-        words or lines.
-    rows : bytearray
-        A `ROW` for each object.
-    numbers : array of float64
-        Their coordinates and pixels, one object after the other.
-    strings : bytearray
-        Their texts in UTF-8, each with the steps to the object as JSON after it: without those to
-        the image, which may be long, if these come first (`steps_of`).
     """
 
     name: str
@@ -117,10 +102,18 @@ class CollectedImage:
     height: float = 0.0
     width: float = 0.0
     in_fractions: bool = False
+    """Coordinates are fractions of the page's width and height, whose size in pixels is not known.
+    """
     variant: Any = None
+    """Which of several ways to read its document is wanted, for formats that have them, such as
+    words or lines."""
     rows: bytearray = field(init=False, default_factory=lambda: _NO_BYTES)
+    """A `ROW` for each object."""
     numbers: array[float] = field(init=False, default_factory=lambda: _NO_NUMBERS)
+    """Array of float64. Their coordinates and pixels, one object after the other."""
     strings: bytearray = field(init=False, default_factory=lambda: _NO_BYTES)
+    """Their texts in UTF-8, each with the steps to the object as JSON after it: without those to
+    the image, which may be long, if these come first (`steps_of`)."""
 
     @property
     def count(self) -> int:

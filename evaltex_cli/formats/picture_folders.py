@@ -36,25 +36,17 @@ def stamp_of(path: str | os.PathLike[str]) -> Stamp:
 
 
 class PictureFolder(NamedTuple):
-    """A folder of label pictures.
-
-    Attributes
-    ----------
-    folder : Path
-        As messages name it.
-    base : Path
-        The folder that a relative `folder` is in.
-    stamps : (images, 2) int64 or None
-        What `picture_stamps` has returned for the images that are read; None if any picture will
-        do.
-    max_pixels : int
-        Larger pictures are not decoded.
-    """
+    """A folder of label pictures."""
 
     folder: Path
+    """As messages name it."""
     base: Path = Path()
+    """The folder that a relative `folder` is in."""
     stamps: Ints | None = None
+    """(images, 2) int64. What `picture_stamps` has returned for the images that are read; None if
+    any picture will do."""
     max_pixels: int = 100_000_000
+    """Larger pictures are not decoded."""
 
     def shown(self, path: Path | None) -> str:
         """Return a picture, or the folder for None, as messages name it."""

@@ -60,33 +60,24 @@ _NAN, _INF = (int.from_bytes(word, "big") for word in (b"nan", b"inf"))
 class PlainLines(NamedTuple):
     """The plain lines of a buffer, each some numbers between commas, then a comma and a rest, or
     nothing.
-
-    Attributes
-    ----------
-    line : (n,) int64
-        Index of each line in the buffer.
-    start, stop : (n,) int64
-        Its bytes, without the newline.
-    numbers : (n,) int64
-        How many numbers it begins with.
-    goes_on : (n,) bool
-        Whether a comma follows the last of them.
-    rest : (n,) int64
-        Where what follows that comma begins; the line's end where nothing does.
-    first : (n,) int64
-        Index in `marks` of where the first number ends; the others end at those that follow.
-    marks : (m,) int64
-        Bytes where numbers end, among others.
     """
 
     line: Ints
+    """(n,) int64. Index of each line in the buffer."""
     start: Ints
     stop: Ints
+    """`start` and `stop`: (n,) int64. Its bytes, without the newline."""
     numbers: Ints
+    """(n,) int64. How many numbers it begins with."""
     goes_on: Bools
+    """(n,) bool. Whether a comma follows the last of them."""
     rest: Ints
+    """(n,) int64. Where what follows that comma begins; the line's end where nothing does."""
     first: Ints
+    """(n,) int64. Index in `marks` of where the first number ends; the others end at those that
+    follow."""
     marks: Ints
+    """(m,) int64. Bytes where numbers end, among others."""
 
     def fields(self, lines: Ints) -> tuple[Ints, Ints]:
         """Where all numbers of some of these lines begin and end."""

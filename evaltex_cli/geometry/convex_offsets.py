@@ -15,19 +15,14 @@ MITRE_LIMIT = 5.0
 
 
 class Corners(NamedTuple):
-    """Convex rings of corners, all of which turn from x to y.
-
-    Attributes
-    ----------
-    vertices : (v, 2) float64
-    offsets : (n + 1,) int64
-    boxes : (n, 4) float64
-        Around each.
-    """
+    """Convex rings of corners, all of which turn from x to y."""
 
     vertices: Floats
+    """(v, 2) float64."""
     offsets: Ints
+    """(n + 1,) int64."""
     boxes: Floats
+    """(n, 4) float64. Around each."""
 
 
 def moved(corners: Corners, margin: Floats) -> tuple[Floats, Ints]:

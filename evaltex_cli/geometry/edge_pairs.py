@@ -111,28 +111,21 @@ def _rounded_up(count: Ints) -> Ints:
 
 
 class _Side(NamedTuple):
-    """Edges of one side of n pairs, (size * n,): edge k of pair m is at ``k * n + m``.
-
-    Attributes
-    ----------
-    left, right, y, slope : float64
-        An edge leads from (left, y) to right, coordinates being those from the pair's origin. Edges
-        that are not there, and vertical ones, end at minus infinity.
-    sign : float64
-        1 if it is drawn from left to right, else -1.
-    extent : float64
-        Its largest coordinate y.
-    edge : int64
-        Its column in the table of all edges.
-    """
+    """Edges of one side of n pairs, (size * n,): edge k of pair m is at ``k * n + m``."""
 
     left: Floats
     right: Floats
     y: Floats
     slope: Floats
+    """`left`, `right`, `y` and `slope`: an edge leads from (left, y) to right, coordinates being
+    those from the pair's origin. Edges that are not there, and vertical ones, end at minus
+    infinity."""
     sign: Floats
+    """1 if it is drawn from left to right, else -1."""
     extent: Floats
+    """Its largest coordinate y."""
     edge: Ints
+    """Its column in the table of all edges."""
 
 
 def _sides(pairs: PolygonPairs, sizes: tuple[int, int]) -> tuple[_Side, _Side]:

@@ -14,18 +14,13 @@ from evaltex_cli.records import Floats, Ints, offsets_of, stretches
 
 
 class Edges(NamedTuple):
-    """Edges of n shapes.
-
-    Attributes
-    ----------
-    ends : (4, e) float64
-        x0, y0 where each edge begins, x1, y1 where it ends.
-    offsets : (n + 1,) int64
-        Shape i owns ``ends[:, offsets[i]:offsets[i + 1]]``; one without edges has no area.
-    """
+    """Edges of n shapes."""
 
     ends: Floats
+    """(4, e) float64. x0, y0 where each edge begins, x1, y1 where it ends."""
     offsets: Ints
+    """(n + 1,) int64. Shape i owns ``ends[:, offsets[i]:offsets[i + 1]]``; one without edges has no
+    area."""
 
 
 def of_rings(vertices: Floats, offsets: Ints, ring_offsets: Ints | None = None) -> Edges:

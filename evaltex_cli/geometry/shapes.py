@@ -30,23 +30,17 @@ from evaltex_cli.records import (
 
 
 class Polygons(NamedTuple):
-    """What is enclosed by shapes of which some are polygons.
-
-    Attributes
-    ----------
-    is_polygon : (n,) bool
-    edges : Edges
-        Of all shapes, boxes among them.
-    area : (n,) float64
-        In square pixels.
-    made : (n,) array of shapely geometries
-        Polygons that are no single ring, and perhaps others; None for the rest.
-    """
+    """What is enclosed by shapes of which some are polygons."""
 
     is_polygon: Bools
+    """(n,) bool."""
     edges: Edges
+    """Of all shapes, boxes among them."""
     area: Floats
+    """(n,) float64. In square pixels."""
     made: Geometries
+    """(n,) array of shapely geometries. Polygons that are no single ring, and perhaps others; None
+    for the rest."""
 
     @classmethod
     def of(cls, is_polygon: Bools, edges: Edges, made: Geometries | None = None) -> Polygons:
@@ -64,18 +58,12 @@ _MOST_BY_STRIPS = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shapes:
-    """Shapes in columns.
-
-    Attributes
-    ----------
-    boxes : (n, 4) float64
-        Bounding boxes.
-    polygons : Polygons or None
-        None for boxes only.
-    """
+    """Shapes in columns."""
 
     boxes: Floats
+    """(n, 4) float64. Bounding boxes."""
     polygons: Polygons | None = None
+    """None for boxes only."""
 
     @property
     def is_polygon(self) -> Bools:

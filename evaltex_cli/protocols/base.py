@@ -25,21 +25,14 @@ Scores: TypeAlias = dict[str, Any]
 
 
 class Evidence(NamedTuple):
-    """Evidence of a batch.
-
-    Attributes
-    ----------
-    tally : Tally
-        Columns with one row per image.
-    matches : Matches or None
-        Made only when asked for.
-    warnings : tuple of ObjectWarning
-        What the user should know about single images.
-    """
+    """Evidence of a batch."""
 
     tally: Tally
+    """Columns with one row per image."""
     matches: Matches | None = None
+    """Made only when asked for."""
     warnings: tuple[ObjectWarning, ...] = ()
+    """What the user should know about single images."""
 
 
 class EvidenceRows(NamedTuple):
@@ -58,109 +51,78 @@ class Mark(NamedTuple):
 
 
 class Plot(NamedTuple):
-    """Lines over a common axis, drawn by `--plots`.
-
-    Attributes
-    ----------
-    name : str
-        Of the file, after the protocol's name.
-    title, x_label, y_label : str
-    x : sequence of float
-    lines : mapping
-        Label -> one y for each x, in [0, 1].
-    marks : sequence of Mark
-    band : (float, float) or None
-        The ends of a shaded stretch of the x axis.
-    """
+    """Lines over a common axis, drawn by `--plots`."""
 
     name: str
+    """Of the file, after the protocol's name."""
     title: str
     x_label: str
     y_label: str
     x: Sequence[float]
     lines: Mapping[str, Sequence[float]]
+    """Label -> one y for each x, in [0, 1]."""
     marks: Sequence[Mark] = ()
     band: tuple[float, float] | None = None
+    """The ends of a shaded stretch of the x axis."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Protocol:
-    """An evaluation protocol.
-
-    Attributes
-    ----------
-    name, title : str
-        What the user types, and one line about it.
-    version : int
-        Raised whenever the same input and parameters give other scores than before.
-    parameters : type
-        Frozen dataclass, each field a `parameter`, which `config` reads.
-    evidence : callable
-        ``evidence(batch, overlaps, parameters, with_matches) -> Evidence``.
-    tally : type
-        The protocol's `Tally`.
-    scores : callable
-        ``scores(tally, parameters) -> Scores``, for the sums of a data set and an image's row
-        alike.
-    headline, unbounded : tuple of str
-        Names of the scores shown on stdout; and of those that are not in [0, 1], such as counts.
-    convention : callable
-        ``convention(parameters)``: how `Overlaps` are measured for it.
-    image_scores : callable or None
-        As `scores`, for one image's row, where the official program scores an image without objects
-        other than a dataset; None where both are the same.
-    takes_masks : bool
-        Whether it works on labelled masks.
-    needs_texts : bool
-        Whether it means something only if detections have transcriptions.
-    needs : callable
-        ``needs(batch, parameters)`` raises an `InputError` where images do not have what the
-        parameters ask for: sizes, confidences.
-    resolve : callable
-        ``resolve(parameters, has_polygons)``: the parameters with what they leave to the data set;
-        ``has_polygons()`` looks whether any object of it, on either side, has other than four
-        vertices (a box has four).
-    object_credit : callable
-        ``object_credit(types, values)``: how well each ground-truth object was found, in [0, 1],
-        from its match type and its own values (as in `SideMatches`); a comparison shows whether it
-        got better or worse.
-    recount : callable or None
-        ``recount(batch, matches, parameters) -> Tally``: of matches that were made before some of
-        their objects became don't-care; None if that changes matches.
-    by_level : callable or None
-        ``by_level(batch, overlaps, parameters, states) -> Tally or None``: one row for each of some
-        `LevelStates` of the images, the same as `evidence` has of the kept detections, with less
-        work; None if not with these parameters. Without it `evidence` is used.
-    measures : str
-        What it measures, in a few words, if the title does not say it.
-    plots, plot_names : callable or None, tuple of str
-        ``plots(scores)``: what `--plots` draws of a dataset's scores; and the names of all plots
-        there may be.
-    """
+    """An evaluation protocol."""
 
     name: str
     title: str
+    """`name` and `title`: what the user types, and one line about it."""
     parameters: type[Any]
+    """Frozen dataclass, each field a `parameter`, which `config` reads."""
     tally: type[Tally]
+    """The protocol's `Tally`."""
     evidence: Callable[[ImageBatch, Overlaps, Any, bool], Evidence]
+    """``evidence(batch, overlaps, parameters, with_matches) -> Evidence``."""
     scores: Callable[[Any, Any], Scores]
+    """``scores(tally, parameters) -> Scores``, for the sums of a data set and an image's row alike.
+    """
     version: int = 1
+    """Raised whenever the same input and parameters give other scores than before."""
     headline: tuple[str, ...] = ("recall", "precision", "hmean")
     unbounded: tuple[str, ...] = ()
+    """`headline` and `unbounded`: names of the scores shown on stdout; and of those that are not in
+    [0, 1], such as counts."""
     convention: Callable[[Any], Convention] = lambda parameters: Convention()
+    """``convention(parameters)``: how `Overlaps` are measured for it."""
     image_scores: Callable[[Any, Any], Scores] | None = None
+    """As `scores`, for one image's row, where the official program scores an image without objects
+    other than a dataset; None where both are the same."""
     takes_masks: bool = True
+    """Whether it works on labelled masks."""
     needs_texts: bool = False
+    """Whether it means something only if detections have transcriptions."""
     needs: Callable[[ImageBatch, Any], None] = lambda batch, parameters: None
+    """``needs(batch, parameters)`` raises an `InputError` where images do not have what the
+    parameters ask for: sizes, confidences."""
     resolve: Callable[[Any, Callable[[], bool]], Any] = lambda parameters, _: parameters
+    """``resolve(parameters, has_polygons)``: the parameters with what they leave to the data set;
+    ``has_polygons()`` looks whether any object of it, on either side, has other than four vertices
+    (a box has four)."""
     object_credit: Callable[[NDArray[np.uint8], Mapping[str, Floats]], Floats] = lambda types, _: (
         types != MISSED
     ).astype(np.float64)
+    """``object_credit(types, values)``: how well each ground-truth object was found, in [0, 1],
+    from its match type and its own values (as in `SideMatches`); a comparison shows whether it got
+    better or worse."""
     recount: Callable[[ImageBatch, Matches, Any], Tally] | None = None
+    """``recount(batch, matches, parameters) -> Tally``: of matches that were made before some of
+    their objects became don't-care; None if that changes matches."""
     by_level: Callable[[ImageBatch, Overlaps, Any, Any], Tally | None] | None = None
+    """``by_level(batch, overlaps, parameters, states) -> Tally or None``: one row for each of some
+    `LevelStates` of the images, the same as `evidence` has of the kept detections, with less work;
+    None if not with these parameters. Without it `evidence` is used."""
     plots: Callable[[Scores], Iterable[Plot]] | None = None
     plot_names: tuple[str, ...] = ()
+    """``plots(scores)``: what `--plots` draws of a dataset's scores; and the names of all plots
+    there may be."""
     measures: str = ""
+    """What it measures, in a few words, if the title does not say it."""
 
     def __repr__(self) -> str:
         return f"Protocol({self.name!r}, {self.title!r})"

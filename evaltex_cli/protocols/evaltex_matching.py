@@ -63,39 +63,29 @@ class Scene(NamedTuple):
 
 
 class SelectedPairs(NamedTuple):
-    """The pairs that the filter keeps, and how many partners they give.
-
-    Attributes
-    ----------
-    gt, det : (p,) int64
-    area : (p,) float64
-        Of the pairs' intersections.
-    splits, merges : (G,), (D,) int64
-        Detections of each object, and objects of each detection.
-    """
+    """The pairs that the filter keeps, and how many partners they give."""
 
     gt: Ints
     det: Ints
+    """`gt` and `det`: (p,) int64."""
     area: Floats
+    """(p,) float64. Of the pairs' intersections."""
     splits: Ints
     merges: Ints
+    """`splits` and `merges`: (G,), (D,) int64. Detections of each object, and objects of each
+    detection."""
 
 
 class Local(NamedTuple):
-    """Local scores of the objects.
-
-    Attributes
-    ----------
-    coverage, coverage_no_split : (G,) float64
-        With the split penalty, if the parameters ask for it, and without.
-    accuracy, split : (G,) float64
-        Accuracy is NaN for a missed object.
-    """
+    """Local scores of the objects."""
 
     coverage: Floats
     coverage_no_split: Floats
+    """`coverage` and `coverage_no_split`: (G,) float64. With the split penalty, if the parameters
+    ask for it, and without."""
     accuracy: Floats
     split: Floats
+    """`accuracy` and `split`: (G,) float64. Accuracy is NaN for a missed object."""
 
 
 def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Scene:

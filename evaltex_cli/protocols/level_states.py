@@ -19,24 +19,16 @@ from evaltex_cli.records import Bools, ImageBatch, Ints, offsets_of, stretches
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LevelStates:
-    """Some states of the images of a batch, sorted by image and level.
-
-    Attributes
-    ----------
-    image : (s,) int64
-        Index of each state's image.
-    level : (s,) int64
-        The first level of the state.
-    drop : (D,) int64
-        How many levels, from the lowest, keep each detection of the batch.
-    levels : int
-        How many levels there are.
-    """
+    """Some states of the images of a batch, sorted by image and level."""
 
     image: Ints
+    """(s,) int64. Index of each state's image."""
     level: Ints
+    """(s,) int64. The first level of the state."""
     drop: Ints
+    """(D,) int64. How many levels, from the lowest, keep each detection of the batch."""
     levels: int
+    """How many levels there are."""
 
     def __len__(self) -> int:
         return len(self.image)
@@ -95,26 +87,19 @@ class LevelStates:
 
 
 class FirstFit(NamedTuple):
-    """The pairs that `iou.first_fit` makes of candidates at every state.
-
-    Attributes
-    ----------
-    states : LevelStates
-    image, drop : (p,) int64
-        Of each candidate: its image, and how many levels keep its detection.
-    alone : (p,) bool
-        Candidates that share no object and no detection with another; they are pairs where they are
-        kept.
-    candidate, state : (m,) int64
-        The other pairs, and the states that they are of.
-    """
+    """The pairs that `iou.first_fit` makes of candidates at every state."""
 
     states: LevelStates
     image: Ints
     drop: Ints
+    """`image` and `drop`: (p,) int64. Of each candidate: its image, and how many levels keep its
+    detection."""
     alone: Bools
+    """(p,) bool. Candidates that share no object and no detection with another; they are pairs
+    where they are kept."""
     candidate: Ints
     state: Ints
+    """`candidate` and `state`: (m,) int64. The other pairs, and the states that they are of."""
 
     def pairs(self, which: Bools | None = None) -> Ints:
         """(s,) how many pairs each state has, of all candidates or of (p,) some."""

@@ -26,23 +26,16 @@ ONE_TO_ONE, ONE_TO_MANY, MANY_TO_ONE, MANY_TO_MANY, MISSED, FALSE_POSITIVE, IGNO
 
 
 class SideMatches(NamedTuple):
-    """What each object of one side was matched with, and as what.
-
-    Attributes
-    ----------
-    types : (n,) uint8
-        Index into `MATCH_TYPES`.
-    offsets, partners : (n + 1,), (k,) int64
-        Object i's partners are ``partners[offsets[i]:offsets[i + 1]]``, indices into the other
-        side.
-    values : dict of (n,) float64
-        The protocol's own values; NaN where undefined.
-    """
+    """What each object of one side was matched with, and as what."""
 
     types: NDArray[np.uint8]
+    """(n,) uint8. Index into `MATCH_TYPES`."""
     offsets: Ints
     partners: Ints
+    """`offsets` and `partners`: (n + 1,), (k,) int64. Object i's partners are
+    ``partners[offsets[i]:offsets[i + 1]]``, indices into the other side."""
     values: Mapping[str, Floats]
+    """Dict of (n,) float64. The protocol's own values; NaN where undefined."""
 
 
 class Matches(NamedTuple):

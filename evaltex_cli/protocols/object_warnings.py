@@ -22,24 +22,17 @@ word of 5:1 turned by 6 degrees or more, of 10:1 by 3. Two degrees are too few u
 class ObjectWarning:
     """What the user should know about some objects; warnings with the same `text` add up over
     batches.
-
-    Attributes
-    ----------
-    text : str
-        As `counted` takes it; ``{images}`` where the names are listed, ``{share}`` for the share of
-        the objects that count.
-    count : int
-        Number of objects.
-    images : tuple of str
-        The names of the first few images that they are in.
-    others : int
-        Number of further images.
     """
 
     text: str
+    """As `counted` takes it; ``{images}`` where the names are listed, ``{share}`` for the share of
+    the objects that count."""
     count: int
+    """Number of objects."""
     images: tuple[str, ...]
+    """The names of the first few images that they are in."""
     others: int = 0
+    """Number of further images."""
 
     def __add__(self, other: ObjectWarning) -> ObjectWarning:
         names = self.images + other.images

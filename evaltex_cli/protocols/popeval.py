@@ -116,27 +116,21 @@ class Tally(BaseTally):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Scene:
-    """What there is to compare in a batch.
-
-    Attributes
-    ----------
-    gt_counts, det_counts : (G,), (D,) bool
-        Objects with a transcription, and detections not in don't care, of images that both sides
-        have.
-    gt, det : (p,) int64
-        Pairs of these that meet, be it in one point, sorted by (gt, det).
-    share : (p,) float64
-        Share of the object's area that the detection covers; equal ones are exactly equal.
-    distance : (G,) float64
-        Distance from the origin to a point in the object.
-    """
+    """What there is to compare in a batch."""
 
     gt_counts: Bools
     det_counts: Bools
+    """`gt_counts` and `det_counts`: (G,), (D,) bool. Objects with a transcription, and detections
+    not in don't care, of images that both sides have."""
     gt: Ints
     det: Ints
+    """`gt` and `det`: (p,) int64. Pairs of these that meet, be it in one point, sorted by (gt,
+    det)."""
     share: Floats
+    """(p,) float64. Share of the object's area that the detection covers; equal ones are exactly
+    equal."""
     distance: Floats
+    """(G,) float64. Distance from the origin to a point in the object."""
 
 
 def convention(parameters: Parameters) -> Convention:

@@ -178,21 +178,14 @@ def _same_text(batch: ImageBatch, gt: Ints, det: Ints) -> Bools:
 
 
 class _Regions(NamedTuple):
-    """The regions of one side.
-
-    Attributes
-    ----------
-    objects : Objects
-        Each as one object with its bounding box; don't care if one of its members is.
-    of : (n,) int64
-        The region of each member.
-    area : (regions,) float64
-        Areas of the unions of their members.
-    """
+    """The regions of one side."""
 
     objects: Objects
+    """Each as one object with its bounding box; don't care if one of its members is."""
     of: Ints
+    """(n,) int64. The region of each member."""
     area: Floats
+    """(regions,) float64. Areas of the unions of their members."""
 
 
 def _regions(members: Objects, area: Floats) -> _Regions:

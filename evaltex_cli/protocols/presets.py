@@ -12,31 +12,22 @@ from typing import Literal, NamedTuple
 
 
 class Preset(NamedTuple):
-    """The official rules of a data set.
-
-    Attributes
-    ----------
-    title : str
-        The data sets and tasks.
-    protocol : str
-    gt_formats, det_formats : tuple of str
-        The formats of the official ground truth, and those that detections are submitted in. They
-        decide where lines of numbers can be read as several formats.
-    source : str
-        The program, or the paper, that the rules are those of.
-    parameters : mapping
-        Parameters of the protocol that are not its defaults.
-    invalid : {'repair', 'skip'}
-        The policy for invalid polygons.
-    """
+    """The official rules of a data set."""
 
     title: str
+    """The data sets and tasks."""
     protocol: str
     source: str
+    """The program, or the paper, that the rules are those of."""
     gt_formats: tuple[str, ...]
     det_formats: tuple[str, ...]
+    """`gt_formats` and `det_formats`: the formats of the official ground truth, and those that
+    detections are submitted in. They decide where lines of numbers can be read as several formats.
+    """
     parameters: Mapping[str, str | float | bool] = {}
+    """Parameters of the protocol that are not its defaults."""
     invalid: str = "repair"
+    """'repair' or 'skip'. The policy for invalid polygons."""
 
     @property
     def options(self) -> str:

@@ -44,14 +44,10 @@ def at_most(part: Any, whole: Any) -> Any:
 class ExactSum(float):
     """A sum of floats, rounded once; ``+`` of two is the rounded exact sum of all, whatever their
     order and grouping.
-
-    Attributes
-    ----------
-    parts : list of float
-        An error-free expansion: a few floats with exactly the same sum, largest first.
     """
 
     parts: list[float]
+    """An error-free expansion: a few floats with exactly the same sum, largest first."""
 
     def __new__(cls, values: Iterable[float] = ()) -> Self:
         rest, parts = list(values), []

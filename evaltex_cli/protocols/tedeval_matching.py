@@ -41,29 +41,22 @@ TRUNCATED = Convention(truncated=True)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """A batch after don't care was cut off.
-
-    Attributes
-    ----------
-    gt, det : (p,) int64
-        Overlapping pairs of an object that counts and a detection, sorted by (gt, det).
-    recall, precision : (p,) float64
-        Common area as a share of the object's, and of what remains of the detection's.
-    slanted : (p,) bool
-        Pairs of which a polygon is one side.
-    ignored : (D,) bool
-        Detections of don't care.
-    cut : (D,) array of geometries
-        What remains of a detection; None where nothing was cut off.
-    """
+    """A batch after don't care was cut off."""
 
     gt: Ints
     det: Ints
+    """`gt` and `det`: (p,) int64. Overlapping pairs of an object that counts and a detection,
+    sorted by (gt, det)."""
     recall: Floats
     precision: Floats
+    """`recall` and `precision`: (p,) float64. Common area as a share of the object's, and of what
+    remains of the detection's."""
     slanted: Bools
+    """(p,) bool. Pairs of which a polygon is one side."""
     ignored: Bools
+    """(D,) bool. Detections of don't care."""
     cut: Geometries
+    """(D,) array of geometries. What remains of a detection; None where nothing was cut off."""
 
 
 # Don't care ---------------------------------------------------------------------------------------

@@ -22,22 +22,17 @@ read from top to bottom.
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outlines:
-    """Vertices of one side's objects, cut to integers, and what follows from them.
-
-    Attributes
-    ----------
-    points, offsets : (v, 2) float64, (n + 1,) int64
-        Object i's vertices are ``points[offsets[i]:offsets[i + 1]]``.
-    corners : (n, 4, 2)
-        Both ends of the upper side in reading direction, then of the lower side against it.
-    centre : (n, 2)
-        Centroid; NaN without area.
-    """
+    """Vertices of one side's objects, cut to integers, and what follows from them."""
 
     points: Floats
     offsets: Ints
+    """`points` and `offsets`: (v, 2) float64, (n + 1,) int64. Object i's vertices are
+    ``points[offsets[i]:offsets[i + 1]]``."""
     corners: Floats
+    """(n, 4, 2). Both ends of the upper side in reading direction, then of the lower side against
+    it."""
     centre: Floats
+    """(n, 2). Centroid; NaN without area."""
 
     @property
     def start_of_line(self) -> Floats:

@@ -18,52 +18,34 @@ CORRECTIONS = ("max-t", "holm")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How detectors are ranked.
-
-    Attributes
-    ----------
-    level : float
-        Of intervals; pairs differ significantly if their corrected p-value is below 1 - level.
-    resamples, seed : int
-        Of the subsets of the images.
-    correction : {'max-t', 'holm'}
-    pooled : bool
-        Whether evidence is also summed over all data sets.
-    """
+    """How detectors are ranked."""
 
     level: float = significance.LEVEL
+    """Of intervals; pairs differ significantly if their corrected p-value is below 1 - level."""
     resamples: int = significance.RESAMPLES
     seed: int = 0
+    """`resamples` and `seed`: of the subsets of the images."""
     correction: str = CORRECTIONS[0]
+    """'max-t' or 'holm'."""
     pooled: bool = False
+    """Whether evidence is also summed over all data sets."""
 
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """A ground truth, how it is read and scored, and the detections of each detector that has some.
-
-    Attributes
-    ----------
-    name : str
-    gt : Path
-    options : InputOptions
-    parameters : mapping
-        Protocol -> parameters record.
-    detections : mapping
-        Detector -> path.
-    reports : mapping
-        Detector -> path of the report of its run, as far as there is one.
-    only : Path or None
-        The list of images that `options.only` is of.
-    """
+    """A ground truth, how it is read and scored, and the detections of its detectors."""
 
     name: str
     gt: Path
     options: InputOptions
     parameters: Mapping[str, Any]
+    """Protocol -> parameters record."""
     detections: Mapping[str, Path]
+    """Detector -> path."""
     reports: Mapping[str, Path] = field(default_factory=dict)
+    """Detector -> path of the report of its run, as far as there is one."""
     only: Path | None = None
+    """The list of images that `options.only` is of."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,29 +25,18 @@ class Subsets:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:
-    """What a ranking needs of an evaluation.
-
-    Attributes
-    ----------
-    protocol : Protocol
-    parameters : dataclass
-        The protocol's parameters record, resolved (`Protocol.resolve`).
-    signature : str
-    scores : dict
-        Every score that is a number, or None where it is undefined.
-    rows : EvidenceRows
-        One row per image, in the ground truth's order.
-    drawn : Replicates
-        Of the headline scores.
-    warnings : list of str
-    """
+    """What a ranking needs of an evaluation."""
 
     protocol: Protocol
     parameters: Any
+    """The protocol's parameters record, resolved (`Protocol.resolve`)."""
     signature: str
     scores: dict[str, float | None]
+    """Every score that is a number, or None where it is undefined."""
     rows: EvidenceRows
+    """One row per image, in the ground truth's order."""
     drawn: Replicates
+    """Of the headline scores."""
     warnings: list[str]
 
 

@@ -16,20 +16,13 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A score as it was printed.
-
-    Attributes
-    ----------
-    text : str
-    value : float
-        In [0, 1].
-    half_unit : float
-        Half a unit in the last digit.
-    """
+    """A score as it was printed."""
 
     text: str
     value: float
+    """In [0, 1]."""
     half_unit: float
+    """Half a unit in the last digit."""
 
     @classmethod
     def parse(cls, text: str) -> Figure:

@@ -53,25 +53,18 @@ class Texts(Sequence[str]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outlines:
-    """What is drawn around each object: a box or a polygon.
-
-    Attributes
-    ----------
-    boxes : (n, 4) float64
-        Bounding boxes x0, y0, x1, y1 with x0 <= x1 and y0 <= y1.
-    vertices : (v, 2) float64
-        Vertices of the polygons as read, in drawing order.
-    offsets : (n + 1,) int64
-        Object i owns ``vertices[offsets[i]:offsets[i + 1]]``; a box has none.
-    made : list of at most one (n,) array of shapely geometries
-        What `geometry.outlines.repaired` has made, so that it makes it once: valid polygons for
-        those that may be invalid as drawn, None for all others.
-    """
+    """What is drawn around each object: a box or a polygon."""
 
     boxes: Floats
+    """(n, 4) float64. Bounding boxes x0, y0, x1, y1 with x0 <= x1 and y0 <= y1."""
     vertices: Floats
+    """(v, 2) float64. Vertices of the polygons as read, in drawing order."""
     offsets: Ints
+    """(n + 1,) int64. Object i owns ``vertices[offsets[i]:offsets[i + 1]]``; a box has none."""
     made: list[Geometries] = field(default_factory=list, repr=False)
+    """List of at most one (n,) array of shapely geometries. What `geometry.outlines.repaired` has
+    made, so that it makes it once: valid polygons for those that may be invalid as drawn, None for
+    all others."""
 
     @classmethod
     def of_boxes(cls, boxes: Floats) -> Outlines:
@@ -96,42 +89,29 @@ class Outlines:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Objects:
-    """The objects of one side (ground truth or detections) of a batch of images.
-
-    Attributes
-    ----------
-    offsets : (images + 1,) int64
-        Image k owns rows ``offsets[k]:offsets[k + 1]``.
-    ids : (n,) int64
-        The objects' IDs, unique within an image.
-    outlines : Outlines
-    regions : (n,) int64
-        Region IDs (ground truth only; the object's own ID where there are none).
-    dont_care : (n,) bool
-        Rejected objects.
-    texts : sequence of n str
-        Transcriptions, empty where there are none.
-    confidences : (n,) float64 or None
-        Detection confidences; NaN for a detection without.
-    pixels : (n, 4) float64 or None
-        First and last column and row, x0, y0, x1, y1, for protocols that count pixels; x1 = x0 - 1
-        for no column. None if they are those of `boxes`.
-    types : (n,) int64 or None
-        Object types; `ANY_TYPE` for an object without. None if no object has one.
-    line : (n,) int64 or None
-        Number of each object's line in its file, 0 where it is not known. None where none is.
-    """
+    """The objects of one side (ground truth or detections) of a batch of images."""
 
     offsets: Ints
+    """(images + 1,) int64. Image k owns rows ``offsets[k]:offsets[k + 1]``."""
     ids: Ints
+    """(n,) int64. The objects' IDs, unique within an image."""
     outlines: Outlines
     regions: Ints
+    """(n,) int64. Region IDs (ground truth only; the object's own ID where there are none)."""
     dont_care: Bools
+    """(n,) bool. Rejected objects."""
     texts: Sequence[str]
+    """n transcriptions, empty where there are none."""
     confidences: Floats | None = None
+    """(n,) float64. Detection confidences; NaN for a detection without."""
     pixels: Floats | None = None
+    """(n, 4) float64. First and last column and row, x0, y0, x1, y1, for protocols that count
+    pixels; x1 = x0 - 1 for no column. None if they are those of `boxes`."""
     types: Ints | None = None
+    """(n,) int64. Object types; `ANY_TYPE` for an object without. None if no object has one."""
     line: Ints | None = None
+    """(n,) int64. Number of each object's line in its file, 0 where it is not known. None where
+    none is."""
 
     @property
     def count(self) -> int:
@@ -150,81 +130,57 @@ class Objects:
 
 
 class Convention(NamedTuple):
-    """How a protocol takes the shapes of objects.
-
-    Attributes
-    ----------
-    as_boxes : bool
-        Polygons are taken for their bounding boxes.
-    inclusive : bool
-        Corners are pixels, so a box reaches one pixel beyond x1 and y1; polygons are taken for
-        their bounding boxes.
-    truncated : bool
-        Coordinates are cut to integers, towards 0.
-    """
+    """How a protocol takes the shapes of objects."""
 
     as_boxes: bool = False
+    """Polygons are taken for their bounding boxes."""
     inclusive: bool = False
+    """Corners are pixels, so a box reaches one pixel beyond x1 and y1; polygons are taken for their
+    bounding boxes."""
     truncated: bool = False
+    """Coordinates are cut to integers, towards 0."""
 
 
 class LabelRuns(NamedTuple):
-    """Label pictures of a batch as runs: maximal stretches of one label in one row.
-
-    Attributes
-    ----------
-    owner : (r,) int64
-        Index of the run's object in the batch's `Objects`.
-    start, stop : (r,) int64
-        First pixel, and the one after the last; runs are sorted by them. The rows of all pictures,
-        one below the other, are numbered through as one picture of so many columns as the widest.
-    columns : int
-    objects : int
-        Objects in the batch.
-    """
+    """Label pictures of a batch as runs: maximal stretches of one label in one row."""
 
     owner: Ints
+    """(r,) int64. Index of the run's object in the batch's `Objects`."""
     start: Ints
     stop: Ints
+    """`start` and `stop`: (r,) int64. First pixel, and the one after the last; runs are sorted by
+    them. The rows of all pictures, one below the other, are numbered through as one picture of so
+    many columns as the widest."""
     columns: int
     objects: int
+    """Objects in the batch."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ImageBatch:
-    """Some images with all objects of both sides.
-
-    Attributes
-    ----------
-    names : sequence of str
-        Image names, in the ground truth's order.
-    sizes : (images, 2) float64
-        Height and width; 0 where the format does not say.
-    gt, det : Objects
-    gt_runs, det_runs : LabelRuns or None
-        The labelled masks, if the run has them; areas are then pixel counts of these.
-    in_detections : (images,) bool, or None
-        Whether the detections name the image at all, with objects or without. None if all are
-        named.
-    gt_lines : Objects or None
-        A ground truth of lines of the same images, in addition to that of words; None without one.
-    measured : dict
-        The overlaps by convention, as far as `geometry.overlaps.of` was asked for them; a copy
-        starts without.
-    shapes : dict
-        Both sides' shapes by convention, likewise of `geometry.overlaps.shapes_of`.
-    """
+    """Some images with all objects of both sides."""
 
     names: Sequence[str]
+    """Image names, in the ground truth's order."""
     sizes: Floats
+    """(images, 2) float64. Height and width; 0 where the format does not say."""
     gt: Objects
     det: Objects
     gt_runs: LabelRuns | None = None
     det_runs: LabelRuns | None = None
+    """`gt_runs` and `det_runs`: the labelled masks, if the run has them; areas are then pixel
+    counts of these."""
     in_detections: Bools | None = None
+    """(images,) bool. Whether the detections name the image at all, with objects or without. None
+    if all are named."""
     gt_lines: Objects | None = None
+    """A ground truth of lines of the same images, in addition to that of words; None without one.
+    """
     measured: dict[Convention, Overlaps] = field(default_factory=dict, init=False, repr=False)
+    """The overlaps by convention, as far as `geometry.overlaps.of` was asked for them; a copy
+    starts without."""
     shapes: dict[Convention, tuple[Any, Any]] = field(default_factory=dict, init=False, repr=False)
+    """Both sides' shapes by convention, likewise of `geometry.overlaps.shapes_of`."""
 
     @property
     def has_masks(self) -> bool:
@@ -244,26 +200,20 @@ class ImageBatch:
 class Overlaps(NamedTuple):
     """Pairs of one image's objects whose intersection has an area that rounding cannot make, sorted
     by (gt, det).
-
-    Attributes
-    ----------
-    gt, det : (p,) int64
-        Indices into the batch's ground truth and detections.
-    area : (p,) float64
-        Area of the intersection, in square pixels.
-    gt_area, det_area : (G,), (D,) float64
-        Areas of all objects.
-    gt_boxes, det_boxes : (G, 4), (D, 4) float64, or None
-        Their bounding boxes; None for masks, of which nothing is rounded.
     """
 
     gt: Ints
     det: Ints
+    """`gt` and `det`: (p,) int64. Indices into the batch's ground truth and detections."""
     area: Floats
+    """(p,) float64. Area of the intersection, in square pixels."""
     gt_area: Floats
     det_area: Floats
+    """`gt_area` and `det_area`: (G,), (D,) float64. Areas of all objects."""
     gt_boxes: Floats | None = None
     det_boxes: Floats | None = None
+    """`gt_boxes` and `det_boxes`: (G, 4), (D, 4) float64. Their bounding boxes; None for masks, of
+    which nothing is rounded."""
 
 
 @dataclass(frozen=True, slots=True)

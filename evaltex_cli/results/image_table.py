@@ -26,20 +26,14 @@ _CODE = {name: code for code, name in enumerate(MATCH_TYPES)}
 
 
 class ObjectColumns(NamedTuple):
-    """The ground-truth objects of all images.
-
-    Attributes
-    ----------
-    ids : (n,) int64
-    types : (n,) uint8
-        Indices into `MATCH_TYPES`.
-    values : mapping of (n,) float64
-        The protocol's own values; NaN where undefined.
-    """
+    """The ground-truth objects of all images."""
 
     ids: Ints
+    """(n,) int64."""
     types: NDArray[np.uint8]
+    """(n,) uint8. Indices into `MATCH_TYPES`."""
     values: Mapping[str, Floats]
+    """Mapping of (n,) float64. The protocol's own values; NaN where undefined."""
 
 
 class StoredRows(NamedTuple):
@@ -62,27 +56,19 @@ class StoredRows(NamedTuple):
 
 
 class ImageTable(NamedTuple):
-    """Columns with one row per image.
-
-    Attributes
-    ----------
-    rows : StoredRows
-        Names and evidence.
-    scores : mapping of (images,) float64
-        The headline scores; NaN where undefined.
-    counts : (images, match types) int64
-        Objects of each match type; of false positives, the detections.
-    offsets : (images + 1,) int64
-        Image i's objects are ``offsets[i]:offsets[i + 1]`` of `objects`.
-    objects : ObjectColumns or None
-        None where nobody asked for them.
-    """
+    """Columns with one row per image."""
 
     rows: StoredRows
+    """Names and evidence."""
     scores: Mapping[str, Floats]
+    """Mapping of (images,) float64. The headline scores; NaN where undefined."""
     counts: Ints
+    """(images, match types) int64. Objects of each match type; of false positives, the detections.
+    """
     offsets: Ints
+    """(images + 1,) int64. Image i's objects are ``offsets[i]:offsets[i + 1]`` of `objects`."""
     objects: ObjectColumns | None
+    """None where nobody asked for them."""
 
     @property
     def known_objects(self) -> ObjectColumns:
@@ -94,18 +80,12 @@ class ImageTable(NamedTuple):
 
 @dataclass(slots=True)
 class ImageTableBuilder:
-    """Makes a table of images that come one by one, or by batches.
-
-    Attributes
-    ----------
-    headline : sequence of str
-        The scores to keep.
-    with_objects : bool
-        Whether to keep the objects too.
-    """
+    """Makes a table of images that come one by one, or by batches."""
 
     headline: Sequence[str]
+    """The scores to keep."""
     with_objects: bool
+    """Whether to keep the objects too."""
     _parts: list[ImageTable] = field(default_factory=list)
     _pending: list[ImageResult] = field(default_factory=list)
     _pending_objects: int = 0

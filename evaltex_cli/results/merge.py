@@ -42,21 +42,15 @@ _SIGNED = ("revision", "preset", "masks", "invalid", "dont_care", "min_confidenc
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """One protocol's results of all parts.
-
-    Attributes
-    ----------
-    evaluation : Evaluation
-        As of one run over the images of all parts; without evidence rows.
-    images : list of sequence of ImageResult
-        One per part, in their order; empty unless all parts have them.
-    ground_truths : list of str
-        SHA-256 of the ground truths of all evaluations that are in it, through merged results too.
-    """
+    """One protocol's results of all parts."""
 
     evaluation: Evaluation
+    """As of one run over the images of all parts; without evidence rows."""
     images: list[Sequence[ImageResult]]
+    """One per part, in their order; empty unless all parts have them."""
     ground_truths: list[str]
+    """SHA-256 of the ground truths of all evaluations that are in it, through merged results too.
+    """
 
     @property
     def run(self) -> Run:

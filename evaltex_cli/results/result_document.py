@@ -67,24 +67,15 @@ class Bootstrap:
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """Members that only some results have; None if a result does not have one.
-
-    Attributes
-    ----------
-    preset : str
-        The preset of the run, also in the signature.
-    intervals : Intervals
-    bootstrap : Bootstrap
-    gates : sequence of Verdict
-    merged_from : sequence of str
-        Of a merged result: SHA-256 of the ground truth of every evaluation in it.
-    """
+    """Members that only some results have; None if a result does not have one."""
 
     preset: str | None = None
+    """The preset of the run, also in the signature."""
     intervals: Intervals | None = None
     bootstrap: Bootstrap | None = None
     gates: Sequence[Verdict] | None = None
     merged_from: Sequence[str] | None = None
+    """Of a merged result: SHA-256 of the ground truth of every evaluation in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,36 +88,24 @@ class InputSummaries:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResultDocument:
-    """One protocol's result of one run.
-
-    Attributes
-    ----------
-    version, protocol, signature : str
-        `version` is that of the package.
-    parameters : mapping
-        Every parameter of the protocol -> its value.
-    inputs : InputSummaries
-    totals, scores : mapping
-        As in `Evaluation`.
-    extras : Extras
-    warnings : list of str
-    images : sequence of ImageResult
-        Decoded when they are asked for; empty if the run was made without ``-a``.
-    table : ImageTable
-        Columns of these images.
-    """
+    """One protocol's result of one run."""
 
     version: str
     protocol: str
     signature: str
+    """`version` is that of the package."""
     parameters: Mapping[str, str | float | bool]
+    """Every parameter of the protocol -> its value."""
     inputs: InputSummaries
     totals: Totals
     scores: Scores
+    """`totals` and `scores`: as in `Evaluation`."""
     extras: Extras
     warnings: list[str]
     images: Sequence[ImageResult]
+    """Decoded when they are asked for; empty if the run was made without ``-a``."""
     table: ImageTable
+    """Columns of these images."""
 
     @property
     def signed(self) -> dict[str, str]:

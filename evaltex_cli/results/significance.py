@@ -50,26 +50,19 @@ _WORD = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replicates:
-    """Scores of subsets of the images.
-
-    Attributes
-    ----------
-    values : dict of (subsets,) float64
-        Each scalar score; NaN where it is undefined. Replicates of two detectors are paired: for
-        the same seed and the same images, the subsets are the same.
-    of_all, of_none : dict of float or None
-        The same scores of all images, and of no image; the latter None for a count too.
-    has_evidence : (images,) bool
-        Images with anything to count, in the order of their names.
-    is_exact : bool
-        Whether each subset that is not empty was taken once.
-    """
+    """Scores of subsets of the images."""
 
     values: Mapping[str, Floats]
+    """Dict of (subsets,) float64. Each scalar score; NaN where it is undefined. Replicates of two
+    detectors are paired: for the same seed and the same images, the subsets are the same."""
     of_all: Mapping[str, float | None]
     of_none: Mapping[str, float | None]
+    """`of_all` and `of_none`: the same scores of all images, and of no image; the latter None for a
+    count too."""
     has_evidence: Bools
+    """(images,) bool. Images with anything to count, in the order of their names."""
     is_exact: bool
+    """Whether each subset that is not empty was taken once."""
 
 
 def replicates(

@@ -38,28 +38,20 @@ PASSED_OVER, WRONG, RIGHT = -1, 0, 1
 class Ranked(NamedTuple):
     """The detections of some images, in the order of the files, and what each definition makes of
     them.
-
-    Attributes
-    ----------
-    confidence : (D,) float64
-        Infinite for a detection without.
-    rrc, in_file_order : (D,) int8
-        `PASSED_OVER`, `WRONG` or `RIGHT`.
-    coco_right, coco_ignored : (D,) uint16
-        Bit t is set if it is so at threshold t.
-    coco_rank : (D,) int64
-        The place of each detection in its image, by falling confidence.
-    objects : (3,) int64
-        Objects that count, for each definition.
     """
 
     confidence: Floats
+    """(D,) float64. Infinite for a detection without."""
     rrc: NDArray[np.int8]
     in_file_order: NDArray[np.int8]
+    """`rrc` and `in_file_order`: (D,) int8. `PASSED_OVER`, `WRONG` or `RIGHT`."""
     coco_right: NDArray[np.uint16]
     coco_ignored: NDArray[np.uint16]
+    """`coco_right` and `coco_ignored`: (D,) uint16. Bit t is set if it is so at threshold t."""
     coco_rank: Ints
+    """(D,) int64. The place of each detection in its image, by falling confidence."""
     objects: Ints
+    """(3,) int64. Objects that count, for each definition."""
 
 
 def ranked(run: Run, batch: ImageBatch, max_detections: int | None = None) -> Ranked:

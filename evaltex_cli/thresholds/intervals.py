@@ -63,22 +63,14 @@ def _compact(values: NDArray[Any]) -> NDArray[Any]:
 
 
 class Resampled(NamedTuple):
-    """A protocol's evidence, to be resampled.
-
-    Attributes
-    ----------
-    names : sequence of str
-        Of the images.
-    rows : StateRows
-        Of all images at all levels.
-    runs : sequence of Run
-        The protocol with its parameters at each level.
-    bootstrap : Bootstrap
-    """
+    """A protocol's evidence, to be resampled."""
 
     names: Sequence[str]
+    """Of the images."""
     rows: StateRows
+    """Of all images at all levels."""
     runs: Sequence[Run]
+    """The protocol with its parameters at each level."""
     bootstrap: Bootstrap
 
 

@@ -23,18 +23,12 @@ POINTS = 100
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Levels:
-    """Confidence levels; level τ keeps detections of confidence τ or more, and those without one.
-
-    Attributes
-    ----------
-    values : (L,) float64
-        They rise; the lowest keeps all detections.
-    with_polygons : int
-        At how many levels, from the lowest, a detection has other than four vertices.
-    """
+    """Confidence levels; level τ keeps detections of confidence τ or more, or without one."""
 
     values: Floats
+    """(L,) float64. They rise; the lowest keeps all detections."""
     with_polygons: int
+    """At how many levels, from the lowest, a detection has other than four vertices."""
 
     def __len__(self) -> int:
         return len(self.values)
@@ -50,19 +44,13 @@ class Levels:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Confidences:
-    """What is read of detections before levels are chosen.
-
-    Attributes
-    ----------
-    values : (m,) float64
-        All different confidences, rising.
-    of_polygons : float
-        The highest confidence of a detection of other than four vertices, infinite if one has none;
-        -inf without such a detection.
-    """
+    """What is read of detections before levels are chosen."""
 
     values: Floats
+    """(m,) float64. All different confidences, rising."""
     of_polygons: float = -np.inf
+    """The highest confidence of a detection of other than four vertices, infinite if one has none;
+    -inf without such a detection."""
 
     @classmethod
     def of(cls, objects: Objects) -> Confidences:

@@ -28,20 +28,15 @@ COUNTED_OBJECTS = 1 << 21
 
 
 class StateRows(NamedTuple):
-    """Evidence of images at some levels.
-
-    Attributes
-    ----------
-    image, start, stop : (n,) int64
-        The image of each row, the first level of which it is, and the one after the last.
-    tally : Tally
-        Columns of n rows.
-    """
+    """Evidence of images at some levels."""
 
     image: Ints
     start: Ints
     stop: Ints
+    """`image`, `start` and `stop`: (n,) int64. The image of each row, the first level of which it
+    is, and the one after the last."""
     tally: Tally
+    """Columns of n rows."""
 
 
 def states_of(batch: ImageBatch, drop: Ints, start: int, stop: int, levels: int) -> LevelStates:

@@ -40,19 +40,6 @@ WITH_AVERAGE_PRECISION = "iou"
 class SweepOptions:
     """How a sweep is made.
 
-    Attributes
-    ----------
-    points : int
-        Levels to try, at most.
-    folds, seed : int
-        Of the cross-validation; the seed is of the random folds.
-    tolerance : float
-        How far below the best the F-scores of the plateau are, at most.
-    max_detections : int or None
-        Of an image, for COCO's average precision; None for no limit.
-    bootstrap : Bootstrap or None
-        Of the intervals; None for none.
-
     Raises
     ------
     ConfigError
@@ -60,11 +47,16 @@ class SweepOptions:
     """
 
     points: int = POINTS
+    """Levels to try, at most."""
     folds: int = choice.FOLDS
     seed: int = 0
+    """`folds` and `seed`: of the cross-validation; the seed is of the random folds."""
     tolerance: float = choice.TOLERANCE
+    """How far below the best the F-scores of the plateau are, at most."""
     max_detections: int | None = None
+    """Of an image, for COCO's average precision; None for no limit."""
     bootstrap: Bootstrap | None = None
+    """Of the intervals; None for none."""
 
     def __post_init__(self) -> None:
         for name, least in (("points", 1), ("folds", 2), ("seed", 0), ("max_detections", 1)):
@@ -78,40 +70,25 @@ class SweepOptions:
 
 
 class OfBatch(NamedTuple):
-    """What a sweep needs of a batch, by one protocol.
-
-    Attributes
-    ----------
-    images : int
-    drops : (L + 1,) int64
-        How many detections are kept by so many levels.
-    rows : list of StateRows
-    ranked : Ranked or None
-        The detections for average precision, of the protocol that has it.
-    """
+    """What a sweep needs of a batch, by one protocol."""
 
     images: int
     drops: Ints
+    """(L + 1,) int64. How many detections are kept by so many levels."""
     rows: list[StateRows]
     ranked: Ranked | None = None
+    """The detections for average precision, of the protocol that has it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measure:
-    """What is done with the evidence of a batch, in whatever process.
-
-    Attributes
-    ----------
-    levels : Levels
-    without_polygons : mapping
-        Protocol -> its parameters at the levels without polygons, where they are others.
-    max_detections : int or None
-        As of `average_precision.ranked`.
-    """
+    """What is done with the evidence of a batch, in whatever process."""
 
     levels: Levels
     without_polygons: Mapping[str, Any]
+    """Protocol -> its parameters at the levels without polygons, where they are others."""
     max_detections: int | None
+    """As of `average_precision.ranked`."""
 
     def __call__(self, run: Run, batch: ImageBatch, evidence: Evidence) -> OfBatch:
         count = len(self.levels)

@@ -36,31 +36,22 @@ _INVERTED_BOX = re.compile(r"a box from \(")
 
 @dataclass(slots=True)
 class Inspection:
-    """One side while it is looked at.
-
-    Attributes
-    ----------
-    faults : FaultLog
-        All that the reader refuses.
-    invalid : {'repair', 'drop', 'skip', 'error'}
-        The policy for invalid polygons.
-    object_counts : (images,) int32
-        Objects of each image, 0 before it is read.
-    counted : (images,) int32
-        Those that are not don't care.
-    reason : str
-        Why the input is taken for its format.
-    """
+    """One side while it is looked at."""
 
     side: Side
     source: Source
     faults: FaultLog
+    """All that the reader refuses."""
     invalid: str
+    """'repair', 'drop', 'skip' or 'error'. The policy for invalid polygons."""
     object_counts: NDArray[np.int32]
+    """(images,) int32. Objects of each image, 0 before it is read."""
     counted: NDArray[np.int32]
+    """(images,) int32. Those that are not don't care."""
     counts: InputCounts = field(default_factory=InputCounts)
     all_dont_care: int = 0
     reason: str = ""
+    """Why the input is taken for its format."""
     names_in_file: Sequence[str] = ()
     found: Counter[str] = field(default_factory=Counter)
 

@@ -26,25 +26,17 @@ _CAPITAL = re.compile(r"(?=[A-Z])")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of a document.
-
-    Attributes
-    ----------
-    objects : sequence of (tuple, item)
-        What leads to each object, from the root of the document, and the object.
-    width, height : float
-        In the unit of its coordinates; 0 if it does not say so.
-    in_pixels : bool
-        Whether that unit is pixels.
-    text : str
-        The text of the whole document, if objects refer to it.
-    """
+    """A page of a document."""
 
     objects: Sequence[tuple[Steps, Item]]
+    """What leads to each object, from the root of the document, and the object."""
     width: float = 0.0
     height: float = 0.0
+    """`width` and `height`: in the unit of its coordinates; 0 if it does not say so."""
     in_pixels: bool = True
+    """Whether that unit is pixels."""
     text: str = ""
+    """The text of the whole document, if objects refer to it."""
 
     @property
     def has_size(self) -> bool:

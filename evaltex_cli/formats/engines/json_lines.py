@@ -30,22 +30,15 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class LineFormat:
-    """What differs between the formats.
-
-    Attributes
-    ----------
-    begins : callable
-        ``begins(data)`` says by its first bytes whether a file is of the format.
-    open : callable
-        ``open(line, image)`` gives an image its name and size; returns the list of its objects, and
-        what leads to it in the line. Raises `FormatError`.
-    collect : callable
-        ``collect(item, side, at)`` returns an object; raises `FormatError`.
-    """
+    """What differs between the formats."""
 
     begins: Callable[[bytes], bool]
+    """``begins(data)`` says by its first bytes whether a file is of the format."""
     open: Callable[[bytes, CollectedImage], tuple[list[Item], Steps]]
+    """``open(line, image)`` gives an image its name and size; returns the list of its objects, and
+    what leads to it in the line. Raises `FormatError`."""
     collect: Callable[[Item, Side, Position], CollectedObject]
+    """``collect(item, side, at)`` returns an object; raises `FormatError`."""
 
 
 def recognises(path: Path, form: LineFormat) -> bool:

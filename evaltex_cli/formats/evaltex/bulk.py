@@ -196,34 +196,24 @@ def _with_corners(values: Floats, first: Ints, is_box: Bools) -> Bools:
 
 
 class PlainImages(NamedTuple):
-    """The images of a block that begin in the plain form, and the lines that are left.
-
-    Attributes
-    ----------
-    names : bytes
-        Each followed by a newline.
-    name_line, last_line : (n,) int64
-        Index of the name's line in the block, and of the last line before the objects.
-    sizes : (n, 2) int64
-        Height and width; 0 for detections.
-    left : (m,) int64
-        Indices of the lines to be taken one by one.
-    left_usual : (m,) bool
-        Which of them are objects' at a glance.
-    ends_usual : bool
-        Whether the block's last line is.
-    wide : (k,) int64
-        Lines that are objects' at a glance and may have more numbers than a box.
-    """
+    """The images of a block that begin in the plain form, and the lines that are left."""
 
     names: bytes
+    """Each followed by a newline."""
     name_line: Ints
     last_line: Ints
+    """`name_line` and `last_line`: (n,) int64. Index of the name's line in the block, and of the
+    last line before the objects."""
     sizes: Ints
+    """(n, 2) int64. Height and width; 0 for detections."""
     left: Ints
+    """(m,) int64. Indices of the lines to be taken one by one."""
     left_usual: Bools
+    """(m,) bool. Which of them are objects' at a glance."""
     ends_usual: bool
+    """Whether the block's last line is."""
     wide: Ints
+    """(k,) int64. Lines that are objects' at a glance and may have more numbers than a box."""
 
 
 def plain_images(

@@ -47,34 +47,25 @@ _LINES: dict[Side, LineFormat] = {
 class Reader(NamedTuple):
     """Reads images of indexed files, of which everything but the objects is known; a
     `base.Content`.
-
-    Attributes
-    ----------
-    names : list of str
-        Of the files, as messages have them.
-    files : list of Path
-        Where they can be read, absolute.
-    side : {'gt', 'det'}
-    sizes : (images, 2)
-        Height and width.
-    start, weights, line, head : (images,)
-        First byte, bytes and first line of the objects, and how many lines before it the name is.
-    file : (images,)
-        Index of the file.
-    checksum : (images,)
-        CRC-32 of the objects' bytes.
     """
 
     names: list[str]
+    """Of the files, as messages have them."""
     files: list[Path]
+    """Where they can be read, absolute."""
     side: Side
     sizes: Floats
+    """(images, 2). Height and width."""
     start: Ints
     weights: Ints
     line: Ints
     head: Ints
+    """`start`, `weights`, `line` and `head`: (images,). First byte, bytes and first line of the
+    objects, and how many lines before it the name is."""
     file: NDArray[np.int32]
+    """(images,). Index of the file."""
     checksum: NDArray[np.uint32]
+    """(images,). CRC-32 of the objects' bytes."""
 
     def part(self, positions: Ints) -> Reader:
         """See `base.Content`."""

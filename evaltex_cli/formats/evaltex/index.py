@@ -45,52 +45,35 @@ class _Head:
 
 
 class Images(NamedTuple):
-    """Where images stand.
-
-    Attributes
-    ----------
-    names : Names
-    sizes : (n, 2) numbers
-        Height and width; 0 where the file does not say.
-    start, weights, line : (n,) integers
-        First byte, bytes and first line of the objects.
-    head : (n,) integers
-        Lines from the name to the objects.
-    file : (n,) integers
-        Index of the image's file.
-    checksum : (n,) uint32
-        CRC-32 of the objects' bytes.
-    polygons : (n,) bool
-        Whether objects may be other than boxes: their lines have commas enough.
-    """
+    """Where images stand."""
 
     names: Names
     sizes: Column
+    """(n, 2) numbers. Height and width; 0 where the file does not say."""
     start: Column
     weights: Column
     line: Column
+    """`start`, `weights` and `line`: (n,) integers. First byte, bytes and first line of the
+    objects."""
     head: Column
+    """(n,) integers. Lines from the name to the objects."""
     file: Column
+    """(n,) integers. Index of the image's file."""
     checksum: Column
+    """(n,) uint32. CRC-32 of the objects' bytes."""
     polygons: Bools
+    """(n,) bool. Whether objects may be other than boxes: their lines have commas enough."""
 
 
 @dataclass(slots=True)
 class Index:
-    """Finds the images of files, block by block.
-
-    Attributes
-    ----------
-    side : {'gt', 'det'}
-    faults : FaultLog
-    name_line : dict or None
-        Where each name stands, to report names that are there again; it takes every line one by
-        one.
-    """
+    """Finds the images of files, block by block."""
 
     side: Side
     faults: FaultLog
     name_line: dict[str, tuple[str, int]] | None = None
+    """Where each name stands, to report names that are there again; it takes every line one by one.
+    """
     _path: str = ""
     _in_image: bool = False
     _awaits_size: bool = False

@@ -35,55 +35,36 @@ _READ_AHEAD = 1 << 16
 
 
 class Entry(NamedTuple):
-    """One file.
-
-    Attributes
-    ----------
-    name : str
-        As in the archive, or the path from the folder with ``/`` between its parts.
-    image : str
-        The image it is of.
-    size : int
-        Bytes, uncompressed, as the listing has it.
-    stored : Stored or None
-        What the archive's directory says of it; None in a folder.
-    """
+    """One file."""
 
     name: str
+    """As in the archive, or the path from the folder with ``/`` between its parts."""
     image: str
+    """The image it is of."""
     size: int
+    """Bytes, uncompressed, as the listing has it."""
     stored: Stored | None = None
+    """What the archive's directory says of it; None in a folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """The files of a folder or archive. Holds no open file, so it may be kept, or sent to a worker.
-
-    Attributes
-    ----------
-    path : str
-        Folder or archive, as the user wrote it.
-    is_zip : bool
-    file : str
-        The same as an absolute path.
-    entries : tuple of Entry
-        Sorted by image name, numbers by their value (``img_2`` before ``img_10``).
-    warnings : tuple of str
-        What was left out.
-    checksums : sequence of int or None
-        CRC-32 of each file of a folder when it was indexed (`Fingerprint.indexed`); an archive's
-        directory has its own.
-    is_file : bool
-        Whether it is one bare file, perhaps packed by gzip.
-    """
+    """The files of a folder or archive, without an open file: may be kept, or sent to a worker."""
 
     path: str
+    """Folder or archive, as the user wrote it."""
     is_zip: bool
     file: str
+    """The same as an absolute path."""
     entries: tuple[Entry, ...]
+    """Sorted by image name, numbers by their value (``img_2`` before ``img_10``)."""
     warnings: tuple[str, ...] = ()
+    """What was left out."""
     checksums: Sequence[int] | None = None
+    """CRC-32 of each file of a folder when it was indexed (`Fingerprint.indexed`); an archive's
+    directory has its own."""
     is_file: bool = False
+    """Whether it is one bare file, perhaps packed by gzip."""
 
     def refuse_none(self, side: str, ending: str) -> None:
         """Refuse an input without any entry: another folder was meant, or what should have filled

@@ -39,24 +39,17 @@ _KINDS = 5
 
 @dataclass(slots=True)
 class Shapes:
-    """How many lines are of each shape.
-
-    Attributes
-    ----------
-    counts : Counter of LineShape
-    spaced_dont_care : int
-        How many transcriptions are ``###`` with blanks or commas around.
-    commas : int
-        How many transcriptions end in a comma.
-    lowest, highest : list of float
-        Of the last numbers of lines, for each of `PLACES` (`shapes.SurveyedLine.last`).
-    """
+    """How many lines are of each shape."""
 
     counts: Counter[LineShape] = field(default_factory=Counter)
     spaced_dont_care: int = 0
+    """How many transcriptions are ``###`` with blanks or commas around."""
     commas: int = 0
+    """How many transcriptions end in a comma."""
     lowest: list[float] = field(default_factory=lambda: [math.inf] * len(PLACES))
     highest: list[float] = field(default_factory=lambda: [-math.inf] * len(PLACES))
+    """`lowest` and `highest`: of the last numbers of lines, for each of `PLACES`
+    (`shapes.SurveyedLine.last`)."""
 
     def add(self, other: Shapes) -> None:
         """Add other lines."""

@@ -16,23 +16,15 @@ _QUAD = 8
 
 
 class Row(NamedTuple):
-    """A line's parts.
-
-    Attributes
-    ----------
-    label : str
-        Of the class: words, or a whole number.
-    has_words : bool
-        Whether the class is of words.
-    numbers : list of float
-    flag : str or None
-        Of DOTA, what follows the class after the numbers; None if the class comes first.
-    """
+    """A line's parts."""
 
     label: str
+    """Of the class: words, or a whole number."""
     has_words: bool
+    """Whether the class is of words."""
     numbers: list[float]
     flag: str | None = None
+    """Of DOTA, what follows the class after the numbers; None if the class comes first."""
 
 
 def is_header(line: str) -> bool:

@@ -53,19 +53,15 @@ class Weights:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Credits:
-    """Credits of one setting.
-
-    Attributes
-    ----------
-    relation : (p,) uint8
-        `ONE_TO_ONE`, `ONE_TO_MANY` or `MANY_TO_ONE` for a pair that matched, else `MISSED`.
-    gt, det : (G,), (D,) float64
-        Credit of every object towards recall, of every detection towards precision.
-    """
+    """Credits of one setting."""
 
     relation: NDArray[np.uint8]
+    """(p,) uint8. `ONE_TO_ONE`, `ONE_TO_MANY` or `MANY_TO_ONE` for a pair that matched, else
+    `MISSED`."""
     gt: Floats
     det: Floats
+    """`gt` and `det`: (G,), (D,) float64. Credit of every object towards recall, of every detection
+    towards precision."""
 
 
 class _Index(NamedTuple):
@@ -80,25 +76,18 @@ class _Index(NamedTuple):
 
 
 class _Groups(NamedTuple):
-    """What splits, or merges, are made of.
-
-    Attributes
-    ----------
-    one, many : _Index
-        Of a split the object and its detections, of a merge the detection and its objects.
-    share : (p,)
-        The ratio that is summed over the many of a one.
-    needed : float
-        What that sum must reach.
-    enough_each : (p,) bool
-        Whether the other ratio of a pair reaches what every one of the many must.
-    """
+    """What splits, or merges, are made of."""
 
     one: _Index
     many: _Index
+    """`one` and `many`: of a split the object and its detections, of a merge the detection and its
+    objects."""
     share: NDArray[Any]
+    """(p,). The ratio that is summed over the many of a one."""
     needed: float
+    """What that sum must reach."""
     enough_each: Bools
+    """(p,) bool. Whether the other ratio of a pair reaches what every one of the many must."""
 
 
 def match(scene: Scene, rules: Rules, thresholds: Thresholds) -> NDArray[np.uint8]:

@@ -39,58 +39,41 @@ SLACK_DECIMALS = 9
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How a member of the family matches.
-
-    Attributes
-    ----------
-    single_overlap : bool
-        A one-to-one match overlaps nothing else that counts.
-    several_overlaps : bool
-        The one of a split or merge overlaps two or more that count.
-    separate_tests : bool
-        One-to-one by Total-Text: σ > t_r and τ > t_p, each by exactly one detection of the row and
-        in its column, not necessarily the same. Otherwise σ >= t_r and τ >= t_p by a single pair of
-        its row and column.
-    dont_care_competes : bool
-        Objects and detections that do not count are rivals of a one-to-one match; otherwise they
-        are as if not there.
-    single : int
-        One of `SINGLE_IS_MANY`, `SINGLE_IS_ONE_TO_ONE`, `SINGLE_IS_RETESTED`.
-    sum_decimals : tuple of int
-        Decimals that sums of ratios are rounded to, one after another.
-    ratio_decimals : int or None
-        Decimals that ratios are rounded to.
-    typed : bool
-        Objects and detections of different types never match; they are rivals all the same.
-    single_precision : bool
-        Ratios, their sums and all thresholds are 32 bit floats, centres and their distance whole
-        pixels, as in Wolf's program.
-    dont_care_margin : float
-        Square pixels added to a detection's area before its share on don't care is taken.
-    dont_care_overlap : float
-        A detection with more than this share of its area in a single don't-care object does not
-        count.
-    center : float or None
-        A one-to-one match needs a distance of the bounding boxes' centres below this many mean
-        diagonals; None for no such test.
-    border : bool
-        A one-to-one match may cut at most min(5 % of the width, 8 pixels) of the object on the left
-        and on the right.
-    """
+    """How a member of the family matches."""
 
     single_overlap: bool = True
+    """A one-to-one match overlaps nothing else that counts."""
     several_overlaps: bool = True
+    """The one of a split or merge overlaps two or more that count."""
     separate_tests: bool = False
+    """One-to-one by Total-Text: σ > t_r and τ > t_p, each by exactly one detection of the row and
+    in its column, not necessarily the same. Otherwise σ >= t_r and τ >= t_p by a single pair of its
+    row and column."""
     dont_care_competes: bool = False
+    """Objects and detections that do not count are rivals of a one-to-one match; otherwise they are
+    as if not there."""
     single: int = SINGLE_IS_RETESTED
+    """One of `SINGLE_IS_MANY`, `SINGLE_IS_ONE_TO_ONE`, `SINGLE_IS_RETESTED`."""
     sum_decimals: tuple[int, ...] = ()
+    """Decimals that sums of ratios are rounded to, one after another."""
     ratio_decimals: int | None = None
+    """Decimals that ratios are rounded to."""
     typed: bool = False
+    """Objects and detections of different types never match; they are rivals all the same."""
     single_precision: bool = False
+    """Ratios, their sums and all thresholds are 32 bit floats, centres and their distance whole
+    pixels, as in Wolf's program."""
     dont_care_margin: float = 0.0
+    """Square pixels added to a detection's area before its share on don't care is taken."""
     dont_care_overlap: float = 0.4
+    """A detection with more than this share of its area in a single don't-care object does not
+    count."""
     center: float | None = 1.0
+    """A one-to-one match needs a distance of the bounding boxes' centres below this many mean
+    diagonals; None for no such test."""
     border: bool = False
+    """A one-to-one match may cut at most min(5 % of the width, 8 pixels) of the object on the left
+    and on the right."""
 
 
 class Thresholds(NamedTuple):
@@ -110,28 +93,21 @@ class Thresholds(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """Overlapping pairs of a batch, sorted by (gt, det).
-
-    Attributes
-    ----------
-    gt, det : (p,) int64
-    recall, precision : (p,) float64 or float32
-        σ and τ.
-    counts : (p,) bool
-        Whether both sides count.
-    near : (p,) bool
-        Whether centres, and borders where asked for, agree well enough for a one-to-one match.
-    alike : (p,) bool
-        Whether types allow a match at all.
-    """
+    """Overlapping pairs of a batch, sorted by (gt, det)."""
 
     gt: Ints
     det: Ints
+    """`gt` and `det`: (p,) int64."""
     recall: NDArray[Any]
     precision: NDArray[Any]
+    """`recall` and `precision`: (p,) float64 or float32. σ and τ."""
     counts: Bools
+    """(p,) bool. Whether both sides count."""
     near: Bools
+    """(p,) bool. Whether centres, and borders where asked for, agree well enough for a one-to-one
+    match."""
     alike: Bools
+    """(p,) bool. Whether types allow a match at all."""
 
     def __getitem__(self, which: Any) -> Pairs:
         return Pairs(*(getattr(self, field.name)[which] for field in fields(self)))

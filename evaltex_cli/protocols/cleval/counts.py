@@ -14,32 +14,23 @@ from evaltex_cli.records import Bools, Floats, Ints, Overlaps
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counts:
-    """What matching gives: of each object (G,) and detection (D,).
-
-    Attributes
-    ----------
-    splits, merges : (G,), (D,) int64
-        Partners.
-    gt_found, gt_included : (G,) int64
-        Characters found, and how often they were.
-    det_correct : (D,) float64
-        Characters right; of one found twice the first detection has it (official), or all have a
-        share (paper).
-    det_included : (D,) int64
-        Characters included.
-    gt_credit, det_credit : (G,), (D,) int64
-        Characters credited end-to-end.
-    """
+    """What matching gives: of each object (G,) and detection (D,)."""
 
     matching: Matching
     splits: Ints
     merges: Ints
+    """`splits` and `merges`: (G,), (D,) int64. Partners."""
     gt_found: Ints
     gt_included: Ints
+    """`gt_found` and `gt_included`: (G,) int64. Characters found, and how often they were."""
     det_correct: Floats
+    """(D,) float64. Characters right; of one found twice the first detection has it (official), or
+    all have a share (paper)."""
     det_included: Ints
+    """(D,) int64. Characters included."""
     gt_credit: Ints
     det_credit: Ints
+    """`gt_credit` and `det_credit`: (G,), (D,) int64. Characters credited end-to-end."""
 
 
 def counts_of(scene: Scene, dont_care: Bools, parameters: Parameters) -> Counts:

@@ -34,39 +34,28 @@ from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps, count
 class Inclusions:
     """Which characters lie in which detections, and the pairs of objects and detections that
     follow.
-
-    Attributes
-    ----------
-    centre, det : (c,) int64
-        A character and a detection that includes it, sorted.
-    pair : (c,) int64
-        The pair it belongs to.
-    pair_gt, pair_det : (p,) int64
-        Pairs that share a character, sorted.
     """
 
     centre: Ints
     det: Ints
+    """`centre` and `det`: (c,) int64. A character and a detection that includes it, sorted."""
     pair: Ints
+    """(c,) int64. The pair it belongs to."""
     pair_gt: Ints
     pair_det: Ints
+    """`pair_gt` and `pair_det`: (p,) int64. Pairs that share a character, sorted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matching:
-    """Which pairs of `Inclusions` match, and how; which detections do not count.
-
-    Attributes
-    ----------
-    one_to_one, one_to_many, many_to_one : (p,) bool
-    dropped : (D,) bool
-        Detections of don't-care objects.
-    """
+    """Which pairs of `Inclusions` match, and how; which detections do not count."""
 
     one_to_one: Bools
     one_to_many: Bools
     many_to_one: Bools
+    """`one_to_one`, `one_to_many` and `many_to_one`: (p,) bool."""
     dropped: Bools
+    """(D,) bool. Detections of don't-care objects."""
 
     @property
     def matched(self) -> Bools:
@@ -212,22 +201,7 @@ DONT_CARE = "###"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """What of a batch does not depend on which objects are don't care.
-
-    Attributes
-    ----------
-    owner : (c,) int64
-        The object of each character.
-    overlap : (o,) int64, int64, float64
-        Pairs (gt, det) that overlap, and by which area.
-    gt_length, det_length : (G,), (D,) int64
-        Number of characters of each object, and of each detection's transcription.
-    false_positive_length : (D,) int64
-        Characters of each detection, were it a false positive.
-    det_rank : (D,) int64
-        The detections' order: that of the file, or by falling confidence, those without any last.
-    gt_texts, det_texts : sequences of Text
-    """
+    """What of a batch does not depend on which objects are don't care."""
 
     gt: Side
     det: Side
@@ -235,12 +209,19 @@ class Scene:
     det_image: Ints
     images: int
     owner: Ints
+    """(c,) int64. The object of each character."""
     found: Inclusions
     overlap: tuple[Ints, Ints, Floats]
+    """(o,) int64, int64, float64. Pairs (gt, det) that overlap, and by which area."""
     gt_length: Ints
     det_length: Ints
+    """`gt_length` and `det_length`: (G,), (D,) int64. Number of characters of each object, and of
+    each detection's transcription."""
     false_positive_length: Ints
+    """(D,) int64. Characters of each detection, were it a false positive."""
     det_rank: Ints
+    """(D,) int64. The detections' order: that of the file, or by falling confidence, those without
+    any last."""
     gt_texts: Sequence[Text]
     det_texts: Sequence[Text]
 

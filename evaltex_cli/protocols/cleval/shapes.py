@@ -40,35 +40,26 @@ MOST_CHARACTERS = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """One side's objects as CLEval takes them.
-
-    Attributes
-    ----------
-    offsets : (images + 1,) int64
-    is_polygon : (n,) bool
-        Else a quadrilateral.
-    vertices, starts : (v, 2) float64, (n + 1,) int64
-        Object i owns ``vertices[starts[i]:starts[i + 1]]``; a box has its four corners, clockwise
-        from the top left.
-    outlines : (v, 2) float64
-        The vertices, cut to integers where they are a quadrilateral's.
-    shapes : Shapes
-        Of the outlines.
-    area : (n,) float64
-        Areas; by the shoelace formula for quadrilaterals, so that the lobes of a crossed one
-        cancel.
-    remade : bool
-        Whether some shape is another than overlaps were measured with.
-    """
+    """One side's objects as CLEval takes them."""
 
     offsets: Ints
+    """(images + 1,) int64."""
     is_polygon: Bools
+    """(n,) bool. Else a quadrilateral."""
     vertices: Floats
     starts: Ints
+    """`vertices` and `starts`: (v, 2) float64, (n + 1,) int64. Object i owns
+    ``vertices[starts[i]:starts[i + 1]]``; a box has its four corners, clockwise from the top left.
+    """
     outlines: Floats
+    """(v, 2) float64. The vertices, cut to integers where they are a quadrilateral's."""
     shapes: Shapes
+    """Of the outlines."""
     area: Floats
+    """(n,) float64. Areas; by the shoelace formula for quadrilaterals, so that the lobes of a
+    crossed one cancel."""
     remade: bool
+    """Whether some shape is another than overlaps were measured with."""
 
     def corners(self, vertices: Floats, which: Ints) -> Floats:
         """(k, 4, 2) the vertices of quadrilaterals."""

@@ -133,23 +133,17 @@ def _rows(rows: Sequence[str], width: int, places: dict[str, int]) -> list[int]:
 class MatchedPairs:
     """Matched pairs, sorted by object and the detections' order; of each, the characters it has in
     common.
-
-    Attributes
-    ----------
-    gt, det : (p,) int64
-        Indices into the batch.
-    centre_pair, centre : (c,) int64
-        Inclusions: the pair, and which of the object's characters (its number in the batch); sorted
-        by object, character and the detections' order.
-    merges : (D,) int64
-        How many objects each detection is matched with.
     """
 
     gt: Ints
     det: Ints
+    """`gt` and `det`: (p,) int64. Indices into the batch."""
     centre_pair: Ints
     centre: Ints
+    """`centre_pair` and `centre`: (c,) int64. Inclusions: the pair, and which of the object's
+    characters (its number in the batch); sorted by object, character and the detections' order."""
     merges: Ints
+    """(D,) int64. How many objects each detection is matched with."""
 
 
 def credited_characters(

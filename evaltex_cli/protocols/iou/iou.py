@@ -164,20 +164,15 @@ def pair(
 
 
 class Candidates(NamedTuple):
-    """Overlapping pairs, sorted by (gt, det).
-
-    Attributes
-    ----------
-    gt, det : (p,) int64
-    iou : (p,) float64
-    fits : (p,) bool
-        Whether the IoU, and where they matter the angles, are those of a pair.
-    """
+    """Overlapping pairs, sorted by (gt, det)."""
 
     gt: Ints
     det: Ints
+    """`gt` and `det`: (p,) int64."""
     iou: Floats
+    """(p,) float64."""
     fits: Bools
+    """(p,) bool. Whether the IoU, and where they matter the angles, are those of a pair."""
 
     def select(self, which: Bools | Ints) -> Candidates:
         """Return some of them."""

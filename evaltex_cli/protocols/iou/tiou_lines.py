@@ -44,52 +44,34 @@ NO_LINE = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines:
-    """Lines of a batch, and the detections matched with them.
-
-    Attributes
-    ----------
-    shapes : Shapes
-    line, det : (m,) int64
-        The matches, sorted by line.
-    area, similarity : (m,) float64
-        Intersection and IoU of line and detection.
-    words : (w,) int64
-        The overlaps of words found in this way with the detections of their lines.
-    alone : (w,) bool
-        Words that are worth their IoU, not their share that is covered.
-    surplus : (D,) bool
-        Detections ignored because they are mostly of a word that was found.
-    foreign : (p,) bool
-        Overlaps of which the object may be foreign text in the detection.
-    """
+    """Lines of a batch, and the detections matched with them."""
 
     shapes: Shapes
     line: Ints
     det: Ints
+    """`line` and `det`: (m,) int64. The matches, sorted by line."""
     area: Floats
     similarity: Floats
+    """`area` and `similarity`: (m,) float64. Intersection and IoU of line and detection."""
     words: Ints
+    """(w,) int64. The overlaps of words found in this way with the detections of their lines."""
     alone: Bools
+    """(w,) bool. Words that are worth their IoU, not their share that is covered."""
     surplus: Bools
+    """(D,) bool. Detections ignored because they are mostly of a word that was found."""
     foreign: Bools
+    """(p,) bool. Overlaps of which the object may be foreign text in the detection."""
 
 
 class _Outlines(NamedTuple):
-    """Lines to be found, in order.
-
-    Attributes
-    ----------
-    shapes : Shapes
-    offsets : (images + 1,) int64
-        Which image owns which.
-    line, word : (k,) int64
-        The words of each line, sorted.
-    """
+    """Lines to be found, in order."""
 
     shapes: Shapes
     offsets: Ints
+    """(images + 1,) int64. Which image owns which."""
     line: Ints
     word: Ints
+    """`line` and `word`: (k,) int64. The words of each line, sorted."""
 
 
 def lines_of(

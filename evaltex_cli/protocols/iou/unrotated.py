@@ -25,19 +25,13 @@ QUARTER = np.pi / 4
 
 
 class Rectangles(NamedTuple):
-    """Rectangles of objects.
-
-    Attributes
-    ----------
-    centre, size : (n, 2) float64
-        Size along the first direction, and across it.
-    angle : (n,) float64
-        From the x axis towards the y axis to the first direction, in radians.
-    """
+    """Rectangles of objects."""
 
     centre: Floats
     size: Floats
+    """`centre` and `size`: (n, 2) float64. Size along the first direction, and across it."""
     angle: Floats
+    """(n,) float64. From the x axis towards the y axis to the first direction, in radians."""
 
     def turned_back(self) -> Floats:
         """(n, 4) boxes with the first direction along the x axis."""
