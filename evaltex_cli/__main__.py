@@ -5,7 +5,7 @@ import signal
 import sys
 from pathlib import Path
 
-from evaltex_cli.runtime import collect_rarely, signals
+from evaltex_cli.runtime import collect_rarely, leave_memory_to_exit, signals
 
 
 def run() -> None:
@@ -30,6 +30,7 @@ def run() -> None:
     finally:
         for each in signals.ENDING:
             signal.signal(each, signal.SIG_IGN)
+        leave_memory_to_exit()
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""The command, and the processes that it starts, look for cycles of references rarely; a Python
-program that calls the functions keeps its own setting.
+"""The command, and the processes that it starts, look for cycles of references rarely, and not at
+their end; a Python program that calls the functions keeps its own setting.
 """
 
 from __future__ import annotations
@@ -26,6 +26,17 @@ def test_a_command_collects_rarely() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert done.stdout.decode().strip() == str(RARELY)
+
+
+def test_a_command_ends_without_a_last_collection() -> None:
+    program = (
+        "import gc; from evaltex_cli import __main__, cli\n"
+        "cli.main = lambda **_: None\n"
+        "__main__.run()\n"
+        "print(gc.get_freeze_count() > 1000)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout.decode().strip() == "True"
 
 
 @pytest.mark.slow
