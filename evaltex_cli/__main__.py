@@ -21,6 +21,9 @@ def run() -> None:
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     collect_rarely()
+    os.environ.setdefault(
+        "OPENBLAS_NUM_THREADS", "1"
+    )  # numpy would start threads, and none is used
     from evaltex_cli import cli
 
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from collections import defaultdict
@@ -200,3 +201,20 @@ def test_a_run_imports_nothing_it_does_not_need(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, cwd=PACKAGE.parent
     )
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the system has no /proc")
+def test_a_run_starts_no_thread(tmp_path: Path) -> None:
+    """NumPy starts one for every processor if it is imported before it is set not to."""
+    words = PACKAGE.parent / "examples" / "words"
+    code = (
+        "import os, sys; from evaltex_cli import __main__\n"
+        f"sys.argv[1:] = {[str(words / 'gt.txt'), str(words / 'det.txt'), str(tmp_path)]!r}\n"
+        "try: __main__.run()\n"
+        "finally: print(len(os.listdir('/proc/self/task')), 'numpy' in sys.modules)\n"
+    )
+    environment = {name: one for name, one in os.environ.items() if "NUM_THREADS" not in name}
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment
+    )
+    assert done.stdout.splitlines()[-1] == "1 True"

@@ -59,9 +59,11 @@ junit_option = click.option(
 
 
 def _bootstrap(level: float | None, **drawn: int) -> Bootstrap | None:
+    if level is None:
+        return None
     from evaltex_cli.results.result_document import Bootstrap
 
-    return None if level is None else Bootstrap(level, **drawn)
+    return Bootstrap(level, **drawn)
 
 
 @click.argument("gt", type=INPUT)

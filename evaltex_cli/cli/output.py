@@ -57,7 +57,6 @@ def _end(number: int, _: object) -> NoReturn:
 
 @contextmanager
 def _reported() -> Iterator[None]:
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # names of files need not be Unicode
     try:
