@@ -43,28 +43,20 @@ PROPERTIES = {
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """The objects of one bin, from `low` (None: no bound) to below `high`.
-
-    Attributes
-    ----------
-    low, high : float or None
-    objects, found : int
-        Objects that count in the protocol, and those that it matches with anything.
-    recall : float or None
-        The protocol's recall with all other objects made don't-care; None without objects.
-    matches : dict
-        Match type -> objects.
-    means : dict
-        The protocol's own values -> mean over the objects that have them; None where none has.
-    """
+    """The objects of one bin, from `low` (None: no bound) to below `high`."""
 
     low: float | None
     high: float | None
     objects: int
     found: int
+    """`objects` and `found`: objects that count in the protocol, and those that it matches with
+    anything."""
     recall: float | None
+    """The protocol's recall with all other objects made don't-care; None without objects."""
     matches: dict[str, int]
+    """Match type -> objects."""
     means: dict[str, float | None]
+    """The protocol's own values -> mean over the objects that have them; None where none has."""
 
     @property
     def range(self) -> str:

@@ -27,20 +27,15 @@ _BOX_NUMBERS = 4
 
 
 class Drawn(NamedTuple):
-    """Outlines of n objects, as `geometry.outlines.from_numbers` takes them.
-
-    Attributes
-    ----------
-    numbers : (c,) float64
-        x0, y0, x1, y1 of a box, x1, y1, x2, y2, ... of a ring; one outline after the other.
-    sizes : (n,) int64
-        How many numbers each outline has.
-    is_box : (n,) bool
-    """
+    """Outlines of n objects, as `geometry.outlines.from_numbers` takes them."""
 
     numbers: Floats
+    """(c,) float64. x0, y0, x1, y1 of a box, x1, y1, x2, y2, ... of a ring; one outline after the
+    other."""
     sizes: Ints
+    """(n,) int64. How many numbers each outline has."""
     is_box: Bools
+    """(n,) bool."""
 
     def rows(self, index: Ints) -> Drawn:
         """Return some of the outlines, in the given order."""

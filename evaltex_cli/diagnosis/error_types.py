@@ -24,47 +24,35 @@ SLACK, TIE_DECIMALS = 1e-9, 9
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Where one kind of mistake ends and the next begins; all are shares of an area.
-
-    Attributes
-    ----------
-    overlap : float
-        A detection is on an object from this share of either's area.
-    tight, loose : float
-        Less than this share of the object is covered; less than this share of the detection is
-        text.
-    surplus : float
-        Duplicates together cover no more than this share of the object beyond what one does.
-    """
+    """Where one kind of mistake ends and the next begins; all are shares of an area."""
 
     overlap: float = 0.1
+    """A detection is on an object from this share of either's area."""
     tight: float = 0.8
     loose: float = 0.8
+    """`tight` and `loose`: less than this share of the object is covered; less than this share of
+    the detection is text."""
     surplus: float = 0.1
+    """Duplicates together cover no more than this share of the object beyond what one does."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mistakes:
-    """The mistakes of a batch with G objects and D detections.
-
-    Attributes
-    ----------
-    gt, det : (p,) int64
-        Links of objects that count with the detections that are on them, sorted by (gt, det),
-        without those of duplicates.
-    missed, split, tight : (G,) bool
-    merged, loose, false, duplicate : (D,) bool
-    """
+    """The mistakes of a batch with G objects and D detections."""
 
     gt: Ints
     det: Ints
+    """`gt` and `det`: (p,) int64. Links of objects that count with the detections that are on them,
+    sorted by (gt, det), without those of duplicates."""
     missed: Bools
     split: Bools
     tight: Bools
+    """`missed`, `split` and `tight`: (G,) bool."""
     merged: Bools
     loose: Bools
     false: Bools
     duplicate: Bools
+    """`merged`, `loose`, `false` and `duplicate`: (D,) bool."""
 
     def count(self, kind: str) -> int:
         """Number of objects or detections of a kind."""

@@ -22,23 +22,16 @@ from evaltex_cli.records.rows import take
 
 
 class Repaired(NamedTuple):
-    """A batch after a repair.
-
-    Attributes
-    ----------
-    batch : ImageBatch
-        All its images, or only those that changed (`of_changed_images`).
-        Don't-care objects, and detections without a mistake of the repaired kinds, are untouched.
-    changed : (images,) bool
-        Images whose detections changed.
-    rows : (detections,) int64
-        Which detection of the batch before each was; of one that the repair made, a number beyond
-        these.
-    """
+    """A batch after a repair."""
 
     batch: ImageBatch
+    """All its images, or only those that changed (`of_changed_images`). Don't-care objects, and
+    detections without a mistake of the repaired kinds, are untouched."""
     changed: Bools
+    """(images,) bool. Images whose detections changed."""
     rows: Ints
+    """(detections,) int64. Which detection of the batch before each was; of one that the repair
+    made, a number beyond these."""
 
     def of_changed_images(self) -> Repaired:
         """Return only the images that changed."""

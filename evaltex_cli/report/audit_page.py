@@ -42,26 +42,17 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What a page shows.
-
-    Attributes
-    ----------
-    ground_truth : str
-        Its name.
-    detectors : Detectors
-    suspects : sequence of Suspect
-        By falling suspicion.
-    patch : str
-        The patch file, as JSON; its entries are those of the suspects, in their order.
-    surroundings : sequence of Surroundings
-        Of each suspect; empty if they are not known.
-    """
+    """What a page shows."""
 
     ground_truth: str
+    """Its name."""
     detectors: Detectors
     suspects: Sequence[Suspect]
+    """By falling suspicion."""
     patch: str
+    """The patch file, as JSON; its entries are those of the suspects, in their order."""
     surroundings: Sequence[Surroundings] = ()
+    """Of each suspect; empty if they are not known."""
 
 
 @dataclass(frozen=True, slots=True)

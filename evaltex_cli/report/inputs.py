@@ -118,20 +118,13 @@ def _same_source(path: Path, side: Side, result: ResultDocument, faults: FaultLo
 
 @dataclass(frozen=True, slots=True)
 class DrawnSide:
-    """The objects of one side of an image.
-
-    Attributes
-    ----------
-    shape : list
-        Four numbers for a box (x0, y0, x1, y1), six or more for a polygon (x and y in turn).
-    text : list of str
-    confidence : list or None
-        None for an object without one, and as a whole where no object of the image has one.
-    """
+    """The objects of one side of an image."""
 
     shape: list[list[float]]
+    """Four numbers for a box (x0, y0, x1, y1), six or more for a polygon (x and y in turn)."""
     text: list[str]
     confidence: list[float | None] | None = None
+    """None for an object without one, and as a whole where no object of the image has one."""
 
 
 @dataclass(frozen=True, slots=True)

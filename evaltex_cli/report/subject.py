@@ -43,46 +43,31 @@ Losses: TypeAlias = list[Diagnosis] | str
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """One protocol's result of one detector.
-
-    Attributes
-    ----------
-    label : str
-        The detector's name in the report.
-    document : ResultDocument
-    system : detector_results.System or None
-        The same with the evidence of each image; None if the run was made without images' results.
-    """
+    """One protocol's result of one detector."""
 
     label: str
+    """The detector's name in the report."""
     protocol: Protocol
     document: ResultDocument
     system: detector_results.System | None
+    """The same with the evidence of each image; None if the run was made without images' results.
+    """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subject:
-    """What a report is of.
-
-    Attributes
-    ----------
-    results : sequence of Path
-        Where the results are, one path per detector.
-    rows : sequence of sequence of Result
-        One per protocol; in each, one per detector.
-    inputs : sequence of Inputs
-        Of each detector; empty if objects are listed but not drawn.
-    losses : list of Losses or None
-        Where the score is lost, one per protocol.
-    images : iterable of image_json.Parts or None
-        The images, if the run at hand has gathered them; else they are read.
-    """
+    """What a report is of."""
 
     results: Sequence[Path]
+    """Where the results are, one path per detector."""
     rows: Sequence[Sequence[Result]]
+    """One per protocol; in each, one per detector."""
     inputs: Sequence[Inputs] = ()
+    """Of each detector; empty if objects are listed but not drawn."""
     losses: list[Losses] | None = None
+    """Where the score is lost, one per protocol."""
     images: Iterable[image_json.Parts] | None = None
+    """The images, if the run at hand has gathered them; else they are read."""
 
     @property
     def without_images(self) -> list[Path]:

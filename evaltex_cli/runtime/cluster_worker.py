@@ -32,26 +32,17 @@ _LIBRARIES = (
 
 
 class State(NamedTuple):
-    """What a scheduler knows of a worker.
-
-    Attributes
-    ----------
-    id : str
-        Of the process: a worker that is restarted at the same address has another.
-    name : str
-        Of the nanny that restarts it, or its own.
-    threads : int
-    silent : float
-        Seconds since its last heartbeat.
-    is_able : bool
-        Whether it takes work, or is working.
-    """
+    """What a scheduler knows of a worker."""
 
     id: str
+    """Of the process: a worker that is restarted at the same address has another."""
     name: str
+    """Of the nanny that restarts it, or its own."""
     threads: int
     silent: float
+    """Seconds since its last heartbeat."""
     is_able: bool
+    """Whether it takes work, or is working."""
 
 
 def states(dask_scheduler: Any) -> dict[str, State]:

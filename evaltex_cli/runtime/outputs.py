@@ -40,35 +40,24 @@ def begins(path: Path, beginning: bytes | None) -> bool:
 
 @dataclass(frozen=True)
 class Rules:
-    """What one command reads and writes.
-
-    Attributes
-    ----------
-    inputs : sequence of Path
-        Files, patterns, and folders that are read as a whole; of a folder with results, these are
-        read.
-    pictures : sequence of Path
-        Folders of which some files are read: an existing file in them counts as an input.
-    files : sequence of (Path, callable)
-        Files to write, each with what recognises a file of its kind.
-    folders : sequence of Path
-        Folders to write.
-    apart : sequence of Path
-        The inputs that must not be in a folder to write either.
-    force : bool
-        Whether files may be replaced that this tool did not write.
-    is_result, is_output : callable
-        Recognise the results of runs, and what any command writes.
-    """
+    """What one command reads and writes."""
 
     inputs: Sequence[Path] = ()
+    """Files, patterns, and folders that are read as a whole; of a folder with results, these are
+    read."""
     pictures: Sequence[Path] = ()
+    """Folders of which some files are read: an existing file in them counts as an input."""
     files: Sequence[tuple[Path, IsOwn]] = ()
+    """Files to write, each with what recognises a file of its kind."""
     folders: Sequence[Path] = ()
+    """Folders to write."""
     apart: Sequence[Path] = ()
+    """The inputs that must not be in a folder to write either."""
     force: bool = False
+    """Whether files may be replaced that this tool did not write."""
     is_result: IsOwn = lambda _: False
     is_output: IsOwn = lambda _: False
+    """`is_result` and `is_output`: recognise the results of runs, and what any command writes."""
 
     @cached_property
     def _read(self) -> dict[_Identity, Path]:

@@ -17,26 +17,17 @@ Item = TypeVar("Item")
 
 @dataclass(slots=True, eq=False)
 class Phase:
-    """A part of a command's work.
-
-    Attributes
-    ----------
-    label : str
-        What is done: "reading ground truth".
-    unit : str
-        What is counted: "images".
-    total : int
-        How many there are; 0 if that is not known.
-    done : int
-    began : float
-        In seconds of `time.monotonic`.
-    """
+    """A part of a command's work."""
 
     label: str
+    """What is done: "reading ground truth"."""
     unit: str = ""
+    """What is counted: "images"."""
     total: int = 0
+    """How many there are; 0 if that is not known."""
     done: int = 0
     began: float = field(default_factory=time.monotonic)
+    """In seconds of `time.monotonic`."""
 
 
 _phases: list[Phase] = []

@@ -56,21 +56,14 @@ _JSON_LINES = re.compile(rb"\s*\{[^\n]*\}\s*\n\s*\{")
 
 
 class Document(NamedTuple):
-    """A parsed document of all images.
-
-    Attributes
-    ----------
-    value : object
-        What `safe_json` made of JSON; of XML, the first element.
-    place : str
-        Where messages find it.
-    variant : object
-        Which of several ways to read it is wanted, for formats that have them.
-    """
+    """A parsed document of all images."""
 
     value: Any
+    """What `safe_json` made of JSON; of XML, the first element."""
     place: str
+    """Where messages find it."""
     variant: Any = None
+    """Which of several ways to read it is wanted, for formats that have them."""
 
 
 Collected: TypeAlias = tuple[Images, tuple[str, ...]]

@@ -29,36 +29,23 @@ Of a format with `Pages` it gets the page, opened, in the place of the bytes."""
 
 
 class Reading(NamedTuple):
-    """How the files of an input are read.
-
-    Attributes
-    ----------
-    warnings : tuple of str
-        What the user should know.
-    variant : object
-        What `CollectedImage.variant` is, for formats that can be read in several ways.
-    format : str
-        Name of the format, if it is another than the one that was asked for.
-    """
+    """How the files of an input are read."""
 
     warnings: tuple[str, ...] = ()
+    """What the user should know."""
     variant: Any = None
+    """What `CollectedImage.variant` is, for formats that can be read in several ways."""
     format: str = ""
+    """Name of the format, if it is another than the one that was asked for."""
 
 
 class Survey(NamedTuple):
-    """What is decided over all files of an input before any is parsed.
-
-    Attributes
-    ----------
-    look : callable
-        ``look(data)`` returns what counts of one file; it never raises.
-    settle : callable
-        ``settle(looks)`` returns how the files are read.
-    """
+    """What is decided over all files of an input before any is parsed."""
 
     look: Callable[[bytes], Any]
+    """``look(data)`` returns what counts of one file; it never raises."""
     settle: Callable[[Sequence[Any]], Reading]
+    """``settle(looks)`` returns how the files are read."""
 
 
 def read_as(variant: object) -> Survey:
@@ -67,18 +54,12 @@ def read_as(variant: object) -> Survey:
 
 
 class Pages(NamedTuple):
-    """How a file of several images is divided.
-
-    Attributes
-    ----------
-    count : callable
-        ``count(data)`` returns how many pages a file has; it never raises.
-    open : callable
-        ``open(data)`` returns the pages, each of which `Parse` gets; raises `FormatError`.
-    """
+    """How a file of several images is divided."""
 
     count: Callable[[bytes], int]
+    """``count(data)`` returns how many pages a file has; it never raises."""
     open: Callable[[bytes], Sequence[Any]]
+    """``open(data)`` returns the pages, each of which `Parse` gets; raises `FormatError`."""
 
 
 FEW_PAGES, BYTES_PER_PAGE = 10_000, 256
@@ -124,22 +105,14 @@ def page_names(name: str, count: int) -> list[str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reader:
-    """How documents are made images; it is sent to other processes.
-
-    Attributes
-    ----------
-    parse : Parse
-    open : callable or None
-        `Pages.open`, for documents of several images.
-    side : {'gt', 'det'}
-    variant : object
-        As of `Reading`.
-    """
+    """How documents are made images; it is sent to other processes."""
 
     parse: Parse
     open: Callable[[bytes], Sequence[Any]] | None
+    """`Pages.open`, for documents of several images."""
     side: Side
     variant: Any
+    """As of `Reading`."""
 
     def images(
         self, documents: Iterable[tuple[str, str, bytes]], numbers: Iterable[int], faults: FaultLog

@@ -16,20 +16,13 @@ _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 
 
 class Level(NamedTuple):
-    """A format that reads one level of a document.
-
-    Attributes
-    ----------
-    format : str
-    pattern : re.Pattern
-        What is in a file, without its comments, that has such objects (`element`).
-    objects : str
-        What they are, in the plural: the variant that is read.
-    """
+    """A format that reads one level of a document."""
 
     format: str
     pattern: re.Pattern[bytes]
+    """What is in a file, without its comments, that has such objects (`element`)."""
     objects: str
+    """What they are, in the plural: the variant that is read."""
 
 
 class Look(NamedTuple):
