@@ -154,12 +154,7 @@ def run(request: Request) -> list[Verdict]:
 
 
 def _refuse_conflicts(request: Request) -> None:
-    """Refuse options that need others.
-
-    Raises
-    ------
-    UsageError
-    """
+    """Refuse options that need others."""
     results = request.results
     if results.res_dir is None and (results.per_image or results.plots or results.resume):
         raise click.UsageError(

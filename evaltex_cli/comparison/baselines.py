@@ -138,12 +138,7 @@ def _number(value: Any) -> float | None:
 
 
 def refuse_replaced_baselines(paths: Sequence[Path], replaced: Sequence[Path]) -> None:
-    """Refuse a baseline that this run would replace: it would be its own baseline the next time.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a baseline that this run would replace: it would be its own baseline the next time."""
     places = {place.resolve() for place in replaced}
     for file in (file for path in paths for file in reader.files(path)):
         if file.resolve() in places:

@@ -284,12 +284,7 @@ def _has_texts(system: System) -> bool:
 def refuse_other_ground_truth(
     gt: Path, options: InputOptions, systems: Sequence[Sequence[System]]
 ) -> None:
-    """Refuse stored results of another ground truth than the given one.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse stored results of another ground truth than the given one."""
     faults = FaultLog()
     sha256 = formats.open_source(gt, "gt", faults, options.gt_format, options).sha256
     faults.raise_if_any()

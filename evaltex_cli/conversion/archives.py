@@ -118,10 +118,6 @@ def _write_folder(job: Job, ending: str, names: dict[str, str], entries: Iterabl
 def refuse_others(folder: Path, files: Collection[str], what: str) -> None:
     """Refuse folders in a folder, which are replaced as a whole, that contain anything else than
     these files.
-
-    Raises
-    ------
-    InputError
     """
     for inner in {folder / Path(name).parts[0] for name in files if "/" in name}:
         for path in inner.rglob("*"):

@@ -74,10 +74,6 @@ def convert(
     ordered_map : callable
         What reads the source (`workers`); `map` does it here.
 
-    Returns
-    -------
-    Converted
-
     Raises
     ------
     InputError

@@ -172,11 +172,6 @@ class Diagnosis(Record):
 class Diagnostician:
     """Gathers diagnoses while inputs are evaluated: its `sink` is for `evaluate.evaluate_inputs`.
 
-    Parameters
-    ----------
-    thresholds : Thresholds
-    edges : Edges
-
     Raises
     ------
     ConfigError

@@ -72,11 +72,6 @@ class Mistakes:
 def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
     """Classify every object and detection of a batch of boxes and polygons.
 
-    Parameters
-    ----------
-    batch : ImageBatch
-    thresholds : Thresholds
-
     Notes
     -----
     A detection is *on* an object when their intersection is at least `overlap` of either's area.

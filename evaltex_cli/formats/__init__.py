@@ -217,12 +217,7 @@ def _indexer(name: str, options: InputOptions | None) -> Indexer:
 
 
 def refuse_unused(options: InputOptions, sources: Sequence[Source]) -> None:
-    """Refuse options of formats that none of the inputs has.
-
-    Raises
-    ------
-    ConfigError
-    """
+    """Refuse options of formats that none of the inputs has."""
     taken = {load(source.format).option for source in sources}
     found = ", ".join(f"{source.path} ({source.format})" for source in sources)
     if options.coordinates is not None and "coordinates" not in taken:
@@ -363,12 +358,7 @@ def may_be_text(name: str) -> bool:
 
 
 def _refuse_no_archive(path: Path) -> None:
-    """Refuse a file that is named as an archive, and is text: its lines would be read.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a file that is named as an archive, and is text: its lines would be read."""
     if path.suffix.lower() == ".zip" and path.is_file():
         beginning = input_files.beginning(path, 512)
         if beginning and b"\0" not in beginning and not beginning.startswith(b"PK"):

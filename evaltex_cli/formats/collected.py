@@ -87,12 +87,7 @@ class _Order(NamedTuple):
 
 
 class Images:
-    """Images and their objects; a `base.Content` as soon as all are there.
-
-    Parameters
-    ----------
-    images : iterable of CollectedImage
-    """
+    """Images and their objects; a `base.Content` as soon as all are there."""
 
     def __init__(self, images: Iterable[CollectedImage] = ()) -> None:
         self._names, self._steps, self._strings = bytearray(), bytearray(), bytearray()

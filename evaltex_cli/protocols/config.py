@@ -216,12 +216,7 @@ def parse_set(argument: str, chosen: Sequence[str] = (DEFAULT_SECTION,)) -> Sett
 
 
 def refuse_others(settings: Sequence[Setting], chosen: Sequence[str]) -> None:
-    """Refuse settings of protocols that are not of the run, which would do nothing.
-
-    Raises
-    ------
-    ConfigError
-    """
+    """Refuse settings of protocols that are not of the run, which would do nothing."""
     for setting in settings:
         if setting.protocol not in chosen:
             raise ConfigError(

@@ -25,10 +25,6 @@ Codes = NDArray[np.int32]
 def edit_distances(one: Sequence[Sequence[Hashable]], other: Sequence[Sequence[Hashable]]) -> Ints:
     """Return the edit distance of each pair of sequences: of characters, or of words.
 
-    Parameters
-    ----------
-    one, other : sequence of n sequences
-
     Returns
     -------
     (n,) int64

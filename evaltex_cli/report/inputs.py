@@ -235,12 +235,7 @@ def pictures_of(folder: Path, names: Sequence[str]) -> list[Path | None]:
 
 
 def refuse_too_large(pictures: Sequence[Path | None]) -> None:
-    """Refuse to embed more than a browser opens.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse to embed more than a browser opens."""
     size = sum(_size(path) for path in pictures if path is not None)
     if size > MOST_EMBEDDED_BYTES:
         raise InputError(

@@ -150,10 +150,6 @@ def refuse_foreign(
 ) -> None:
     """Refuse to replace what no run of this tool has made: a file in a folder's place, or files
     that are not its own.
-
-    Raises
-    ------
-    InputError
     """
     if res_dir.exists() and not res_dir.is_dir():
         raise InputError(f"{res_dir}: is a file; give a folder for the results")

@@ -39,10 +39,6 @@ async def worker_problems(
 def refuse_other_scheduler(client: Any, place: str, versions: Versions) -> None:
     """Refuse a scheduler of another Python or evaltex; it need not have the libraries, for it
     calculates nothing.
-
-    Raises
-    ------
-    InputError
     """
     try:
         there = client.run_on_scheduler(cluster_worker.versions, callback_timeout=CONNECT_SECONDS)

@@ -62,12 +62,7 @@ def unpacks(path: Path) -> bool:
 
 
 def refuse_packed(paths: Sequence[Path]) -> None:
-    """Refuse what would be unpacked on this machine alone.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse what would be unpacked on this machine alone."""
     for path in filter(unpacks, paths):
         raise InputError(
             f"{path}: packed by gzip, and workers of a cluster would not see it unpacked; unpack it"
@@ -218,12 +213,7 @@ def stamps(paths: Iterable[Path]) -> dict[Path, tuple[int, int, int]]:
 
 
 def refuse_changed(before: Mapping[Path, tuple[int, int, int]]) -> None:
-    """Refuse files that have been written to since their `stamps` were taken.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse files that have been written to since their `stamps` were taken."""
     for path, stamp in stamps(before).items():
         if stamp != before[path]:
             raise InputError(

@@ -196,10 +196,6 @@ def without(inputs: Sequence[Path]) -> Iterator[None]:
 def refuse_input(path: Path) -> None:
     """Refuse to write to a path that is an input of the command, is linked to one, or is in an
     input folder.
-
-    Raises
-    ------
-    InputError
     """
     rules = _rules.get()
     source = rules.input_at(path) if rules else None
@@ -231,12 +227,7 @@ def is_forced() -> bool:
 
 
 def refuse_shared(place: Path) -> None:
-    """Refuse a place of a result in which another output of the command is to be.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a place of a result in which another output of the command is to be."""
     rules, place = _rules.get(), Path(os.path.realpath(place))
     for file, _ in rules.files if rules else ():
         if Path(os.path.realpath(file)).is_relative_to(place):
@@ -246,12 +237,7 @@ def refuse_shared(place: Path) -> None:
 
 
 def refuse_file(path: Path, is_own: IsOwn) -> None:
-    """Refuse a file that cannot be written, is an input, or is there and of another kind.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a file that cannot be written, is an input, or is there and of another kind."""
     status = _status(path)
     refuse_input(path)
     if is_special(path):

@@ -76,10 +76,6 @@ _EXPECTED = (
 def parse(data: bytes) -> Item:
     """Open a document.
 
-    Returns
-    -------
-    dict or list of items
-
     Raises
     ------
     FormatError

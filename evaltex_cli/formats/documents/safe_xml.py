@@ -228,10 +228,6 @@ def refuse_many_names(parser: expat.XMLParserType) -> None:
 def refuse_dense(data: bytes) -> None:
     """Refuse a document of hardly more than tags or attributes, which take much more memory than
     text.
-
-    Raises
-    ------
-    FormatError
     """
     for sign, what, few, size in MOST_OF_EACH:
         if data.count(sign) > few + len(data) // size:

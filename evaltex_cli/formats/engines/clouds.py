@@ -113,10 +113,6 @@ def has(record: Record, key: str) -> bool:
 def refuse_other(record: Record, known: Sequence[str]) -> None:
     """Refuse a record that has keys, but none of those that the service writes; an empty one is of
     no text.
-
-    Raises
-    ------
-    FormatError
     """
     if record and not any(spelled(record, key) in record for key in known):
         raise safe_json.no_key(record, known[0])

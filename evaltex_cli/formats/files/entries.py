@@ -69,10 +69,6 @@ class Entries:
     def refuse_none(self, side: str, ending: str) -> None:
         """Refuse an input without any entry: another folder was meant, or what should have filled
         it failed.
-
-        Raises
-        ------
-        InputError
         """
         if not self.entries:
             others = "".join(warning.removeprefix(f"{self.path}: ") for warning in self.warnings)

@@ -26,10 +26,6 @@ class Names(Sequence[str]):
     """Names in one UTF-8 buffer, each followed by a newline.
 
     Where the names of a group of 64 stand is looked for when one of them is wanted.
-
-    Parameters
-    ----------
-    buffer : bytes or bytearray
     """
 
     __slots__ = ("_count", "_group_start", "buffer")

@@ -44,12 +44,7 @@ def lines(data: bytes) -> Iterator[str]:
 
 
 def refuse_long_line(text: bytes) -> None:
-    """Refuse text with a line longer than `MAX_LINE_BYTES`.
-
-    Raises
-    ------
-    FormatError
-    """
+    """Refuse text with a line longer than `MAX_LINE_BYTES`."""
     start = 0
     while len(text) - start > MAX_LINE_BYTES:
         end = text.rfind(b"\n", start, start + MAX_LINE_BYTES + 1)
@@ -63,10 +58,6 @@ def refuse_long_line(text: bytes) -> None:
 def refuse_excess(text: bytes) -> None:
     """Refuse an image's text with a long line, or with more than `MAX_OBJECTS` lines that are not
     blank.
-
-    Raises
-    ------
-    FormatError
     """
     refuse_long_line(text)
     if text.count(b"\n") < MAX_OBJECTS:
