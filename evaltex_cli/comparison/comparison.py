@@ -31,18 +31,8 @@ from evaltex_cli.results.image_table import first_difference
 from evaltex_cli.results.result_document import differences
 
 SCORES = (
-    *(
-        "protocol",
-        "score",
-        "detector",
-        "value",
-        "low",
-        "high",
-        "difference",
-        "difference_low",
-        "difference_high",
-    ),
-    *("p_value", "p_corrected", "reason"),
+    *("protocol", "score", "detector", "value", "low", "high", "difference", "difference_low"),
+    *("difference_high", "p_value", "p_corrected", "reason"),
 )
 CHANGES = {
     "images": ("image", "system", "score", "before", "after", "change"),

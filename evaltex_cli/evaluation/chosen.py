@@ -15,31 +15,11 @@ from evaltex_cli.protocols.base import load
 
 ALL = "all"
 OPTIONS = (
-    *(
-        "params",
-        "preset",
-        "per_image",
-        "jobs",
-        "progress",
-        "sizes",
-        "gt_format",
-        "det_format",
-        "images",
-        "gt_images",
-    ),
-    *(
-        "det_images",
-        "max_pixels",
-        "min_confidence",
-        "invalid_polygons",
-        "coordinates",
-        "columns",
-        "only",
-        "dont_care",
-        "gt_lines",
-    ),
-    *("thresholds", "edges", "labels", "resamples", "seed", "level"),
-    *("points", "folds", "tolerance", "max_detections", "confidence_intervals"),
+    *("params", "preset", "per_image", "jobs", "progress", "sizes", "gt_format", "det_format"),
+    *("images", "gt_images", "det_images", "max_pixels", "min_confidence", "invalid_polygons"),
+    *("coordinates", "columns", "only", "dont_care", "gt_lines", "thresholds", "edges", "labels"),
+    *("resamples", "seed", "level", "points", "folds", "tolerance", "max_detections"),
+    *("confidence_intervals",),
 )
 """Keywords of the Python functions, which are suggested for others."""
 

@@ -28,20 +28,8 @@ MAX_PIXELS = 100_000_000
 ORDERS, PIXELS = ("xyxy", "yxyx", "xywh"), "pixels"
 LARGEST_SCALE = 1e6
 TABLE_COLUMNS = (
-    *(
-        "image",
-        "x0",
-        "y0",
-        "x1",
-        "y1",
-        "width",
-        "height",
-        "polygon",
-        "text",
-        "confidence",
-        "dont_care",
-    ),
-    *("image_width", "image_height"),
+    *("image", "x0", "y0", "x1", "y1", "width", "height", "polygon", "text", "confidence"),
+    *("dont_care", "image_width", "image_height"),
 )
 """What the columns of a table with a header can hold."""
 

@@ -27,22 +27,10 @@ _KEYS = ("fullTextAnnotation", "full_text_annotation", "textAnnotations", "text_
 
 
 _RESPONSE = (
-    *(
-        "fullTextAnnotation",
-        "textAnnotations",
-        "error",
-        "context",
-        "labelAnnotations",
-        "faceAnnotations",
-    ),
-    *(
-        "landmarkAnnotations",
-        "logoAnnotations",
-        "localizedObjectAnnotations",
-        "safeSearchAnnotation",
-        "webDetection",
-    ),
-    *("imagePropertiesAnnotation", "cropHintsAnnotation", "productSearchResults"),
+    *("fullTextAnnotation", "textAnnotations", "error", "context", "labelAnnotations"),
+    *("faceAnnotations", "landmarkAnnotations", "logoAnnotations", "localizedObjectAnnotations"),
+    *("safeSearchAnnotation", "webDetection", "imagePropertiesAnnotation", "cropHintsAnnotation"),
+    *("productSearchResults",),
 )
 """What the service says of a picture."""
 

@@ -22,22 +22,8 @@ _TAG = re.compile(r"<(/?)([A-Za-z][^\s/>]*+)((?:[^>\"']|\"[^\"]*+\"|'[^']*+')*+)
 _ATTRIBUTE = re.compile(r"([^\s=/>\"']++)(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++)))?+")
 _ENDS = {"<!--": "-->", "<![CDATA[": "]]>", "<?": "?>"}
 _VOID = {
-    *(
-        "area",
-        "base",
-        "br",
-        "col",
-        "embed",
-        "hr",
-        "img",
-        "input",
-        "link",
-        "meta",
-        "param",
-        "source",
-        "track",
-        "wbr",
-    ),
+    *("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param"),
+    *("source", "track", "wbr"),
 }
 _WITHOUT_TAGS = {"script", "style"}
 _END_WITHOUT_TAGS = re.compile(r"</(?:script|style)\b", re.IGNORECASE)

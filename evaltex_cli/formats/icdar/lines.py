@@ -18,19 +18,8 @@ from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
 from evaltex_cli.formats.lines import ParsedLine
 
 SCRIPTS = (
-    *(
-        "Arabic",
-        "Bangla",
-        "Bengali",
-        "Chinese",
-        "Devanagari",
-        "Hindi",
-        "Japanese",
-        "Kannada",
-        "Korean",
-        "Latin",
-    ),
-    *("Mixed", "None", "Symbols"),
+    *("Arabic", "Bangla", "Bengali", "Chinese", "Devanagari", "Hindi", "Japanese", "Kannada"),
+    *("Korean", "Latin", "Mixed", "None", "Symbols"),
 )
 """Script names of the MLT sets."""
 CURVED_PREFIX = "####"

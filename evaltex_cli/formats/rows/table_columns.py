@@ -10,19 +10,8 @@ from evaltex_cli.errors import FormatError, Position, listed, quote
 
 USUAL = {
     "image": (
-        *(
-            "image",
-            "imagename",
-            "imagefile",
-            "imagepath",
-            "imageid",
-            "img",
-            "imgname",
-            "imgpath",
-            "file",
-            "filename",
-        ),
-        *("filepath", "path", "page", "document"),
+        *("image", "imagename", "imagefile", "imagepath", "imageid", "img", "imgname", "imgpath"),
+        *("file", "filename", "filepath", "path", "page", "document"),
     ),
     "x0": ("x0", "xmin", "left", "minx", "xtl", "bboxleft", "bboxxmin", "x", "bboxx"),
     "y0": ("y0", "ymin", "top", "miny", "ytl", "bboxtop", "bboxymin", "y", "bboxy"),
