@@ -67,13 +67,7 @@ def _rows(audit: Audit) -> list[Sequence[markup.Cell]]:
     return rows
 
 
-def _marked(begin: str, form: Callable[[markup.Rows], str]) -> Callable[[Audit], str]:
-    return lambda audit: begin + form(_rows(audit))
-
-
 FORMATS: dict[str, Callable[[Audit], str | Iterator[str]]] = {
     "json": document,
-    "csv": _marked("", markup.in_csv),
-    "markdown": _marked("<!-- evaltex audit -->\n", markup.in_markdown),
-    "latex": _marked("% evaltex audit\n", markup.in_latex),
+    **markup.forms_of("audit", _rows),
 }

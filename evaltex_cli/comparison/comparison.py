@@ -34,6 +34,7 @@ SCORES = (
     *("protocol", "score", "detector", "value", "low", "high", "difference", "difference_low"),
     *("difference_high", "p_value", "p_corrected", "reason"),
 )
+_NOTHING = (None, None)
 CHANGES = {
     "images": ("image", "system", "score", "before", "after", "change"),
     "objects": ("image", "system", "id", "match_before", "match_after", "change"),
@@ -137,21 +138,15 @@ class Comparison(Record):
         return TABLES[table](self)
 
 
-def _score_rows(comparison: Comparison) -> Iterator[Sequence[Any]]:
+def score_rows(comparison: Comparison) -> Iterator[Sequence[Any]]:
     """Yield one row of `SCORES` per score and detector, None where a cell is empty."""
     for score in comparison.scores:
         for k, label in enumerate(comparison.systems):
-            own, of_difference = (
-                score.intervals[k] or (None, None),
-                score.difference_intervals[k] or (None, None),
-            )
-            cells = [score.values[k], *own, score.differences[k], *of_difference]
-            cells += [
-                score.p_values[k],
-                score.p_corrected[k],
-                score.reasons[k] or score.interval_reasons[k],
-            ]
-            yield [comparison.protocol, score.score, label, *cells]
+            value = [score.values[k], *(score.intervals[k] or _NOTHING)]
+            difference = [score.differences[k], *(score.difference_intervals[k] or _NOTHING)]
+            tested = [score.p_values[k], score.p_corrected[k]]
+            reason = score.reasons[k] or score.interval_reasons[k]
+            yield [comparison.protocol, score.score, label, *value, *difference, *tested, reason]
 
 
 def _changes(name: str) -> Callable[[Comparison], DataFrame]:
@@ -162,7 +157,7 @@ def _changes(name: str) -> Callable[[Comparison], DataFrame]:
 
 
 TABLES: dict[str, Callable[[Comparison], DataFrame]] = {
-    "scores": lambda comparison: frame_of_rows(SCORES, _score_rows(comparison)),
+    "scores": lambda comparison: frame_of_rows(SCORES, score_rows(comparison)),
     **{name: _changes(name) for name in CHANGES},
 }
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, fields
+from itertools import chain
 
 from evaltex_cli.comparison.changes import ImageChange, ObjectChange
-from evaltex_cli.comparison.comparison import Comparison, ScoreComparison
+from evaltex_cli.comparison.comparison import SCORES, Comparison, ScoreComparison, score_rows
 from evaltex_cli.results import markup, significance
 from evaltex_cli.results.markup import latex_text, markdown_rows, markdown_text
 from evaltex_cli.results.text_tables import JsonObject, json_pieces, printable, shown_p
-
-CSV_HEAD = (
-    *("protocol", "score", "detector", "value", "low", "high"),
-    *("difference", "difference_low", "difference_high", "p_value", "p_corrected", "reason"),
-)
 
 
 def markdown(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
@@ -40,21 +36,7 @@ def markdown(comparisons: Sequence[Comparison], worst: int, level: float) -> str
 
 def csv_rows(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
     """One row per protocol, score and detector, at full precision."""
-    rows: list[Sequence[markup.Cell]] = [CSV_HEAD]
-    for comparison in comparisons:
-        for score in comparison.scores:
-            for k, label in enumerate(comparison.systems):
-                bounds = [*(score.intervals[k] or ("", "")), score.differences[k]]
-                bounds += score.difference_intervals[k] or ("", "")
-                tests = [
-                    score.p_values[k],
-                    score.p_corrected[k],
-                    score.reasons[k] or score.interval_reasons[k],
-                ]
-                rows.append(
-                    [comparison.protocol, score.score, label, score.values[k], *bounds, *tests]
-                )
-    return markup.in_csv(rows)
+    return markup.in_csv([SCORES, *chain.from_iterable(map(score_rows, comparisons))])
 
 
 def latex(comparisons: Sequence[Comparison], worst: int, level: float) -> str:

@@ -104,13 +104,7 @@ def _rows(found: Found, asked: Asked) -> list[Sequence[markup.Cell]]:
     return rows
 
 
-def _marked(begin: str, form: Callable[[markup.Rows], str]) -> Callable[[Found, Asked], str]:
-    return lambda found, asked: begin + form(_rows(found, asked))
-
-
 FORMATS: dict[str, Callable[[Found, Asked], str]] = {
     "json": document,
-    "csv": _marked("", markup.in_csv),
-    "markdown": _marked("<!-- evaltex reconciliation -->\n", markup.in_markdown),
-    "latex": _marked("% evaltex reconciliation\n", markup.in_latex),
+    **markup.forms_of("reconciliation", _rows),
 }

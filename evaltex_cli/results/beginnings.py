@@ -29,48 +29,28 @@ OBJECTS_MARK = b"evaltex objects"
 _TAIL_BYTES = 1 << 16
 _DECIDED = rb'"(?:accept|decided)":\s*true'
 """An expression for what is in a patch, by a person or the page of an audit."""
-KINDS = {
+_PRINTED = {
     "comparison": (
-        rb"Differences to [^\n]{1,200}; [\d.]+% (?:bootstrap|confidence) |"
-        rb"protocol,score,detector,|<!-- evaltex comparison -->|% evaltex comparison\n|"
-        + _DOCUMENT
-        + b'comparison"'
+        rb"Differences to [^\n]{1,200}; [\d.]+% (?:bootstrap|confidence) ",
+        b"protocol,score,detector,",
     ),
     "reconciliation": (
-        rb"\d+ of \d+ settings? gives? these figures|None of \d+ settings? gives these figures|"
-        rb"fits,changes,|<!-- evaltex reconciliation -->|% evaltex reconciliation\n|"
-        + _DOCUMENT
-        + b'reconciliation"'
+        rb"\d+ of \d+ settings? gives? these figures|None of \d+ settings? gives these figures",
+        b"fits,changes,",
     ),
-    "ranking": (
-        rb"Ranks on [^\n]{1,200}|dataset,protocol,detector,|<!-- evaltex ranking -->|"
-        rb"% evaltex ranking\n|" + _DOCUMENT + b'ranking"'
-    ),
-    "audit": (
-        rb"Audit of \d+ objects? in |kind,image,objects,|<!-- evaltex audit -->|"
-        rb"% evaltex audit\n|" + _DOCUMENT + b'audit"'
-    ),
-    "diagnosis": (
-        (
-            rb"[\w-]+: change of the scores when |protocol,part,row,|<!-- evaltex diagnosis -->|%"
-            rb" evaltex diagnosis\n|"
-        )
-        + _DOCUMENT
-        + b'diagnosis"'
-    ),
-    "sweep": (
-        rb"protocol +level |protocol,level,kept,|<!-- evaltex sweep -->|% evaltex sweep\n|"
-        + _DOCUMENT
-        + b'sweep"'
-    ),
-    "validation": (
-        (
-            rb"ground truth: .*\n  format |level,kind,side,|<!-- evaltex validation -->|% evaltex"
-            rb" validation\n|"
-        )
-        + _DOCUMENT
-        + b'validation"'
-    ),
+    "ranking": (rb"Ranks on [^\n]{1,200}", b"dataset,protocol,detector,"),
+    "audit": (rb"Audit of \d+ objects? in ", b"kind,image,objects,"),
+    "diagnosis": (rb"[\w-]+: change of the scores when ", b"protocol,part,row,"),
+    "sweep": (rb"protocol +level ", b"protocol,level,kept,"),
+    "validation": (rb"ground truth: .*\n  format ", b"level,kind,side,"),
+}
+"""Kinds of output that commands print in several forms: expressions for the table, and for CSV."""
+KINDS = {
+    **{
+        kind: b'%b|%b|<!-- evaltex %b -->|%% evaltex %b\n|%b%b"'
+        % (table, csv, kind.encode(), kind.encode(), _DOCUMENT, kind.encode())
+        for kind, (table, csv) in _PRINTED.items()
+    },
     "patch": _DOCUMENT + b'patch"',
     "report": _REPORT,
     "objects": rb"protocol,image,side,id,match,partners,",

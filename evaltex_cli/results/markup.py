@@ -48,6 +48,18 @@ FORMS: Mapping[str, Callable[[Rows], str]] = {
 }
 
 
+def forms_of(kind: str, rows_of: Callable[..., Rows]) -> dict[str, Callable[..., str]]:
+    """Return what writes the rows of an output of a kind in each form; Markdown and LaTeX begin
+    with the mark by which `beginnings` recognises the kind.
+    """
+    marks = {"csv": "", "markdown": f"<!-- evaltex {kind} -->\n", "latex": f"% evaltex {kind}\n"}
+
+    def writing(form: str) -> Callable[..., str]:
+        return lambda *given: marks[form] + FORMS[form](rows_of(*given))
+
+    return {form: writing(form) for form in FORMS}
+
+
 def markdown_rows(rows: Rows) -> Iterator[str]:
     """Yield the lines of a table of Markdown."""
     for k, row in enumerate(rows):

@@ -10,15 +10,8 @@ from evaltex_cli.results.text_tables import json_document
 from evaltex_cli.thresholds.result import Sweep
 
 HEADS = (
-    "protocol",
-    "level",
-    "recall",
-    "precision",
-    "f-score",
-    "cross-validated",
-    "optimism",
-    "plateau from",
-    "plateau to",
+    *("protocol", "level", "recall", "precision", "f-score"),
+    *("cross-validated", "optimism", "plateau from", "plateau to"),
 )
 
 
@@ -46,23 +39,17 @@ def in_csv(sweeps: Sequence[Sweep]) -> str:
     return markup.in_csv(rows)
 
 
-def in_markdown(sweeps: Sequence[Sweep]) -> str:
-    """Return a table of the operating points."""
-    return "<!-- evaltex sweep -->\n" + markup.in_markdown([HEADS, *map(point_of, sweeps)])
-
-
-def in_latex(sweeps: Sequence[Sweep]) -> str:
-    """Return a booktabs table of the operating points."""
-    return "% evaltex sweep\n" + markup.in_latex([HEADS, *map(point_of, sweeps)])
+def _points(sweeps: Sequence[Sweep]) -> list[Sequence[markup.Cell]]:
+    return [HEADS, *map(point_of, sweeps)]
 
 
 FORMS: Mapping[str, Callable[[Sequence[Sweep]], str]] = {
+    **markup.forms_of("sweep", _points),
     "json": in_json,
     "csv": in_csv,
-    "markdown": in_markdown,
-    "latex": in_latex,
 }
-FILES = {"sweep.json": in_json, "sweep.csv": in_csv, "sweep.md": in_markdown}
+"""Markdown and LaTeX have the operating points only."""
+FILES = {"sweep.json": in_json, "sweep.csv": in_csv, "sweep.md": FORMS["markdown"]}
 """In a result folder."""
 
 

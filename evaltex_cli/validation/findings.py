@@ -4,7 +4,7 @@ pair.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
@@ -165,24 +165,17 @@ def document(validation: Validation, limit: int | None) -> str:
     return document.encode("utf-8", "replace").decode("utf-8")  # names of files need not be Unicode
 
 
-def _listed(form: str, mark: str) -> Callable[[Validation, int | None], str]:
-    """Return what writes the problems as rows, after a first line that says what they are."""
-
-    def write(validation: Validation, limit: int | None) -> str:
-        names = [field.name for field in fields(Problem)]
-        shown = [one for level in LEVELS for one in of_level(validation, level)[:limit]]
-        return mark + markup.FORMS[form](
-            [names, *([getattr(one, name) for name in names] for one in shown)]
-        )
-
-    return write
+def _rows(validation: Validation, limit: int | None) -> Iterator[list[Any]]:
+    names = [field.name for field in fields(Problem)]
+    yield names
+    for level in LEVELS:
+        for one in of_level(validation, level)[:limit]:
+            yield [getattr(one, name) for name in names]
 
 
 FORMATS: dict[str, Callable[[Validation, int | None], str]] = {
     "json": document,
-    "csv": _listed("csv", ""),
-    "markdown": _listed("markdown", "<!-- evaltex validation -->\n"),
-    "latex": _listed("latex", "% evaltex validation\n"),
+    **markup.forms_of("validation", _rows),
 }
 
 
