@@ -91,10 +91,8 @@ def _patch(document: Record, place: str, faults: FaultLog) -> Patch:
     truth = safe_json.take(safe_json.needed(document, "ground_truth"), _Truth, "ground_truth")
     entries = []
     for k, item in enumerate(safe_json.items(document, "suspects")):
-        try:
+        with faults.catching(place, "suspects", k):
             entries.append(_entry(item))
-        except FormatError as error:
-            error.log(faults, place, "suspects", k)
     return Patch(
         GroundTruth(truth.images, truth.objects, truth.digest),
         tuple(entries),

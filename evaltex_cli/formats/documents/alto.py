@@ -67,14 +67,11 @@ def _parse(opened: _Page, image: CollectedImage, side: Side, faults: FaultLog) -
         for element in line_element.all("String") if image.variant == "words" else [line_element]:
             if image.variant == "words" and (_is_nowhere(element) or _is_blank(element)):
                 continue
-            try:
+            with faults.catching(image.place):
                 collected = _object(element, scale)
-            except FormatError as error:
-                error.log(faults, image.place)
-                continue
-            if image.variant == "words" and side == "gt":
-                collected.region = k
-            image.add(collected)
+                if image.variant == "words" and side == "gt":
+                    collected.region = k
+                image.add(collected)
 
 
 def _is_nowhere(string: Element) -> bool:

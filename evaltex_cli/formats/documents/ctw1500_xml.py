@@ -25,10 +25,8 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
         raise FormatError(f"{len(pictures)} image elements", "one image in each file", at=at)
     for element in pictures[0]:
         if element.name == "box":
-            try:
+            with faults.catching(image.place):
                 image.add(_object(element, side))
-            except FormatError as error:
-                error.log(faults, image.place)
 
 
 def _object(element: Element, side: Side) -> CollectedObject:

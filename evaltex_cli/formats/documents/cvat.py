@@ -68,10 +68,8 @@ def _add_objects(
         if shape.name in _WITHOUT_AREA:
             others.left_out += 1
         elif shape.name not in _NO_SHAPES:
-            try:
+            with faults.catching(image.place):
                 image.add(_object(shape, side, others))
-            except FormatError as error:
-                error.log(faults, image.place)
 
 
 def _object(shape: Element, side: Side, others: Others) -> CollectedObject:

@@ -122,12 +122,10 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
         except FormatError as error:
             error.log(faults, place, *at)
             continue
-        try:
+        with faults.catching(place, *at):
             results, has_more = _chosen(record, predicted)
             several += has_more
             _add_objects(image, _regions(results), job)
-        except FormatError as error:
-            error.log(faults, place, *at)
         images.append(image)
     names = names_of_pictures(images.names)
     short = packed(_UPLOADED.sub("", name) for name in names)
@@ -226,19 +224,18 @@ def _add_objects(image: CollectedImage, regions: Sequence[_Region], job: _Job) -
     else:
         image.in_fractions = bool(regions)
     for region in regions:
-        try:
+        with job.faults.catching(job.place, *image.at, *region.at):
             coordinates = _coordinates(
                 region.shape, (width or 1.0, height or 1.0), bool(width), job.others
             )
-        except FormatError as error:
-            error.log(job.faults, job.place, *image.at, *region.at)
-            continue
-        if coordinates is not None:
-            dont_care = job.side == "gt" and DONT_CARE in (region.text, *region.labels)
-            at = (*image.at, *region.at)
-            image.add(
-                CollectedObject(coordinates, region.text, dont_care, confidence=region.score, at=at)
-            )
+            if coordinates is not None:
+                dont_care = job.side == "gt" and DONT_CARE in (region.text, *region.labels)
+                at = (*image.at, *region.at)
+                image.add(
+                    CollectedObject(
+                        coordinates, region.text, dont_care, confidence=region.score, at=at
+                    )
+                )
 
 
 def _coordinates(

@@ -48,12 +48,10 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
     image.height = safe_json.field(root, "imageHeight", Number | None, 0.0)
     image.width = safe_json.field(root, "imageWidth", Number | None, 0.0)
     for k, item in enumerate(safe_json.items(root, "shapes")):
-        try:
+        with faults.catching(image.place, "shapes", k):
             shape: _Shape = safe_json.take(item, _Shape)
             if shape.shape_type not in _WITHOUT_AREA:
                 image.add(_object(shape, side, ("shapes", k)))
-        except FormatError as error:
-            error.log(faults, image.place, "shapes", k)
 
 
 def _object(shape: _Shape, side: Side, at: Steps) -> CollectedObject:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from evaltex_cli.errors import FaultLog, FormatError
+from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats.base import DONT_CARE, Side
 from evaltex_cli.formats.coordinates import polygon
 from evaltex_cli.formats.documents import document_files, recognition, safe_xml
@@ -30,10 +30,8 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
     for element in root:
         if element.name != "object" or _text(element.child("deleted")) == "1":
             continue
-        try:
+        with faults.catching(image.place):
             image.add(_object(element, side))
-        except FormatError as error:
-            error.log(faults, image.place)
 
 
 def _size(element: Element | None) -> float:

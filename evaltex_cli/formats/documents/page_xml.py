@@ -10,7 +10,7 @@ TextEquiv.
 
 from __future__ import annotations
 
-from evaltex_cli.errors import FaultLog, FormatError
+from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats.base import Indexer, Side
 from evaltex_cli.formats.coordinates import polygon
 from evaltex_cli.formats.documents import levels, safe_xml
@@ -28,14 +28,11 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
         word: k for k, line in enumerate(page.all("TextLine"), 1) for word in line.all("Word")
     }
     for element in page.all(_ELEMENT[image.variant]):
-        try:
+        with faults.catching(image.place):
             collected = _object(element)
-        except FormatError as error:
-            error.log(faults, image.place)
-            continue
-        if image.variant == "words" and side == "gt":
-            collected.region = regions.get(element)
-        image.add(collected)
+            if image.variant == "words" and side == "gt":
+                collected.region = regions.get(element)
+            image.add(collected)
 
 
 def _object(element: Element) -> CollectedObject:

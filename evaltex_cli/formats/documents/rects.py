@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from evaltex_cli.errors import FaultLog, FormatError
+from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats.base import DONT_CARE, Format, Indexer, Side
 from evaltex_cli.formats.coordinates import polygon
 from evaltex_cli.formats.documents import document_files, safe_json
@@ -32,12 +32,10 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
     for k, item in enumerate(
         safe_json.items(safe_json.record(safe_json.parse(data)), image.variant)
     ):
-        try:
+        with faults.catching(image.place, image.variant, k):
             collected = _object(item, side)
             collected.at = (image.variant, k)
             image.add(collected)
-        except FormatError as error:
-            error.log(faults, image.place, image.variant, k)
 
 
 def _object(item: Item, side: Side) -> CollectedObject:

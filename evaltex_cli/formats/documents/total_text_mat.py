@@ -67,10 +67,8 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
     if cells.size and (cells.dtype != object or cells.ndim != 2):
         raise FormatError(f"{name} of type {cells.dtype}", "a cell array", (name,))
     for k, row in enumerate(cells if cells.size else ()):
-        try:
+        with faults.catching(image.place, name, k):
             image.add(read(row, side))
-        except FormatError as error:
-            error.log(faults, image.place, name, k)
 
 
 def _annotated(row: Any, side: Side) -> CollectedObject:

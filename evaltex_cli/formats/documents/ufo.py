@@ -55,14 +55,12 @@ def _add_words(image: CollectedImage, words: Record, side: Side, faults: FaultLo
     placeless = 0
     for key, item in words.items():
         at = ("images", image.name, "words", key)
-        try:
+        with faults.catching(image.place, *at):
             word: _Word = safe_json.take(item, _Word)
             if word.points:
                 image.add(_object(word, side, at))
             else:
                 placeless += 1
-        except FormatError as error:
-            error.log(faults, image.place, *at)
     return placeless
 
 

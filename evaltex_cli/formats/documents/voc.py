@@ -28,10 +28,8 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
         image.width, image.height = _number(size.needed("width")), _number(size.needed("height"))
     for element in root:
         if element.name == "object":
-            try:
+            with faults.catching(image.place):
                 image.add(_object(element, side))
-            except FormatError as error:
-                error.log(faults, image.place)
 
 
 def _object(element: Element, side: Side) -> CollectedObject:

@@ -41,14 +41,11 @@ def _count(data: bytes) -> int:
 def _parse(page: Element, image: CollectedImage, side: Side, faults: FaultLog) -> None:
     image.width, image.height = page.number("width", 0.0), page.number("height", 0.0)
     for number, line in enumerate(page.all("line"), 1):
-        try:
+        with faults.catching(image.place):
             objects = list(_words(line)) if image.variant == "words" else [_line(line)]
-        except FormatError as error:
-            error.log(faults, image.place)
-            continue
-        for collected in objects:
-            collected.region = number if image.variant == "words" and side == "gt" else None
-            image.add(collected)
+            for collected in objects:
+                collected.region = number if image.variant == "words" and side == "gt" else None
+                image.add(collected)
 
 
 def _line(line: Element) -> CollectedObject:

@@ -162,7 +162,7 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
     coordinates: Coordinates = image.variant
     image.in_fractions = coordinates.scale is not None
     for k, item in enumerate(_document(data)):
-        try:
+        with faults.catching(image.place):
             with safe_json.under(k):
                 key, numbers = _numbers(item)
                 with safe_json.under(*((key,) if key else ())):
@@ -178,8 +178,6 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
                     )
                     one.confidence = next(of_scores, None)
             image.add(one)
-        except FormatError as error:
-            error.log(faults, image.place)
 
 
 def index_by(declared: str | None) -> Indexer:

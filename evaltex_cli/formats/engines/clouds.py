@@ -71,19 +71,15 @@ class _Service:
         if page.in_pixels:
             image.width, image.height = page.width, page.height
         for at, item in page.objects:
-            try:
-                with safe_json.under(*at):
-                    collected, in_fractions = self.object_of(safe_json.record(item), page)
-                    if image.count and in_fractions != image.in_fractions:
-                        raise FormatError(
-                            "coordinates in pixels and in fractions of the page",
-                            "one of them on a page",
-                        )
-            except FormatError as error:
-                error.log(faults, image.place)
-                continue
-            collected.at, image.in_fractions = at, in_fractions
-            image.add(collected)
+            with faults.catching(image.place), safe_json.under(*at):
+                collected, in_fractions = self.object_of(safe_json.record(item), page)
+                if image.count and in_fractions != image.in_fractions:
+                    raise FormatError(
+                        "coordinates in pixels and in fractions of the page",
+                        "one of them on a page",
+                    )
+                collected.at, image.in_fractions = at, in_fractions
+                image.add(collected)
 
 
 def index(name: str, open_document: Open, object_of: ObjectOf, level: str) -> Indexer:

@@ -34,13 +34,10 @@ def _parse(numbered: Any, image: CollectedImage, side: Side, faults: FaultLog) -
         items = list(_items(page, image.variant))
     for at, entry, line in items:
         where = ("pages", number, *at)
-        try:
+        with faults.catching(image.place, *where):
             collected = _object(safe_json.record(entry), image, where)
-        except FormatError as error:
-            error.log(faults, image.place, *where)
-            continue
-        collected.region = line if side == "gt" else None
-        image.add(collected)
+            collected.region = line if side == "gt" else None
+            image.add(collected)
 
 
 def _read_size(page: Record, image: CollectedImage) -> None:

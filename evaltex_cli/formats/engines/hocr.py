@@ -214,23 +214,18 @@ def count_pages(data: bytes) -> int:
 
 
 def _parse(page: Page, image: CollectedImage, side: Side, faults: FaultLog) -> None:
-    try:
+    with faults.catching(image.place):
         image.width, image.height = (
             _bbox(page.tag)[2:] if page.tag and "bbox" in _properties(page.tag) else (0, 0)
         )
-    except FormatError as error:
-        error.log(faults, image.place)
     areas, by_word = page.areas, image.variant == "words"
     for number, line in enumerate(page.lines, 1):
         words = [word for word in areas.words(line) if not areas.own_text(word).isspace()]
         for area in words if by_word else [line] * areas.is_line(line):
-            try:
+            with faults.catching(image.place):
                 collected = _object(areas.tag(area), areas.text(area), by_word)
-            except FormatError as error:
-                error.log(faults, image.place)
-                continue
-            collected.region = number if by_word and side == "gt" else None
-            image.add(collected)
+                collected.region = number if by_word and side == "gt" else None
+                image.add(collected)
 
 
 def _object(tag: Tag, text: str, is_word: bool) -> CollectedObject:

@@ -77,16 +77,12 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
             error.log(faults, place, *where)
             continue
         instances: list[Item] = []
-        try:
+        with faults.catching(place, *where):
             instances = safe_json.items(record, "instances")
-        except FormatError as error:
-            error.log(faults, place, *where)
         for k, instance in enumerate(instances):
             at = (*where, "instances", k)
-            try:
+            with faults.catching(place, *at):
                 image.add(_object(instance, side, at))
-            except FormatError as error:
-                error.log(faults, place, *at)
         images.append(image)
     images.rename(names_of_pictures(images.names))
     return images, ()
@@ -141,15 +137,13 @@ def _parse_result(data: bytes, image: CollectedImage, side: Side, faults: FaultL
     shapes = safe_json.items(record, keys.shapes)
     scores, texts = (values.column(record, key, len(shapes)) for key in (keys.scores, keys.texts))
     for k, (item, score, text) in enumerate(zip(shapes, scores, texts, strict=True)):
-        try:
+        with faults.catching(image.place):
             coordinates = values.polygon_or_box(item, keys.shapes, k)
             confidence = values.confidence(score, keys.scores, k)
             read = values.text(text, keys.texts, k)
             image.add(
                 CollectedObject(coordinates, read, confidence=confidence, at=(keys.shapes, k))
             )
-        except FormatError as error:
-            error.log(faults, image.place)
 
 
 def _columns(record: Any) -> _Columns | None:

@@ -28,7 +28,7 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
         map(_may_be_in_fractions, value)
     )  # read twice, for all readings take much memory
     for k, item in enumerate(value):
-        try:
+        with faults.catching(image.place, k):
             text, confidence, numbers = safe_json.take(item, _Reading)
             coordinates = (
                 _from_bottom(*numbers)
@@ -36,8 +36,6 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
                 else values.polygon_or_box(list(numbers), 2)
             )
             image.add(CollectedObject(coordinates, text, confidence=confidence, at=(k,)))
-        except FormatError as error:
-            error.log(faults, image.place, k)
 
 
 def _may_be_in_fractions(item: Item) -> bool:

@@ -96,7 +96,7 @@ def _parse_json(data: bytes, image: CollectedImage, side: Side, faults: FaultLog
         texts = values.column(record, "rec_texts" if is_read else "dt_texts", len(shapes))
         scores = values.column(record, "rec_scores" if is_read else "dt_scores", len(shapes))
     for k, (item, text, score) in enumerate(zip(shapes, texts, scores, strict=True)):
-        try:
+        with faults.catching(image.place, *where):
             coordinates = polygon(values.shape(item, key, k), False, (key, k))
             confidence = values.confidence(score, key.replace("polys", "scores"), k)
             at: Steps = (*where, key, k)
@@ -105,8 +105,6 @@ def _parse_json(data: bytes, image: CollectedImage, side: Side, faults: FaultLog
                     coordinates, values.text(text, "rec_texts", k), confidence=confidence, at=at
                 )
             )
-        except FormatError as error:
-            error.log(faults, image.place, *where)
 
 
 def _result(record: Record) -> tuple[Record, tuple[str, ...]]:

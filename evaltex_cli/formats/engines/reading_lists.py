@@ -44,10 +44,8 @@ def _parse_lists(opened: Any, image: CollectedImage, side: Side, faults: FaultLo
             return  # PaddleOCR has null for a page without text
         raise FormatError(safe_json.shown(page), "a list [box, text, confidence]", where)
     for k, one in enumerate(page):
-        try:
+        with faults.catching(image.place, *where, k):
             image.add(_reading(one, (*where, k)))
-        except FormatError as error:
-            error.log(faults, image.place, *where, k)
 
 
 def _is_reading(item: Item) -> bool:
@@ -105,10 +103,8 @@ def _parse_objects(data: bytes, image: CollectedImage, side: Side, faults: Fault
     if not isinstance(value, dict | list):
         raise FormatError(safe_json.shown(value), "a list [...] of objects")
     for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-        try:
+        with faults.catching(image.place, key):
             image.add(_object(safe_json.record(item), (key,)))
-        except FormatError as error:
-            error.log(faults, image.place, key)
 
 
 def _object(record: Record, at: Steps) -> CollectedObject:

@@ -50,11 +50,9 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
             zip(pages, page_names(name, len(pages)), strict=False)
         ):
             image = CollectedImage(page_name, place, (key, k), variant=document.variant)
-            try:
+            with faults.catching(place, key, k):
                 _add_page(image, page, side, faults)
                 images.append(image)
-            except FormatError as error:
-                error.log(faults, place, key, k)
     return images, ()
 
 
@@ -72,13 +70,10 @@ def _add_page(image: CollectedImage, page: Item, side: Side, faults: FaultLog) -
             if image.variant == "words"
             else [(where, item)]
         ):
-            try:
+            with faults.catching(image.place, *at):
                 collected = _object(area, at)
-            except FormatError as error:
-                error.log(faults, image.place, *at)
-                continue
-            collected.region = k + 1 if image.variant == "words" and side == "gt" else None
-            image.add(collected)
+                collected.region = k + 1 if image.variant == "words" and side == "gt" else None
+                image.add(collected)
 
 
 def _words(where: Steps, line: Item, place: str, faults: FaultLog) -> Iterator[tuple[Steps, Item]]:

@@ -138,13 +138,10 @@ def _parse(page: _Page, image: CollectedImage, side: Side, faults: FaultLog) -> 
         is_line = row.cell("level") == _LINE and row.line in texts
         if not (row.is_word if of_words else is_line):
             continue
-        try:
+        with faults.catching(image.place):
             collected = _object(row, row.cell("text") if of_words else " ".join(texts[row.line]))
-        except FormatError as error:
-            error.log(faults, image.place)
-            continue
-        collected.region = numbers[row.line] if of_words and side == "gt" else None
-        image.add(collected)
+            collected.region = numbers[row.line] if of_words and side == "gt" else None
+            image.add(collected)
 
 
 def _coordinates(row: _Row) -> tuple[float, float, float, float]:

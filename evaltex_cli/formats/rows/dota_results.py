@@ -49,7 +49,7 @@ def _index(path: Path, side: Side, faults: FaultLog) -> Source:
     for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
         fingerprint.add(entry, data)
         place = entries.place(entry)
-        try:
+        with faults.catching(place):
             for number, line in lines_of(text_of(data)):
                 fields = line.split()
                 try:
@@ -58,8 +58,6 @@ def _index(path: Path, side: Side, faults: FaultLog) -> Source:
                     images.append(image)
                 except FormatError as error:
                     faults.add(place, number, error.found, error.expected)
-        except FormatError as error:
-            error.log(faults, place)
     images.merge()
     images.refuse_bad_names(faults)
     warnings = (*entries.warnings, *images.settle_confidences(path))
