@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from evaltex_cli.audit import agreement, readings, regions, scenes, unmatched, w
 from evaltex_cli.audit.evidence import Evidence
 from evaltex_cli.audit.findings import AGREE, Findings
 from evaltex_cli.audit.scenes import Scene
-from evaltex_cli.audit.suspects import AuditedObject, Box, Suspect
+from evaltex_cli.audit.suspects import AuditedObject, Box, Kind, Suspect
 from evaltex_cli.audit.what_if import WhatIf
 from evaltex_cli.conversion import patches, patching
 from evaltex_cli.display import Record, Table
@@ -148,7 +148,7 @@ def audited(inputs: Mapping[str, Inputs], ordered_map: OrderedMap = map) -> Audi
     reader, readers = _numbered(counting.texts, labels, with_detections)
     places = agreement.places(scene, group, reader)
     evidence = Evidence(scene, places, group[scene.detector], len(detectors))
-    suspects = _without_parts(
+    suspects = _explained(
         [
             suspect
             for kind in KINDS
@@ -175,19 +175,51 @@ def _numbered(first: Ints, labels: Sequence[str], some: Bools) -> tuple[Ints, li
     return number, [labels[k] for k in counting.tolist()]
 
 
-def _without_parts(suspects: Sequence[Suspect]) -> list[Suspect]:
-    """Leave out objects that are misplaced only as they are merged, split or there twice."""
-    known = {
-        (one.image, number)
+Highest: TypeAlias = "dict[tuple[str, int], float]"
+"""Image and ID of an object -> the highest suspicion of some kinds."""
+
+
+def _explained(suspects: Sequence[Suspect]) -> list[Suspect]:
+    """Say once what is wrong with an object.
+
+    What is merged, split or there twice is misplaced, too: the suspicion of both is the higher one.
+    As for the parts, the annotator counts as one of those who say. Parts have other texts: so much
+    less suspicious is the object's own.
+    """
+    off = {
+        key: one.suspicion * len(one.detectors) / (len(one.detectors) + 1)
         for one in suspects
-        if one.kind in ("merged", "split", "duplicate")
-        for number in one.objects
+        if one.kind == "misplaced"
+        for key in _keys(one)
     }
-    return [
-        one
+    regions = [
+        replace(one, suspicion=max(one.suspicion, *(off.get(key, 0) for key in _keys(one))))
+        if one.kind in ("merged", "split")
+        else one
         for one in suspects
-        if one.kind != "misplaced" or (one.image, one.objects[0]) not in known
     ]
+    known = _highest(regions, ("merged", "split", "duplicate"))
+    explained = [
+        replace(one, suspicion=one.suspicion * (1 - max(known.get(key, 0) for key in _keys(one))))
+        if one.kind == "text"
+        else one
+        for one in regions
+        if one.kind != "misplaced" or not any(key in known for key in _keys(one))
+    ]
+    rounded = [replace(one, suspicion=round(one.suspicion, DECIMALS)) for one in explained]
+    return [one for one in rounded if one.suspicion > 0]
+
+
+def _keys(suspect: Suspect) -> list[tuple[str, int]]:
+    return [(suspect.image, number) for number in suspect.objects]
+
+
+def _highest(suspects: Sequence[Suspect], kinds: Sequence[Kind]) -> Highest:
+    found: Highest = {}
+    for one in suspects:
+        for key in _keys(one) if one.kind in kinds else ():
+            found[key] = max(found.get(key, 0), one.suspicion)
+    return found
 
 
 def _suspects(findings: Findings, evidence: Evidence, labels: Sequence[str]) -> list[Suspect]:

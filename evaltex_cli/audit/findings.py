@@ -101,10 +101,12 @@ def sizes(evidence: Evidence) -> Ints:
     return octave[:, 0] * 64 + octave[:, 1]
 
 
-def share_in_cell(some: Bools, of: Bools, cell: Ints) -> Floats:
-    """(G,) of the objects in the cell of each that are of interest, the share that are some."""
+def share_in_cell(some: Bools, of: Bools, cell: Ints, prior: float = 0.5) -> Floats:
+    """(G,) of the objects in the cell of each that are of interest, the share that are some; of few
+    ones about `prior`, which counts as two.
+    """
     _, number = np.unique(cell, return_inverse=True)
-    return suspicion.share(
-        np.bincount(number[some & of], minlength=number.max(initial=-1) + 1),
-        np.bincount(number[of], minlength=number.max(initial=-1) + 1),
-    )[number]
+    cells = number.max(initial=-1) + 1
+    part = np.bincount(number[some & of], minlength=cells)
+    whole = np.bincount(number[of], minlength=cells)
+    return np.asarray(((part + 2 * prior) / (whole + 2))[number])

@@ -77,11 +77,18 @@ def dont_care(evidence: Evidence) -> Findings:
     read = _readings(evidence, at.place, _plain(evidence.scene.gt, at.gt))
     readers = read.readers.sum(axis=1)
     alike = np.where(readers, read.agree.sum(axis=1) / np.maximum(readers, 1), 1)
-    rare = suspicion.rarity(int(most.sum()), int(evidence.scene.gt.dont_care.sum()))
-    values = np.where(most, trusted(evidence)[at.place] * alike * rare, 0)
+    counts = _counted_like(evidence)[at.gt]
+    values = np.where(most, trusted(evidence)[at.place] * alike * counts, 0)
     agree = evidence.places.at[at.place] >= 0
     found = Findings("dont-care", values, each(at.gt), each(at.place), agree, read.row)
     return kept(_joined(found, _unreadable(evidence)))
+
+
+def _counted_like(evidence: Evidence) -> Floats:
+    """(G,) of the objects of the size of each that most detectors find, the share that count."""
+    counts, found = ~evidence.scene.gt.dont_care, 2 * evidence.finders > evidence.groups
+    usual = float(suspicion.share((counts & found).sum(), found.sum()))
+    return share_in_cell(counts, found, sizes(evidence), usual)
 
 
 def _unreadable(evidence: Evidence) -> Findings:

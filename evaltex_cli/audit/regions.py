@@ -9,16 +9,18 @@ from evaltex_cli.audit.evidence import Evidence
 from evaltex_cli.audit.findings import AGREE, Findings, best_pairs, each, grouped, kept, trusted
 from evaltex_cli.audit.scenes import SAME, pairs_of
 from evaltex_cli.geometry import boxes as box_geometry
-from evaltex_cli.geometry.overlaps import touching_boxes
+from evaltex_cli.geometry import shapes
+from evaltex_cli.geometry.overlaps import CONTINUOUS, touching_boxes
 from evaltex_cli.protocols.ratios import quotient
-from evaltex_cli.records import Bools, Floats, Ints, offsets_of
+from evaltex_cli.records import Bools, Floats, Ints, Objects, offsets_of
+from evaltex_cli.records.rows import take
 
 INSIDE = 0.6
 """Least share of an outline in another one that contains it."""
 USUAL = 0.25
 """Three of four objects fit their detections better than what is usual."""
 NESTED = 0.5
-"""Least share that boxes of two parts have in common, of the smaller one, if they are one part."""
+"""Least share that two parts have in common, of the smaller one, if they are one part."""
 
 
 def misplaced(evidence: Evidence) -> Findings:
@@ -39,13 +41,13 @@ def merged(evidence: Evidence) -> Findings:
     """Objects that are several texts for the detectors."""
     at, counted = evidence.at, _counted(evidence)
     at = at.of(counted & (at.share_of_place >= INSIDE))
-    boxes = evidence.scene.det.boxes[evidence.places.centre[at.place]]
-    at = at.of(_outermost(at.gt, boxes, trusted(evidence)[at.place]))
+    parts_drawn = evidence.places.centre[at.place]
+    at = at.of(_outermost(at.gt, evidence.scene.det, parts_drawn, trusted(evidence)[at.place]))
     objects, parts = grouped(at.gt, at.place)
-    agree = _see_several([evidence.places.at[of_one] >= 0 for of_one in parts], evidence.groups)
-    whole = evidence.found[objects] >= SAME
+    some, whole = _parts_or_whole(evidence, objects, parts)
     quality = suspicion.quality(evidence)
     well = np.array([quality[of_one].mean() for of_one in parts])
+    agree = some & ~whole
     values = _contested(evidence, agree, whole, well) * _spans(evidence, parts, each(objects))
     return _enough(Findings("merged", values, each(objects), parts, agree))
 
@@ -56,9 +58,7 @@ def split(evidence: Evidence) -> Findings:
     at = at.of(counted & (at.share_of_gt >= INSIDE))
     found = evidence.found.mean(axis=1)[at.gt]
     order = np.lexsort((at.gt, at.place))
-    at = at.of(order).of(
-        _outermost(at.place[order], evidence.scene.gt.boxes[at.gt[order]], found[order])
-    )
+    at = at.of(order).of(_outermost(at.place[order], evidence.scene.gt, at.gt[order], found[order]))
     places, objects = grouped(at.place, at.gt)
     agree = evidence.places.at[places] >= 0
     apart = _see_several([evidence.found[of_one] >= SAME for of_one in objects], evidence.groups)
@@ -91,7 +91,7 @@ def _counted(evidence: Evidence) -> Bools:
     )
 
 
-def _outermost(owner: Ints, boxes: Floats, trust: Floats) -> Bools:
+def _outermost(owner: Ints, objects: Objects, rows: Ints, trust: Floats) -> Bools:
     """(n,) which parts of something remain if of two that share much one goes, the one that is
     trusted less.
 
@@ -99,19 +99,38 @@ def _outermost(owner: Ints, boxes: Floats, trust: Floats) -> Bools:
     ----------
     owner : (n,) int64
         What each is a part of, sorted.
-    boxes : (n, 4) float64
+    objects : Objects
+    rows : (n,) int64
+        The parts among the objects.
     trust : (n,) float64
     """
+    boxes = objects.boxes[rows]
     offsets = offsets_of(np.unique(owner, return_counts=True)[1])
     one, other = touching_boxes(boxes, offsets, boxes, offsets)
     one, other = one[one < other], other[one < other]
-    area = box_geometry.area(boxes)
-    common = box_geometry.area(box_geometry.intersection(boxes[one], boxes[other]))
+    made = shapes.from_objects(take(objects, rows, np.array([0, len(rows)])), CONTINUOUS)
+    area = shapes.area(made)
+    common = shapes.pair_area(made, one, made, other)
     nested = common >= NESTED * np.minimum(area[one], area[other])
     one, other = one[nested], other[nested]
-    remains = np.ones(len(boxes), dtype=bool)
+    remains = np.ones(len(rows), dtype=bool)
     remains[np.where(trust[one] < trust[other], one, other)] = False
     return remains
+
+
+def _parts_or_whole(evidence: Evidence, objects: Ints, parts: list[Ints]) -> tuple[Bools, Bools]:
+    """(n, groups) which detectors have a part or several of some objects, and which have the whole
+    object: by a detection that fits it and is none of the parts.
+    """
+    scene, n = evidence.scene, len(objects)
+    owner = np.repeat(np.arange(n), [len(of_one) for of_one in parts])
+    at = evidence.places.at[np.concatenate([np.zeros(0, np.int64), *parts])]
+    some = np.zeros((n, evidence.groups), bool)
+    np.logical_or.at(some, owner, at >= 0)
+    of_parts = np.zeros((n, evidence.groups))
+    np.maximum.at(of_parts, owner, scene.iou_of(objects[owner][:, None], at))
+    best = evidence.found[objects]
+    return some, (best >= SAME) & (best > of_parts)
 
 
 def _see_several(present: list[Bools], groups: int) -> Bools:

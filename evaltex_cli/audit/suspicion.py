@@ -80,14 +80,25 @@ def trust(evidence: Evidence, counts: Ints, well: Floats) -> Floats:
     return np.asarray(fewer + (right[counts] - fewer) * well)
 
 
-def wrong_annotations(evidence: Evidence) -> float:
-    """Return how often the ground truth is wrong, as far as detectors know: the share of the places
-    of all detectors at which no object is.
+def of_unfound(found: Ints, hard: Floats) -> Floats:
+    """(n,) how certainly an object that no detector has is none.
+
+    Of real objects, as many fewer are missed by all detectors than found by one as are found by
+    one than by two: the estimate of captures and recaptures for catches that differ as much as
+    waiting times do (Chao 1987, for geometric counts: f1² / f2). What is missed beyond is wrong.
+
+    Parameters
+    ----------
+    found : (detectors + 1,) int64
+        How many objects none, one, two... of the detectors have.
+    hard : (n,) float64
+        Of objects like each, the share that one or two detectors have.
     """
-    of_all = evidence.places.count == evidence.groups
-    wrong = (of_all & evidence.empty).sum()
-    right = (of_all & evidence.confirmed).sum()
-    return float(share(wrong, wrong + right))
+    none, one, two, total = int(found[0]), int(found[1]), int(found[2]), int(found.sum())
+    missed = (one + 1) ** 2 / (two + 1)
+    wrong = float(share(max(none - missed, 0), total))
+    real = hard * missed / (one + two + 1)
+    return np.asarray(wrong / (wrong + (1 - wrong) * real))
 
 
 def quality(evidence: Evidence) -> Floats:

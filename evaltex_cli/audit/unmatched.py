@@ -7,6 +7,7 @@ import numpy as np
 from evaltex_cli.audit import suspicion
 from evaltex_cli.audit.evidence import Evidence
 from evaltex_cli.audit.findings import AGREE, Findings, each, share_in_cell, sizes, trusted
+from evaltex_cli.audit.scenes import SAME
 from evaltex_cli.protocols.ratios import quotient
 from evaltex_cli.records import Ints
 
@@ -31,20 +32,24 @@ def unfound(evidence: Evidence) -> Findings:
     """Objects that no detector has, while the detectors find objects like them."""
     scene = evidence.scene
     counted = ~scene.gt.dont_care
-    near = np.zeros(scene.gt.count)
-    np.maximum.at(near, scene.at_gt, scene.share_of_gt)
-    unknown = counted & (evidence.finders == 0) & (near < NEAR)
+    seen = evidence.found >= SAME
+    near = scene.share_of_gt >= NEAR
+    seen[scene.at_gt[near], evidence.group[scene.at_det[near]]] = True
+    by = seen.sum(axis=1)
+    unknown = counted & (by == 0)
     if not scene.det.count:
         unknown[:] = False  # nothing is known of objects like them
-    usual = np.maximum(
-        share_in_cell(unknown, counted, sizes(evidence)),
-        share_in_cell(unknown, counted, _thirds(evidence)),
+    hard = counted & ((by == 1) | (by == 2))
+    usual = float(suspicion.share(hard.sum(), counted.sum()))
+    share = np.maximum(
+        share_in_cell(hard, counted, sizes(evidence), usual),
+        share_in_cell(hard, counted, _thirds(evidence), usual),
     )
-    wrong = suspicion.wrong_annotations(evidence)
+    values = suspicion.of_unfound(np.bincount(by[counted], minlength=3), share)
     which = np.flatnonzero(unknown)
     return Findings(
         "unfound",
-        (wrong / (wrong + (1 - wrong) * usual))[which],
+        values[which],
         each(which),
         [np.zeros(0, np.int64)] * len(which),
         np.zeros((len(which), evidence.groups), bool),

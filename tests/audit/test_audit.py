@@ -78,6 +78,18 @@ def test_an_object_without_any_detection_is_unfound() -> None:
     assert one.proposed[0].vertices == one.current[0].vertices == ((500, 0), (580, 20))
 
 
+def test_objects_that_nothing_finds_are_likely_wrong_if_detectors_miss_few_others() -> None:
+    spurious = [[500, y, 580, y + 20] for y in range(0, 250, 50)]
+    sure = of_kind(audit_of_page([*WORDS, *spurious], WORDS), "unfound")
+    assert [one.suspicion > 0.8 for one in sure] == [True] * 5
+    # One detector finds the words of the first half of the page alone: five are no surprise.
+    seen = {"a": WORDS, "b": WORDS[::2], "c": WORDS[:12:3]}
+    pages = {label: {"page": shifted(seen[label], k)} for k, label in enumerate(seen)}
+    unsure = of_kind(audit_of({"page": [*WORDS, *spurious]}, pages), "unfound")
+    assert len(unsure) == 5
+    assert max(one.suspicion for one in unsure) < 0.5
+
+
 def test_an_object_half_its_height_off_is_misplaced() -> None:
     moved = [[0, 10, 80, 30], *WORDS[1:]]
     first = audit_of_page(moved, WORDS).suspects[0]
@@ -94,6 +106,54 @@ def test_two_words_in_one_object_are_merged() -> None:
     assert first.suspicion > 0.5  # of three detectors and the annotator, three say so: at most 0.75
     assert [one.text for one in first.proposed] == ["two", "words"]
     assert np.allclose(np.ravel(first.proposed[1].vertices), WORDS[1], atol=2)
+
+
+def test_lines_that_cross_in_their_boxes_are_two_parts() -> None:
+    """Boxes around curved lines share most of their area; the lines share none."""
+    upper, lower = bend(0), bend(36)
+    whole = [*upper[: len(upper) // 2], *lower[len(lower) // 2 :]]
+    gt = image_objects(polygons=[whole, *map(corners, WORDS)])
+    seen = {
+        f"d{k}": {"page": image_objects(polygons=[upper + k, lower - k, *words])}
+        for k, words in enumerate([*map(corners, shifted(WORDS, k))] for k in range(3))
+    }
+    (one,) = of_kind(audit_of({"page": gt}, seen), "merged")
+    assert (one.objects, len(one.proposed)) == ((1,), 2)
+
+
+def bend(y: float) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """A text along an arc, 30 pixels high."""
+    turn = np.linspace(1.25 * np.pi, 1.75 * np.pi, 15)
+    rim = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    return np.array([600, y + 400]) + np.concatenate([rim * 200, rim[::-1] * 170])
+
+
+def corners(box: Sequence[float]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    x0, y0, x1, y1 = box
+    return np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], float)
+
+
+def test_parts_that_different_detectors_see_speak_against_the_whole() -> None:
+    """No two detectors see both words, but each word is seen by two, and the line by none."""
+    joined = [[0, 0, 180, 20], *WORDS[2:]]
+    seen = {"a": WORDS, "b": [WORDS[0], *WORDS[2:]], "c": WORDS[1:]}
+    pages = {label: {"page": shifted(seen[label], k)} for k, label in enumerate(seen)}
+    (one,) = of_kind(audit_of({"page": joined}, pages), "merged")
+    assert (one.objects, one.detectors) == ((1,), ("a", "b", "c"))
+    assert one.suspicion > 0.5
+
+
+def test_what_is_merged_or_split_is_named_so_and_not_another_text() -> None:
+    """A part has another text than the whole, and is elsewhere."""
+    joined = [[0, 0, 180, 20], *WORDS[2:]]
+    texts = texts_of()
+    gt = image_objects(joined, texts=["word0 word1", *texts[2:]])
+    boxes = [[0, 0, 110, 20], [120, 0, 180, 20], *WORDS[2:]]
+    seen = {f"d{k}": {"page": image_objects(shifted(boxes, k), texts=texts)} for k in range(3)}
+    about = [one for one in audit_of({"page": gt}, seen).suspects if one.objects == (1,)]
+    assert about[0].kind == "merged"
+    assert about[0].suspicion > 0.6
+    assert {one.kind for one in about} <= {"merged", "text"}
 
 
 def test_two_objects_in_one_word_are_split() -> None:
@@ -162,6 +222,20 @@ def test_a_dont_care_object_that_most_detectors_read_alike() -> None:
     assert one.objects == (1,)
     assert one.suspicion > 0.5
     assert [(each.dont_care, each.text) for each in one.proposed] == [(False, "word3")]
+
+
+def test_the_few_dont_care_objects_of_a_data_set_may_all_be_wrong() -> None:
+    """If everything else of their size that detectors find counts."""
+    hidden = [k < 2 for k in range(len(WORDS))]
+    found = of_kind(audit_of_page(image_objects(WORDS, dont_care=hidden), WORDS), "dont-care")
+    assert {one.objects for one in found} == {(1,), (2,)}
+    assert all(one.suspicion > 0.6 for one in found)
+
+
+def test_dont_care_objects_that_are_found_as_often_as_others_are_a_convention() -> None:
+    hidden = [k % 3 > 0 for k in range(len(WORDS))]
+    found = of_kind(audit_of_page(image_objects(WORDS, dont_care=hidden), WORDS), "dont-care")
+    assert all(one.suspicion < 0.5 for one in found)
 
 
 def test_a_counted_object_that_looks_like_those_that_are_dont_care() -> None:
