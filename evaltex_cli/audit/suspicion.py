@@ -84,8 +84,8 @@ def of_unfound(found: Ints, hard: Floats) -> Floats:
     """(n,) how certainly an object that no detector has is none.
 
     Of real objects, as many fewer are missed by all detectors than found by one as are found by
-    one than by two: the estimate of captures and recaptures for catches that differ as much as
-    waiting times do (Chao 1987, for geometric counts: f1² / f2). What is missed beyond is wrong.
+    one than by two, f1² / f2: Chao's bound (1987) for geometric counts (Niwitpong et al. 2013).
+    What is missed beyond is wrong.
 
     Parameters
     ----------
