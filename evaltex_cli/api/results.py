@@ -16,8 +16,9 @@ from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.results import score_forms
 from evaltex_cli.results.beginnings import is_of, is_result
+from evaltex_cli.results.extras import Extras
 from evaltex_cli.results.image_table import NO_IMAGES
-from evaltex_cli.results.result_document import Extras, of_evaluation
+from evaltex_cli.results.result_document import of_evaluation
 from evaltex_cli.results.writer import ResultWriter, of_images, result_names
 from evaltex_cli.runtime.atomic_output import staged
 from evaltex_cli.runtime.outputs import refuse_file

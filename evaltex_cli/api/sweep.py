@@ -12,7 +12,7 @@ from evaltex_cli.evaluation.evaluate import Progress, left_out, runs_of
 from evaltex_cli.evaluation.evaluations import ByProtocol
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.evaluation.protocol_warnings import of_protocols
-from evaltex_cli.results.result_document import Bootstrap
+from evaltex_cli.results.extras import Bootstrap
 from evaltex_cli.thresholds.result import Sweep
 from evaltex_cli.thresholds.sweep import SweepOptions, swept
 

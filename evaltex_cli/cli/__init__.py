@@ -139,7 +139,7 @@ class PlainForm(Command):
         """Run the command, with numpy imported first: farther down the stack, Python 3.11 gets and
         gives back memory for nearly every call in it.
         """
-        import numpy  # noqa: F401, ICN001
+        import numpy  # noqa: F401
 
         return super().invoke(ctx)
 

@@ -34,7 +34,7 @@ from evaltex_cli.formats.options import MAX_PIXELS, InputOptions, MaskFolders
 from evaltex_cli.protocols import PROTOCOLS
 
 if TYPE_CHECKING:
-    from evaltex_cli.results.result_document import Bootstrap
+    from evaltex_cli.results.extras import Bootstrap
 
 GATE_NOT_MET = 1
 EXAMPLES = (
@@ -61,7 +61,7 @@ junit_option = click.option(
 def _bootstrap(level: float | None, **drawn: int) -> Bootstrap | None:
     if level is None:
         return None
-    from evaltex_cli.results.result_document import Bootstrap
+    from evaltex_cli.results.extras import Bootstrap
 
     return Bootstrap(level, **drawn)
 

@@ -32,7 +32,8 @@ def command(results: tuple[Path, ...], res_dir: Path, form: str, quiet: bool) ->
     """
     with error_exit():
         from evaltex_cli.evaluation.protocol_warnings import of_protocols
-        from evaltex_cli.results import merge, result_document, score_forms, score_table, writer
+        from evaltex_cli.results import merge, score_forms, score_table, writer
+        from evaltex_cli.results.extras import Extras
         from evaltex_cli.runtime import atomic_output
 
         merged = merge.merge(results, res_dir)
@@ -42,7 +43,7 @@ def command(results: tuple[Path, ...], res_dir: Path, form: str, quiet: bool) ->
             file for evaluation in evaluations for file in writer.result_names(evaluation.protocol)
         ]
         extras = {
-            one.evaluation.protocol.name: result_document.Extras(merged_from=one.ground_truths)
+            one.evaluation.protocol.name: Extras(merged_from=one.ground_truths)
             for one in merged
         }
         with (

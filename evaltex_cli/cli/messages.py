@@ -20,7 +20,7 @@ MOST_LINES = 12
 """Lines of the errors of a failed run, unless `--all-faults` is given."""
 _NARROWEST, _WITHOUT_TERMINAL = 40, 80
 _ALL_FAULTS = "evaltex.all_faults"
-_PLACE = re.compile(r"[^'\s](?:[^:]|:(?! ))*?(?:[/\\](?:[^:]|:(?! ))*|\.\w{1,6}(?::\d+)*):(?= )")
+_PLACE = r"[^'\s](?:[^:]|:(?! ))*?(?:[/\\](?:[^:]|:(?! ))*|\.\w{1,6}(?::\d+)*):(?= )"
 _BLANK = "\0"
 
 
@@ -76,7 +76,7 @@ def _wrapped(lead: str, text: str) -> list[str]:
     """Wrap one line; the place that it begins with stays in one piece, like
     all that has no blank.
     """
-    place = _PLACE.match(text)
+    place = re.match(_PLACE, text)
     whole = place[0].replace(" ", _BLANK) if place else ""
     text = whole + text[len(whole) :]
     wrapped = textwrap.wrap(

@@ -12,7 +12,6 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from evaltex_cli.conversion import is_folder
 from evaltex_cli.errors import InputError
 from evaltex_cli.results.beginnings import is_of, is_output, is_result
 from evaltex_cli.runtime.outputs import Rules
@@ -159,6 +158,8 @@ def _kind(param: click.Parameter, path: Path, context: click.Context) -> object:
     """
     if not isinstance(param.type, ConvertedData):
         return param.type
+    from evaltex_cli.conversion import is_folder
+
     return OUTPUT_FOLDER if is_folder(path, context.params.get("to")) else param.type
 
 

@@ -23,7 +23,7 @@ from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import load
 from evaltex_cli.results import score_forms
 from evaltex_cli.results.beginnings import is_result
-from evaltex_cli.results.result_document import Bootstrap, Extras, Intervals, Verdict
+from evaltex_cli.results.extras import Bootstrap, Extras, Intervals, Verdict
 from evaltex_cli.results.writer import ResultWriter, image_files, log_unfit_names, result_names
 from evaltex_cli.runtime.atomic_output import staged, write_file
 

@@ -121,7 +121,7 @@ def command(
         from evaltex_cli.evaluation.evaluate import left_out, runs_of
         from evaltex_cli.evaluation.inputs import open_inputs
         from evaltex_cli.evaluation.protocol_warnings import of_protocols
-        from evaltex_cli.results.result_document import Bootstrap
+        from evaltex_cli.results.extras import Bootstrap
         from evaltex_cli.runtime.atomic_output import write_file
         from evaltex_cli.thresholds import files, gates
         from evaltex_cli.thresholds.sweep import SweepOptions, swept

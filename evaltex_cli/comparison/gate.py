@@ -20,7 +20,7 @@ from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.protocols import plain, score_names
 from evaltex_cli.results import slices
-from evaltex_cli.results.result_document import Verdict
+from evaltex_cli.results.extras import Verdict
 
 _NUMBER = r"[\d.]+(?:e[-+]?\d+)?"
 _EXPRESSION = re.compile(

@@ -17,11 +17,12 @@ PLACES = 3
 """Places that are shown of faults of one kind."""
 GIVEN_UP = 100_000
 """Faults after which an input is read no further."""
-_QUOTED = re.compile(r"'.*?'(?:\.\.\.)?")
-_SUGGESTED = re.compile(r" \(did you mean '.*?'\?\)")
-_VARYING = re.compile(r"'.*'(?:\.\.\.)?|0x[0-9a-f]+|[-+]?[0-9][0-9.e]*(?: [a-z]+?s?\b)?", re.DOTALL)
-_SEVERAL = re.compile(r"#(?:, (?:#|\.\.\.))+")
-_FORMS = re.compile(r"\[(?:([a-z' ]*)\|)?([a-z' ]*)\]")
+# Patterns that a run without faults needs not are strings: re compiles them at their first use.
+_QUOTED = r"'.*?'(?:\.\.\.)?"
+_SUGGESTED = r" \(did you mean '.*?'\?\)"
+_VARYING = r"(?s)'.*'(?:\.\.\.)?|0x[0-9a-f]+|[-+]?[0-9][0-9.e]*(?: [a-z]+?s?\b)?"
+_SEVERAL = r"#(?:, (?:#|\.\.\.))+"
+_FORMS = r"\[(?:([a-z' ]*)\|)?([a-z' ]*)\]"
 
 
 class EvaltexError(Exception):
@@ -135,10 +136,10 @@ def kind_of(sentence: str) -> str:
     """Return a sentence without what is quoted in it, its numbers, and the
     name that it suggests.
     """
-    return _SEVERAL.sub("#", _VARYING.sub("#", _SUGGESTED.sub("", sentence)))
+    return re.sub(_SEVERAL, "#", re.sub(_VARYING, "#", re.sub(_SUGGESTED, "", sentence)))
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False)
 class EqualFaults:
     """Faults that differ only in their places, and in the names and numbers they contain."""
 
@@ -171,7 +172,7 @@ class EqualFaults:
         places = [fault.place for fault in others if fault.place != first.place]
         if places:
             return [f"at {places[0]}", *places[1:]]
-        named = [quoted[0] for fault in others if (quoted := _QUOTED.search(fault.found))]
+        named = [quoted[0] for fault in others if (quoted := re.search(_QUOTED, fault.found))]
         return list(dict.fromkeys(map(_escaped, named)))
 
 
@@ -395,5 +396,5 @@ def counted(count: int, sentence: str) -> str:
     >>> counted(1, "{count} object[s] [is|are] numbered again")
     '1 object is numbered again'
     """
-    chosen = _FORMS.sub(lambda form: (form[1] or "") if count == 1 else form[2], sentence)
+    chosen = re.sub(_FORMS, lambda form: (form[1] or "") if count == 1 else form[2], sentence)
     return chosen.replace("{count}", str(count))

@@ -76,7 +76,7 @@ class Refused(typing.NamedTuple):
     reasons: Mapping[int, str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BatchResult:
     """The result of a batch.
 

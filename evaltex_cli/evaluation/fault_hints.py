@@ -15,14 +15,14 @@ from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, described_pairs, would_pair
 from evaltex_cli.formats.base import Side, Source
 
-INVERTED_BOX = re.compile(r"a box from \(")
-_ROW = re.compile(r"object line '[^,']+,[^']*' before any image name")
+INVERTED_BOX = r"a box from \("
+_ROW = r"object line '[^,']+,[^']*' before any image name"
 _ONLY_IN_DETECTIONS = "is not in the ground truth"
 _NOT_UTF8 = "UTF-"
-_NO_NUMBERS = re.compile(r"(?:image|[0-3] numbers? at the start of) '([^']*)'")
-_SEMICOLONS = re.compile(r"[^;]*(?:;[^;]*){3}")
-_DECIMAL_COMMAS = re.compile(r"(?:-?[0-9]+,[0-9]+[\s;]+){3}")
-_LAST_NUMBER = re.compile(r"([0-9]+)(?=[^0-9]*$)")
+_NO_NUMBERS = r"(?:image|[0-3] numbers? at the start of) '([^']*)'"
+_SEMICOLONS = r"[^;]*(?:;[^;]*){3}"
+_DECIMAL_COMMAS = r"(?:-?[0-9]+,[0-9]+[\s;]+){3}"
+_LAST_NUMBER = r"([0-9]+)(?=[^0-9]*$)"
 _FEW = 20
 """Images that are read to see whether an input is of the other side."""
 _MOST_NAMES = 10_000
@@ -63,12 +63,12 @@ def _hints(inputs: Inputs, read_well: Mapping[str, int]) -> Iterator[str]:
         return  # names that are not read well are not spelled in another way
     for same in every:
         found = same.first[0].found
-        if INVERTED_BOX.match(found) and same.count >= _objects(same.first[0].file, read_well):
+        if re.match(INVERTED_BOX, found) and same.count >= _objects(same.first[0].file, read_well):
             yield (
                 f"{same.count} boxes look like x,y,width,height; write x,y,x+width,y+height. If"
                 " they are of two corners, write the upper left one first"
             )
-        elif _ROW.match(found):
+        elif re.match(_ROW, found):
             yield (
                 "a table of one object per line needs a header, such as"
                 " image,x0,y0,x1,y1,confidence"
@@ -79,12 +79,12 @@ def _hints(inputs: Inputs, read_well: Mapping[str, int]) -> Iterator[str]:
 
 def _separators(found: str) -> str | None:
     """What to do about lines whose numbers are separated in another way."""
-    line = _NO_NUMBERS.match(found)
+    line = re.match(_NO_NUMBERS, found)
     if line is None:
         return None
-    if _DECIMAL_COMMAS.match(line[1]):
+    if re.match(_DECIMAL_COMMAS, line[1]):
         return "the numbers have decimal commas; write decimal points, and commas between numbers"
-    if _SEMICOLONS.match(line[1]):
+    if re.match(_SEMICOLONS, line[1]):
         return "the fields are separated by semicolons; separate them by commas"
     return None
 
@@ -133,8 +133,10 @@ def _step(gt: Sequence[str], det: Sequence[str]) -> int | None:
 
 def _numbered(name: str, step: int) -> str:
     """A name with its last number changed, of as many digits if it had zeros in front."""
-    return _LAST_NUMBER.sub(
-        lambda found: f"{int(found[0]) + step:0{len(found[0]) if found[0][0] == '0' else 1}d}", name
+    return re.sub(
+        _LAST_NUMBER,
+        lambda found: f"{int(found[0]) + step:0{len(found[0]) if found[0][0] == '0' else 1}d}",
+        name,
     )
 
 

@@ -34,7 +34,7 @@ LINES_OF_FILE = "file"
 """Value of a parameter `lines`: those of the ground truth of lines."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Inputs:
     """Ground truth and detections, indexed, with the options they are read by; faults found so far
     are in the log.

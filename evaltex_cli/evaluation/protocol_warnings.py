@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from evaltex_cli.evaluation.likely_mistakes import AMOUNTS
 
-_AMOUNT = re.compile(f"(?:{'|'.join(AMOUNTS)}); ")
+_AMOUNT = f"(?:{'|'.join(AMOUNTS)}); "
 _IN_FRONT, _IN_COMMAND = "\0", "\1"
 
 
@@ -30,7 +30,7 @@ def of_protocols(warned: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
         for text in given:
             general = re.sub(f"^{own}(?=: )", _IN_FRONT, text)
             general = re.sub(f"(?<=--protocol ){own}(?=`$)", _IN_COMMAND, general)
-            key = _AMOUNT.sub("", general, count=1)
+            key = re.sub(_AMOUNT, "", general, count=1)
             texts.setdefault(key, general)
             names.setdefault(key, {})[protocol] = None
     return [

@@ -21,7 +21,7 @@ SAMPLE_BYTES = 1 << 22
 """Bytes of the sample, as long as it is of more than one image."""
 FEWEST = 3
 """Transcriptions that are enough to decide; a single one may be a price."""
-_DECIMAL = re.compile(r"(?:0?\.[0-9]+|1\.0*)", re.ASCII)
+_DECIMAL = r"(?a)(?:0?\.[0-9]+|1\.0*)"
 
 
 def swapped(gt: Source, det: Source, most: int = SAMPLE_IMAGES) -> str | None:
@@ -109,5 +109,5 @@ def _has_confidences(objects: Objects) -> bool:
     if objects.confidences is not None:
         return bool((~np.isnan(objects.confidences)).any())
     texts = [text for text in objects.texts if text]
-    decimal = sum(_DECIMAL.match(text) is not None for text in texts)
+    decimal = sum(re.match(_DECIMAL, text) is not None for text in texts)
     return decimal >= max(FEWEST, MOST * objects.count)

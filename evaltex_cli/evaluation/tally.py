@@ -20,7 +20,7 @@ from evaltex_cli.records import Floats, ImageBatch, Ints, Objects
 Make: TypeAlias = "Callable[[Run, ImageBatch, Evidence], Any]"
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False)
 class Gathered:
     """Sums and warnings of one protocol over some images; and their evidence
     by image, if the run has `keep_rows`.
@@ -48,7 +48,7 @@ class Gathered:
                 self.warnings[at] += new
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Run:
     """One protocol with its parameters, and what it has gathered so far;
     `keep_rows` keeps the evidence by image.

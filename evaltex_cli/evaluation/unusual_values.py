@@ -18,9 +18,9 @@ _SEVERAL = 3
 """Fewer objects may all be in the first pixel."""
 _FEWEST_TEXTS = 5
 """Fewer texts may all be numbers by chance."""
-_NUMBER = re.compile(r"[-+]?[0-9]*[.,]?[0-9]+", re.ASCII)
-_UNIT = re.compile(r"0?[.,][0-9]+|1[.,]0*", re.ASCII)
-_TEXT_AND_UNIT = re.compile(rf".*,\s*(?:{_UNIT.pattern})", re.ASCII | re.DOTALL)
+_NUMBER = r"[-+]?[0-9]*[.,]?[0-9]+"
+_UNIT = r"0?[.,][0-9]+|1[.,]0*"
+_TEXT_AND_UNIT = rf"(?as).*,\s*(?:{_UNIT})"
 TAKEN_FOR_TEXT = "read as transcription"
 """In the warnings of a reader that has seen numbers in the place of texts itself."""
 
@@ -94,7 +94,7 @@ def _begin_with_confidences(images: ReadImages) -> bool:
 
 def _end_with_confidences(texts: Sequence[Sequence[str]]) -> bool:
     every = [text for of_image in texts for text in of_image]
-    return len(every) >= _FEWEST_TEXTS and all(map(_TEXT_AND_UNIT.fullmatch, every))
+    return len(every) >= _FEWEST_TEXTS and _all_match(_TEXT_AND_UNIT, every)
 
 
 _CONFIDENCES = "are they confidences, in the place of the texts?"
@@ -111,12 +111,16 @@ def _texts(images: ReadImages) -> list[list[str]]:
     ]
 
 
+def _all_match(pattern: str, texts: Sequence[str]) -> bool:
+    return all(re.fullmatch(pattern, text) for text in texts)
+
+
 def _meaning(texts: Sequence[Sequence[str]]) -> str | None:
     """What texts probably are, if all of them are numbers."""
     every = [text for of_image in texts for text in of_image]
-    if len(every) < _FEWEST_TEXTS or not all(map(_NUMBER.fullmatch, every)):
+    if len(every) < _FEWEST_TEXTS or not _all_match(_NUMBER, every):
         return None
-    if all(map(_UNIT.fullmatch, every)):
+    if _all_match(_UNIT, every):
         return _CONFIDENCES
     first = int(every[0]) if every[0] in ("0", "1") else None
     if first is not None and all(

@@ -23,7 +23,7 @@ IN_FRACTIONS = (
 """What is found, and expected, if `ReadImages.in_fractions` is left at the end."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ReadImages:
     """What a reader returns for a list of images."""
 
@@ -95,7 +95,7 @@ class Filter(Protocol):
         """Return images as they are wanted."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Source:
     """An indexed input: its images are known, their objects not yet read."""
 
@@ -182,7 +182,7 @@ Indexer: TypeAlias = Callable[[Path, Side, FaultLog], Source]
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Format:
     """A file format: all that is known of it, so that one file and one line of the registry add
     one.

@@ -56,7 +56,7 @@ _MOST_BY_STRIPS = 8
 """Pieces of a union that is measured by strips: their number grows with the square."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Shapes:
     """Shapes in columns."""
 

@@ -66,7 +66,7 @@ class Plot(NamedTuple):
     """The ends of a shaded stretch of the x axis."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Protocol:
     """An evaluation protocol."""
 

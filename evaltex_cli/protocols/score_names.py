@@ -11,9 +11,7 @@ from typing import Any
 from evaltex_cli.errors import ConfigError, quote
 from evaltex_cli.errors.suggestions import nearest
 
-_F_SCORE = re.compile(
-    r"(?<![a-z0-9])(?:f_?1(?:_?score)?|f_?(?:score|measure)|h_?mean|rq)(?![a-z0-9])"
-)
+_F_SCORE = r"(?<![a-z0-9])(?:f_?1(?:_?score)?|f_?(?:score|measure)|h_?mean|rq)(?![a-z0-9])"
 """All are the harmonic mean of recall and precision; `pq` calls it RQ."""
 
 
@@ -23,7 +21,7 @@ def same(name: str) -> str:
     >>> same("F-Score_no_split") == same("f1_no_split")
     True
     """
-    return _F_SCORE.sub("hmean", re.sub(r"[-\s]+", "_", name.strip().lower()))
+    return re.sub(_F_SCORE, "hmean", re.sub(r"[-\s]+", "_", name.strip().lower()))
 
 
 def resolve(typed: str, names: Sequence[str]) -> str:

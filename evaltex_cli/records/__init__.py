@@ -51,7 +51,7 @@ class Texts(Sequence[str]):
             yield self.buffer[start:stop].decode("utf-8", "replace")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Outlines:
     """What is drawn around each object: a box or a polygon."""
 
@@ -87,7 +87,7 @@ class Outlines:
         return vertices
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Objects:
     """The objects of one side (ground truth or detections) of a batch of images."""
 
@@ -156,7 +156,7 @@ class LabelRuns(NamedTuple):
     """Objects in the batch."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ImageBatch:
     """Some images with all objects of both sides."""
 

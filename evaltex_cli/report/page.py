@@ -24,7 +24,8 @@ from evaltex_cli.report.inputs import (
 )
 from evaltex_cli.report.subject import Losses, Result, Subject, image_names
 from evaltex_cli.results import significance
-from evaltex_cli.results.result_document import Bootstrap, Intervals, ResultDocument
+from evaltex_cli.results.extras import Bootstrap, Intervals
+from evaltex_cli.results.result_document import ResultDocument
 from evaltex_cli.results.text_tables import JsonObject
 from evaltex_cli.runtime.atomic_output import written
 from evaltex_cli.runtime.progress import Phase, phase, tracked
@@ -136,7 +137,7 @@ def _overview(subject: Subject, names: Sequence[str]) -> Iterator[str]:
             "meanings": MEANINGS,
             "properties": PROPERTIES,
             "gates": [
-                [asdict(gate) for row in rows for gate in row[k].document.extras.gates or ()]
+                [gate._asdict() for row in rows for gate in row[k].document.extras.gates or ()]
                 for k in range(len(rows[0]))
             ],
             "images": names,

@@ -20,6 +20,7 @@ from evaltex_cli.protocols.matches import MATCH_TYPES
 from evaltex_cli.protocols.tally import Totals
 from evaltex_cli.results import stored_images
 from evaltex_cli.results.beginnings import is_other_document
+from evaltex_cli.results.extras import SCHEMA, Bootstrap, Extras, Interval, Verdict
 from evaltex_cli.results.image_table import ImageTable, ImageTableBuilder
 from evaltex_cli.results.json_forms import (
     BOOLEAN,
@@ -38,15 +39,7 @@ from evaltex_cli.results.json_forms import (
     record,
     such,
 )
-from evaltex_cli.results.result_document import (
-    SCHEMA,
-    Bootstrap,
-    Extras,
-    InputSummaries,
-    Interval,
-    ResultDocument,
-    Verdict,
-)
+from evaltex_cli.results.result_document import InputSummaries, ResultDocument
 from evaltex_cli.results.stored_images import StoredImages, object_result
 from evaltex_cli.results.text_tables import JsonObject
 from evaltex_cli.runtime.atomic_output import finish_interrupted_moves
@@ -155,7 +148,7 @@ def _document(
         raise InputError(
             f"{path}: is a damaged result ({'; '.join(faults[:_SHOWN_FAULTS])}); make it again"
         )
-    extras = Extras(**{field.name: decoded.pop(field.name) for field in fields(Extras)})
+    extras = Extras(**{name: decoded.pop(name) for name in Extras._fields})
     return ResultDocument(**decoded, extras=extras, table=known or gathered.table())
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult
 from evaltex_cli.evaluation.input_counts import InputSummary
@@ -14,68 +14,11 @@ from evaltex_cli.evaluation.inputs import options_of, parts_of
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import Scores
 from evaltex_cli.protocols.tally import Totals
+from evaltex_cli.results.extras import Extras
 from evaltex_cli.version import __version__
 
 if TYPE_CHECKING:
     from evaltex_cli.results.image_table import ImageTable
-
-SCHEMA = 1
-
-Interval: TypeAlias = tuple[float, float]
-Intervals: TypeAlias = Mapping[str, Interval | None]
-"""Score -> lower and upper bound; None where the images do not show them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The outcome of a gate; `limit` is the value beyond which it fails,
-    `baseline` None for an absolute one.
-    """
-
-    expression: str
-    protocol: str
-    score: str
-    value: float | None
-    baseline: float | None
-    limit: float
-    passed: bool
-
-    @property
-    def state(self) -> str:
-        """Whether the gate is passed, in one word."""
-        return "passed" if self.passed else "FAILED"
-
-    def __str__(self) -> str:
-        value = "undefined" if self.value is None else f"{self.value:.6g}"
-        against = "" if self.baseline is None else f", baseline {self.baseline:.6g}"
-        return (
-            f"{self.state}  {self.expression}: {self.protocol} {self.score} is {value}, limit"
-            f" {self.limit:.6g}{against}"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Bootstrap:
-    """How the intervals were made: their level, the number of random subsets
-    of images, and the seed.
-    """
-
-    level: float
-    resamples: int
-    seed: int
-
-
-@dataclass(frozen=True, slots=True)
-class Extras:
-    """Members that only some results have; None if a result does not have one."""
-
-    preset: str | None = None
-    """The preset of the run, also in the signature."""
-    intervals: Intervals | None = None
-    bootstrap: Bootstrap | None = None
-    gates: Sequence[Verdict] | None = None
-    merged_from: Sequence[str] | None = None
-    """Of a merged result: SHA-256 of the ground truth of every evaluation in it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.results import markup
-from evaltex_cli.results.result_document import Extras
+from evaltex_cli.results.extras import Extras
 from evaltex_cli.results.text_tables import json_document
 from evaltex_cli.results.writer import members
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.protocols import score_names
-from evaltex_cli.results.result_document import Bootstrap, Intervals
+from evaltex_cli.results.extras import Bootstrap, Intervals
 from evaltex_cli.results.screen import (
     Screen,
     aligned,

@@ -13,7 +13,7 @@ GAP = "  "
 UNDEFINED = "–"
 MORE = "…"
 _COLORS = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
-_STYLE = re.compile(r"\x1b\[\d*m")
+_STYLE = r"\x1b\[\d*m"
 
 
 class Screen(NamedTuple):
@@ -49,7 +49,7 @@ def width(text: str) -> int:
     """
     if text.isascii() and "\x1b" not in text:
         return len(text)
-    return sum(map(_width_of_character, _STYLE.sub("", text)))
+    return sum(map(_width_of_character, re.sub(_STYLE, "", text)))
 
 
 def _width_of_character(character: str) -> int:

@@ -32,7 +32,7 @@ from evaltex_cli.protocols import score_names
 from evaltex_cli.protocols.base import EvidenceRows, Scores
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Bools, Floats
-from evaltex_cli.results.result_document import Bootstrap, Intervals
+from evaltex_cli.results.extras import Bootstrap, Intervals
 from evaltex_cli.runtime.progress import tracked
 
 LEVEL = 0.95

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias
 
@@ -21,7 +21,7 @@ from evaltex_cli.formats.files.image_names import unfit_for_files
 from evaltex_cli.protocols.base import Protocol
 from evaltex_cli.records import ImageBatch
 from evaltex_cli.results import result_text
-from evaltex_cli.results.result_document import SCHEMA, Extras
+from evaltex_cli.results.extras import SCHEMA, Extras
 from evaltex_cli.results.stored_images import PARTNERS, entry_of
 from evaltex_cli.runtime.moves import remove_tree
 from evaltex_cli.runtime.progress import tracked
@@ -111,7 +111,7 @@ def document(evaluation: Evaluation, images: Iterable[str], extras: Extras) -> I
 
 def members(evaluation: Evaluation, extras: Extras) -> dict[str, Any]:
     """Return what the .json says of one protocol, but for its images and warnings."""
-    extras = replace(extras, preset=options_of(evaluation.signature).preset)
+    extras = extras._replace(preset=options_of(evaluation.signature).preset)
     return {
         "protocol": evaluation.protocol.name,
         "signature": evaluation.signature,
@@ -119,7 +119,7 @@ def members(evaluation: Evaluation, extras: Extras) -> dict[str, Any]:
         "inputs": {"gt": asdict(evaluation.gt), "det": asdict(evaluation.det)},
         "totals": evaluation.totals,
         "scores": evaluation.scores,
-        **{name: value for name, value in asdict(extras).items() if value is not None},
+        **extras.members(),
     }
 
 

@@ -38,7 +38,7 @@ def begins(path: Path, beginning: bytes | None) -> bool:
     return not head or re.match(beginning, head) is not None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Rules:
     """What one command reads and writes."""
 

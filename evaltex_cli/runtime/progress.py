@@ -15,7 +15,7 @@ from typing import TypeVar
 Item = TypeVar("Item")
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False, repr=False)
 class Phase:
     """A part of a command's work."""
 

@@ -20,7 +20,7 @@ from evaltex_cli.errors import ConfigError, InputError, quote
 from evaltex_cli.evaluation.inputs import parts_of
 from evaltex_cli.protocols import score_names
 from evaltex_cli.protocols.base import load
-from evaltex_cli.results.result_document import Verdict
+from evaltex_cli.results.extras import Verdict
 from evaltex_cli.runtime.input_files import read_regular
 from evaltex_cli.thresholds.result import Sweep
 

@@ -20,7 +20,7 @@ from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.protocols.base import EvidenceRows
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Floats, Ints
-from evaltex_cli.results.result_document import Bootstrap, Intervals
+from evaltex_cli.results.extras import Bootstrap, Intervals
 from evaltex_cli.results.significance import DECIMALS, intervals
 from evaltex_cli.runtime.progress import tracked
 from evaltex_cli.thresholds.choice import best_level, f_score_of

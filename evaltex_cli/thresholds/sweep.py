@@ -17,7 +17,7 @@ from evaltex_cli.evaluation.tally import Run, Sink, add_batch
 from evaltex_cli.protocols.base import Evidence
 from evaltex_cli.protocols.score_names import scalars
 from evaltex_cli.records import ImageBatch, Ints
-from evaltex_cli.results.result_document import Bootstrap
+from evaltex_cli.results.extras import Bootstrap
 from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.thresholds import average_precision, choice
 from evaltex_cli.thresholds.average_precision import Ranked

@@ -10,7 +10,7 @@ from evaltex_cli.comparison import gate
 from evaltex_cli.comparison.baselines import Before, read_baselines
 from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.results import writer
-from evaltex_cli.results.result_document import Extras
+from evaltex_cli.results.extras import Extras
 
 GT = 'img_1\n100,200\n1,1,"",f,0,0,100,10\n2,2,"",f,0,50,100,10\n'
 DET = 'img_1\n1,"",0,0,100,10\n'

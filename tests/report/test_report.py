@@ -27,7 +27,7 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation import batches
 from evaltex_cli.report import Made, Pictures, inputs, make, page, read, skeleton, subject
 from evaltex_cli.results import significance, writer
-from evaltex_cli.results.result_document import Bootstrap, Extras
+from evaltex_cli.results.extras import Bootstrap, Extras
 from evaltex_cli.results.screen import Screen
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -23,9 +23,9 @@ from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult, ObjectRes
 from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.tally import Count, Tally
-from evaltex_cli.results import result_document, result_text, writer
+from evaltex_cli.results import extras, result_document, result_text, writer
 from evaltex_cli.results.beginnings import is_result
-from evaltex_cli.results.result_document import Extras
+from evaltex_cli.results.extras import Extras
 from evaltex_cli.results.stored_images import entry_of
 from evaltex_cli.runtime.atomic_output import staged
 
@@ -319,7 +319,7 @@ def faults(instance: dict[str, Any]) -> list[str]:
 
 def test_the_schema_is_one() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    assert SCHEMA["properties"]["schema"]["const"] == result_document.SCHEMA
+    assert SCHEMA["properties"]["schema"]["const"] == extras.SCHEMA
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -16,7 +16,7 @@ from evaltex_cli.comparison import changes, comparison, tables
 from evaltex_cli.protocols.base import EvidenceRows
 from evaltex_cli.protocols.tally import Count, Sum, Tally
 from evaltex_cli.results import significance
-from evaltex_cli.results.result_document import Bootstrap
+from evaltex_cli.results.extras import Bootstrap
 from evaltex_cli.results.text_tables import shown_p
 
 

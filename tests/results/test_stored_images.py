@@ -58,8 +58,7 @@ def assert_is(document: ResultDocument, whole: dict[str, Any]) -> None:
     assert asdict(document.inputs) == whole["inputs"]
     for name in ("version", "protocol", "signature", "parameters", "totals", "scores", "warnings"):
         assert getattr(document, name) == whole[name]
-    extras = json.loads(json.dumps(asdict(document.extras)))
-    assert {name: value for name, value in extras.items() if value is not None} == {
+    assert json.loads(json.dumps(document.extras.members())) == {
         name: value
         for name, value in whole.items()
         if name in ("intervals", "bootstrap", "gates", "merged_from")

@@ -25,14 +25,14 @@ from evaltex_cli.formats.files.text_lines import MANY_LINES, line_ends
 from evaltex_cli.formats.narrow import extended
 from evaltex_cli.records import Bools, Ints, distinct
 
-_SIZE_ATTEMPT = re.compile(r"[\s\d.+-]+[,;xX\s][\s\d.+,;xX-]*|\d[^,]*,[^,]*|[^,]*,\s*\d[^,]*")
+_SIZE_ATTEMPT = r"[\s\d.+-]+[,;xX\s][\s\d.+,;xX-]*|\d[^,]*,[^,]*|[^,]*,\s*\d[^,]*"
 PART_BYTES = 1 << 20
 _SIZES = "Hfd"
 
 Column: TypeAlias = NDArray[Any]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _Head:
     """An image whose first lines were taken one by one."""
 
@@ -65,7 +65,7 @@ class Images(NamedTuple):
     """(n,) bool. Whether objects may be other than boxes: their lines have commas enough."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Index:
     """Finds the images of files, block by block."""
 
@@ -273,7 +273,7 @@ class Index:
             return
         if (
             self._awaits_size
-            and _SIZE_ATTEMPT.fullmatch(stripped)
+            and re.fullmatch(_SIZE_ATTEMPT, stripped)
             and not is_object_line(stripped, self.side)
         ):
             self._size(stripped, number, stop)

@@ -15,9 +15,7 @@ from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.files.numbers import NUMBER, parse_number
 from evaltex_cli.formats.lines import ParsedLine
 
-_NUMBER_LIKE = re.compile(
-    NUMBER.pattern + r"|\s*[+-]?(?:nan|inf|infinity)\s*", re.ASCII | re.IGNORECASE
-)
+_NUMBER_LIKE = "(?ai)" + NUMBER.pattern + r"|\s*[+-]?(?:nan|inf|infinity)\s*"
 _INTEGER = re.compile(r"\s*[+-]?\d{1,18}\s*", re.ASCII)
 _PLAIN_SIZE = re.compile(r"([1-9]\d{0,8}),([1-9]\d{0,8})", re.ASCII)
 _QUOTED = {
@@ -37,7 +35,7 @@ def is_object_line(line: str, side: Side) -> bool:
     if _QUOTED[side].match(line):
         return True
     fields = line.rsplit(",", 4)
-    return len(fields) >= 4 and all(_NUMBER_LIKE.fullmatch(field) for field in fields[-4:])
+    return len(fields) >= 4 and all(re.fullmatch(_NUMBER_LIKE, field) for field in fields[-4:])
 
 
 def parse_object_line(line: str, side: Side) -> ParsedLine:
@@ -60,7 +58,7 @@ def parse_object_line(line: str, side: Side) -> ParsedLine:
     return ParsedLine(_coordinates(trailing), text, dont_care, id=ids[0], region=ids[-1])
 
 
-_GT_LINE = re.compile(r"\s*\d+\s*,\s*\d+\s*,\s*\".*\"\s*,\s*[tf]\s*,")
+_GT_LINE = r"\s*\d+\s*,\s*\d+\s*,\s*\".*\"\s*,\s*[tf]\s*,"
 
 
 def _split(line: str, side: Side) -> tuple[list[str], str, list[str]]:
@@ -75,7 +73,7 @@ def _split(line: str, side: Side) -> tuple[list[str], str, list[str]]:
                 f"no closing quote and comma after the transcription in {quote(line)}", LAYOUT[side]
             )
         return line[: first - 1].split(",")[:leading_count], line[first:last], after[1:].split(",")
-    if side == "det" and _GT_LINE.match(line):
+    if side == "det" and re.match(_GT_LINE, line):
         raise FormatError(f"a ground-truth line {quote(line)}", LAYOUT[side])
     fields = line.split(",")
     if len(fields) < leading_count + (6 if side == "gt" else 5):
@@ -88,7 +86,7 @@ def _split(line: str, side: Side) -> tuple[list[str], str, list[str]]:
 def _unquoted_text_stop(fields: list[str], side: Side) -> int:
     """Return the index of the first field after an unquoted transcription."""
     numbers = 0
-    while numbers < len(fields) - 1 and _NUMBER_LIKE.fullmatch(fields[-1 - numbers]):
+    while numbers < len(fields) - 1 and re.fullmatch(_NUMBER_LIKE, fields[-1 - numbers]):
         numbers += 1
     first_number = len(fields) - numbers
     if side == "gt":

@@ -11,17 +11,12 @@ from evaltex_cli.runtime import input_files
 
 _HEAD_BYTES = 4096
 _NUMBER = rb"[+-]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?+"
-_NUMBERS = re.compile(
-    rb"[ \t]*+%b(?:[ \t]*+,[ \t]*+%b|[ \t]++%b){3,}" % (_NUMBER, _NUMBER, _NUMBER)
-)
-_AFTER_CLASS = re.compile(
-    rb"(?:[^\s,]++[ \t]++){1,4}?%b(?:[ \t]++%b){3,}+[ \t\r]*+" % (_NUMBER, _NUMBER)
-)
-_EVALTEX = re.compile(
-    rb'[ \t]*+[0-9]++[ \t]*+,[ \t]*+(?:[0-9.]++[ \t\r]*+\Z|(?:[0-9]++[ \t]*+,[ \t]*+)?+")'
-)
+_FEWEST_NUMBERS = 4
+_NUMBERS = rb"[ \t]*+%b(?:[ \t]*+,[ \t]*+%b|[ \t]++%b){3,}" % (_NUMBER, _NUMBER, _NUMBER)
+_AFTER_CLASS = rb"(?:[^\s,]++[ \t]++){1,4}?%b(?:[ \t]++%b){3,}+[ \t\r]*+" % (_NUMBER, _NUMBER)
+_EVALTEX = rb'[ \t]*+[0-9]++[ \t]*+,[ \t]*+(?:[0-9.]++[ \t\r]*+\Z|(?:[0-9]++[ \t]*+,[ \t]*+)?+")'
 """The size of an image, or the beginning of an object."""
-_OTHERS = re.compile(rb"imagesource:|gsd:|[ \t]*+x:[ \t]*+\[\[")
+_OTHERS = rb"imagesource:|gsd:|[ \t]*+x:[ \t]*+\[\["
 
 
 def begins_with_rows(beginning: bytes) -> bool:
@@ -36,13 +31,15 @@ def begins_with_rows(beginning: bytes) -> bool:
     lines = [line for line in beginning.removeprefix(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
     if not lines:
         return False
-    return _OTHERS.match(lines[0]) is not None or (
-        _is_row(lines[0]) and not any(map(_EVALTEX.match, lines[1:2]))
+    return re.match(_OTHERS, lines[0]) is not None or (
+        _is_row(lines[0]) and not any(re.match(_EVALTEX, line) for line in lines[1:2])
     )
 
 
 def _is_row(line: bytes) -> bool:
-    return _NUMBERS.match(line) is not None or _AFTER_CLASS.fullmatch(line) is not None
+    if len(line.replace(b",", b" ").split()) < _FEWEST_NUMBERS:
+        return False  # without compiling the patterns, which takes longer than a small run reads
+    return re.match(_NUMBERS, line) is not None or re.fullmatch(_AFTER_CLASS, line) is not None
 
 
 def is_file_of_rows(path: Path) -> bool:

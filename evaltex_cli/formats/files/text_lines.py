@@ -23,7 +23,7 @@ MAX_LINE_BYTES = 1 << 20
 MANY_LINES = 1 << 16
 """A text of more lines than this is rid of its blank ones."""
 _NEWLINE = ord("\n")
-_NOT_BLANK = re.compile(rb"\S[^\n]*")
+_NOT_BLANK = rb"\S[^\n]*"
 
 
 def with_newlines(data: bytes) -> bytes:
@@ -97,7 +97,7 @@ def numbered_lines(text: bytes) -> Iterator[tuple[int, str]]:
 def _lines_of(text: bytes) -> Iterator[tuple[int, slice]]:
     """Yield the lines that are not blank, and their numbers."""
     number = end = 0
-    for rest in _NOT_BLANK.finditer(text):
+    for rest in re.finditer(_NOT_BLANK, text):
         start = max(text.rfind(b"\n", end, rest.start()) + 1, end)
         number += text.count(b"\n", end, start)
         end = rest.end()
