@@ -43,8 +43,7 @@ def command(results: tuple[Path, ...], res_dir: Path, form: str, quiet: bool) ->
             file for evaluation in evaluations for file in writer.result_names(evaluation.protocol)
         ]
         extras = {
-            one.evaluation.protocol.name: Extras(merged_from=one.ground_truths)
-            for one in merged
+            one.evaluation.protocol.name: Extras(merged_from=one.ground_truths) for one in merged
         }
         with (
             without(earlier),

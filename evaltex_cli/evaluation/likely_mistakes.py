@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from evaltex_cli.evaluation import swapped_inputs
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.inputs import Inputs
+from evaltex_cli.evaluation.unusual_values import sample as sample_of
 from evaltex_cli.evaluation.unusual_values import unusual_values
 
 if TYPE_CHECKING:
@@ -45,14 +46,14 @@ def explained(evaluations: Sequence[Evaluation], inputs: Inputs) -> list[Evaluat
     if inputs.options.masks is not None or not inputs.gt.names or not inputs.det.names:
         return list(evaluations)
     few = min(max(FEW_IMAGES, len(inputs.gt.names) // SHARE), MANY_IMAGES)
-    swapped = swapped_inputs.swapped(inputs.gt, inputs.det, few) and swapped_inputs.swapped(
-        inputs.gt, inputs.det
-    )
+    sources = inputs.gt, inputs.det
+    samples = [sample_of(source, few) for source in sources]
+    swapped = swapped_inputs.swapped(*sources, few, samples) and swapped_inputs.swapped(*sources)
     always = [*([swapped] if swapped else []), *_angles(inputs, evaluations[0])]
     if 0 < evaluations[0].gt.objects == evaluations[0].gt.dont_care:
         always.append("every object of the ground truth is don't care, so its scores say nothing")
     reasons = _reasons(evaluations, inputs, few, bool(swapped))
-    unusual = list(unusual_values(inputs.gt, inputs.det, few))
+    unusual = list(unusual_values(sources, samples))
     fractions = sum(one.kind == "coordinates" for one in unusual)
     are_explained = fractions == 1 and any(reasons)  # which say by which factors they fit
     paths = {"gt": inputs.gt.path, "det": inputs.det.path}

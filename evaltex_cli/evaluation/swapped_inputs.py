@@ -5,13 +5,13 @@ formats look alike on both sides.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
 import numpy as np
 
 from evaltex_cli.errors import quote
-from evaltex_cli.formats.base import DONT_CARE, Source
+from evaltex_cli.formats.base import DONT_CARE, ReadImages, Source
 from evaltex_cli.records import Ints, Objects
 
 SAMPLE_IMAGES = 300
@@ -24,7 +24,12 @@ FEWEST = 3
 _DECIMAL = r"(?a)(?:0?\.[0-9]+|1\.0*)"
 
 
-def swapped(gt: Source, det: Source, most: int = SAMPLE_IMAGES) -> str | None:
+def swapped(
+    gt: Source,
+    det: Source,
+    most: int = SAMPLE_IMAGES,
+    samples: Sequence[ReadImages] | None = None,
+) -> str | None:
     """Return the signs that the sides were swapped, in one sentence; None without any.
 
     A sign is what belongs to one side, found on the other and not where it belongs, in the first
@@ -35,11 +40,18 @@ def swapped(gt: Source, det: Source, most: int = SAMPLE_IMAGES) -> str | None:
     gt, det : Source
     most : int
         Images of each side that are looked at.
+    samples : (ReadImages, ReadImages), optional
+        These images, if they have been read.
     """
+    ours, theirs = (
+        (_sample(gt, most), _sample(det, most))
+        if samples is None
+        else (one.objects for one in samples)
+    )
     signs = [
         *_of_names(gt, det, most),
         *_of_format(gt, det),
-        *_of_objects(_sample(gt, most), _sample(det, most)),
+        *_of_objects(ours, theirs),
     ]
     return (
         f"ground truth and detections may have been swapped: {'; '.join(signs)}" if signs else None

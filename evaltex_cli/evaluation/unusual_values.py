@@ -33,17 +33,21 @@ class Unusual(NamedTuple):
     text: str
 
 
-def unusual_values(gt: Source, det: Source | None, few: int) -> Iterator[Unusual]:
-    """Yield what is unusual about the first few images of each side.
+def sample(source: Source, few: int) -> ReadImages:
+    """Read the first few images of a side."""
+    return source.read(np.arange(min(few, len(source.names))))
+
+
+def unusual_values(sources: Sequence[Source], samples: Sequence[ReadImages]) -> Iterator[Unusual]:
+    """Yield what is unusual about a `sample` of each side: of the ground truth, and of the
+    detections if there are any.
 
     Whole numbers for texts are not, if both sides have them: they may be what was written.
     """
-    sides: list[tuple[Side, Source]] = [("gt", gt)]
-    sides += [("det", det)] if det is not None else []
-    samples = [source.read(np.arange(min(few, len(source.names)))) for _, source in sides]
     meanings = [_meaning(_texts(one)) for one in samples]
-    are_data = len(sides) == 2 and set(meanings) == {_NUMBERS}
-    for (side, source), one, meaning in zip(sides, samples, meanings, strict=True):
+    are_data = len(samples) == 2 and set(meanings) == {_NUMBERS}
+    sides: tuple[Side, Side] = ("gt", "det")
+    for side, source, one, meaning in zip(sides, sources, samples, meanings, strict=False):
         if _are_fractions(one):
             yield Unusual(
                 side,

@@ -16,6 +16,7 @@ from evaltex_cli.errors import InputError, quote
 from evaltex_cli.errors.suggestions import Hints
 from evaltex_cli.evaluation import coordinate_mixups, pairing, swapped_inputs
 from evaltex_cli.evaluation.likely_mistakes import MANY_IMAGES
+from evaltex_cli.evaluation.unusual_values import sample as sample_of
 from evaltex_cli.evaluation.unusual_values import unusual_values
 from evaltex_cli.formats import locations
 from evaltex_cli.formats.base import IN_FRACTIONS, Source
@@ -262,8 +263,8 @@ def _unusual_problems(ours: Inspection, theirs: Inspection | None) -> Iterator[P
         found, advice = "every object is don't care", "objects that count; nothing does"
         yield ours.problem("warning", "dont-care", found, advice)
     try:
-        sources = ours.source, theirs.source if theirs is not None else None
-        unusual = list(unusual_values(*sources, MANY_IMAGES))
+        sources = [one.source for one in (ours, theirs) if one is not None]
+        unusual = list(unusual_values(sources, [sample_of(one, MANY_IMAGES) for one in sources]))
     except InputError:
         return
     for value in unusual:

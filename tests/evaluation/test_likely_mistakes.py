@@ -137,7 +137,9 @@ def test_few_images_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(
         swapped_inputs,
         "swapped",
-        lambda gt, det, most=300: looked_at.append(most) or swapped(gt, det, most),
+        lambda gt, det, most=300, samples=None: (
+            looked_at.append(most) or swapped(gt, det, most, samples)
+        ),
     )
     assert reported(tmp_path, as_drawn) == []
     assert looked_at == [likely_mistakes.FEW_IMAGES]
