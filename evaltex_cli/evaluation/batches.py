@@ -29,6 +29,11 @@ from evaltex_cli.records import (
 )
 
 BATCH_BYTES = 1 << 20
+LEAST_BYTES = 1 << 18
+_LAST_BATCHES = 4
+"""A batch is at most this part of what is left, down to `LEAST_BYTES`: no worker has much to do
+when the others are done.
+"""
 BATCH_IMAGES = 8192
 MASK_BATCH_IMAGES = 8
 Read: TypeAlias = Callable[[], ReadImages]
@@ -215,16 +220,18 @@ def cut(inputs: Inputs) -> Iterator[tuple[int, int]]:
     """
     gt, det = inputs.gt, inputs.det
     most_images = MASK_BATCH_IMAGES if inputs.options.masks else BATCH_IMAGES
-    start = 0
+    start, left = 0, int(gt.weights.sum(dtype=np.int64) + det.weights.sum(dtype=np.int64))
     while start < len(gt.names):
         weights = gt.weights[start : start + most_images].astype(np.int64)
         partners = inputs.paired[start : start + most_images]
         present = partners != NO_DETECTIONS
         weights[present] += det.weights[partners[present]]
         # As many images as fit the limit together; one that is larger alone is a batch of its own.
-        stop = start + max(int(np.searchsorted(np.cumsum(weights), BATCH_BYTES, side="right")), 1)
+        most = min(BATCH_BYTES, max(left // _LAST_BATCHES, LEAST_BYTES))
+        ends = np.cumsum(weights)
+        stop = start + max(int(np.searchsorted(ends, most, side="right")), 1)
         yield start, stop
-        start = stop
+        start, left = stop, left - int(ends[stop - start - 1])
 
 
 def _with_empty_images(objects: Objects, present: Bools) -> Objects:
