@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import time
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -69,8 +71,11 @@ def _commands(folder: Path, sides: list[Path]) -> list[tuple[object, ...]]:
 
 
 def _afresh(folder: Path, work: Work) -> None:
-    """Work without results of an earlier run."""
-    shutil.rmtree(folder / "results", ignore_errors=True)
+    """Work without results of an earlier run. They are not removed now: that takes time, and ext4
+    without a journal looks at every file that was just removed when it makes one.
+    """
+    with suppress(FileNotFoundError):
+        (folder / "results").rename(folder / f"results-{time.monotonic_ns()}")
     work()
 
 

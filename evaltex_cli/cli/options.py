@@ -24,6 +24,7 @@ from evaltex_cli.formats.options import (
     column_mapping,
 )
 from evaltex_cli.protocols import PROTOCOLS
+from evaltex_cli.protocols.config_path import find_config
 from evaltex_cli.protocols.presets import PRESETS
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -347,7 +348,7 @@ class Chosen(NamedTuple):
             return {
                 name: config.parameters_of_preset(self.preset, settings) for name in self.names()
             }
-        file = config.find_config(self.config_path)
+        file = find_config(self.config_path)
         given = [*(config.read_config(file) if file else []), *settings]
         return {name: config.parameters_of(name, given) for name in self.names()}
 

@@ -13,6 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from evaltex_cli.errors import InputError
+from evaltex_cli.protocols.config_path import find_config
 from evaltex_cli.results.beginnings import is_of, is_output, is_result
 from evaltex_cli.runtime.outputs import Rules
 
@@ -166,8 +167,6 @@ def _kind(param: click.Parameter, path: Path, context: click.Context) -> object:
 def _paths(param: click.Parameter, context: click.Context) -> Iterator[Path]:
     value = context.params.get(param.name or "")
     if isinstance(param.type, ConfigFile):
-        from evaltex_cli.protocols.config import find_config
-
         value = find_config(value)
     if isinstance(param.type, ImageList):
         value = context.meta.get(_LIST)

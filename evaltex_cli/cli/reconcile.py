@@ -71,6 +71,7 @@ def command(
     """
     with error_exit():
         from evaltex_cli.protocols import PROTOCOLS, config
+        from evaltex_cli.protocols.config_path import find_config
         from evaltex_cli.reconciliation import figures, search, tables
 
         given = figures.parsed({"recall": recall, "precision": precision, "hmean": hmean})
@@ -80,7 +81,7 @@ def command(
         work.prepare("evaltex_cli.reconciliation.search")
         with work.workers(gt, det, images) as ordered_map:
             found = search.search(gt, det, given, names, options, ordered_map)
-        file = config.find_config(None)
+        file = find_config(None)
         settings = config.read_config(file) if file else []
         base = {name: config.parameters_of(name, settings) for name in names}
         inputs = [str(gt), str(det)]

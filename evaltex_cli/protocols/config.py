@@ -17,7 +17,6 @@ from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.presets import PRESETS, Preset
 from evaltex_cli.runtime.input_files import read_regular
 
-CONFIG_NAME = "evaltex.ini"
 DEFAULT_SECTION = "evaltex"
 _BOOLEANS = {
     "true": True,
@@ -120,13 +119,6 @@ def parameters_of_preset(name: str, settings: Sequence[Setting]) -> Any:
                     " out one of them"
                 )
     return expected
-
-
-def find_config(given: Path | None) -> Path | None:
-    """The file to read: the given one, else `evaltex.ini` in the current folder, else none."""
-    if given is not None:
-        return given
-    return Path(CONFIG_NAME) if Path(CONFIG_NAME).is_file() else None
 
 
 def read_config(path: Path) -> list[Setting]:

@@ -12,6 +12,7 @@ import pytest
 from evaltex_cli import ConfigError
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import load
+from evaltex_cli.protocols.config_path import find_config
 
 PACKAGED = Path(__file__).parents[2] / "evaltex.ini"
 KNOWN = ", ".join(field.name for field in fields(load("evaltex").parameters))
@@ -190,13 +191,13 @@ def test_later_settings_win() -> None:
 
 def test_search_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert config.find_config(None) is None
+    assert find_config(None) is None
     (tmp_path / "evaltex.ini").write_text("")
-    assert config.find_config(None) == Path("evaltex.ini")
-    assert config.find_config(Path("other.ini")) == Path("other.ini")
+    assert find_config(None) == Path("evaltex.ini")
+    assert find_config(Path("other.ini")) == Path("other.ini")
     (tmp_path / "evaltex.ini").unlink()
     (tmp_path / "evaltex.ini").mkdir()
-    assert config.find_config(None) is None
+    assert find_config(None) is None
 
 
 @pytest.mark.parametrize(
