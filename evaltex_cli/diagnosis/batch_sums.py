@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -55,13 +56,14 @@ class _Prepared:
     """One batch's mistakes, and what of their repair is shared by protocols.
 
     `repairs` contains, for polygons taken as boxes or as they are, the repair of each kind in the
-    images that have it, and of all kinds together in the images that have several.
+    images that have it, and of all kinds together in the images that have several
+    (`corrections.repairs`).
     """
 
     batch: ImageBatch
     mistakes: Mistakes
     bins: dict[str, Ints]
-    repairs: dict[bool, dict[str, Repaired]] = field(default_factory=dict)
+    repairs: dict[bool, list[Repaired]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -85,18 +87,16 @@ class BatchSums:
         as_boxes = convention.as_boxes or convention.inclusive
         if as_boxes not in prepared.repairs:
             prepared.repairs[as_boxes] = repairs(batch, prepared.mistakes, as_boxes)
-        combined = (
-            evidence.tally
-        )  # in images with mistakes of one kind, the repair of all kinds is that of this kind
-        for kind, repair in prepared.repairs[as_boxes].items():
-            tally = combined if kind == ALL_TYPES else evidence.tally
-            if repair.changed.any():
-                overlaps = overlaps_after(batch, repair, convention)
-                corrected = run.protocol.evidence(repair.batch, overlaps, run.parameters, False)
-                images = np.flatnonzero(repair.changed)
-                tally = _with_rows(tally, images, corrected.tally)
-                combined = _with_rows(combined, images, corrected.tally)
-            sums.repaired[kind] = tally.sum()
+        # In images with mistakes of one kind, the repair of all kinds is that of this kind.
+        combined = evidence.tally
+        for repair in prepared.repairs[as_boxes]:
+            overlaps = overlaps_after(batch, repair, convention)
+            corrected = run.protocol.evidence(repair.batch, overlaps, run.parameters, False).tally
+            for kind, part in repair.parts.items():
+                images, rows = repair.image[part], corrected.each(itemgetter(part))
+                combined = _with_rows(combined, images, rows)
+                tally = combined if kind == ALL_TYPES else evidence.tally
+                sums.repaired[kind] = _with_rows(tally, images, rows).sum()
         for name, bin_of in prepared.bins.items():
             sums.bins[name] = [BinSums() for _ in range(len(getattr(self.edges, name)) + 1)]
             for k, inside in enumerate(sums.bins[name]):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -19,12 +20,22 @@ from evaltex_cli.records import (
     Ints,
     Objects,
     Texts,
+    blocks,
     concatenate_texts,
     offsets_of,
 )
-from evaltex_cli.records.rows import concatenate, joined_texts, packed, take
+from evaltex_cli.records.rows import (
+    NOTHING,
+    concatenate,
+    joined_texts,
+    packed,
+    take,
+    take_images,
+)
 
 ALL_TYPES = "all"
+STACKED_OBJECTS = 1 << 17
+"""Objects of the images of several repairs that become one batch."""
 SURE = 1.0
 """Confidence of an added detection."""
 
@@ -51,19 +62,35 @@ class Sides(NamedTuple):
         return cls(Side(batch.gt, as_boxes), Side(batch.det, as_boxes))
 
 
-def repairs(batch: ImageBatch, mistakes: Mistakes, as_boxes: bool) -> dict[str, Repaired]:
+class _Change(NamedTuple):
+    """What a repair changes."""
+
+    images: Bools
+    """(images,) bool. Images whose detections change."""
+    gone: Bools
+    """(detections,) bool. Detections that give way to others, or to none."""
+    made: list[_Made]
+
+
+def repairs(batch: ImageBatch, mistakes: Mistakes, as_boxes: bool) -> list[Repaired]:
     """Repair each kind of mistakes alone, and all of them (`ALL_TYPES`).
 
-    Each repair has only the images that it changes; that of all kinds those with several kinds, as
-    in the others it is the repair of the one kind that they have.
+    The repair of all kinds has only the images with several kinds, as in the others it is the
+    repair of the one kind that they have.
     """
     sides = Sides.of(batch, as_boxes)
-    each = {
-        kind: _repaired(batch, mistakes, (kind,), sides).of_changed_images() for kind in ERROR_TYPES
-    }
-    has_several = np.sum([repair.changed for repair in each.values()], axis=0) > 1
-    of_all = _repaired(batch, mistakes.of_images(batch, has_several), ERROR_TYPES, sides)
-    return each | {ALL_TYPES: of_all._replace(changed=has_several).of_changed_images()}
+    changes = {kind: _change(_Repair(batch, mistakes, (kind,), sides)) for kind in ERROR_TYPES}
+    has_several = np.sum([change.images for change in changes.values()], axis=0) > 1
+    several = mistakes.of_images(batch, has_several)
+    of_all = _change(_Repair(batch, several, ERROR_TYPES, sides))
+    changes[ALL_TYPES] = of_all._replace(images=has_several)
+    kinds = list(changes)
+    objects = np.diff(batch.gt.offsets) + np.diff(batch.det.offsets)
+    sizes = np.array([objects[change.images].sum() for change in changes.values()])
+    return [
+        _stacked(batch, {kind: changes[kind] for kind in kinds[start:stop]})
+        for start, stop in blocks(sizes, STACKED_OBJECTS)
+    ]
 
 
 def repaired(
@@ -98,27 +125,24 @@ def repaired(
     text. United pieces have their texts in reading order, with blanks between where the object's
     own text has any.
     """
-    return _repaired(batch, mistakes, kinds, Sides.of(batch, as_boxes))
+    repair = _Repair(batch, mistakes, kinds, Sides.of(batch, as_boxes))
+    return _stacked(batch, {ALL_TYPES: _change(repair)})
 
 
-def _repaired(
-    batch: ImageBatch, mistakes: Mistakes, kinds: Collection[str], sides: Sides
-) -> Repaired:
-    repair = _Repair(batch, mistakes, kinds, sides)
+def _change(repair: _Repair) -> _Change:
+    batch, mistakes, kinds, sides = repair
     of_relations, related = _of_relations(repair)
     of_outlines, reshaped = _of_outlines(repair)
-    made, is_gone = [*of_relations, *of_outlines], related | reshaped
+    made, gone = [*of_relations, *of_outlines], related | reshaped
     for kind in {"false", "duplicate"} & set(kinds):
-        is_gone |= getattr(mistakes, kind)
+        gone |= getattr(mistakes, kind)
     if "missed" in kinds:
         made.append(_of_missed(batch, np.flatnonzero(mistakes.missed), sides.gt))
-    changed = np.zeros(len(batch.names), dtype=bool)
-    changed[batch.det.image[is_gone]] = True
+    images = np.zeros(len(batch.names), dtype=bool)
+    images[batch.det.image[gone]] = True
     for part in made:
-        changed[part.image] = True
-    in_detections = None if batch.in_detections is None else batch.in_detections | changed
-    detections, rows = _assembled(batch.det, np.flatnonzero(~is_gone), made)
-    return Repaired(replace(batch, det=detections, in_detections=in_detections), changed, rows)
+        images[part.image] = True
+    return _Change(images, gone, made)
 
 
 class _Repair(NamedTuple):
@@ -319,37 +343,56 @@ def _reading_order(boxes: Floats, around: Floats) -> list[int]:
     return order
 
 
-def _assembled(det: Objects, unchanged: Ints, made: list[_Made]) -> tuple[Objects, Ints]:
-    """Join detections that stay and those made, each in its place; return
-    their rows too (`Repaired`).
-    """
-    count = sum(len(part.image) for part in made)
-    if not count:
-        stays = np.zeros(det.count, dtype=bool)
-        stays[unchanged] = True
-        return (det if stays.all() else take(det, stays)), unchanged
-    image = np.concatenate([det.image[unchanged], *(part.image for part in made)])
-    place = np.concatenate([unchanged, *(part.place for part in made)])
+def _stacked(batch: ImageBatch, changes: Mapping[str, _Change]) -> Repaired:
+    """Return the images that changes change, those of one change after those of another."""
+    images = [np.flatnonzero(change.images) for change in changes.values()]
+    image, first = np.concatenate(images), offsets_of([len(some) for some in images])
+    rows, states, places, made, ids = [], [], [], [], []
+    highest, count = int(batch.det.ids.max(initial=0)), batch.det.count
+    for change, start in zip(changes.values(), first.tolist(), strict=False):
+        # Where each image is in the stack.
+        state = start + np.cumsum(change.images) - 1
+        stays = np.flatnonzero(~change.gone & change.images[batch.det.image])
+        new = sum(len(part.image) for part in change.made)
+        rows += [stays, count + np.arange(new)]
+        states += [state[batch.det.image[stays]], *(state[part.image] for part in change.made)]
+        places += [stays, *(part.place for part in change.made)]
+        ids.append(highest + 1 + np.arange(new))
+        made += change.made
+        count += new
+    state = np.concatenate(states)
+    # By image; in it, what was made takes the place of what it was made of.
+    order = np.lexsort((np.concatenate(places), state))
+    row = np.concatenate(rows)[order]
+    det = concatenate([batch.det, _objects(batch.det, made, np.concatenate(ids))])
+    lines, in_detections = batch.gt_lines, batch.in_detections
+    stacked = replace(
+        batch,
+        names=[batch.names[k] for k in image.tolist()],
+        sizes=batch.sizes[image],
+        gt=take_images(batch.gt, image),
+        det=take(det, row, offsets_of(np.bincount(state, minlength=len(image)))),
+        in_detections=None if in_detections is None else np.ones(len(image), dtype=bool),
+        gt_lines=None if lines is None else take_images(lines, image),
+    )
+    parts = map(slice, *zip(*pairwise(first.tolist()), strict=True))
+    return Repaired(stacked, dict(zip(changes, parts, strict=True)), image, row)
+
+
+def _objects(det: Objects, made: list[_Made], ids: Ints) -> Objects:
+    """Return what was made as objects of one image."""
+    if not made:
+        return NOTHING
     drawn, _ = outlines.from_numbers(*joined([part.drawn for part in made]))
-    highest = int(det.ids.max(initial=0))
-    ids = np.arange(highest + 1, highest + 1 + count)
     has_confidences = det.confidences is not None or not det.count
-    new = Objects(
-        offsets=np.array([0, count]),
+    return Objects(
+        offsets=np.array([0, len(ids)]),
         ids=ids,
         outlines=drawn,
         regions=ids,
-        dont_care=np.zeros(count, dtype=bool),
+        dont_care=np.zeros(len(ids), dtype=bool),
         texts=joined_texts([part.texts for part in made]),
         confidences=np.concatenate([part.confidences for part in made])
         if has_confidences
         else None,
     )
-    # By image; in it, what was made takes the place of what it was made of.
-    order = np.lexsort((place, image))
-    rows = np.concatenate([unchanged, det.count + np.arange(count)])[order]
-    return take(
-        concatenate([det, new]),
-        rows,
-        offsets_of(np.bincount(image, minlength=len(det.offsets) - 1)),
-    ), rows

@@ -50,6 +50,12 @@ def take(objects: Objects, rows: Ints | Bools, offsets: Ints | None = None) -> O
     )
 
 
+def take_images(objects: Objects, images: Ints) -> Objects:
+    """Return the objects of some images, (n,) indices, in the given order."""
+    counts = np.diff(objects.offsets)[images]
+    return take(objects, stretches(objects.offsets[images], counts), offsets_of(counts))
+
+
 def taken_outlines(outlines: Outlines, rows: Ints | Bools) -> Outlines:
     """Return some outlines, in the order of `rows`."""
     if outlines.all_boxes:

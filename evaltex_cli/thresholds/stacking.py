@@ -17,8 +17,8 @@ from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.geometry import overlaps
 from evaltex_cli.protocols.level_states import LevelStates, offsets_by_image
 from evaltex_cli.protocols.tally import Tally
-from evaltex_cli.records import ImageBatch, Ints, Objects, Overlaps, offsets_of
-from evaltex_cli.records.rows import take
+from evaltex_cli.records import ImageBatch, Ints, Overlaps, offsets_of
+from evaltex_cli.records.rows import take, take_images
 from evaltex_cli.thresholds.levels import Levels
 
 STACKED_OBJECTS = 1 << 17
@@ -143,7 +143,7 @@ def stack(
         gt=take(batch.gt, gt, gt_offsets),
         det=take(batch.det, det[kept], det_offsets),
         in_detections=None if in_detections is None else in_detections[states.image],
-        gt_lines=None if batch.gt_lines is None else _all_of(batch.gt_lines, states),
+        gt_lines=None if batch.gt_lines is None else take_images(batch.gt_lines, states.image),
     )
     pair, state = states.stacked(offsets_by_image(batch.gt.image[measured.gt], len(batch.names)))
     # Where an object of the batch is in the stack: moved as its image's first object was.
@@ -162,11 +162,6 @@ def stack(
         _rows(measured.gt_boxes, gt),
         _rows(measured.det_boxes, det[kept]),
     )
-
-
-def _all_of(objects: Objects, states: LevelStates) -> Objects:
-    rows, _ = states.stacked(objects.offsets)
-    return take(objects, rows, offsets_of(np.diff(objects.offsets)[states.image]))
 
 
 def _rows(values: Any, rows: Ints) -> Any:

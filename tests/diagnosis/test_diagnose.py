@@ -7,6 +7,7 @@ import math
 import random
 import re
 from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -19,8 +20,10 @@ from shared_data import DATA, needs
 
 from evaltex_cli import diagnose, evaluate
 from evaltex_cli.cli import main
+from evaltex_cli.diagnosis import corrections
+from evaltex_cli.diagnosis.batch_sums import BatchSums
 from evaltex_cli.diagnosis.breakdown import Edges
-from evaltex_cli.diagnosis.corrections import repaired
+from evaltex_cli.diagnosis.corrections import ALL_TYPES, repaired
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, Thresholds, find
 from evaltex_cli.diagnosis.selection import overlaps_after
 from evaltex_cli.errors import ConfigError, FaultLog, InputError
@@ -35,6 +38,7 @@ from evaltex_cli.geometry.polygons import from_vertices
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import load
 from evaltex_cli.records import Convention, ImageBatch
+from evaltex_cli.records.rows import concatenate, take_images
 
 A, B, C = (100, 100, 200, 40), (100, 200, 200, 40), (320, 100, 200, 40)
 LEFT, RIGHT = (100, 100, 100, 40), (200, 100, 100, 40)
@@ -182,9 +186,9 @@ def batch_of(folder, gt, det):
 )
 def test_repairs_carry_transcriptions(tmp_path, gt, det, expected):
     batch = batch_of(tmp_path, gt, det)
-    corrected, changed, _ = repaired(batch, find(batch, Thresholds()), ERROR_TYPES)
-    assert list(corrected.det.texts) == expected
-    assert changed.tolist() == [True]
+    repair = repaired(batch, find(batch, Thresholds()), ERROR_TYPES)
+    assert list(repair.batch.det.texts) == expected
+    assert repair.image.tolist() == [0]
 
 
 @settings(deadline=None, derandomize=True, max_examples=25)
@@ -192,16 +196,15 @@ def test_repairs_carry_transcriptions(tmp_path, gt, det, expected):
 def test_repaired_objects_are_consistent(tmp_path_factory, seed, kinds):
     batch = scene_batch(tmp_path_factory.mktemp("scene"), seed)
     mistakes = find(batch, Thresholds())
-    corrected, changed, _ = repaired(batch, mistakes, kinds)
-    det = corrected.det
+    repair = repaired(batch, mistakes, kinds)
+    corrected = repair.batch
+    before, det = take_images(batch.det, repair.image), corrected.det
+    assert corrected.names == [batch.names[k] for k in repair.image.tolist()]
+    assert corrected.gt.ids.tolist() == take_images(batch.gt, repair.image).ids.tolist()
     assert det.offsets[-1] == det.count == len(det.texts) == len(det.boxes)
     assert (det.boxes[:, 2:] >= det.boxes[:, :2]).all()
     for start, stop in zip(det.offsets[:-1], det.offsets[1:], strict=True):
         assert len(set(det.ids[start:stop].tolist())) == stop - start
-    for k, same in enumerate(~changed):
-        if same:
-            before, after = (slice(*side.offsets[k : k + 2]) for side in (batch.det, det))
-            assert batch.det.ids[before].tolist() == det.ids[after].tolist()
     made = from_vertices(det.outlines.vertices, det.outlines.offsets)[0]
     for polygon, again, box in zip(outlines.polygons(det.outlines), made, det.boxes, strict=True):
         assert (polygon is None) == (again is None)
@@ -211,7 +214,7 @@ def test_repaired_objects_are_consistent(tmp_path_factory, seed, kinds):
             assert polygon.bounds == pytest.approx(tuple(box))
     if not kinds & {"split", "merged"}:
         change = {"missed": 1, "false": -1, "duplicate": -1}
-        assert det.count - batch.det.count == sum(
+        assert det.count - before.count == sum(
             change.get(kind, 0) * mistakes.count(kind) for kind in kinds
         )
 
@@ -224,7 +227,7 @@ def test_repaired_objects_are_consistent(tmp_path_factory, seed, kinds):
 )
 def test_overlaps_after_a_repair_are_those_measured(tmp_path_factory, seed, kinds, as_boxes):
     batch = scene_batch(tmp_path_factory.mktemp("scene"), seed)
-    repair = repaired(batch, find(batch, Thresholds()), kinds, as_boxes).of_changed_images()
+    repair = repaired(batch, find(batch, Thresholds()), kinds, as_boxes)
     convention = Convention(as_boxes=as_boxes)
     found, expected = overlaps_after(batch, repair, convention), measure(repair.batch, convention)
     for ours, theirs in zip(found, expected, strict=True):
@@ -238,16 +241,53 @@ def test_one_kind_of_mistake_is_repaired_alike_alone_and_among_all(tmp_path_fact
     mistakes = find(batch, Thresholds())
     alone = [repaired(batch, mistakes, (kind,)) for kind in ERROR_TYPES]
     together = repaired(batch, mistakes, ERROR_TYPES)
-    kinds = np.sum([repair.changed for repair in alone], axis=0)
-    assert (together.changed == (kinds > 0)).all()
+    kinds = np.bincount(np.concatenate([repair.image for repair in alone]), minlength=3)
+    assert together.image.tolist() == np.flatnonzero(kinds).tolist()
     for repair in alone:
-        only = repair.changed & (kinds == 1)
         ours, theirs = (
-            one._replace(changed=only).of_changed_images().batch.det for one in (repair, together)
+            take_images(one.batch.det, np.flatnonzero(kinds[one.image] == 1))
+            for one in (repair, of_images_of(together, repair))
         )
         assert ours.boxes.tolist() == theirs.boxes.tolist()
         assert ours.outlines.vertices.tolist() == theirs.outlines.vertices.tolist()
         assert list(ours.texts) == list(theirs.texts)
+
+
+def of_images_of(repair, other):
+    """Those images of a repair that another one changes, too."""
+    both = np.flatnonzero(np.isin(repair.image, other.image))
+    det = take_images(repair.batch.det, both)
+    return repair._replace(batch=replace(repair.batch, det=det), image=repair.image[both])
+
+
+@settings(deadline=None, derandomize=True, max_examples=8)
+@given(st.integers(0, 10_000), st.sampled_from(list(PROTOCOLS)), st.sampled_from([1, 1 << 17]))
+def test_repairs_at_once_score_as_each_does_alone(tmp_path_factory, seed, protocol, most):
+    """The slow way: every kind by itself, all images scored again."""
+    batch = scene_batch(tmp_path_factory.mktemp("scene"), seed)
+    (run,) = runs_of({protocol: config.checked(protocol, {})})
+    convention = run.protocol.convention(run.parameters)
+    as_boxes = convention.as_boxes or convention.inclusive
+    with mock.patch.object(corrections, "STACKED_OBJECTS", most):
+        found = BatchSums(Thresholds(), Edges())(run, batch, evidence_of(run, batch))
+    mistakes = find(batch, Thresholds())
+    for kinds, name in [((kind,), kind) for kind in ERROR_TYPES] + [(ERROR_TYPES, ALL_TYPES)]:
+        repair = repaired(batch, mistakes, kinds, as_boxes)
+        rest = np.setdiff1d(np.arange(len(batch.names)), repair.image)
+        corrected = replace(
+            batch,
+            names=[*repair.batch.names, *(batch.names[k] for k in rest)],
+            sizes=batch.sizes[[*repair.image, *rest]],
+            gt=concatenate([repair.batch.gt, take_images(batch.gt, rest)]),
+            det=concatenate([repair.batch.det, take_images(batch.det, rest)]),
+        )
+        expected = evidence_of(run, corrected).tally.sum()
+        assert found.repaired[name].as_dict() == expected.as_dict()
+
+
+def evidence_of(run, batch):
+    measured = measure(batch, run.protocol.convention(run.parameters))
+    return run.protocol.evidence(batch, measured, run.parameters, True)
 
 
 def scene_batch(folder, seed):
