@@ -223,10 +223,10 @@ def _nearest(names: set[str], kind: str, formats: Sequence[Format]) -> str:
 def _keys(value: Any, depth: int = _DEPTH) -> Iterator[str]:
     """Yield the keys of an object, and of the first items in it."""
     opened = safe_json.opened(value)
-    if isinstance(opened, dict):
+    if safe_json.is_object(opened):
         yield from list(opened)[:_MOST_NAMES]
-    if depth and isinstance(opened, (dict, list)):
-        for item in list(opened.values() if isinstance(opened, dict) else opened)[
+    if depth and (safe_json.is_list(opened) or safe_json.is_object(opened)):
+        for item in list(opened.values() if safe_json.is_object(opened) else opened)[
             : _MOST_NAMES if depth == _DEPTH else _FIRST
         ]:
             yield from _keys(item, depth - 1)
@@ -243,15 +243,15 @@ def _json_value(path: Path) -> Any:
 
 
 def _by_keys(value: Any) -> str | None:
-    first = safe_json.opened(value[0]) if isinstance(value, list) and value else value
-    if not isinstance(first, dict):
+    first = safe_json.opened(value[0]) if safe_json.is_list(value) and value else value
+    if not safe_json.is_object(first):
         return None
     return next((name for keys, name in _KEYS if all(key in first for key in keys)), None)
 
 
 def _content(value: Any) -> str:
-    first = safe_json.opened(value[0]) if isinstance(value, list) and value else value
-    of = f"a list of {len(value)}, the first " if isinstance(value, list) and value else ""
-    if isinstance(first, dict):
+    first = safe_json.opened(value[0]) if safe_json.is_list(value) and value else value
+    of = f"a list of {len(value)}, the first " if safe_json.is_list(value) and value else ""
+    if safe_json.is_object(first):
         return f"{of}an object with {'the keys ' + listed(list(first), 6) if first else 'no keys'}"
     return f"{of}{safe_json.shown(first)}"

@@ -20,7 +20,7 @@ from evaltex_cli.errors import FaultLog, FormatError, Steps
 from evaltex_cli.formats.base import DONT_CARE, Format, Side
 from evaltex_cli.formats.collected import Images
 from evaltex_cli.formats.coordinates import polygon
-from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents import document_files, json_windows, safe_json
 from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.gathered import Columns, Log, add_all, plain_vertices
 from evaltex_cli.formats.documents.safe_json import AnyConfidence, Item, Vertices
@@ -37,9 +37,7 @@ class _Word(msgspec.Struct, gc=False):
 
 def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
     record, images, log = safe_json.record(document.value), Images(), Log(document.place, faults)
-    keys = list(record)
-    for first, some, decoded in safe_json.windows(list(record.values()), list[_Word]):
-        names = keys[first : first + len(some)]
+    for names, some, decoded in json_windows.keyed_windows(record, list[_Word]):
         columns = _columns([*chain.from_iterable(decoded)], side) if decoded else None
         if decoded and columns:
             counts = [*map(len, decoded)]
@@ -58,7 +56,7 @@ def _image(key: str, item: Item, side: Side, log: Log) -> CollectedImage:
     image = CollectedImage(without_prefix(key), log.place, (key,))
     try:
         words = safe_json.bounded(item)
-        if not isinstance(words, list):
+        if not safe_json.is_list(words):
             raise FormatError(safe_json.shown(words), "a list [...] of words")
     except FormatError as error:
         error.log(log.faults, log.place, key)
@@ -99,18 +97,18 @@ def recognises(path: Path) -> bool:
     empty one is taken for this format.
     """
     value = document_files.json_value(path)
-    if not isinstance(value, dict) or any(
+    if not safe_json.is_object(value) or any(
         key in value for key in ("annotations", "images", "shapes")
     ):
         return False
     if not value:
         return path.is_file()
-    if not isinstance(safe_json.opened(next(iter(value.values()))), list):
+    if not safe_json.is_list(safe_json.opened(next(iter(value.values())))):
         return False
     if all(key.startswith(("gt_", "res_")) for key in value):
         return True
     lists = (safe_json.opened(words) for words in value.values())
-    word = next((words[0] for words in lists if isinstance(words, list) and words), None)
+    word = next((words[0] for words in lists if safe_json.is_list(words) and words), None)
     return (
         word is None
         or safe_json.has_key(word, "points")

@@ -34,7 +34,7 @@ from evaltex_cli.errors import FaultLog, FormatError, Steps, counted
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.collected import Images, Positions
 from evaltex_cli.formats.coordinates import box, polygon
-from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents import document_files, json_windows, safe_json
 from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.gathered import (
     Columns,
@@ -170,7 +170,7 @@ def _pass(
     return images, reader.boxed, _Again(repeated, repeated_numbers(reader.ids))
 
 
-def _annotations(root: Record, faults: FaultLog) -> list[Item]:
+def _annotations(root: Record, faults: FaultLog) -> Sequence[Item]:
     try:
         return safe_json.items(root, "annotations")
     except FormatError:
@@ -211,7 +211,7 @@ def _plain_coordinates(annotations: Sequence[_Annotation]) -> Sequence[Sequence[
 
 def _images(root: Record, once: Once, log: Log) -> Images:
     images = Images()
-    for first, some, records in safe_json.windows(safe_json.items(root, "images"), _Image):
+    for first, some, records in json_windows.windows(safe_json.items(root, "images"), _Image):
         for k, item in enumerate(some, first):
             try:
                 record: _Image = records[k - first] if records else safe_json.take(item, _Image)
@@ -243,7 +243,7 @@ def _files(root: Record, log: Log) -> tuple[Sequence[str], Sequence[str]]:
     ids, files = bytearray(), bytearray()
     for k, item in enumerate(safe_json.items(root, "images")):
         record = safe_json.opened(item)
-        if not isinstance(record, dict) or "id" not in record:
+        if not safe_json.is_object(record) or "id" not in record:
             continue  # `_images` has logged it
         try:
             name = safe_json.field(record, "file_name", str | None, "")
@@ -270,10 +270,10 @@ def read_size(image: CollectedImage, record: Record) -> None:
 
 def _collect_results(document: Document, side: Side, faults: FaultLog) -> Collected:
     listed, place = document.value, document.place
-    if not isinstance(listed, list):
+    if not safe_json.is_list(listed):
         raise FormatError(safe_json.shown(listed), "a list [...] of results")
     images, boxed = Images(), 0
-    for first, items, results in safe_json.windows(listed, _Annotation):
+    for first, items, results in json_windows.windows(listed, _Annotation):
         columns = _columns(results, side) if results else None
         if results and columns:
             names = [str(one.image_id) for one in results]
@@ -350,7 +350,7 @@ def _warnings(place: str, boxed: int) -> tuple[str, ...]:
 def recognises_annotations(path: Path) -> bool:
     """Whether a path holds a JSON object with ``images`` and ``annotations``."""
     value = document_files.json_value(path)
-    return isinstance(value, dict) and "images" in value and "annotations" in value
+    return safe_json.is_object(value) and "images" in value and "annotations" in value
 
 
 def recognises_results(path: Path) -> bool:
@@ -358,7 +358,7 @@ def recognises_results(path: Path) -> bool:
     an empty one is taken for this format.
     """
     value = document_files.json_value(path)
-    return isinstance(value, list) and (not value or safe_json.has_key(value[0], "image_id"))
+    return safe_json.is_list(value) and (not value or safe_json.has_key(value[0], "image_id"))
 
 
 COCO = Format(

@@ -91,10 +91,9 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
     )
     images, chosen = _images(safe_json.records(root, "imgs"), wanted, log)
     annotations = safe_json.records(root, "anns")
-    keys, items = list(annotations), list(annotations.values())
-    del annotations
+    keys = list(annotations)
     reader = _Reader(side, _Word if wanted else _Token, keys, all(map(_IS_NUMBER.fullmatch, keys)))
-    add_annotations(images, images.lookup(), items, reader, log)
+    add_annotations(images, images.lookup(), annotations.values(), reader, log)
     if wanted is None or not len(chosen):
         return images, ()
     others = len(images) - len(chosen)
@@ -169,10 +168,10 @@ def _recognised(path: Path) -> str | None:
     TextOCR's first annotation has ``points``.
     """
     value = document_files.json_value(path)
-    if not isinstance(value, dict) or "imgs" not in value:
+    if not safe_json.is_object(value) or "imgs" not in value:
         return None
     annotations = safe_json.opened(value.get("anns"))
-    if not isinstance(annotations, dict):
+    if not safe_json.is_object(annotations):
         return None
     return (
         "textocr"

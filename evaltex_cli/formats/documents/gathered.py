@@ -15,7 +15,7 @@ import numpy as np
 
 from evaltex_cli.errors import FaultLog, FormatError, Steps, quote
 from evaltex_cli.formats.collected import Images, Positions
-from evaltex_cli.formats.documents import safe_json
+from evaltex_cli.formats.documents import json_windows, safe_json
 from evaltex_cli.formats.documents.safe_json import Item, Vertices
 from evaltex_cli.formats.parsed import ROW, CollectedObject
 from evaltex_cli.records import ANY_TYPE, Ints
@@ -98,10 +98,10 @@ class Reader(Protocol):
 
 
 def add_annotations(
-    images: Images, positions: Positions, items: Sequence[Item], reader: Reader, log: Log
+    images: Images, positions: Positions, items: Iterable[Item], reader: Reader, log: Log
 ) -> None:
     """Add the annotations of a document to its images."""
-    for first, some, decoded in safe_json.windows(items, reader.kind):
+    for first, some, decoded in json_windows.windows(items, reader.kind):
         owners = positions([str(one.image_id) for one in decoded or ()])
         columns = reader.columns(decoded, first) if decoded and (owners >= 0).all() else None
         if columns:

@@ -25,7 +25,7 @@ from evaltex_cli.errors import FaultLog, FormatError, Position, Steps
 from evaltex_cli.formats.base import Format, Indexer, Side
 from evaltex_cli.formats.collected import Images
 from evaltex_cli.formats.coordinates import polygon
-from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents import document_files, json_windows, safe_json
 from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.gathered import Columns, Log, add_all, plain_vertices
 from evaltex_cli.formats.documents.safe_json import (
@@ -108,7 +108,7 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
     images, log, (level, by_words) = Images(), Log(document.place, faults), document.variant
     add = _add_words if by_words else _add_each
     items = safe_json.items(safe_json.record(document.value), "annotations")
-    for first, some, decoded in safe_json.windows(items, _PAGES[level]):
+    for first, some, decoded in json_windows.windows(items, _PAGES[level]):
         if decoded and not by_words and _add_all(images, decoded, first, level, log, side):
             continue
         for i, item in enumerate(some, first):
@@ -258,10 +258,10 @@ def recognises(path: Path) -> bool:
     ``images``, of images with ``paragraphs``.
     """
     value = document_files.json_value(path)
-    if not isinstance(value, dict) or "images" in value:
+    if not safe_json.is_object(value) or "images" in value:
         return False
     listed = safe_json.opened(value.get("annotations"))
-    return isinstance(listed, list) and (not listed or safe_json.has_key(listed[0], "paragraphs"))
+    return safe_json.is_list(listed) and (not listed or safe_json.has_key(listed[0], "paragraphs"))
 
 
 _OUTLINE = '"vertices": [[10, 10], [60, 10], [60, 30], [10, 30]], "legible": true'

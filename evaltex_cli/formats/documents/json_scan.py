@@ -53,18 +53,6 @@ def separators(data: bytes | memoryview) -> Iterator[Ints]:
         depth, quotes = int(depths[-1]) if len(depths) else depth, quotes + int(is_quote.sum())
 
 
-def has_more_items(data: bytes | memoryview, most: int) -> bool:
-    """Whether a list or an object has more items than so many; of what is no
-    JSON, what is before the fault counts.
-    """
-    count = 0
-    for separator in separators(data):
-        count += len(separator)
-        if count > most:
-            return True
-    return False
-
-
 def positions(data: bytes, wanted: Collection[Steps]) -> dict[Steps, Position]:
     """Return where values of a document in JSON begin; for one that is
     missing, what it is missing from.
@@ -94,7 +82,7 @@ def _pass(
     data: memoryview, base: int, ways: dict[str | int, Any], here: Steps, starts: dict[Steps, int]
 ) -> None:
     """Note where the value that these bytes are begins, and those in it that these ways lead to."""
-    start = _after_blanks(data, 0)
+    start = after_blanks(data, 0)
     if start == len(data):
         return  # between the brackets of an empty list
     starts[here] = base + start
@@ -125,9 +113,10 @@ def _keyed(data: memoryview, ends: Ints) -> Iterator[tuple[str, int, int]]:
     for before, end in pairwise(listed):
         key = _STRING.search(data, before, end)
         if key:
-            yield json.loads(key[0]), _after_blanks(data, key.end()) + 1, end
+            yield json.loads(key[0]), after_blanks(data, key.end()) + 1, end
 
 
-def _after_blanks(data: memoryview, start: int) -> int:
+def after_blanks(data: memoryview, start: int) -> int:
+    """Return where the first byte is, from a place on, that is no blank."""
     blanks = _BLANKS.match(data, start)
     return blanks.end() if blanks else start

@@ -110,12 +110,12 @@ class _Job(NamedTuple):
 
 def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
     value, place = document.value, document.place
-    tasks = value if isinstance(value, list) else [value]
+    tasks = value if safe_json.is_list(value) else [value]
     predicted = side == "det" and any(_listed(task, "predictions") for task in tasks)
     images = Images()
     job, several = _Job(place, side, faults, Others()), 0
     for k, task in enumerate(tasks):
-        at: Steps = (k,) if isinstance(value, list) else ()
+        at: Steps = (k,) if safe_json.is_list(value) else ()
         try:
             record = safe_json.record(task)
             image = CollectedImage(_file_of(record), place, at)
@@ -141,7 +141,7 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
 def _listed(task: Item, key: str) -> bool:
     """Whether a task has something in a list."""
     record = safe_json.opened(task)
-    return isinstance(record, dict) and bool(safe_json.opened(record.get(key)))
+    return safe_json.is_object(record) and bool(safe_json.opened(record.get(key)))
 
 
 def _file_of(task: Record) -> str:
@@ -172,11 +172,11 @@ def _sets(task: Record, key: str) -> list[tuple[Steps, Record]]:
 def _minimal(task: Record) -> Iterator[tuple[Steps, _Result]]:
     """Yield the shapes of a task of JSON-MIN, each with its transcription."""
     texts = safe_json.plain(task["transcription"]) if "transcription" in task else None
-    listed = texts if isinstance(texts, list) else [texts]
+    listed = texts if safe_json.is_list(texts) else [texts]
     for key in task:
         shapes = safe_json.opened(task[key])
         if (
-            not isinstance(shapes, list)
+            not safe_json.is_list(shapes)
             or not shapes
             or not safe_json.has_key(shapes[0], "original_width")
         ):
@@ -276,14 +276,14 @@ def _coordinates(
 def recognises(path: Path) -> bool:
     """Whether a path holds tasks of Label Studio."""
     value = document_files.json_value(path)
-    first = safe_json.opened(value[0]) if isinstance(value, list) and value else value
-    if not isinstance(first, dict):
+    first = safe_json.opened(value[0]) if safe_json.is_list(value) and value else value
+    if not safe_json.is_object(first):
         return False
     if "data" in first:
         return any(
-            isinstance(safe_json.opened(first.get(key)), list) for key in (*_DONE, "predictions")
+            safe_json.is_list(safe_json.opened(first.get(key))) for key in (*_DONE, "predictions")
         )
-    return isinstance(value, list) and "annotator" in first and "annotation_id" in first
+    return safe_json.is_list(value) and "annotator" in first and "annotation_id" in first
 
 
 FORMAT = Format(

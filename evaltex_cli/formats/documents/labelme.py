@@ -104,7 +104,7 @@ def _look(data: bytes) -> Others:
 def recognises(path: Path) -> bool:
     """Whether a path holds a JSON object with ``shapes``."""
     value = document_files.json_value(path)
-    return isinstance(value, dict) and "shapes" in value
+    return safe_json.is_object(value) and "shapes" in value
 
 
 FORMAT = Format(

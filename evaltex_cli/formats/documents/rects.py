@@ -49,7 +49,7 @@ def _object(item: Item, side: Side) -> CollectedObject:
 def recognises(path: Path) -> bool:
     """Whether a path holds a JSON object with ``chars`` and ``lines``."""
     value = document_files.json_value(path)
-    return isinstance(value, dict) and "chars" in value and "lines" in value
+    return safe_json.is_object(value) and "chars" in value and "lines" in value
 
 
 def _index(name: str, key: str) -> Indexer:

@@ -12,23 +12,24 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, TypeGuard
 
 import msgspec
 from msgspec import Meta, Raw
 
 from evaltex_cli.errors import FormatError, Position, Steps, not_utf8, quote
-from evaltex_cli.formats.documents import json_scan
+from evaltex_cli.formats.documents import json_parts
+from evaltex_cli.formats.documents.json_parts import Keyed, Listed
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
 
 MOST_OF_EACH = ((b"{", "objects", 200_000, 16), (b"[", "lists", 500_000, 8))
 """How many of each a document may have, and how many bytes must come with each more: annotations
 have several times as many bytes, and what Python makes of denser documents takes over 20 times
 their size."""
-FEW_ITEMS, BYTES_PER_ITEM, BYTES_PER_KEY = 200_000, 16, 48
+FEW_ITEMS, BYTES_PER_ITEM = 200_000, 16
 """How many items a list or an object may have that is opened, and how many
 bytes must come with each more.
 """
@@ -36,12 +37,11 @@ MOST_VALUES = 1_000_000
 """Values of an item that is decoded as a whole: annotations have some tens, a
 page of an engine some thousands.
 """
-_WINDOW, _WINDOW_BYTES = 512, 2 << 20
 LARGEST_BY_PYTHON = 8 << 20
 """Bytes of the largest document that Python's parser gets: it takes 12 times its size."""
 Item: TypeAlias = Any
 """A value of a document: `Raw`, or what Python makes of it."""
-Record: TypeAlias = dict[str, Item]
+Record: TypeAlias = Mapping[str, Item]
 Number = Annotated[float, Meta(ge=-COORDINATE_LIMIT, le=COORDINATE_LIMIT)]
 WholeNumber = Annotated[int, Meta(gt=-(10**18), lt=10**18)]
 Confidence = Annotated[float, Meta(ge=0, le=1)] | None
@@ -50,9 +50,10 @@ AnyConfidence = Number | None
 Identifier = int | str
 Vertices = list[tuple[Number, Number]]
 
+_ANY = msgspec.json.Decoder(Raw)
 _SHALLOW = msgspec.json.Decoder(dict[str, Raw] | list[Raw])
 _BEYOND_JSON = re.compile(rb'"(?:[^"\\]++|\\.)*+"|(NaN)|(-?Infinity)', re.DOTALL)
-_BLANKS_AND_BRACE = re.compile(rb"[ \t\n\r]*+\{")
+_BLANKS_AND_BRACKET = re.compile(rb"[ \t\n\r]*+[\[{]")
 _NAN, _INFINITY = b"1e99999999", b"1e9999"
 """What NaN and Infinity are read as: numbers of JSON that are out of range
 too, so they are faults where it matters.
@@ -105,26 +106,33 @@ def parse(data: bytes) -> Item:
 
 
 def _opened(data: bytes | Raw) -> Item:
-    """Return an object or a list whose own items are bytes; raises
-    `FormatError` if it has very many small items.
+    """Return an object or a list whose own items are bytes, which are made of a large one when they
+    are wanted; raises `FormatError` if it has very many small items.
     """
     view = memoryview(data)
-    if len(view) > FEW_ITEMS:
-        sign, size = (
-            (b":", BYTES_PER_KEY) if _BLANKS_AND_BRACE.match(view) else (b",", BYTES_PER_ITEM)
+    if len(view) <= FEW_ITEMS:  # bytes, so it has no more items
+        return _SHALLOW.decode(data)
+    if not isinstance(data, Raw):
+        _ANY.decode(data)  # what is Raw has been
+    if not _BLANKS_AND_BRACKET.match(view):
+        return _SHALLOW.decode(data)
+    value = json_parts.opened(view)
+    if len(value) > FEW_ITEMS + len(view) // BYTES_PER_ITEM and not _is_list_of_objects(data):
+        raise FormatError(
+            f"more than {FEW_ITEMS} values, with fewer than {BYTES_PER_ITEM} bytes for each",
+            "annotations",
         )
-        most = FEW_ITEMS + len(view) // size
-        # counting is quick, and nearly always enough
-        if (
-            bytes(view).count(sign) >= most
-            and not _is_list_of_objects(data)
-            and json_scan.has_more_items(view, most)
-        ):
-            raise FormatError(
-                f"more than {FEW_ITEMS} values, with fewer than {size} bytes for each",
-                "annotations",
-            )
-    return _SHALLOW.decode(data)
+    return value
+
+
+def is_list(value: Item) -> TypeGuard[Sequence[Item]]:
+    """Whether an opened value is a list."""
+    return isinstance(value, list | Listed)
+
+
+def is_object(value: Item) -> TypeGuard[Record]:
+    """Whether an opened value is an object."""
+    return isinstance(value, dict | Keyed)
 
 
 def _is_list_of_objects(data: bytes | Raw) -> bool:
@@ -218,45 +226,16 @@ def take(item: Item, kind: Any, *where: str | int) -> Any:
     ):
         raise FormatError(f"more than {MOST_VALUES} values in one item", "an annotation", where)
     try:
-        return _decoder(kind).decode(item) if isinstance(item, Raw) else msgspec.convert(item, kind)
+        return decoder(kind).decode(item) if isinstance(item, Raw) else msgspec.convert(item, kind)
     except msgspec.ValidationError as error:
         raise _explained(str(error), plain(item), where) from None
     except UnicodeEncodeError as error:
         raise FormatError("half of a surrogate pair", "Unicode text", where) from error
 
 
-def windows(
-    items: Sequence[Item], kind: Any
-) -> Iterator[tuple[int, Sequence[Item], list[Any] | None]]:
-    """Yield some hundreds of items at a time: the number of the first, the items, and what they
-    are by a type.
-
-    The last is None if an item does not fit, or they are very large; `take` then says of each what
-    is wrong.
-    """
-    for first in range(0, len(items), _WINDOW):
-        yield from _decoded(first, items[first : first + _WINDOW], kind)
-
-
-def _decoded(
-    first: int, some: Sequence[Item], kind: Any
-) -> Iterator[tuple[int, Sequence[Item], list[Any] | None]]:
-    data = b"[" + b",".join(some) + b"]" if isinstance(some[0], Raw) else b""
-    half = len(some) // 2
-    most = min(_WINDOW_BYTES, 2 * MOST_VALUES)  # so an item of more values is left to `take`
-    if len(data) > most and half:
-        yield from _decoded(first, some[:half], kind)
-        yield from _decoded(first + half, some[half:], kind)
-        return
-    decoded = None
-    if data and len(data) <= most:
-        with suppress(msgspec.ValidationError, UnicodeEncodeError):
-            decoded = _decoder(list[kind]).decode(data)
-    yield first, some, decoded
-
-
 @lru_cache
-def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+def decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    """Return what decodes a type."""
     return msgspec.json.Decoder(kind)
 
 
@@ -296,9 +275,9 @@ def shown(value: Item) -> str:
         value = plain(opened(value))
     except FormatError as error:
         return error.found
-    if isinstance(value, dict):
+    if is_object(value):
         return "an object"
-    if isinstance(value, list):
+    if is_list(value):
         return f"a list of {len(value)}"
     if isinstance(value, str):
         return quote(value)
@@ -308,7 +287,7 @@ def shown(value: Item) -> str:
 def record(item: Item) -> Record:
     """Return an object; raises `FormatError` for anything else."""
     value = bounded(item)
-    if not isinstance(value, dict):
+    if not is_object(value):
         raise FormatError(shown(value), "an object {...}")
     return value
 
@@ -316,7 +295,7 @@ def record(item: Item) -> Record:
 def has_key(item: Item, key: str) -> bool:
     """Whether an item is an object with a key."""
     value = opened(item)
-    return isinstance(value, dict) and key in value
+    return is_object(value) and key in value
 
 
 def no_key(value: Item, key: str) -> FormatError:
@@ -354,12 +333,12 @@ def field(record: Record, key: str, kind: Any, default: Any = None) -> Any:
     return default if value is None else value
 
 
-def items(record: Record, key: str) -> list[Item]:
+def items(record: Record, key: str) -> Sequence[Item]:
     """Return a list under a key; raises `FormatError` where there is none."""
     item = needed(record, key)
     with under(key):
         value = bounded(item)
-    if not isinstance(value, list):
+    if not is_list(value):
         raise FormatError(shown(value), "a list [...]", (key,))
     return value
 

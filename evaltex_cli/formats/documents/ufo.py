@@ -78,8 +78,8 @@ def recognises(path: Path) -> bool:
     a list, with ``words``.
     """
     value = document_files.json_value(path)
-    images = safe_json.opened(value.get("images")) if isinstance(value, dict) else None
-    return isinstance(images, dict) and safe_json.has_key(
+    images = safe_json.opened(value.get("images")) if safe_json.is_object(value) else None
+    return safe_json.is_object(images) and safe_json.has_key(
         next(iter(images.values()), None), "words"
     )
 

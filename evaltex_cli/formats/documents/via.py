@@ -95,9 +95,9 @@ def _add_regions(
     regions = safe_json.opened(safe_json.needed(record, "regions"))
     assert isinstance(image.at, tuple)
     listed: Iterator[tuple[str | int, Item]]
-    if isinstance(regions, dict):
+    if safe_json.is_object(regions):
         listed = iter(regions.items())
-    elif isinstance(regions, list):
+    elif safe_json.is_list(regions):
         listed = iter(enumerate(regions))
     else:
         raise FormatError(safe_json.shown(regions), "a list [...] of regions", ("regions",))
@@ -111,7 +111,7 @@ def _add_regions(
             add(
                 image,
                 shape,
-                attributes if isinstance(attributes, dict) else {},
+                attributes if safe_json.is_object(attributes) else {},
                 (side, notes[0], at),
             )
         except FormatError as error:
@@ -166,7 +166,7 @@ def _needed(shape: Shape, name: str) -> float:
 
 
 def _collect_3(root: Record, place: str, side: Side, notes: tuple[Others, FaultLog]) -> Images:
-    files, views = safe_json.records(root, "file"), safe_json.records(root, "view")
+    files, views = dict(safe_json.records(root, "file").items()), safe_json.records(root, "view")
     attributes = {
         key: str(safe_json.plain(safe_json.record(item).get("aname")))
         for key, item in (
@@ -220,7 +220,7 @@ def shape_3(values: Sequence[float]) -> Shape:
 def recognises(path: Path) -> bool:
     """Whether a path holds annotations or a project of VIA."""
     value = document_files.json_value(path)
-    if not isinstance(value, dict):
+    if not safe_json.is_object(value):
         return False
     if "_via_img_metadata" in value or (
         "metadata" in value and "view" in value and "file" in value

@@ -107,7 +107,7 @@ def _attributes_3(data: bytes) -> dict[str, str]:
     with suppress(FormatError):
         listed = _json(found[1]) if found else {}
         return {
-            key: str(one.get("aname", "") if isinstance(one, dict) else one)
+            key: str(one.get("aname", "") if safe_json.is_object(one) else one)
             for key, one in listed.items()
         }
     return {}
@@ -134,14 +134,14 @@ def _log(error: FormatError, row: _Row, place: str, faults: FaultLog) -> None:
 
 def _list(text: str, kind: Any) -> list[Any]:
     value = safe_json.parse(text.encode()) if text.strip() else []
-    if not isinstance(value, list):
+    if not safe_json.is_list(value):
         raise FormatError(safe_json.shown(value), "a list [...]")
     return [safe_json.take(item, kind) for item in value]
 
 
 def _json(text: str) -> dict[str, Any]:
     value = safe_json.plain(safe_json.parse(text.encode())) if text.strip() else {}
-    if not isinstance(value, dict):
+    if not safe_json.is_object(value):
         raise FormatError(safe_json.shown(value), "an object {...}")
     return {key: safe_json.plain(item) for key, item in value.items()}
 

@@ -95,7 +95,7 @@ def _object(record: Record, page: Page) -> tuple[CollectedObject, bool]:
 
 def _numbers(record: Record, key: str) -> list[float]:
     value = safe_json.opened(safe_json.needed(record, key))
-    if isinstance(value, list) and value and safe_json.has_key(value[0], "x"):
+    if safe_json.is_list(value) and value and safe_json.has_key(value[0], "x"):
         return clouds.vertices(record, key)
     numbers: list[float] = safe_json.take(record[key], list[Number], key)
     return numbers
@@ -103,19 +103,19 @@ def _numbers(record: Record, key: str) -> list[float]:
 
 def _recognises(path: Path) -> bool:
     document: Any = document_files.json_value(path)
-    if not isinstance(document, dict):
+    if not safe_json.is_object(document):
         return False
     key = spelled(document, "analyzeResult")
     result = safe_json.opened(document.get(key, document))
-    if not isinstance(result, dict):
+    if not safe_json.is_object(result):
         return False
     if any(name in result for name in (*_READ_RESULTS, "readResult")):
         return True
     pages = safe_json.opened(result.get("pages"))
     if key in document:
-        return isinstance(pages, list)
+        return safe_json.is_list(pages)
     return (
-        isinstance(pages, list)
+        safe_json.is_list(pages)
         and bool(pages)
         and "content" in result
         and safe_json.has_key(pages[0], "words")

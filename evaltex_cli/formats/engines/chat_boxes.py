@@ -57,13 +57,13 @@ class _Look(NamedTuple):
     are_whole: bool = True
 
 
-def _document(data: bytes) -> list[Item]:
+def _document(data: bytes) -> Sequence[Item]:
     """Return the items; raises `FormatError` if it is no list. The code block
     is blanked, so that places stay.
     """
     bare = _FENCE.sub(lambda fence: b" " * len(fence[0]), data.removeprefix(b"\xef\xbb\xbf"))
     value = safe_json.parse(bare)
-    if not isinstance(value, list):
+    if not safe_json.is_list(value):
         raise FormatError(safe_json.shown(value), "a list [...] of boxes")
     return value
 
@@ -73,12 +73,12 @@ def _numbers(item: Item) -> tuple[str, list[float]]:
     numbers; raises `FormatError`.
     """
     value = safe_json.opened(item)
-    key = next((key for key in _KEYS if isinstance(value, dict) and key in value), "")
-    if isinstance(value, dict) and not key:
+    key = next((key for key in _KEYS if safe_json.is_object(value) and key in value), "")
+    if safe_json.is_object(value) and not key:
         raise FormatError(_NO_KEY, "one of them, with four numbers")
     where = (key,) if key else ()
     box = safe_json.opened(value[key]) if key else value
-    if isinstance(box, list) and len(box) != 4:  # a long list is not taken apart
+    if safe_json.is_list(box) and len(box) != 4:  # a long list is not taken apart
         raise FormatError(safe_json.shown(box), "four numbers of a box", where)
     numbers: list[float] = safe_json.take(value[key] if key else item, list[Number], *where)
     return key, numbers

@@ -117,7 +117,7 @@ def refuse_other(record: Record, known: Sequence[str]) -> None:
 def items(record: Record, key: str, *where: str | int) -> Iterator[tuple[Steps, Item]]:
     """Yield the items of a list, and what leads to each; none if the key is missing or null."""
     key = spelled(record, key)
-    listed: list[Item] = []
+    listed: Sequence[Item] = []
     if has(record, key):
         with safe_json.under(*where):
             listed = safe_json.items(record, key)

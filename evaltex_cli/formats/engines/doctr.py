@@ -87,10 +87,10 @@ def _object(record: Record, image: CollectedImage, at: Steps) -> CollectedObject
 
 def _recognises(path: Path) -> bool:
     value = document_files.json_value(path)
-    pages = safe_json.opened(value.get("pages")) if isinstance(value, dict) else None
-    page = safe_json.opened(pages[0]) if isinstance(pages, list) and pages else None
+    pages = safe_json.opened(value.get("pages")) if safe_json.is_object(value) else None
+    page = safe_json.opened(pages[0]) if safe_json.is_list(pages) and pages else None
     return (
-        isinstance(page, dict)
+        safe_json.is_object(page)
         and "dimensions" in page
         and ("blocks" in page or "predictions" in page)
     )

@@ -82,10 +82,10 @@ def _index(segment: Record, key: str) -> int:
 
 def _recognises(path: Path) -> bool:
     document = document_files.json_value(path)
-    if isinstance(document, dict) and "document" in document:
+    if safe_json.is_object(document) and "document" in document:
         document = safe_json.opened(document["document"])
-    pages = safe_json.opened(document.get("pages")) if isinstance(document, dict) else None
-    if not isinstance(pages, list) or not pages:
+    pages = safe_json.opened(document.get("pages")) if safe_json.is_object(document) else None
+    if not safe_json.is_list(pages) or not pages:
         return False
     if any(key in document for key in ("mimeType", "mime_type")):
         return True

@@ -89,12 +89,12 @@ def _object(record: Record, page: Page) -> tuple[CollectedObject, bool]:
 
 def _recognises(path: Path) -> bool:
     document: Any = document_files.json_value(path)
-    if isinstance(document, dict) and "responses" in document:
+    if safe_json.is_object(document) and "responses" in document:
         responses = safe_json.opened(document["responses"])
         document = (
-            safe_json.opened(responses[0]) if isinstance(responses, list) and responses else None
+            safe_json.opened(responses[0]) if safe_json.is_list(responses) and responses else None
         )
-    return isinstance(document, dict) and any(key in document for key in _KEYS)
+    return safe_json.is_object(document) and any(key in document for key in _KEYS)
 
 
 _BOX = (

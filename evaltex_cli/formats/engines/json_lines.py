@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,7 +34,7 @@ class LineFormat:
 
     begins: Callable[[bytes], bool]
     """``begins(data)`` says by its first bytes whether a file is of the format."""
-    open: Callable[[bytes, CollectedImage], tuple[list[Item], Steps]]
+    open: Callable[[bytes, CollectedImage], tuple[Sequence[Item], Steps]]
     """``open(line, image)`` gives an image its name and size; returns the list of its objects, and
     what leads to it in the line. Raises `FormatError`."""
     collect: Callable[[Item, Side, Position], CollectedObject]
@@ -98,7 +98,7 @@ def _images(
         yield image
 
 
-def _with_columns(line: bytes, items: list[Item]) -> Iterator[tuple[Item, int | None]]:
+def _with_columns(line: bytes, items: Sequence[Item]) -> Iterator[tuple[Item, int | None]]:
     """Yield the items of a line with their columns, from 1; None for what
     only Python's parser reads.
     """

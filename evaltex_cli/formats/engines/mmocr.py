@@ -9,6 +9,7 @@ with annotations as COCO has them. ``ignore`` and ``iscrowd`` are don't care.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -76,7 +77,7 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
         except FormatError as error:
             error.log(faults, place, *where)
             continue
-        instances: list[Item] = []
+        instances: Sequence[Item] = []
         with faults.catching(place, *where):
             instances = safe_json.items(record, "instances")
         for k, instance in enumerate(instances):
@@ -121,7 +122,7 @@ def _begins(data: bytes) -> bool:
     return _FIRST_KEYS.match(data) is not None and b'"annotations"' in data.partition(b"\n")[0]
 
 
-def _open_line(line: bytes, image: CollectedImage) -> tuple[list[Item], Steps]:
+def _open_line(line: bytes, image: CollectedImage) -> tuple[Sequence[Item], Steps]:
     record = safe_json.record(safe_json.parse(line))
     name = "file_name" if "file_name" in record else "filename"
     image.name = safe_json.take(safe_json.needed(record, name), str, name)
@@ -152,7 +153,7 @@ def _columns(record: Any) -> _Columns | None:
 
 def _recognises_result(path: Path) -> bool:
     value = document_files.json_value(path)
-    if not isinstance(value, dict):
+    if not safe_json.is_object(value):
         return False
     keys = _columns(value)
     return keys is not None and keys.scores in value

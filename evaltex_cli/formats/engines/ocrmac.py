@@ -22,7 +22,7 @@ _Reading = tuple[str, Confidence, tuple[Number, Number, Number, Number]]
 
 def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
     value = safe_json.parse(data)
-    if not isinstance(value, list):
+    if not safe_json.is_list(value):
         raise FormatError(safe_json.shown(value), "a list [[text, confidence, box], ...]")
     image.in_fractions = all(
         map(_may_be_in_fractions, value)
@@ -55,11 +55,11 @@ def _from_bottom(
 
 def _recognises(path: Path) -> bool:
     value = document_files.json_value(path)
-    if not isinstance(value, list) or not value:
+    if not safe_json.is_list(value) or not value:
         return False
     first = safe_json.opened(value[0])
     return (
-        isinstance(first, list)
+        safe_json.is_list(first)
         and len(first) == 3
         and values.is_string(first[0])
         and _is_box(first[2])
@@ -68,7 +68,7 @@ def _recognises(path: Path) -> bool:
 
 def _is_box(item: Item) -> bool:
     value = safe_json.opened(item)
-    return isinstance(value, list) and len(value) == 4
+    return safe_json.is_list(value) and len(value) == 4
 
 
 FORMAT = Format(

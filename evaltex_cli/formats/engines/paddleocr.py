@@ -11,6 +11,7 @@ Lines are ground truth (``Label.txt`` of PPOCRLabel, label files of data sets) o
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ def _begins(data: bytes) -> bool:
     return _BEGINNING.match(data[: 1 << 14]) is not None
 
 
-def _open_line(line: bytes, image: CollectedImage) -> tuple[list[Item], Steps]:
+def _open_line(line: bytes, image: CollectedImage) -> tuple[Sequence[Item], Steps]:
     name, tab, document = line.partition(b"\t")
     try:
         image.name = name.decode()
@@ -65,15 +66,15 @@ def _open_line(line: bytes, image: CollectedImage) -> tuple[list[Item], Steps]:
         column = error.at and error.at.column
         error.at = Position(1, len(image.name) + 1 + (column or 1))
         raise
-    if isinstance(value, dict):
+    if safe_json.is_object(value):
         return safe_json.items(value, "ocr_info"), ("ocr_info",)
-    if not isinstance(value, list):
+    if not safe_json.is_list(value):
         raise FormatError(safe_json.shown(value), "a list [...] of the image's objects")
     return value, ()
 
 
 def _object(item: Item, side: Side, at: Position) -> CollectedObject:
-    if not isinstance(safe_json.opened(item), dict):
+    if not safe_json.is_object(safe_json.opened(item)):
         return CollectedObject(polygon(values.shape(item), False), at=at)
     word = safe_json.take(item, _Word)
     text = word.transcription or ""
@@ -121,10 +122,10 @@ def _result(record: Record) -> tuple[Record, tuple[str, ...]]:
 def _recognises_json(path: Path) -> bool:
     value = document_files.json_value(path)
     for _ in _NESTED:
-        if not isinstance(value, dict) or any(key in value for key in _RESULTS):
+        if not safe_json.is_object(value) or any(key in value for key in _RESULTS):
             break
         value = safe_json.opened(next((value[key] for key in _NESTED if key in value), None))
-    return isinstance(value, dict) and any(key in value for key in _RESULTS)
+    return safe_json.is_object(value) and any(key in value for key in _RESULTS)
 
 
 _FORM = json_lines.LineFormat(_begins, _open_line, _object)

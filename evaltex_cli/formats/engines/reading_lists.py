@@ -29,7 +29,7 @@ def _open(data: bytes) -> list[tuple[Steps, Item]]:
     list of objects is one page.
     """
     value = safe_json.parse(data)
-    if not isinstance(value, list):
+    if not safe_json.is_list(value):
         raise FormatError(safe_json.shown(value), "a list [[box, text, confidence], ...]")
     if not value or _is_reading(value[0]):
         return [((), value)]
@@ -39,7 +39,7 @@ def _open(data: bytes) -> list[tuple[Steps, Item]]:
 def _parse_lists(opened: Any, image: CollectedImage, side: Side, faults: FaultLog) -> None:
     where, item = opened
     page = safe_json.opened(item)
-    if not isinstance(page, list):
+    if not safe_json.is_list(page):
         if safe_json.plain(page) is None:
             return  # PaddleOCR has null for a page without text
         raise FormatError(safe_json.shown(page), "a list [box, text, confidence]", where)
@@ -57,7 +57,7 @@ def _is_reading(item: Item) -> bool:
         return depth == 2
     second = safe_json.opened(value[1])
     return values.is_string(second) or (
-        isinstance(second, list) and bool(second) and values.is_string(second[0])
+        safe_json.is_list(second) and bool(second) and values.is_string(second[0])
     )
 
 
@@ -66,7 +66,7 @@ def _depth(item: Item) -> int:
     a list that begins with a box.
     """
     depth, value = 0, safe_json.opened(item)
-    while isinstance(value, list):
+    while safe_json.is_list(value):
         depth, value = depth + 1, safe_json.opened(value[0]) if value else None
     return depth
 
@@ -79,30 +79,30 @@ def _reading(item: Item, where: Steps) -> CollectedObject:
     shape, *read = safe_json.opened(item)
     coordinates = polygon(values.shape(shape, 0), False, (0,))
     inside = safe_json.opened(read[0])
-    if isinstance(inside, list):
+    if safe_json.is_list(inside):
         text, *scores = inside
     else:
         text, *scores = read
-    where_score: Steps = (1, 1) if isinstance(inside, list) else (2,)
+    where_score: Steps = (1, 1) if safe_json.is_list(inside) else (2,)
     confidence = values.confidence(scores[0], *where_score) if scores else None
     return CollectedObject(coordinates, values.text(text, 1), confidence=confidence, at=where)
 
 
 def _recognises_lists(path: Path) -> bool:
     value = document_files.json_value(path)
-    if not isinstance(value, list) or not value:
+    if not safe_json.is_list(value) or not value:
         return False
     first = safe_json.opened(value[0])
-    if isinstance(first, list) and first:
+    if safe_json.is_list(first) and first:
         return _is_reading(first) or _is_reading(first[0])
     return len(value) == 1 and safe_json.plain(value[0]) in (None, [])
 
 
 def _parse_objects(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
     value = safe_json.parse(data)
-    if not isinstance(value, dict | list):
+    if not (safe_json.is_list(value) or safe_json.is_object(value)):
         raise FormatError(safe_json.shown(value), "a list [...] of objects")
-    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+    for key, item in value.items() if safe_json.is_object(value) else enumerate(value):
         with faults.catching(image.place, key):
             image.add(_object(safe_json.record(item), (key,)))
 
@@ -121,13 +121,15 @@ def _recognises_objects(path: Path) -> bool:
     value = document_files.json_value(path)
     items = (
         list(value.values())[:1]
-        if isinstance(value, dict)
+        if safe_json.is_object(value)
         else value[:1]
-        if isinstance(value, list)
+        if safe_json.is_list(value)
         else []
     )
     first = safe_json.opened(items[0]) if items else None
-    if not isinstance(first, dict) or (isinstance(value, dict) and not next(iter(value)).isdigit()):
+    if not safe_json.is_object(first) or (
+        safe_json.is_object(value) and not next(iter(value)).isdigit()
+    ):
         return False
     return any(all(key in first for key in keys[:2]) for keys in _KEYS)
 

@@ -8,7 +8,7 @@ images; of several pages, each is an image, with its number after the name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -94,21 +94,21 @@ def _object(item: Item, at: Steps) -> CollectedObject:
     return CollectedObject(coordinates, text.text or "", confidence=text.confidence, at=at)
 
 
-def _first_lines(path: Path) -> list[Item] | None:
+def _first_lines(path: Path) -> Sequence[Item] | None:
     """Return the lines of the first image that has any; an empty list if none
     has, None in other documents.
     """
     value = document_files.json_value(path)
-    if not isinstance(value, dict):
+    if not safe_json.is_object(value):
         return None
     first = None
     for item in value.values():
         pages = safe_json.opened(item)
-        page = safe_json.opened(pages[0]) if isinstance(pages, list) and pages else None
-        if not isinstance(page, dict) or not any(key in page for key in _LINES):
+        page = safe_json.opened(pages[0]) if safe_json.is_list(pages) and pages else None
+        if not safe_json.is_object(page) or not any(key in page for key in _LINES):
             return None
         lines = safe_json.opened(page.get(_LINES[0], page.get(_LINES[1])))
-        first = lines if isinstance(lines, list) else []
+        first = lines if safe_json.is_list(lines) else []
         if first:
             break
     return first
@@ -120,7 +120,7 @@ def _level(path: Path) -> str | None:
     if lines is None:
         return None
     first = safe_json.opened(lines[0]) if lines else None
-    words = safe_json.opened(first.get("words")) if isinstance(first, dict) else None
+    words = safe_json.opened(first.get("words")) if safe_json.is_object(first) else None
     return "words" if words else "lines"
 
 

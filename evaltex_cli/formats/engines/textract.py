@@ -59,10 +59,10 @@ def _coordinates(geometry: Record) -> Any:
 
 def _recognises(path: Path) -> bool:
     document = document_files.json_value(path)
-    if not isinstance(document, dict) or "Blocks" not in document:
+    if not safe_json.is_object(document) or "Blocks" not in document:
         return False
     blocks = safe_json.opened(document["Blocks"])
-    return isinstance(blocks, list) and (not blocks or safe_json.has_key(blocks[0], "BlockType"))
+    return safe_json.is_list(blocks) and (not blocks or safe_json.has_key(blocks[0], "BlockType"))
 
 
 _CORNERS = ((0.0125, 0.0625), (0.075, 0.0625), (0.075, 0.1875), (0.0125, 0.1875))

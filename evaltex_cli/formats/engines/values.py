@@ -25,10 +25,10 @@ def shape(item: Item, *where: str | int) -> list[float]:
         When it is neither. `where` leads to the item.
     """
     value = safe_json.opened(item)
-    if not isinstance(value, list):
+    if not safe_json.is_list(value):
         raise FormatError(safe_json.shown(value), "a list of vertices [[x, y], ...]", where)
     first = safe_json.opened(value[0]) if value else None
-    if not isinstance(first, list):
+    if not safe_json.is_list(first):
         numbers: list[float] = safe_json.take(item, list[Number], *where)
         return numbers
     if len(value) == 1 and len(first) > 2:
@@ -84,7 +84,7 @@ def column(record: Record, key: str, length: int) -> Sequence[Any]:
         When it is no list, or has another length.
     """
     value = safe_json.opened(record.get(key))
-    if not isinstance(value, list) and safe_json.plain(value) is None:
+    if not safe_json.is_list(value) and safe_json.plain(value) is None:
         return [None] * length
     values = safe_json.items(record, key)
     if len(values) != length:

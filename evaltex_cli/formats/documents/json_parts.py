@@ -1,0 +1,270 @@
+"""Large lists and objects of JSON that stay bytes: their items are decoded some at a time.
+
+An item of `msgspec.Raw` takes 56 bytes, that of an object twice as much, which is more than the
+bytes of many an item; what has very many is cut into stretches, and items are made of one when they
+are wanted. What `opened` gets is valid JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
+from contextlib import suppress
+from itertools import chain, islice
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+import numpy as np
+from msgspec import Raw
+
+from evaltex_cli.errors import FormatError
+from evaltex_cli.formats.documents.json_scan import after_blanks, separators
+from evaltex_cli.records import Ints
+
+MOST_AGAIN = 10_000
+"""Keys of a large object that may be there several times: all their values are held."""
+_STRETCH = 1 << 16
+_FEW = 1 << 10
+_KEY = re.compile(rb'[ \t\n\r]*+("(?:[^"\\]++|\\.)*+")[ \t\n\r]*+:', re.DOTALL)
+_LIKELY_ENDS = rb"\}[ \t\n\r]*+,", rb"\][ \t\n\r]*+,"
+"""What may be between items, and is tried until it was once inside of one."""
+_TRAILING = re.compile(r"trailing characters \(byte (\d+)\)")
+_ANY = msgspec.json.Decoder(Raw)
+_LIST = msgspec.json.Decoder(list[Raw])
+_OBJECT = msgspec.json.Decoder(dict[str, Raw])
+_STRING = msgspec.json.Decoder(str)
+Item: TypeAlias = Any
+
+
+class Stretch(NamedTuple):
+    """Some items that follow each other, or a large one alone."""
+
+    inside: memoryview
+    is_alone: bool
+
+    def items(self) -> list[Item]:
+        """Return the items, of a list."""
+        return [Raw(self.inside)] if self.is_alone else _LIST.decode(self.as_list())
+
+    def pairs(self) -> dict[str, Item]:
+        """Return the items by their keys, of an object."""
+        if not self.is_alone:
+            return _OBJECT.decode(b"".join((b"{", self.inside, b"}")))
+        key = _key(self.inside, 0)
+        return {_STRING.decode(key[1]): Raw(self.inside[key.end() :])}
+
+    def as_list(self) -> bytes:
+        """Return the items as a list of their own."""
+        return b"".join((b"[", self.inside, b"]"))
+
+
+class _Cuts:
+    """Where the items of a list or an object, given with its brackets, are cut into stretches."""
+
+    def __init__(self, data: memoryview) -> None:
+        bracket = after_blanks(data, 0)
+        self._data, self._end = data, _last(data)
+        self._is_list = data[bracket] == ord("[")
+        self._start = after_blanks(data, bracket + 1)
+        self._likely = [re.compile(end) for end in _LIKELY_ENDS]
+        self._stops, self._alone = array("q"), bytearray()
+        start = self._start
+        while start < self._end:
+            stop, is_alone = self._stop(start)
+            self._stops.append(stop)
+            self._alone.append(is_alone)
+            start = stop + 1
+
+    def __iter__(self) -> Iterator[Stretch]:
+        start = self._start
+        for stop, is_alone in zip(self._stops, self._alone, strict=True):
+            yield Stretch(self._data[start:stop], bool(is_alone))
+            start = stop + 1
+
+    def _stop(self, start: int) -> tuple[int, bool]:
+        """Return where the stretch ends that starts at an item, and whether it is one item."""
+        if self._end - start <= _STRETCH:
+            return self._end, False
+        stop = self._guessed(start) or self._counted(start)
+        return (stop, False) if stop else (self._end_of_item(start), True)
+
+    def _guessed(self, start: int) -> int:
+        """Return a comma after which an item is likely to begin, if one does; otherwise 0."""
+        near = min(start + _STRETCH + _STRETCH // 16, self._end)
+        for pattern in tuple(self._likely):
+            comma = pattern.search(self._data, start + _STRETCH, near)
+            if comma is None:
+                continue
+            stop = comma.end() - 1
+            if _is_whole(self._data[start:stop], self._is_list):
+                return stop
+            self._likely.remove(pattern)
+        return 0
+
+    def _counted(self, start: int) -> int:
+        """Return the last comma between items that is near; 0 if there is none."""
+        near = b"".join((b"[", self._data[start : start + _STRETCH]))
+        commas = [int(found[-1]) for found in separators(near) if len(found)]
+        return start + commas[-1] - 1 if commas else 0
+
+    def _end_of_item(self, start: int) -> int:
+        """Return the comma or bracket after an item, where msgspec finds more than it."""
+        if not self._is_list:
+            start = _key(self._data, start).end()
+        try:
+            _ANY.decode(self._data[start:])
+        except msgspec.DecodeError as error:
+            trailing = _TRAILING.search(str(error))
+            if trailing is not None:
+                return start + int(trailing[1]) - 1
+            raise
+        raise AssertionError("nothing after an item")
+
+
+def _is_whole(inside: memoryview, is_list: bool) -> bool:
+    """Whether these are whole items, and not half a one at the end."""
+    with suppress(msgspec.DecodeError):
+        _ANY.decode(b"".join((b"[", inside, b"]") if is_list else (b"{", inside, b"}")))
+        return True
+    return False
+
+
+def _key(data: memoryview, start: int) -> re.Match[bytes]:
+    key = _KEY.match(data, start)
+    assert key is not None
+    return key
+
+
+def _last(data: memoryview) -> int:
+    """Return where the last byte is that is no blank."""
+    end = len(data)
+    while True:
+        some = bytes(data[max(end - _STRETCH, 0) : end])
+        left = len(some.rstrip(b" \t\n\r"))
+        if left:
+            return end - len(some) + left - 1
+        end -= len(some)
+
+
+class Listed(Sequence[Item]):
+    """A large list; an item is made when it is asked for, which is quick for all in their order."""
+
+    def __init__(self, data: memoryview) -> None:
+        self._cuts = _Cuts(data)
+        self._counts = array("q", (len(one.items()) for one in self._cuts))
+        self._count = sum(self._counts)
+
+    def stretches(self) -> Iterator[tuple[int, Stretch]]:
+        """Yield all items, stretch by stretch, after how many there are in each."""
+        return zip(self._counts, self._cuts, strict=True)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Item]:
+        return chain.from_iterable(one.items() for one in self._cuts)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return list(self)[index]
+        return next(islice(self, range(len(self))[index], None))
+
+
+class Keyed(Mapping[str, Item]):
+    """A large object; a value is made when it is asked for, which is quick for all in their order
+    (`items`, `values`). Of a key that is there again, the last value counts.
+
+    Raises
+    ------
+    FormatError
+        When more than `MOST_AGAIN` keys are there again.
+    """
+
+    def __init__(self, data: memoryview) -> None:
+        self._cuts = _Cuts(data)
+        hashes = array("q")
+        for one in self._cuts:
+            hashes.extend(map(hash, one.pairs()))
+        self._hashes = np.sort(np.asarray(hashes))
+        again = _repeated(self._hashes)
+        self._last: dict[str, Item] = {}
+        surplus = 0
+        for key, item in self._all() if again else ():
+            if hash(key) in again:
+                surplus += key in self._last
+                self._last[key] = item.copy()
+        self._count = len(hashes) - surplus
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[str]:
+        return (key for key, _ in self.pairs())
+
+    def __getitem__(self, key: str) -> Item:
+        place = np.searchsorted(self._hashes, hash(key))
+        if place < len(self._hashes) and self._hashes[place] == hash(key):
+            for one, item in self.pairs():
+                if one == key:
+                    return item
+        raise KeyError(key)
+
+    def items(self) -> ItemsView[str, Item]:
+        """All keys with their values."""
+        return _Items(self)
+
+    def values(self) -> ValuesView[Item]:
+        """All values."""
+        return _Values(self)
+
+    def pairs(self) -> Iterator[tuple[str, Item]]:
+        """Yield all keys with their values."""
+        if not self._last:
+            yield from self._all()
+            return
+        seen = set()
+        for key, item in self._all():
+            if key not in seen:
+                yield key, self._last.get(key, item)
+            if key in self._last:
+                seen.add(key)
+
+    def _all(self) -> Iterator[tuple[str, Item]]:
+        return chain.from_iterable(one.pairs().items() for one in self._cuts)
+
+
+class _Items(ItemsView[str, Item]):
+    _mapping: Keyed
+
+    def __iter__(self) -> Iterator[tuple[str, Item]]:
+        return self._mapping.pairs()
+
+
+class _Values(ValuesView[Item]):
+    _mapping: Keyed
+
+    def __iter__(self) -> Iterator[Item]:
+        return (item for _, item in self._mapping.pairs())
+
+
+def _repeated(ordered: Ints) -> set[int]:
+    """Return the numbers that follow themselves; raises `FormatError` if they are too many."""
+    again = ordered[1:][ordered[1:] == ordered[:-1]][: MOST_AGAIN + 1]
+    if len(again) > MOST_AGAIN:
+        raise FormatError(f"more than {MOST_AGAIN} keys that are there again", "keys used once")
+    return {*again.tolist()}
+
+
+def opened(data: memoryview) -> Item:
+    """Return a list or an object whose items are bytes; a large one of many items is `Listed` or
+    `Keyed`.
+
+    Raises
+    ------
+    FormatError
+    """
+    many: Listed | Keyed = Listed(data) if data[after_blanks(data, 0)] == ord("[") else Keyed(data)
+    if len(many) > _FEW:
+        return many
+    return list(many) if isinstance(many, Listed) else dict(many.items())
