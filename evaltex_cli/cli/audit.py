@@ -13,6 +13,7 @@ from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.numbers import Number
 from evaltex_cli.cli.options import (
     Chosen,
+    default_option,
     form_option,
     input_options,
     label_option,
@@ -38,13 +39,7 @@ EXAMPLES = (
 
 
 @click.argument("paths", type=INPUT, nargs=-1, required=True, metavar="GT DET DET...")
-@click.option(
-    "--suspicion",
-    type=Number(0, 1),
-    default=0.5,
-    show_default=True,
-    help="Least suspicion of what the ranking leaves out.",
-)
+@default_option("--suspicion", Number(0, 1), 0.5, "Least suspicion of what the ranking leaves out.")
 @protocol_options(help_text="Protocols to rank by.  [default: evaltex]")
 @input_options("Folder of the pictures, for the page and sizes.", without="dont_care")
 @work_options

@@ -12,6 +12,7 @@ from evaltex_cli.cli.names import Name, one_of
 from evaltex_cli.cli.options import (
     columns_option,
     coordinates_option,
+    default_option,
     format_option,
     group,
     images_option,
@@ -46,23 +47,18 @@ EXAMPLES = (
         type=Name("format", list(WRITERS)),
         help=f"Format of DST: {one_of(list(WRITERS))}.  [default: by ending]",
     ),
-    regions=click.option(
+    regions=default_option(
         "--regions",
-        type=Name("regions", ["own", "lines"]),
-        default="own",
-        show_default=True,
-        help="Regions: own (as in SRC) or lines (of aligned words).",
+        Name("regions", ["own", "lines"]),
+        "own",
+        "Regions: own (as in SRC) or lines (of aligned words).",
     ),
     boxes=click.option("--boxes", is_flag=True, help="Write polygons as bounding boxes."),
     masks=click.option(
         "--masks", type=OUTPUT_FOLDER, help="Also write labelled masks here; DST is a .txt."
     ),
-    mask_format=click.option(
-        "--mask-format",
-        type=Name("format", ["tif", "png"]),
-        default="tif",
-        show_default=True,
-        help="tif or png.",
+    mask_format=default_option(
+        "--mask-format", Name("format", ["tif", "png"]), "tif", "tif or png."
     ),
     patch=click.option(
         "--patch", type=INPUT, help="Apply the accepted entries of a patch; SRC is ground truth."

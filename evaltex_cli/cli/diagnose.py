@@ -12,6 +12,7 @@ from evaltex_cli.cli.numbers import Number
 from evaltex_cli.cli.options import (
     Chosen,
     all_scores_option,
+    default_option,
     form_option,
     group,
     input_options,
@@ -31,9 +32,7 @@ EXAMPLES = (
 
 
 def _limit(name: str, default: float, help_text: str) -> Any:
-    return click.option(
-        f"--{name}", type=Number(), default=default, show_default=True, help=help_text
-    )
+    return default_option(f"--{name}", Number(), default, help_text)
 
 
 def _bins(name: str, default: str, what: str) -> Any:

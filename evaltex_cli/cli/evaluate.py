@@ -17,6 +17,7 @@ from evaltex_cli.cli.options import (
     all_scores_option,
     ci_option,
     confidence_option,
+    default_option,
     diagnose_option,
     embed_option,
     form_option,
@@ -86,12 +87,8 @@ def _bootstrap(level: float | None, **drawn: int) -> Bootstrap | None:
 @diagnose_option
 @protocol_options("evaltex")
 @input_options("Folder of the pictures, for sizes and the report.")
-@click.option(
-    "--max-pixels",
-    type=WholeNumber(min=1),
-    default=MAX_PIXELS,
-    show_default=True,
-    help="Refuse label pictures of more pixels.",
+@default_option(
+    "--max-pixels", WholeNumber(min=1), MAX_PIXELS, "Refuse label pictures of more pixels."
 )
 @group(
     "bootstrap",

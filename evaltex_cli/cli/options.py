@@ -62,6 +62,13 @@ def _columns(text: str) -> str:
 # Options ------------------------------------------------------------------------------------------
 
 
+def default_option(
+    name: str, kind: click.ParamType[Any], default: Any, help_text: str
+) -> Decorator:
+    """Return an option whose help shows its default."""
+    return click.option(name, type=kind, default=default, show_default=True, help=help_text)
+
+
 def protocol_option(default: Sequence[str], help_text: str) -> Decorator:
     """Return the option of the protocols; without a default, the help must name it."""
     return click.option(
@@ -167,20 +174,10 @@ diagnose_option = click.option(
     show_default=True,
     help="Leave the error breakdown out of the report (faster).",
 )
-resamples_option = click.option(
-    "--resamples",
-    type=WholeNumber(min=1),
-    default=2000,
-    show_default=True,
-    help="Random subsets of the images.",
+resamples_option = default_option(
+    "--resamples", WholeNumber(min=1), 2000, "Random subsets of the images."
 )
-seed_option = click.option(
-    "--seed",
-    type=WholeNumber(min=0),
-    default=0,
-    show_default=True,
-    help="Seed of the random subsets.",
-)
+seed_option = default_option("--seed", WholeNumber(min=0), 0, "Seed of the random subsets.")
 
 
 def ci_option(name: str, default: float | None, help_text: str) -> Decorator:

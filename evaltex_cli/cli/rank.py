@@ -14,6 +14,7 @@ from evaltex_cli.cli.options import (
     Chosen,
     ci_option,
     confidence_option,
+    default_option,
     form_option,
     input_options,
     is_given,
@@ -49,12 +50,11 @@ EXAMPLES = (
 @seed_option
 @ci_option("level", 0.95, "Level of the intervals and the tests.  [default: 0.95]")
 @confidence_option
-@click.option(
+@default_option(
     "--correction",
-    type=Name("correction", CORRECTIONS),
-    default=CORRECTIONS[0],
-    show_default=True,
-    help="Correction of p-values for all pairs: max-t or holm.",
+    Name("correction", CORRECTIONS),
+    CORRECTIONS[0],
+    "Correction of p-values for all pairs: max-t or holm.",
 )
 @click.option("--pooled", is_flag=True, help="Also sum the evidence over all data sets.")
 @click.option(

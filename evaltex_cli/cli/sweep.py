@@ -15,6 +15,7 @@ from evaltex_cli.cli.numbers import Number, WholeNumber
 from evaltex_cli.cli.options import (
     Chosen,
     ci_option,
+    default_option,
     form_option,
     input_options,
     output_option,
@@ -42,30 +43,12 @@ EXAMPLES = (
 @click.argument("gt", type=INPUT)
 @click.argument("det", type=INPUT)
 @click.argument("res_dir", type=OUTPUT_FOLDER, required=False)
-@click.option(
-    "--points",
-    type=WholeNumber(min=1),
-    default=100,
-    show_default=True,
-    help="Levels to try, at most.",
-)
-@click.option(
-    "--folds",
-    type=WholeNumber(min=2),
-    default=5,
-    show_default=True,
-    help="Folds of the cross-validation.",
-)
+@default_option("--points", WholeNumber(min=1), 100, "Levels to try, at most.")
+@default_option("--folds", WholeNumber(min=2), 5, "Folds of the cross-validation.")
 @ci_option("ci", None, "Bootstrap intervals of this level.  [default: 0.95]")
 @resamples_option
 @seed_option
-@click.option(
-    "--tolerance",
-    type=Number(0, 1),
-    default=0.005,
-    show_default=True,
-    help="Loss of F-score on the plateau, at most.",
-)
+@default_option("--tolerance", Number(0, 1), 0.005, "Loss of F-score on the plateau, at most.")
 @click.option(
     "--max-detections",
     type=WholeNumber(min=1),

@@ -12,6 +12,7 @@ from evaltex_cli.cli.numbers import WholeNumber
 from evaltex_cli.cli.options import (
     columns_option,
     coordinates_option,
+    default_option,
     gt_format_option,
     images_option,
     quiet_option,
@@ -39,13 +40,7 @@ EXAMPLES = (
     " e2e_replace1, e2e_replace1_rand, or with other numbers; or faulty; repeatable.  [default: the"
     " paper's]",
 )
-@click.option(
-    "--seed",
-    type=WholeNumber(min=0),
-    default=0,
-    show_default=True,
-    help="Seed of the faults of the set faulty.",
-)
+@default_option("--seed", WholeNumber(min=0), 0, "Seed of the faults of the set faulty.")
 @click.option(
     "--layout",
     type=Name("layout", ["zip", "txt"]),

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from evaltex_cli.cli.numbers import Number, WholeNumber
-from evaltex_cli.cli.options import group
+from evaltex_cli.cli.options import default_option, group
 from evaltex_cli.cli.output import warn
 from evaltex_cli.runtime import OrderedMap, cores, input_files
 
@@ -71,12 +71,8 @@ class Work:
         return workers.processes(jobs)
 
 
-_jobs_option = click.option(
-    "--jobs",
-    type=WholeNumber(min=0, max=MAX_JOBS),
-    default=1,
-    show_default=True,
-    help="Worker processes; 0: one per processor.",
+_jobs_option = default_option(
+    "--jobs", WholeNumber(min=0, max=MAX_JOBS), 1, "Worker processes; 0: one per processor."
 )
 jobs_options = group("work", Work, jobs=_jobs_option)
 work_options = group(
@@ -86,11 +82,7 @@ work_options = group(
     cluster=click.option(
         "--cluster", metavar="ADDRESS", help="Dask cluster to work on, such as tcp://HOST:8786."
     ),
-    cluster_timeout=click.option(
-        "--cluster-timeout",
-        type=Number(min=1),
-        default=60.0,
-        show_default=True,
-        help="Seconds to wait for the cluster's workers.",
+    cluster_timeout=default_option(
+        "--cluster-timeout", Number(min=1), 60.0, "Seconds to wait for the cluster's workers."
     ),
 )
