@@ -249,7 +249,8 @@ def by_protocol(systems: Sequence[Sequence[System]]) -> tuple[list[list[System]]
     for name in PROTOCOLS:
         group = [of_detector[name] for of_detector in by_name if name in of_detector]
         if len(group) == len(by_name) and not (
-            group[0].protocol.needs_texts and not all(map(_has_texts, group))
+            group[0].protocol.needs_texts
+            and not all(one.document.inputs.det.transcriptions for one in group)
         ):
             groups.append(group)
         elif group:
@@ -260,10 +261,6 @@ def by_protocol(systems: Sequence[Sequence[System]]) -> tuple[list[list[System]]
     if not groups:
         raise InputError("no protocol serves all detectors; evaluate them by the same ones")
     return groups, left_out
-
-
-def _has_texts(system: System) -> bool:
-    return bool(system.document.inputs.det.transcriptions)
 
 
 def refuse_other_ground_truth(

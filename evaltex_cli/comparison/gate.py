@@ -206,17 +206,16 @@ def verdicts(
         which is not there.
     """
     by_name = {evaluation.protocol.name: evaluation for evaluation in evaluations}
-    decided = []
+    found = []
     for gate in gates:
         name = _protocol(gate, list(by_name))
         scores = by_name[name].scores
         own = _resolved(gate, name, scores)
         value = scores[own] if gate.slice is None else recalls[name][gate.slice]
-        operator, limit, base = _limit(gate, by_name[name], before)
-        failed = value is None or _compare(value, operator, limit)
+        _, _, base = _limit(gate, by_name[name], before)
         shown = own if gate.slice is None else gate.shown
-        decided.append(Verdict(gate.expression, name, shown, value, base, limit, not failed))
-    return decided
+        found.append(decided(gate, name, shown, value, base))
+    return found
 
 
 def _limit(gate: Gate, evaluation: Evaluation, before: Before) -> tuple[str, float, float | None]:

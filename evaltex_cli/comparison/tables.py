@@ -9,7 +9,7 @@ from itertools import chain
 from evaltex_cli.comparison.changes import ImageChange, ObjectChange
 from evaltex_cli.comparison.comparison import SCORES, Comparison, ScoreComparison, score_rows
 from evaltex_cli.results import markup, significance
-from evaltex_cli.results.markup import latex_text, markdown_rows, markdown_text
+from evaltex_cli.results.markup import latex_rows, latex_text, markdown_rows, markdown_text
 from evaltex_cli.results.text_tables import JsonObject, json_pieces, printable, shown_p
 
 
@@ -45,19 +45,12 @@ def latex(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
     for comparison in comparisons:
         scores = [score for score in comparison.scores if score.score in comparison.headline]
         heads = [score.score for score in scores]
-        lines += [r"\begin{tabular}{l" + "r" * len(heads) + "}", r"\toprule"]
-        lines += [
-            " & ".join(
-                [r"\textbf{" + latex_text(comparison.protocol) + "}", *map(latex_text, heads)]
-            )
-            + r" \\",
-            r"\midrule",
-        ]
-        for k, label in enumerate(comparison.systems):
-            lines.append(
-                " & ".join([latex_text(label), *(_tex_cell(score, k) for score in scores)]) + r" \\"
-            )
-        lines += [r"\bottomrule", r"\end{tabular}", ""]
+        head = [r"\textbf{" + latex_text(comparison.protocol) + "}", *map(latex_text, heads)]
+        rows = (
+            [latex_text(label), *(_tex_cell(score, k) for score in scores)]
+            for k, label in enumerate(comparison.systems)
+        )
+        lines += [*latex_rows("l" + "r" * len(heads), [head, *rows]), ""]
     return "\n".join(lines)
 
 

@@ -181,8 +181,3 @@ def write_list(file: IO[str], records: Iterable[Mapping[str, Any]]) -> None:
 def quoted(text: str) -> str:
     """A transcription in double quotes, as ICDAR-style files have it."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def one_line(text: str) -> str:
-    """A transcription with blanks for its line breaks."""
-    return " ".join(text.splitlines())

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import random
 import string
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -147,10 +147,6 @@ def _key(seed: int, name: str, index: int) -> int:
 # Faults -------------------------------------------------------------------------------------------
 
 
-def _dropped(one: AuditedObject, across: Floats, key: int) -> tuple[AuditedObject, ...]:
-    return ()
-
-
 def _moved(one: AuditedObject, across: Floats, key: int) -> tuple[AuditedObject, ...]:
     """Move an object across the text by half its height: up or down, but not out of the picture."""
     by = across / 2 * (1 if key % 2 else -1)
@@ -170,4 +166,8 @@ def _with_other_letter(one: AuditedObject, across: Floats, key: int) -> tuple[Au
     return (replace(one, text=one.text[:place] + new + one.text[place + 1 :]),)
 
 
-_CHANGED = {"dropped": _dropped, "moved": _moved, "text": _with_other_letter}
+_CHANGED: dict[str, Callable[..., tuple[AuditedObject, ...]]] = {
+    "dropped": lambda *_: (),
+    "moved": _moved,
+    "text": _with_other_letter,
+}

@@ -13,7 +13,6 @@ from evaltex_cli.conversion.base import (
     extent,
     known_or_smallest_size,
     number,
-    one_line,
     vertices_of,
 )
 from evaltex_cli.errors import quote
@@ -62,7 +61,7 @@ def _object_lines(job: Job, objects: Objects, image: int) -> Iterator[str]:
         if coordinates is None:
             job.lost[WITHOUT_AREA] += 1
             continue
-        text = one_line(objects.texts[i])
+        text = " ".join(objects.texts[i].splitlines())
         job.lost[LINE_BREAKS] += text != objects.texts[i]
         job.written += 1
         leading = (

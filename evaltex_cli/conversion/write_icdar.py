@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -48,15 +49,8 @@ class _Layout:
     texts: bool
 
 
-def _write_polygons(job: Job, blocks: Iterable[Block]) -> None:
-    _write(job, list(blocks), as_boxes=False)
-
-
-def _write_boxes(job: Job, blocks: Iterable[Block]) -> None:
-    _write(job, list(blocks), as_boxes=True)
-
-
-def _write(job: Job, blocks: Sequence[Block], as_boxes: bool) -> None:
+def _write(job: Job, every: Iterable[Block], as_boxes: bool = False) -> None:
+    blocks = list(every)
     texts = job.side == "gt" or any(
         bool(text) for block in blocks for text in block.images.objects.texts
     )
@@ -142,7 +136,11 @@ def _transcription(job: Job, text: str, dont_care: bool) -> str:
 POLYGONS = Writer(
     "icdar2015",
     "ICDAR-style .txt files of quadrilaterals or polygons, one per image",
-    _write_polygons,
+    _write,
     ".zip",
 )
-BOXES = Writer("icdar2013", "ICDAR-style .txt files of boxes, one per image", _write_boxes, ".zip")
+BOXES = Writer(
+    *("icdar2013", "ICDAR-style .txt files of boxes, one per image"),
+    partial(_write, as_boxes=True),
+    ".zip",
+)

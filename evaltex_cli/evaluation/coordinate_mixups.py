@@ -43,7 +43,7 @@ class Misreading:
     """How they would have to be read."""
     before: float
     after: float
-    """`agreement` as they are read, and so."""
+    """`before` and `after`: `agreement` as they are read, and so."""
 
     def __str__(self) -> str:
         return f"{self.reading} (mean best IoU {self.before:.2f} as read, {self.after:.2f} so)"

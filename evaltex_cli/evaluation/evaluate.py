@@ -178,7 +178,10 @@ def scored(
         det=det,
         tally=run.sums,
         scores=protocol.scores(run.sums, run.parameters),
-        warnings=[*warnings, *_text_warnings(run, gt, det), *_object_warnings(run, gt)],
+        warnings=[
+            *(*warnings, *_text_warnings(run, gt, det)),
+            *(one.of(gt.objects - gt.dont_care) for one in run.gathered.warnings),
+        ],
         rows=run.rows(),
     )
 
@@ -379,10 +382,6 @@ def left_out(
     """
     reason = _without_texts(gt, det)
     return {name: reason.partition(": ")[2] for name in names if name not in done} if reason else {}
-
-
-def _object_warnings(run: Run, gt: InputSummary) -> list[str]:
-    return [one.of(gt.objects - gt.dont_care) for one in run.gathered.warnings]
 
 
 def _text_warnings(run: Run, gt: InputSummary, det: InputSummary) -> list[str]:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 
 from evaltex_cli.ranking.frames import HEADS, rows_of
 from evaltex_cli.ranking.ranking import DataSetRanking, ProtocolRanking, Ranked, Ranking
 from evaltex_cli.results import markup
-from evaltex_cli.results.markup import latex_text, markdown_text
+from evaltex_cli.results.markup import (
+    latex_rows,
+    latex_text,
+    markdown_lines,
+    markdown_rows,
+    markdown_text,
+)
 from evaltex_cli.results.text_tables import JsonObject, json_pieces, printable
 
 
@@ -65,46 +71,30 @@ def markdown(ranking: Ranking) -> str:
     """
     lines = ["<!-- evaltex ranking -->"]
     for dataset in ranking.datasets:
+        protocols = dataset.protocols.values()
         lines += [f"### {markdown_text(printable(dataset.name))}", ""]
-        lines += _markdown_table(
-            ["detector", *dataset.protocols],
-            [
-                [
-                    (label, False),
-                    *(_markdown_cell(one, label) for one in dataset.protocols.values()),
-                ]
-                for label in labels_of(dataset)
-            ],
+        cells = (
+            [markdown_text(label), *(_markdown_cell(one, label) for one in protocols)]
+            for label in labels_of(dataset)
         )
+        head = ["detector", *map(markdown_text, dataset.protocols)]
+        lines += markdown_lines([head, *cells])
         lines += ["", markdown_text(note(ranking, dataset)), ""]
     if ranking.overall:
         lines += ["### Over all data sets", ""]
         head = [name for each in ranking.overall for name in (each, "mean rank")]
-        lines += _markdown_table(
-            ["detector", *head],
-            [[(cell, False) for cell in row] for row in overall_rows(ranking)],
-        )
+        lines += markdown_rows([["detector", *head], *overall_rows(ranking)])
         lines.append("")
     return "\n".join(lines)
 
 
-def _markdown_table(head: Sequence[str], rows: Sequence[Sequence[tuple[str, bool]]]) -> list[str]:
-    def line(cells: Sequence[tuple[str, bool]]) -> str:
-        shown = (
-            f"**{markdown_text(text)}**" if is_bold else markdown_text(text)
-            for text, is_bold in cells
-        )
-        return f"| {' | '.join(shown)} |"
-
-    return [line([(text, False) for text in head]), f"|{' --- |' * len(head)}", *map(line, rows)]
-
-
-def _markdown_cell(ranking: ProtocolRanking, label: str) -> tuple[str, bool]:
+def _markdown_cell(ranking: ProtocolRanking, label: str) -> str:
     one = _found(ranking, label)
     if one is None or one.scores[ranking.score] is None:
-        return "–", False
+        return "–"
     first, last = one.rank_interval
-    return f"{one.scores[ranking.score]:.4f} ({first}–{last}) {one.groups}", label in ranking.best
+    shown = markdown_text(f"{one.scores[ranking.score]:.4f} ({first}–{last}) {one.groups}")
+    return f"**{shown}**" if label in ranking.best else shown
 
 
 def latex(ranking: Ranking) -> str:
@@ -112,22 +102,17 @@ def latex(ranking: Ranking) -> str:
     lines = ["% evaltex ranking"]
     for dataset in ranking.datasets:
         protocols = list(dataset.protocols.values())
+        head = ["", *(latex_text(one.protocol) for one in protocols)]
+        rows = (
+            [latex_text(label), *(_latex_cell(one, label) for one in protocols)]
+            for label in labels_of(dataset)
+        )
         lines += [
             "% " + latex_text(printable(dataset.name)),
-            r"\begin{tabular}{l" + "l" * len(protocols) + "}",
+            *latex_rows("l" * len(head), [head, *rows]),
         ]
-        lines += [r"\toprule", _latex_line(["", *(latex_text(one.protocol) for one in protocols)])]
-        lines.append(r"\midrule")
-        for label in labels_of(dataset):
-            lines.append(
-                _latex_line([latex_text(label), *(_latex_cell(one, label) for one in protocols)])
-            )
-        lines += [r"\bottomrule", r"\end{tabular}", "% " + latex_text(note(ranking, dataset)), ""]
+        lines += ["% " + latex_text(note(ranking, dataset)), ""]
     return "\n".join(lines)
-
-
-def _latex_line(cells: Sequence[str]) -> str:
-    return " & ".join(cells) + r" \\"
 
 
 def _latex_cell(ranking: ProtocolRanking, label: str) -> str:

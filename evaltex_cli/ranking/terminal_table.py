@@ -84,7 +84,7 @@ def _agreement(agreement: Agreement, level: str, screen: Screen) -> Iterator[str
     names = agreement.protocols
     rows = [["", *(str(k) for k in range(1, len(names)))]]
     for k, name in enumerate(names):
-        cells = [_tau(value) for value in agreement.tau[k][:k]]
+        cells = [UNDEFINED if tau is None else f"{tau:.2f}" for tau in agreement.tau[k][:k]]
         rows.append([f"{k + 1} {name}", *cells, *[""] * (len(names) - 1 - k)])
     yield from fitted(rows, screen.columns)
     known = [
@@ -97,10 +97,6 @@ def _agreement(agreement: Agreement, level: str, screen: Screen) -> Iterator[str
         value, i, j = min(known)
         text = f"Least alike: {names[j]} and {names[i]}, {value:.2f}"
         yield from screen.wrapped(f"{text} {two_decimals(agreement.intervals[i][j])} ({level})")
-
-
-def _tau(value: float | None) -> str:
-    return UNDEFINED if value is None else f"{value:.2f}"
 
 
 def two_decimals(interval: tuple[float, float] | None) -> str:

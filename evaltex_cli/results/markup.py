@@ -36,9 +36,9 @@ def in_latex(rows: Rows) -> str:
     """Return a booktabs table, columns of numbers to the right."""
     head, *body = rows
     are_texts = [any(isinstance(row[k], str) and row[k] for row in body) for k in range(len(head))]
-    columns = ["l" if is_text else "r" for is_text in are_texts]
-    lines = [rf"\begin{{tabular}}{{{''.join(columns)}}}", r"\toprule", _latex(head), r"\midrule"]
-    return "\n".join([*lines, *map(_latex, body), r"\bottomrule", r"\end{tabular}"]) + "\n"
+    columns = "".join("l" if is_text else "r" for is_text in are_texts)
+    cells = ([latex_text(shown(cell)) for cell in row] for row in (head, *body))
+    return "\n".join(latex_rows(columns, cells)) + "\n"
 
 
 FORMS: Mapping[str, Callable[[Rows], str]] = {
@@ -62,14 +62,27 @@ def forms_of(kind: str, rows_of: Callable[..., Rows]) -> dict[str, Callable[...,
 
 def markdown_rows(rows: Rows) -> Iterator[str]:
     """Yield the lines of a table of Markdown."""
+    return markdown_lines([markdown_text(shown(cell)) for cell in row] for row in rows)
+
+
+def markdown_lines(rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a table of cells that are Markdown."""
     for k, row in enumerate(rows):
-        yield f"| {' | '.join(markdown_text(shown(cell)) for cell in row)} |"
+        yield f"| {' | '.join(row)} |"
         if k == 0:
             yield f"|{' --- |' * len(row)}"
 
 
-def _latex(row: Sequence[Cell]) -> str:
-    return rf"{' & '.join(latex_text(shown(cell)) for cell in row)} \\"
+def latex_rows(columns: str, rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a booktabs table of cells that are LaTeX; the first row is the head."""
+    yield rf"\begin{{tabular}}{{{columns}}}"
+    yield r"\toprule"
+    for k, row in enumerate(rows):
+        yield " & ".join(row) + r" \\"
+        if k == 0:
+            yield r"\midrule"
+    yield r"\bottomrule"
+    yield r"\end{tabular}"
 
 
 def markdown_text(text: str) -> str:

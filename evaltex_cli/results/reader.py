@@ -302,7 +302,8 @@ def _image(value: Any, totals: Totals, scores: Scores) -> ImageResult:
 
 def _matches(entries: Any, partners: str) -> list[ObjectResult]:
     """The matches of one side, all with the same values."""
-    forms: dict[str, Decoder] = {"id": _object_id, "match": _match_type, partners: _object_ids}
+    forms: dict[str, Decoder] = {"id": _object_id, "match": _match_type}
+    forms[partners] = lambda value: list_of(value, _object_id)
 
     def match(entry: Any) -> Any:
         if not isinstance(entry, dict):
@@ -327,10 +328,6 @@ def _object_id(value: Any) -> int:
     if not isinstance(value, int) or abs(value) >= _BEYOND_IDS:
         raise Unfit(value, "an ID")
     return value
-
-
-def _object_ids(value: Any) -> list[int]:
-    return list_of(value, _object_id)
 
 
 def _are_alike(

@@ -34,9 +34,9 @@ class ResultDocument:
     """One protocol's result of one run."""
 
     version: str
+    """That of the package."""
     protocol: str
     signature: str
-    """`version` is that of the package."""
     parameters: Mapping[str, str | float | bool]
     """Every parameter of the protocol -> its value."""
     inputs: InputSummaries

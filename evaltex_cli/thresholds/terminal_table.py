@@ -37,21 +37,11 @@ def table(sweeps: Sequence[Sweep], screen: Screen, ci: float | None = None) -> I
         yield from screen.wrapped(f"Average precision: {', '.join(found)}", "  ")
 
 
-def shown_level(level: float) -> str:
-    """Return a level for reading; sweep.json has all its digits."""
-    return f"{level:.4g}"
-
-
 def _row(sweep: Sweep) -> list[str]:
     protocol, level, *scores, low, high = point_of(sweep)
     assert isinstance(low, float) and isinstance(high, float) and isinstance(level, float)
     shown = (shown_score(one if isinstance(one, float) else None) for one in scores)
-    return [
-        str(protocol),
-        shown_level(level),
-        *shown,
-        f"{low:.3g}-{high:.3g}",
-    ]
+    return [str(protocol), f"{level:.4g}", *shown, f"{low:.3g}-{high:.3g}"]
 
 
 def _intervals(sweeps: Sequence[Sweep], screen: Screen, ci: float) -> Iterator[str]:

@@ -30,8 +30,9 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
     for k, item in enumerate(value):
         with faults.catching(image.place, k):
             text, confidence, numbers = safe_json.take(item, _Reading)
+            x, y, width, height = numbers
             coordinates = (
-                _from_bottom(*numbers)
+                list(box(x, 1 - y - height, width, height, where=(2,)))
                 if image.in_fractions
                 else values.polygon_or_box(list(numbers), 2)
             )
@@ -45,12 +46,6 @@ def _may_be_in_fractions(item: Item) -> bool:
         return max(numbers) <= 1
     except FormatError:
         return True
-
-
-def _from_bottom(
-    x: float, y: float, width: float, height: float
-) -> tuple[float, float, float, float]:
-    return box(x, 1 - y - height, width, height, where=(2,))
 
 
 def _recognises(path: Path) -> bool:
