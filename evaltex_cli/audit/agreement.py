@@ -16,44 +16,30 @@ such an IoU. Of the five detectors of CTW1500, 4 % at most do."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Places:
-    """Places on which one independent detector or several agree.
-
-    Attributes
-    ----------
-    centre : (P,) int64
-        The detection that agrees best with those of other detectors.
-    count : (P,) int64
-        How many independent detectors agree, the centre's included.
-    iou : (P,) float64
-        Mean IoU of the centre with the best detection of each other one; 0 if there is none.
-    at : (P, G) int64
-        The detection of each independent detector; -1 if it has none here.
-    read : (P, R) int64
-        The same of each independent reader.
-    """
+    """Places on which one independent detector or several agree."""
 
     centre: Ints
+    """(P,) int64. The detection that agrees best with those of other detectors."""
     count: Ints
+    """(P,) int64. How many independent detectors agree, the centre's included."""
     iou: Floats
+    """(P,) float64. Mean IoU of the centre with the best detection of each other one; 0 if there is
+    none."""
     at: Ints
+    """(P, G) int64. The detection of each independent detector; -1 if it has none here."""
     read: Ints
+    """(P, R) int64. The same of each independent reader."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Independent:
-    """Which detectors count.
-
-    Attributes
-    ----------
-    outlines : (detectors,) int64
-        The first detector whose outlines each has almost, or itself.
-    texts : (detectors,) int64
-        The first one of which each has almost the outlines and the texts: several recognisers of
-        the same outlines are one detector, and several readers.
-    """
+    """Which detectors count."""
 
     outlines: Ints
+    """(detectors,) int64. The first detector whose outlines each has almost, or itself."""
     texts: Ints
+    """(detectors,) int64. The first one of which each has almost the outlines and the texts:
+    several recognisers of the same outlines are one detector, and several readers."""
 
 
 def independent(scene: Scene, detectors: int) -> Independent:

@@ -17,20 +17,16 @@ TOUCHED = 0.1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AtPlaces:
-    """The pairs of an object and a place that share some area, as `Scene` has them.
-
-    Attributes
-    ----------
-    gt, place : (r,) int64
-    share_of_gt, share_of_place, iou : (r,) float64
-        Of the object and of the place's centre.
-    """
+    """The pairs of an object and a place that share some area, as `Scene` has them."""
 
     gt: Ints
     place: Ints
+    """`gt` and `place`: (r,) int64."""
     share_of_gt: Floats
     share_of_place: Floats
     iou: Floats
+    """`share_of_gt`, `share_of_place` and `iou`: (r,) float64. Of the object and of the place's
+    centre."""
 
     def of(self, rows: Bools | Ints) -> AtPlaces:
         """Return some of the pairs."""
@@ -45,20 +41,12 @@ class AtPlaces:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Scenes, the places of independent detectors, and what both have to do with each other.
-
-    Attributes
-    ----------
-    scene : Scene
-    places : Places
-    group : (D,) int64
-        The independent detector of each detection.
-    groups : int
-    """
+    """Scenes, the places of independent detectors, and what both have to do with each other."""
 
     scene: Scene
     places: Places
     group: Ints
+    """(D,) int64. The independent detector of each detection."""
     groups: int
 
     @cached_property

@@ -17,26 +17,18 @@ AGREE = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Findings:
-    """Suspects of one kind.
-
-    Attributes
-    ----------
-    kind : str
-    suspicion : (n,) float64
-    objects, places : list of n (k,) int64
-        The objects they are about, and the places that say so.
-    agree : (n, groups) bool
-        Which detectors do.
-    read : (n,) int64, or None
-        A detection with the text that is proposed; -1 for none. None if no text is.
-    """
+    """Suspects of one kind."""
 
     kind: Kind
     suspicion: Floats
+    """(n,) float64."""
     objects: list[Ints]
     places: list[Ints]
+    """`objects` and `places`: the objects they are about, and the places that say so."""
     agree: Bools
+    """(n, groups) bool. Which detectors do."""
     read: Ints | None = None
+    """(n,) int64. A detection with the text that is proposed; -1 for none. None if no text is."""
 
 
 def best_pairs(evidence: Evidence, dont_care: bool = False) -> AtPlaces:

@@ -25,27 +25,20 @@ from evaltex_cli.records import Bools, Floats, Ints, Objects
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Readings:
-    """What detectors read at some places; case does not matter.
-
-    Attributes
-    ----------
-    readers : (n, R) bool
-        Which detectors have a text.
-    agree : (n, R) bool
-        Which of them have the one that most have; if all differ, the one most like the others.
-    row : (n,) int64
-        A detection with that text; -1 if there is none.
-    alike : (n,) float64
-        Mean similarity of all texts to it: 1 less the edit distance as a share of the longer one.
-    confirms : (n,) bool
-        Whether a detector has the object's own text.
-    """
+    """What detectors read at some places; case does not matter."""
 
     readers: Bools
+    """(n, R) bool. Which detectors have a text."""
     agree: Bools
+    """(n, R) bool. Which of them have the one that most have; if all differ, the one most like the
+    others."""
     row: Ints
+    """(n,) int64. A detection with that text; -1 if there is none."""
     alike: Floats
+    """(n,) float64. Mean similarity of all texts to it: 1 less the edit distance as a share of the
+    longer one."""
     confirms: Bools
+    """(n,) bool. Whether a detector has the object's own text."""
 
 
 def text(evidence: Evidence) -> Findings:

@@ -25,37 +25,28 @@ SAME = 0.5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """Some images with the objects of the ground truth and the detections of all detectors.
-
-    Attributes
-    ----------
-    names : sequence of str
-        Of the images.
-    gt, det : Objects
-        The detections of an image are in the order of the detectors.
-    detector : (D,) int64
-        Index of each detection's detector.
-    one, other : (p,) int64
-        Detections with an IoU of at least `SAME`, each pair once.
-    iou : (p,) float64
-    at_gt, at_det : (m,) int64
-        Objects and detections that share some area.
-    share_of_gt, share_of_det, gt_iou : (m,) float64
-        What they share, as a share of the object, of the detection and of both.
-    """
+    """Some images with the objects of the ground truth and the detections of all detectors."""
 
     names: Sequence[str]
+    """Of the images."""
     gt: Objects
     det: Objects
+    """`gt` and `det`: the detections of an image are in the order of the detectors."""
     detector: Ints
+    """(D,) int64. Index of each detection's detector."""
     one: Ints
     other: Ints
+    """`one` and `other`: (p,) int64. Detections with an IoU of at least `SAME`, each pair once."""
     iou: Floats
+    """(p,) float64."""
     at_gt: Ints
     at_det: Ints
+    """`at_gt` and `at_det`: (m,) int64. Objects and detections that share some area."""
     share_of_gt: Floats
     share_of_det: Floats
     gt_iou: Floats
+    """`share_of_gt`, `share_of_det` and `gt_iou`: (m,) float64. What they share, as a share of the
+    object, of the detection and of both."""
 
     def iou_of(self, gt: Ints, det: Ints) -> Floats:
         """Return the IoU of objects and detections, which may be -1 for none."""
