@@ -15,11 +15,12 @@ from evaltex_cli.display import Rows
 from evaltex_cli.errors import ConfigError, EvaltexWarning, InputError, counted, listed, quote
 from evaltex_cli.evaluation import evaluate, tally
 from evaltex_cli.evaluation.arrays import OneImage, image_size, objects_of, refuse_other_masks
-from evaltex_cli.evaluation.batches import are_polygons, with_pictures
+from evaltex_cli.evaluation.batches import are_polygons
 from evaltex_cli.evaluation.chosen import chosen_parameters
 from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult
 from evaltex_cli.evaluation.evaluations import ByProtocol, Evaluations, by_protocol
 from evaltex_cli.evaluation.input_counts import InputCounts, InputFile, InputSummary
+from evaltex_cli.evaluation.mask_batches import with_pictures
 from evaltex_cli.formats.filters import at_least
 from evaltex_cli.formats.memory import ImageObjects
 from evaltex_cli.formats.options import IN_MEMORY, InputOptions

@@ -8,16 +8,19 @@ import os
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from evaltex_cli.cli.messages import wrapped_usage
+from evaltex_cli.cli.names import completion_item
 from evaltex_cli.cli.options import HELP_OPTIONS
 from evaltex_cli.cli.output import stop
 from evaltex_cli.cli.pages import Command
 from evaltex_cli.cli.terminal import color_option
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 __all__ = ["main", "stop"]
 EVALUATE = "evaluate"
@@ -87,14 +90,14 @@ class Entry(click.Group):
                 plain_form.make_context(None, [], resilient_parsing=True), incomplete
             )
         named = [
-            CompletionItem(name, help=text)
+            completion_item(name, about=text)
             for name, text in SUMMARIES.items()
             if name.startswith(incomplete)
         ]
         if not named:
-            return [CompletionItem(incomplete, type="file")]
+            return [completion_item(incomplete, "file")]
         files = sorted(os.listdir()) if incomplete else []
-        return [*named, *(CompletionItem(name) for name in files if name.startswith(incomplete))]
+        return [*named, *(completion_item(name) for name in files if name.startswith(incomplete))]
 
     def _refuse_misspelt(self, args: list[str]) -> None:
         """Refuse a misspelt command, which would be taken for the ground

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from evaltex_cli.errors import quote
 from evaltex_cli.errors.suggestions import nearest
 from evaltex_cli.protocols import plain
 from evaltex_cli.protocols.presets import PRESETS
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+def completion_item(value: str, kind: str = "plain", about: str | None = None) -> CompletionItem:
+    """Return what a word may be completed to; `kind` is "file" or "dir" if the shell is to look."""
+    from click.shell_completion import CompletionItem  # which only shells need
+
+    return CompletionItem(value, kind, about)
 
 
 class Name(click.Choice[str]):
@@ -55,7 +64,7 @@ class Name(click.Choice[str]):
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """Return the names that begin so."""
-        return [CompletionItem(name) for name in self.known if name.startswith(plain(incomplete))]
+        return [completion_item(name) for name in self.known if name.startswith(plain(incomplete))]
 
 
 class Names(Name):
@@ -74,7 +83,7 @@ class Names(Name):
         taken = {plain(name) for name in before.split(",")}
         names = super().shell_complete(ctx, param, last)
         return [
-            CompletionItem(f"{before}{comma}{name.value}")
+            completion_item(f"{before}{comma}{name.value}")
             for name in names
             if name.value not in taken
         ]

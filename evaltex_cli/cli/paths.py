@@ -7,15 +7,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
+from evaltex_cli.cli.names import completion_item
 from evaltex_cli.errors import InputError
 from evaltex_cli.protocols.config_path import find_config
 from evaltex_cli.results.beginnings import is_of, is_output, is_result
 from evaltex_cli.runtime.outputs import Rules
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _FORCE, _LIST = "evaltex.force", "evaltex.list"
 
@@ -54,7 +57,7 @@ class _Folder(_Named):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        return [CompletionItem(incomplete, type="dir")]
+        return [completion_item(incomplete, "dir")]
 
 
 class PictureFolder(_Folder):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -17,17 +17,12 @@ from evaltex_cli.runtime import OrderedMap, cores, input_files
 MAX_JOBS = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(NamedTuple):
     """Where the work is done: in this process, in several, or on a cluster."""
 
     jobs: int = 1
     cluster: str | None = None
     cluster_timeout: float = 60.0
-
-    def __post_init__(self) -> None:
-        if self.cluster is not None and self.jobs != 1:
-            raise click.UsageError("--jobs and --cluster exclude each other: give one of them.")
 
     def warn_unused(self, why: str) -> None:
         """Warn if options of the work were given that have no effect, and say why."""
@@ -71,13 +66,19 @@ class Work:
         return workers.processes(jobs)
 
 
+def _work(jobs: int, cluster: str | None, cluster_timeout: float) -> Work:
+    if cluster is not None and jobs != 1:
+        raise click.UsageError("--jobs and --cluster exclude each other: give one of them.")
+    return Work(jobs, cluster, cluster_timeout)
+
+
 _jobs_option = default_option(
     "--jobs", WholeNumber(min=0, max=MAX_JOBS), 1, "Worker processes; 0: one per processor."
 )
 jobs_options = group("work", Work, jobs=_jobs_option)
 work_options = group(
     "work",
-    Work,
+    _work,
     jobs=_jobs_option,
     cluster=click.option(
         "--cluster", metavar="ADDRESS", help="Dask cluster to work on, such as tcp://HOST:8786."

@@ -88,8 +88,7 @@ Steps: TypeAlias = tuple[str | int, ...]
 """The keys and indices that lead to a value of a JSON document."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """One fault of the input.
 
     Parameters

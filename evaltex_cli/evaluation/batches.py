@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -14,19 +14,19 @@ from evaltex_cli.evaluation.input_counts import InputCounts
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS
 from evaltex_cli.evaluation.tally import Gathered, Run, SinkWork, add_batch
-from evaltex_cli.formats import picture_folders
 from evaltex_cli.formats.base import ReadImages, Source
 from evaltex_cli.formats.filters import treat_invalid
-from evaltex_cli.formats.options import IN_MEMORY, InputOptions, MaskFolders
-from evaltex_cli.geometry.picture_runs import PictureRuns, join, object_of
+from evaltex_cli.formats.options import InputOptions, MaskFolders
 from evaltex_cli.records import (
     Bools,
     ImageBatch,
     Ints,
-    LabelRuns,
     Objects,
     offsets_of,
 )
+
+if TYPE_CHECKING:
+    from evaltex_cli.geometry.picture_runs import PictureRuns
 
 BATCH_BYTES = 1 << 20
 LEAST_BYTES = 1 << 18
@@ -37,20 +37,6 @@ when the others are done.
 BATCH_IMAGES = 8192
 MASK_BATCH_IMAGES = 8
 Read: TypeAlias = Callable[[], ReadImages]
-
-
-def picture_stamps(masks: MaskFolders | None, names: Sequence[str]) -> Ints | None:
-    """(2, images, 2) size and time of the label pictures of both sides; None
-    if there are no files of them.
-    """
-    if masks is None or masks.max_pixels == IN_MEMORY.max_pixels:
-        return None
-    return np.stack(
-        [
-            picture_folders.picture_stamps(masks.base / folder, names)
-            for folder in (masks.gt, masks.det)
-        ]
-    )
 
 
 class BatchTask(NamedTuple):
@@ -66,7 +52,7 @@ class BatchTask(NamedTuple):
     is_counted: bool
     """Whether anybody wants the evidence, not only the faults."""
     stamps: Ints | None = None
-    """(2, images, 2) int64. Of the label pictures, where there are any (`picture_stamps`)."""
+    """(2, images, 2) int64. Of the label pictures, if there are any (`picture_stamps`)."""
     lines: Read | None = None
     """Reads the images of `names` of the ground truth of lines, if there is one."""
 
@@ -81,8 +67,7 @@ class Refused(typing.NamedTuple):
     reasons: Mapping[int, str]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class BatchResult:
+class BatchResult(NamedTuple):
     """The result of a batch.
 
     Attributes
@@ -105,9 +90,9 @@ class BatchResult:
     gt: InputCounts
     det: InputCounts
     faults: FaultLog
-    refused: list[Refused] = field(default_factory=list)
+    refused: Sequence[Refused] = ()
     refusal: EvaltexError | None = None
-    lines: InputCounts = field(default_factory=InputCounts)
+    lines: InputCounts = InputCounts()
 
 
 def measure(
@@ -136,23 +121,38 @@ def measure(
         in_detections=task.present,
         gt_lines=None if lines is None else lines.objects,
     )
-    if gt_read.pictures is not None or det_read.pictures is not None:
-        batch = with_pictures(
-            batch, gt_read.pictures or [], _spread(det_read.pictures or [], task.present)
-        )
-    elif options.masks is not None:
-        batch = _with_masks(batch, options.masks, task, faults)
+    pictures = gt_read.pictures, det_read.pictures
+    if options.masks is not None or pictures != (None, None):
+        batch = _with_pixels(batch, pictures, options.masks, task, faults)
     result = BatchResult([], [], _counts(gt_read), _counts(det_read), faults, refused)
     if lines is not None:
-        result = replace(result, lines=_counts(lines))
+        result = result._replace(lines=_counts(lines))
     if faults.count or refused or not task.is_counted:
         return result
     runs = [run.empty() for run in bare]
     try:
         made = [add_batch(run, batch, work) for run in runs]
-        return replace(result, gathered=[run.gathered for run in runs], made=made)
+        return result._replace(gathered=[run.gathered for run in runs], made=made)
     except EvaltexError as refusal:
-        return replace(result, refusal=refusal)
+        return result._replace(refusal=refusal)
+
+
+def _with_pixels(
+    batch: ImageBatch,
+    pictures: tuple[Sequence[PictureRuns | None] | None, Sequence[PictureRuns | None] | None],
+    masks: MaskFolders | None,
+    task: BatchTask,
+    faults: FaultLog,
+) -> ImageBatch:
+    """Return a batch of masks: of pictures in memory if there are any, else of those in folders."""
+    from evaltex_cli.evaluation import mask_batches
+
+    gt, det = pictures
+    if masks is None or pictures != (None, None):
+        return mask_batches.with_pictures(
+            batch, gt or [], mask_batches.spread(det or [], task.present)
+        )
+    return mask_batches.with_masks(batch, masks, task.present, task.stamps, faults)
 
 
 def _counts(read: ReadImages) -> InputCounts:
@@ -240,61 +240,3 @@ def _with_empty_images(objects: Objects, present: Bools) -> Objects:
     # The objects stay where they are: only images without detections get an empty stretch of them.
     counts[present] = np.diff(objects.offsets)
     return replace(objects, offsets=offsets_of(counts))
-
-
-def with_pictures(
-    batch: ImageBatch, gt: Sequence[PictureRuns | None], det: Sequence[PictureRuns | None]
-) -> ImageBatch:
-    """Return a batch whose objects are the labelled pixels of pictures in
-    memory, one per image that has objects.
-    """
-    shapes = np.zeros((len(batch.names), 2), np.int64)
-    for pictures in (gt, det):
-        for k, picture in enumerate(pictures):
-            if picture is not None:
-                shapes[k] = np.maximum(shapes[k], picture.shape)
-
-    def joined(pictures: Sequence[PictureRuns | None], objects: Objects) -> LabelRuns:
-        owned = [
-            None if runs is None else (runs, object_of(runs.label, objects.ids[start:stop]) + start)
-            for runs, start, stop in zip(
-                pictures, objects.offsets[:-1], objects.offsets[1:], strict=bool(pictures)
-            )
-        ]
-        return join(owned or [None] * len(batch.names), shapes, objects.count)
-
-    return replace(batch, gt_runs=joined(gt, batch.gt), det_runs=joined(det, batch.det))
-
-
-def _spread(pictures: Sequence[PictureRuns | None], present: Bools) -> list[PictureRuns | None]:
-    """Return one picture per image, from those of the images that are present."""
-    of_present = iter(pictures)
-    return [next(of_present, None) if is_present else None for is_present in present.tolist()]
-
-
-def _with_masks(
-    batch: ImageBatch, masks: MaskFolders, task: BatchTask, faults: FaultLog
-) -> ImageBatch:
-    from evaltex_cli.formats.label_images import read_runs
-
-    for k in np.flatnonzero((batch.sizes <= 0).any(axis=1)).tolist():
-        found = f"image {batch.names[k]} without height and width in the ground truth"
-        faults.add(
-            str(masks.gt),
-            None,
-            found,
-            "a ground truth that states them, as EvaLTex files do, with label pictures",
-        )
-    everywhere = np.ones(len(batch.names), dtype=bool)
-    folders = (
-        picture_folders.PictureFolder(
-            folder, masks.base, None if task.stamps is None else task.stamps[k], masks.max_pixels
-        )
-        for k, folder in enumerate((masks.gt, masks.det))
-    )
-    sides = zip(folders, (batch.gt, batch.det), (everywhere, task.present), strict=True)
-    gt_runs, det_runs = (
-        read_runs(folder, batch.names, side, batch.sizes, has_picture, faults)
-        for folder, side, has_picture in sides
-    )
-    return replace(batch, gt_runs=gt_runs, det_runs=det_runs)

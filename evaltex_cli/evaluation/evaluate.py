@@ -22,10 +22,10 @@ from evaltex_cli.evaluation.inputs import LINES_OF_FILE, Inputs, signature
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, refuse_other_spellings
 from evaltex_cli.evaluation.tally import Run, Sink, add_batch
 from evaltex_cli.formats.base import Side, Source
-from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.formats.options import InputOptions, MaskFolders
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.object_warnings import SHOWN_IMAGES
-from evaltex_cli.records import ImageBatch
+from evaltex_cli.records import ImageBatch, Ints
 from evaltex_cli.records.rows import NOTHING
 from evaltex_cli.runtime import FailedError, OrderedMap
 from evaltex_cli.runtime.progress import counted_until
@@ -93,7 +93,7 @@ def evaluate_inputs(
         replace(options, only=None),
         None if sink is None else sink.work,
     )
-    stamps = batches.picture_stamps(options.masks, gt.names)
+    stamps = None if options.masks is None else _picture_stamps(options.masks, gt.names)
 
     def task(cut: tuple[int, int]) -> BatchTask:
         return batches.task_of(inputs, stamps, cut, is_counted=not faults.count)
@@ -234,6 +234,12 @@ class Journal(typing.Protocol):
 
     def remove(self) -> None:
         """Remove what was saved."""
+
+
+def _picture_stamps(masks: MaskFolders, names: Sequence[str]) -> Ints | None:
+    from evaltex_cli.evaluation import mask_batches
+
+    return mask_batches.picture_stamps(masks, names)
 
 
 def _results(

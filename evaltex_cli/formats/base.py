@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from evaltex_cli.errors import FaultLog, Position, Steps
-from evaltex_cli.geometry.picture_runs import PictureRuns
 from evaltex_cli.records import Bools, Floats, GeometryCounts, Ints, Objects
+
+if TYPE_CHECKING:
+    from evaltex_cli.geometry.picture_runs import PictureRuns
 
 Side = Literal["gt", "det"]
 DONT_CARE = "###"

@@ -113,7 +113,7 @@ def read_runs(
     for result in results:
         if isinstance(result, Fault):
             faults.add(result.file, result.line, result.found, result.expected)
-    pictures = [result if isinstance(result, tuple) else None for result in results]
+    pictures = [None if isinstance(result, Fault) else result for result in results]
     shapes = np.minimum(sizes, folder.max_pixels).astype(np.int64)
     for k, picture in enumerate(pictures):
         if picture is not None:

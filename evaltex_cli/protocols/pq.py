@@ -46,8 +46,9 @@ from evaltex_cli.protocols.base import (
 )
 from evaltex_cli.protocols.iou.iou import iou
 from evaltex_cli.protocols.matches import Matches, SideMatches, group_by, matches, mean_of, scatter
+from evaltex_cli.protocols.object_tally import ObjectTally
 from evaltex_cli.protocols.ratios import harmonic_mean, ignored_detections, ratio, settled
-from evaltex_cli.protocols.tally import Count, ObjectTally, Sum, at_most, require
+from evaltex_cli.protocols.tally import Count, Sum, at_most, require
 from evaltex_cli.records import (
     Bools,
     Convention,

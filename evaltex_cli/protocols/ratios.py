@@ -10,15 +10,17 @@ boxes, and ratios that are compared as they are.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaltex_cli.geometry.rounding import area_error
 from evaltex_cli.protocols.base import Scores
-from evaltex_cli.protocols.tally import ObjectTally
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps
+
+if TYPE_CHECKING:
+    from evaltex_cli.protocols.object_tally import ObjectTally
 
 LEAST, MOST = 1e-12, 1e-6
 """Bounds of the error of a ratio: the first as a share of it, for the

@@ -42,9 +42,9 @@ from evaltex_cli.protocols.base import (
 )
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences, order_field
 from evaltex_cli.protocols.matches import matches, mean_of
+from evaltex_cli.protocols.object_tally import CreditTally
 from evaltex_cli.protocols.object_warnings import object_warning
 from evaltex_cli.protocols.ratios import divide, image_scores_by, scores_of
-from evaltex_cli.protocols.tally import CreditTally
 from evaltex_cli.protocols.tedeval_matching import TRUNCATED, match, scene_of
 from evaltex_cli.protocols.tedeval_outlines import (
     contains,

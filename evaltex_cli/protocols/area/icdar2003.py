@@ -45,8 +45,8 @@ from evaltex_cli.protocols.base import (
 )
 from evaltex_cli.protocols.level_states import LevelStates, offsets_by_image
 from evaltex_cli.protocols.matches import matches, mean_of
+from evaltex_cli.protocols.object_tally import CreditTally
 from evaltex_cli.protocols.ratios import ignored_detections, ratio, ratio_error
-from evaltex_cli.protocols.tally import CreditTally
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps, offsets_of
 
 

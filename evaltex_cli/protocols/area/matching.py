@@ -35,8 +35,9 @@ from evaltex_cli.protocols.matches import (
     Matches,
     side_matches,
 )
+from evaltex_cli.protocols.object_tally import CreditTally
 from evaltex_cli.protocols.ratios import natural_log
-from evaltex_cli.protocols.tally import Count, CreditTally, require
+from evaltex_cli.protocols.tally import Count, require
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints
 
 

@@ -56,9 +56,10 @@ from evaltex_cli.protocols.cleval.matching import Scene, scene_of
 from evaltex_cli.protocols.cleval.parameters import Parameters, convention, resolve
 from evaltex_cli.protocols.cleval.shapes import shorter_sides
 from evaltex_cli.protocols.matches import Matches, defined, matches
+from evaltex_cli.protocols.object_tally import ObjectTally
 from evaltex_cli.protocols.object_warnings import ObjectWarning, image_named, object_warning
 from evaltex_cli.protocols.ratios import quotient, ratio, recall_precision
-from evaltex_cli.protocols.tally import Count, ObjectTally, Sum, at_most, require
+from evaltex_cli.protocols.tally import Count, Sum, at_most, require
 from evaltex_cli.records import Bools, Floats, ImageBatch, Overlaps
 
 

@@ -44,6 +44,7 @@ from evaltex_cli.protocols.level_states import (
     stacked_candidates,
 )
 from evaltex_cli.protocols.matches import matches, mean_of, scatter
+from evaltex_cli.protocols.object_tally import ObjectTally
 from evaltex_cli.protocols.object_warnings import ObjectWarning, object_warning
 from evaltex_cli.protocols.ratios import (
     SLACK,
@@ -53,7 +54,7 @@ from evaltex_cli.protocols.ratios import (
     scores_of,
     settled,
 )
-from evaltex_cli.protocols.tally import Count, ObjectTally, require
+from evaltex_cli.protocols.tally import Count, require
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Overlaps
 
 

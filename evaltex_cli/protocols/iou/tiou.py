@@ -50,8 +50,9 @@ from evaltex_cli.protocols.iou import iou as iou_protocol
 from evaltex_cli.protocols.iou.iou import convention, counting, iou, pair
 from evaltex_cli.protocols.iou.tiou_lines import Lines, is_in, lines_of, shapes_of
 from evaltex_cli.protocols.matches import FALSE_POSITIVE, ONE_TO_ONE, matches, mean_of, scatter
+from evaltex_cli.protocols.object_tally import ObjectTally
 from evaltex_cli.protocols.ratios import SLACK, divide, image_scores_by, scores_of
-from evaltex_cli.protocols.tally import Count, ObjectTally, Sum, at_most, require
+from evaltex_cli.protocols.tally import Count, Sum, at_most, require
 from evaltex_cli.records import Floats, ImageBatch, Ints, Overlaps
 
 

@@ -25,8 +25,9 @@ import numpy as np
 from evaltex_cli.protocols.base import Evidence, Protocol, Scores, object_counts, parameter
 from evaltex_cli.protocols.iou.iou import first_fit
 from evaltex_cli.protocols.matches import matches
+from evaltex_cli.protocols.object_tally import ObjectTally
 from evaltex_cli.protocols.ratios import ignored_detections, scores_of
-from evaltex_cli.protocols.tally import Count, ObjectTally, require
+from evaltex_cli.protocols.tally import Count, require
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Overlaps
 
 
