@@ -328,7 +328,7 @@ def as_coco(sides: list[Objects]) -> dict[str, Any]:
     deadline=None,
     derandomize=True,
     max_examples=15,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(seeds=st.lists(st.integers(0, 2**32), min_size=1, max_size=4), polygons=st.booleans())
 def test_sizes_and_confidences_are_as_in_files(

@@ -349,7 +349,7 @@ def test_a_key_that_is_not_there_is_named(key: str) -> None:
 @settings(
     derandomize=True,
     max_examples=200,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 def test_damaged_patches_are_read_or_refused(changes: list[tuple[int, bytes]]) -> None:
     """Whatever is in the file: no other exception, and only what is true is accepted."""
