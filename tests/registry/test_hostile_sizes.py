@@ -48,8 +48,8 @@ EVERY = os.environ.get("EVALTEX_HOSTILE") == "all"
 SIZE = 4 << 20
 LARGEST = 8 << 20
 """Bytes of a document in which objects are repeated, which readers have most work with."""
-SMALL = (1 << 18, 1 << 20)
-"""Bytes of two such documents, between which memory grows."""
+SMALL = (1 << 18, 1 << 20, 1 << 21)
+"""Bytes of such documents, from one to the next of which memory grows."""
 MINUTE = 60
 FIXED = 100 << 20
 Make: TypeAlias = Callable[[int], bytes]
@@ -290,13 +290,23 @@ def most(name: str, document: Document, size: int) -> int:
 
 def small_ones_suffice(server: Server, name: str, document: Document) -> bool:
     """Whether the largest document stays within the limits if memory grows on as from one small
-    document to another, and time with the same power of the size."""
-    (few, small), (more, large) = (read(server, name, document, size) for size in SMALL)
-    growth = max(more.peak - few.peak, 0) / (large - small)
-    peak = more.peak + growth * (LARGEST - large)
-    power = math.log(max(more.seconds, 0.01) / max(few.seconds, 0.01), large / small)
-    seconds = more.seconds * (LARGEST / large) ** max(power, 1)
-    return peak <= most(name, document, LARGEST) and seconds < MINUTE
+    document to the next, and time with the same power of the size.
+
+    Until faults and warnings are as many as are listed, memory grows faster: then the next two
+    decide.
+    """
+    few, small = read(server, name, document, SMALL[0])
+    for size in SMALL[1:]:
+        more, large = read(server, name, document, size)
+        largest = large * LARGEST // size
+        growth = max(more.peak - few.peak, 0) / (large - small)
+        peak = more.peak + growth * (largest - large)
+        power = math.log(max(more.seconds, 0.01) / max(few.seconds, 0.01), large / small)
+        seconds = more.seconds * (largest / large) ** max(power, 1)
+        if peak <= most(name, document, largest) and seconds < MINUTE:
+            return True
+        few, small = more, large
+    return False
 
 
 SAME_READER = {

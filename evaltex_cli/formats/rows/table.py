@@ -73,7 +73,7 @@ def _rows_of(text: bytes) -> Iterator[_Row]:
                 raise FormatError(
                     f"more than {MOST_ROWS} rows", "the annotations of images; divide it"
                 )
-            if any(cell and not cell.isspace() for cell in cells):
+            if "".join(cells).strip():
                 yield _Row(reader.line_num, cells)
     except csv.Error as error:
         raise FormatError(str(error), "well-formed CSV", at=Position(reader.line_num)) from error
@@ -207,6 +207,7 @@ class _RowImage(NamedTuple):
 def _images_of_rows(tables: list[_Table], side: Side, faults: FaultLog) -> Iterator[_RowImage]:
     for table in tables:
         named = "image" in table.columns.places
+        of_size = [one for one in ("width", "height") if f"image_{one}" in table.columns.places]
         if not named:
             yield _RowImage(CollectedImage(table.image, table.place), {})
         for row in table.rows():
@@ -214,7 +215,7 @@ def _images_of_rows(tables: list[_Table], side: Side, faults: FaultLog) -> Itera
             size: dict[str, float] = {}
             one = None
             try:
-                for what in ("width", "height"):
+                for what in of_size:
                     cell = _cell(table, row, f"image_{what}")
                     if cell:
                         size[what] = parse_number(cell)
