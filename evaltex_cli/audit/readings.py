@@ -52,7 +52,7 @@ def text(evidence: Evidence) -> Findings:
     known = (readers >= AGREE) & np.array([bool(one) for one in own], bool)
     best = _plain(evidence.scene.det, read.row)
     same = np.array([one == other for one, other in zip(own, best, strict=True)], bool)
-    reliable = suspicion.of_counts(counts, known & same, known & ~same, read.readers.shape[1], 1)
+    reliable = suspicion.of_counts(counts, known & same, known & ~same, read.readers.shape[1])
     values = reliable[counts] * read.alike * suspicion.confidence(evidence)[at.place]
     another = known & ~same & ((counts >= AGREE) | ~read.confirms)
     values[~another] = 0

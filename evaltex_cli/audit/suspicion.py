@@ -29,22 +29,20 @@ def reliability(evidence: Evidence) -> Floats:
     """(groups + 1,) how often so many detectors that agree are right: of their places, the share at
     which an object is, of those at which one or none is.
     """
-    return of_counts(evidence.places.count, evidence.confirmed, evidence.empty, evidence.groups, 1)
+    return of_counts(evidence.places.count, evidence.confirmed, evidence.empty, evidence.groups)
 
 
-def of_counts(counts: Ints, right: Bools, wrong: Bools, groups: int, least: int = 2) -> Floats:
+def of_counts(counts: Ints, right: Bools, wrong: Bools, groups: int) -> Floats:
     """(groups + 1,) how often so many detectors that agree are right elsewhere, never more often
     than more detectors are.
 
     Parameters
     ----------
     counts : (n,) int64
-        How many agree.
+        How many agree; 0 does not count.
     right, wrong : (n,) bool
     groups : int
         Detectors.
-    least : int
-        Fewer that agree are not asked for.
 
     Returns
     -------
@@ -52,10 +50,9 @@ def of_counts(counts: Ints, right: Bools, wrong: Bools, groups: int, least: int 
         Of one case less that is wrong, as a suspect is no evidence against itself; of few cases
         about the share of all, which counts as two.
     """
-    several = counts >= least
 
     def cases(which: Bools) -> Ints:
-        return np.bincount(counts[which & several], minlength=groups + 1)
+        return np.bincount(counts[which & (counts > 0)], minlength=groups + 1)
 
     of_right = cases(right)
     of_both = of_right + np.maximum(cases(wrong) - 1, 0)

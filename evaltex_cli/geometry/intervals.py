@@ -42,7 +42,7 @@ def reach_before(stop: Ints) -> Ints:
 
 
 def covered(
-    key: Ints, start: Floats | Ints, stop: Floats | Ints, depth: int = 1
+    key: Ints, start: Floats | Ints, stop: Floats | Ints, depth: int
 ) -> tuple[Ints, Floats | Ints, Floats | Ints]:
     """Return what at least `depth` intervals of a key cover, as disjoint intervals in order.
 
@@ -70,13 +70,10 @@ def covered(
     return group[inside], position[inside], position[inside + 1]
 
 
-def covered_length(
-    key: Ints, start: Floats | Ints, stop: Floats | Ints, keys: int, depth: int = 1
-) -> Floats:
-    """(keys,) length of what at least `depth` intervals of each key cover; as `covered`, keys being
-    in ``range(keys)``.
+def covered_length(key: Ints, start: Floats | Ints, stop: Floats | Ints, keys: int) -> Floats:
+    """(keys,) length of what the intervals of each key cover, keys being in ``range(keys)``.
 
     Integer ends give exact lengths.
     """
-    key, start, stop = covered(key, start, stop, depth)
+    key, start, stop = covered(key, start, stop, 1)
     return np.bincount(key, weights=stop - start, minlength=keys).astype(np.float64)

@@ -9,6 +9,8 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 COLUMNS = 80
+LEAST_TEXT = 8
+"""Columns that a text keeps, however narrow the screen is."""
 GAP = "  "
 UNDEFINED = "–"
 MORE = "…"
@@ -137,13 +139,13 @@ def fitted(
 
 
 def narrowed(
-    rows: Sequence[Sequence[str]], columns: int, texts: Collection[int], least: int = 8
+    rows: Sequence[Sequence[str]], columns: int, texts: Collection[int]
 ) -> list[list[str]]:
     """Return rows whose widest columns of text are cut until all columns fit."""
     widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
     while sum(widths) + len(GAP) * (len(widths) - 1) > columns:
         widest = max(texts, key=widths.__getitem__)
-        if widths[widest] <= least:
+        if widths[widest] <= LEAST_TEXT:
             break
         widths[widest] -= 1
     return [

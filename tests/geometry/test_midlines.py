@@ -91,4 +91,4 @@ def test_what_several_intervals_cover() -> None:
         [4, 6],
     ]
     assert intervals.covered_length(key, start, stop, 3).tolist() == [3, 8, 0]
-    assert intervals.covered_length(key[:0], start[:0], stop[:0], 2, 1).tolist() == [0, 0]
+    assert intervals.covered_length(key[:0], start[:0], stop[:0], 2).tolist() == [0, 0]
