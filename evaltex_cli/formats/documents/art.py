@@ -62,10 +62,8 @@ def _image(key: str, item: Item, side: Side, log: Log) -> CollectedImage:
         error.log(log.faults, log.place, key)
         words = []
     for k, word in enumerate(words):
-        try:
+        with log.faults.catching(log.place, key, k):
             image.add(_object(safe_json.take(word, _Word), side, (key, k)))
-        except FormatError as error:
-            error.log(log.faults, log.place, key, k)
     return image
 
 

@@ -26,7 +26,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, FormatError, Steps, counted
+from evaltex_cli.errors import FaultLog, Steps, counted
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.collected import Images
 from evaltex_cli.formats.coordinates import polygon
@@ -107,12 +107,10 @@ def _images(items: Record, wanted: str | None, log: Log) -> tuple[Images, Ints]:
     images, chosen = Images(), array("q")
     for key, item in items.items():
         image, of = CollectedImage(key, log.place, ("imgs", key)), ""
-        try:
+        with log.faults.catching(log.place, "imgs", key):
             record = safe_json.record(item)
             of = safe_json.field(record, "set", str | None, "")
             read_size(image, record)
-        except FormatError as error:
-            error.log(log.faults, log.place, "imgs", key)
         if of == wanted:
             chosen.append(len(images))
         images.append(image)

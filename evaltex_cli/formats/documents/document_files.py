@@ -221,12 +221,10 @@ def _collected(collect: Collect, document: Document, side: Side, faults: FaultLo
     """Return the images and warnings of a document, with faults of it as a whole in the log."""
     images = Images()
     warnings: tuple[str, ...] = ()
-    try:
+    with faults.catching(document.place):
         images, warnings = collect(document, side, faults)
         if side == "gt" and not images:
             faults.add(document.place, None, "no image", "at least one in ground truth")
-    except FormatError as error:
-        error.log(faults, document.place)
     images.refuse_bad_names(faults)
     return images, warnings
 

@@ -73,18 +73,13 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
         records = safe_json.records(root, under[0]) if under else root
         images = Images()
         for key, item in records.items():
-            try:
+            with faults.catching(place, *under, key):
                 record = safe_json.record(item)
                 name: str = safe_json.take(safe_json.needed(record, "filename"), str, "filename")
-            except FormatError as error:
-                error.log(faults, place, *under, key)
-                continue
-            image = CollectedImage(name, place, (*under, key))
-            try:
-                _add_regions(image, record, side, (others, faults))
-            except FormatError as error:
-                error.log(faults, place, *under, key)
-            images.append(image)
+                image = CollectedImage(name, place, (*under, key))
+                with faults.catching(place, *under, key):
+                    _add_regions(image, record, side, (others, faults))
+                images.append(image)
     images.rename(names_of_pictures(images.names))
     return images, others.warnings(place)
 
@@ -103,7 +98,7 @@ def _add_regions(
         raise FormatError(safe_json.shown(regions), "a list [...] of regions", ("regions",))
     for key, item in listed:
         at = (*image.at, "regions", key)
-        try:
+        with notes[1].catching(image.place, *at):
             region = safe_json.record(item)
             with safe_json.under("shape_attributes"):
                 shape: Shape = safe_json.take(safe_json.needed(region, "shape_attributes"), Shape)
@@ -114,8 +109,6 @@ def _add_regions(
                 attributes if safe_json.is_object(attributes) else {},
                 (side, notes[0], at),
             )
-        except FormatError as error:
-            error.log(notes[1], image.place, *at)
 
 
 def add(
@@ -185,7 +178,7 @@ def _collect_3(root: Record, place: str, side: Side, notes: tuple[Others, FaultL
         )
     for key, item in safe_json.records(root, "metadata").items():
         at = ("metadata", key)
-        try:
+        with notes[1].catching(place, *at):
             record = safe_json.record(item)
             image = images.get(safe_json.identifier(record, "vid"))
             if image is None:
@@ -195,8 +188,6 @@ def _collect_3(root: Record, place: str, side: Side, notes: tuple[Others, FaultL
                 named = safe_json.field(record, "av", dict[str, Any] | None, {})
                 texts = {attributes.get(one, one): value for one, value in named.items()}
                 add(image, shape_3(values), texts, (side, notes[0], at))
-        except FormatError as error:
-            error.log(notes[1], place, *at)
     return Images(images.values())
 
 
