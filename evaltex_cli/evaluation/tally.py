@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, TypeAlias
 from evaltex_cli.evaluation.evaluation import ImageResult, ObjectResult
 from evaltex_cli.geometry import overlaps
 from evaltex_cli.protocols.base import Evidence, EvidenceRows, Protocol, Scores
-from evaltex_cli.protocols.matches import MATCH_TYPES, SideMatches
+from evaltex_cli.protocols.matches import MATCH_TYPES, Matches, SideMatches
 from evaltex_cli.protocols.object_warnings import ObjectWarning, of_large_boxes
-from evaltex_cli.protocols.tally import Tally, joined
+from evaltex_cli.protocols.tally import Tally, Totals, joined
 from evaltex_cli.records import Floats, ImageBatch, Ints, Objects
 
 Make: TypeAlias = "Callable[[Run, ImageBatch, Evidence], Any]"
@@ -114,17 +114,40 @@ class Sink(NamedTuple):
         return Sink(make, take, self.with_matches or other.with_matches)
 
 
-class ImageSink(NamedTuple):
-    """What is done with the results of the images of every batch."""
+class BatchImages(NamedTuple):
+    """A batch that was measured with matches, and what each of its images sums and scores."""
 
-    make: Callable[[Run, ImageBatch, Sequence[ImageResult]], Any]
-    """``make(run, batch, results)``, called where the batch is measured, as that of `Sink`."""
+    batch: ImageBatch
+    evidence: Evidence
+    totals: list[Totals]
+    scores: list[Scores]
+
+    @classmethod
+    def of(cls, run: Run, batch: ImageBatch, evidence: Evidence) -> BatchImages:
+        """Score each image of a batch."""
+        rows = list(evidence.tally.rows())
+        scores = [image_scores(run, row) for row in rows]
+        return cls(batch, evidence, [row.as_dict() for row in rows], scores)
+
+    @property
+    def matches(self) -> Matches:
+        """The matches of the batch's objects."""
+        if self.evidence.matches is None:
+            raise ValueError("evidence was made without matches")
+        return self.evidence.matches
+
+
+class ImageSink(NamedTuple):
+    """What is done with the images of every batch."""
+
+    make: Callable[[Run, BatchImages], Any]
+    """``make(run, images)``, called where the batch is measured, as that of `Sink`."""
     take: Callable[[Run, Any], None]
     """As that of `Sink`."""
 
 
 def sink_of_images(sinks: Sequence[ImageSink]) -> Sink:
-    """Return a sink that makes the results of images once, for all of these."""
+    """Return a sink that scores images once, for all of these."""
 
     def take(run: Run, made: Sequence[Any]) -> None:
         for sink, one in zip(sinks, made, strict=True):
@@ -134,13 +157,13 @@ def sink_of_images(sinks: Sequence[ImageSink]) -> Sink:
 
 
 def _make_of_images(
-    makes: Sequence[Callable[[Run, ImageBatch, Sequence[ImageResult]], Any]],
+    makes: Sequence[Callable[[Run, BatchImages], Any]],
     run: Run,
     batch: ImageBatch,
     evidence: Evidence,
 ) -> list[Any]:
-    results = list(image_results(run, batch, evidence))
-    return [make(run, batch, results) for make in makes]
+    images = BatchImages.of(run, batch, evidence)
+    return [make(run, images) for make in makes]
 
 
 def _make_both(
@@ -181,16 +204,14 @@ def image_results(
     """Yield each image's results from a batch's evidence with matches; of
     objects with boxes and texts if wanted.
     """
-    matches = evidence.matches
-    if matches is None:
-        raise ValueError("evidence was made without matches")
-    objects = _object_results(matches.gt, batch.gt, batch.det.ids, with_shapes)
-    detections = _object_results(matches.det, batch.det, batch.gt.ids, with_shapes)
-    for k, (name, tally) in enumerate(zip(batch.names, evidence.tally.rows(), strict=True)):
+    images = BatchImages.of(run, batch, evidence)
+    objects = _object_results(images.matches.gt, batch.gt, batch.det.ids, with_shapes)
+    detections = _object_results(images.matches.det, batch.det, batch.gt.ids, with_shapes)
+    for k, name in enumerate(batch.names):
         yield ImageResult(
             name=name,
-            totals=tally.as_dict(),
-            scores=image_scores(run, tally),
+            totals=images.totals[k],
+            scores=images.scores[k],
             objects=objects[batch.gt.offsets[k] : batch.gt.offsets[k + 1]],
             detections=detections[batch.det.offsets[k] : batch.det.offsets[k + 1]],
         )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 from evaltex_cli.evaluation.evaluation import ImageResult, ObjectResult
+from evaltex_cli.evaluation.tally import BatchImages
 from evaltex_cli.protocols.matches import MATCH_TYPES
 from evaltex_cli.report.inputs import DrawnSide
+from evaltex_cli.results.entry_columns import EntryColumns, json_numbers, sides
 from evaltex_cli.results.text_tables import JsonObject
 
 DECIMALS = 5
@@ -48,6 +51,27 @@ def objects(gt: JsonObject, det: Sequence[JsonObject]) -> str:
 def matches(image: ImageResult) -> str:
     """Return what one protocol says of an image's objects."""
     return text({"gt": _matches(image.objects), "det": _matches(image.detections)})
+
+
+def matches_of_batch(images: BatchImages) -> Iterator[str]:
+    """Yield the same of each image of a batch."""
+    for gt, det in zip(*map(_of_side, sides(images)), strict=True):
+        yield f'{{"gt":{gt},"det":{det}}}'
+
+
+def _of_side(side: EntryColumns) -> Iterator[str]:
+    types = list(map(str, side.types))
+    partners = [f"[{','.join(linked)}]" for linked in side.partners]
+    values = [
+        (text(name), json_numbers(list(map(short, column)))) for name, column in side.values.items()
+    ]
+    for start, stop in pairwise(side.offsets):
+        own = ",".join(f"{name}:[{','.join(texts[start:stop])}]" for name, texts in values)
+        yield (
+            f'{{"type":[{",".join(types[start:stop])}],'
+            f'"partners":[{",".join(partners[start:stop])}],'
+            f'"values":{{{own if stop > start else ""}}}}}'
+        )
 
 
 def _matches(entries: Sequence[ObjectResult]) -> JsonObject:

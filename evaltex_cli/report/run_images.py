@@ -10,12 +10,11 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from evaltex_cli.evaluation.evaluation import ImageResult
-from evaltex_cli.evaluation.tally import ImageSink, Run
+from evaltex_cli.evaluation.tally import BatchImages, ImageSink, Run
 from evaltex_cli.records import ImageBatch
 from evaltex_cli.report import image_json
 from evaltex_cli.report.inputs import numbers, sides_of
-from evaltex_cli.results.image_table import ImageTable, ImageTableBuilder, of_images
+from evaltex_cli.results.image_table import ImageTable, ImageTableBuilder, table_of_images
 
 _OBJECTS = ""
 """In place of a protocol's name: what all protocols share, objects and size with a tab between."""
@@ -70,22 +69,18 @@ class RunImages(ExitStack):
             yield objects, size, [[row.rstrip("\n")] for row in rows]
 
 
-def _of_batch(
-    first: str, run: Run, batch: ImageBatch, results: Sequence[ImageResult]
-) -> tuple[ImageTable, str, str]:
+def _of_batch(first: str, run: Run, images: BatchImages) -> tuple[ImageTable, str, str]:
     """Return the table of a batch and its lines; those of objects only by the first protocol."""
-    named = [_written(result) for result in results]
-    table = of_images(named, run.protocol.headline, with_objects=False)
-    matches = "".join(image_json.matches(result) + "\n" for result in results)
-    return table, matches, _objects(batch) if run.protocol.name == first else ""
+    table = table_of_images(run, images)
+    rows = table.rows._replace(names=list(map(_written, images.batch.names)))
+    matches = "".join(line + "\n" for line in image_json.matches_of_batch(images))
+    objects = _objects(images.batch) if run.protocol.name == first else ""
+    return table._replace(rows=rows, objects=None), matches, objects
 
 
-def _written(result: ImageResult) -> ImageResult:
-    """Return a result as its .json has it: names of files need not be Unicode."""
-    if result.name.isascii():
-        return result
-    name = result.name.encode("utf-8", "replace").decode("utf-8")
-    return ImageResult(name, result.totals, result.scores, result.objects, result.detections)
+def _written(name: str) -> str:
+    """Return a name as a result's .json has it: names of files need not be Unicode."""
+    return name if name.isascii() else name.encode("utf-8", "replace").decode("utf-8")
 
 
 def _objects(batch: ImageBatch) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.evaluation.evaluation import ImageResult, defined
-from evaltex_cli.evaluation.tally import Run, image_scores
+from evaltex_cli.evaluation.tally import BatchImages, Run
 from evaltex_cli.protocols.base import Evidence, EvidenceRows
 from evaltex_cli.protocols.matches import FALSE_POSITIVE, MATCH_TYPES
 from evaltex_cli.protocols.tally import Tally
@@ -147,10 +147,14 @@ def of_images(
 
 def table_of(run: Run, batch: ImageBatch, evidence: Evidence) -> ImageTable:
     """Return the table of a batch that was measured with matches."""
-    if evidence.matches is None:
-        raise ValueError("evidence was made without matches")
-    gt, det = evidence.matches
-    scores = [defined(image_scores(run, tally), tally.as_dict()) for tally in evidence.tally.rows()]
+    return table_of_images(run, BatchImages.of(run, batch, evidence))
+
+
+def table_of_images(run: Run, images: BatchImages) -> ImageTable:
+    """The same of a batch whose images are scored."""
+    batch, evidence = images.batch, images.evidence
+    gt, det = images.matches
+    scores = list(map(defined, images.scores, images.totals))
     false_positives = np.bincount(
         batch.det.image[det.types == FALSE_POSITIVE], minlength=len(batch.names)
     )

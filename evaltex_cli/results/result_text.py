@@ -10,10 +10,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult, ObjectResult
-from evaltex_cli.evaluation.tally import Run
+from evaltex_cli.evaluation.tally import BatchImages, Run
 from evaltex_cli.protocols.base import Scores
+from evaltex_cli.protocols.matches import IGNORED
 from evaltex_cli.protocols.tally import Totals
+from evaltex_cli.results.entry_columns import EntryColumns, sides
 
+_LOCAL = ("coverage", "accuracy", "split")
 _MATCH_COUNTS = ("one_to_one", "one_to_many", "many_to_one", "many_to_many", "missed", "ignored")
 
 
@@ -30,18 +33,75 @@ def dataset(evaluation: Evaluation) -> str:
 
 def image(result: ImageResult, run: Run) -> str:
     """Return the text of an image's file."""
+    lines = _head(run, result.name, result.totals, result.scores)
     if run.protocol.name == "evaltex":
         level = run.parameters.print_level
-        lines = [f"EvaLTex statistics - image {result.name}"]
-        lines += _original_statistics(result.totals, result.scores, level, True)
-        lines += ["", "Local evaluation", *_original_objects(result, level)]
+        lines += _original_objects(result, level)
         lines += ["", "Detections", *_original_detections(result)] if level >= 2 else []
     else:
-        lines = [f"{run.protocol.title} - statistics - image {result.name}"]
-        lines += _statistics(result.totals, result.scores)
-        lines += ["", "Local evaluation", *_local("GT object", result.objects, "Detections")]
+        lines += _local("GT object", result.objects, "Detections")
         lines += ["", "Detections", *_local("Detection", result.detections, "GT objects")]
     return "\n".join(lines) + "\n"
+
+
+def of_batch(run: Run, images: BatchImages) -> list[tuple[str, str]]:
+    """Return names and texts of a batch's images, which are those of `image`."""
+    gt, det = sides(images)
+    if run.protocol.name == "evaltex":
+        level = run.parameters.print_level
+        objects = gt.images(_original_entries(gt, level), "")
+        detections = det.images(_matched("Detection", det, "GT objects") if level >= 2 else [], "")
+        between = "\nDetections\n" if level >= 2 else ""
+    else:
+        objects = gt.images(_entries("GT object", gt, "Detections"), "")
+        detections = det.images(_entries("Detection", det, "GT objects"), "")
+        between = "\nDetections\n"
+    heads = zip(images.batch.names, images.totals, images.scores, strict=True)
+    return [
+        (head[0], "\n".join(_head(run, *head)) + f"\n{of_gt}{between}{of_det}")
+        for head, of_gt, of_det in zip(heads, objects, detections, strict=True)
+    ]
+
+
+def _head(run: Run, name: str, totals: Totals, scores: Scores) -> list[str]:
+    """The lines of an image before those of its objects."""
+    if run.protocol.name == "evaltex":
+        lines = [f"EvaLTex statistics - image {name}"]
+        lines += _original_statistics(totals, scores, run.parameters.print_level, True)
+    else:
+        lines = [f"{run.protocol.title} - statistics - image {name}"]
+        lines += _statistics(totals, scores)
+    return [*lines, "", "Local evaluation"]
+
+
+def _original_entries(side: EntryColumns, level: int) -> list[str]:
+    """The lines of `_original_objects`, each with its end; of an ignored object none."""
+    columns = ([number(value or 0.0) for value in side.values[name]] for name in _LOCAL)
+    rows = zip(side.ids, *columns, strict=True)
+    texts = list(map("GT object %d\nCoverage = %s Accuracy = %s Split = %s\n".__mod__, rows))
+    if level >= 2:
+        matched = _matched("", side, "Detections")
+        texts = [
+            text + match.partition("\n")[2] for text, match in zip(texts, matched, strict=True)
+        ]
+    return ["" if code == IGNORED else text for code, text in zip(side.types, texts, strict=True)]
+
+
+def _matched(what: str, side: EntryColumns, partners: str) -> list[str]:
+    """The lines that name an object and its partners, each with its end."""
+    linked = map(", ".join, side.partners)
+    template = f"{what} %d\nMatch = %s {partners} = {{%s}}\n"
+    return list(map(template.__mod__, zip(side.ids, side.matches, linked, strict=True)))
+
+
+def _entries(what: str, side: EntryColumns, partners: str) -> list[str]:
+    """The lines of `_local`, each with its end."""
+    texts = _matched(what, side, partners)
+    if not side.values:
+        return texts
+    template = " ".join(f"{_title(name)} = %s" for name in side.values) + "\n"
+    rows = zip(*(map(_shown, column) for column in side.values.values()), strict=True)
+    return [text + template % row for text, row in zip(texts, rows, strict=True)]
 
 
 def _original_statistics(
@@ -94,7 +154,7 @@ def _original_objects(result: ImageResult, level: int) -> Iterator[str]:
     for entry in result.objects:
         if entry.match == "ignored":
             continue
-        values = (number(entry.values[name] or 0.0) for name in ("coverage", "accuracy", "split"))
+        values = (number(entry.values[name] or 0.0) for name in _LOCAL)
         yield f"GT object {entry.id}"
         yield "Coverage = {} Accuracy = {} Split = {}".format(*values)
         if level >= 2:

@@ -15,12 +15,11 @@ from typing import Any, TextIO, TypeAlias
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult
 from evaltex_cli.evaluation.inputs import options_of
-from evaltex_cli.evaluation.tally import Run
+from evaltex_cli.evaluation.tally import BatchImages, Run
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.files.image_names import unfit_for_files
 from evaltex_cli.protocols.base import Protocol
-from evaltex_cli.records import ImageBatch
-from evaltex_cli.results import result_text
+from evaltex_cli.results import entry_columns, result_text
 from evaltex_cli.results.extras import SCHEMA, Extras
 from evaltex_cli.results.stored_images import PARTNERS, entry_of
 from evaltex_cli.runtime.moves import remove_tree
@@ -45,9 +44,7 @@ def result_names(protocol: Protocol) -> list[str]:
     ]
 
 
-def image_files(
-    folder: Path | None, run: Run, _: ImageBatch, results: Iterable[ImageResult]
-) -> ImageFiles:
+def image_files(folder: Path | None, run: Run, images: BatchImages) -> ImageFiles:
     """Write a file for each image of a batch; in whatever process the batch is measured.
 
     Parameters
@@ -60,11 +57,23 @@ def image_files(
     ImageFiles
         The images' JSON, and their files where they were not written.
     """
-    lines, texts = of_images(run, results)
+    lines, texts = "".join(_json_lines(images)), result_text.of_batch(run, images)
     if folder is None:
         return lines, texts
     write_images(folder / run.protocol.name, texts)
     return lines, []
+
+
+def _json_lines(images: BatchImages) -> Iterator[str]:
+    """Yield the lines of `json_line`."""
+    of_sides = [
+        side.images(entry_columns.json_entries(side, partners))
+        for side, partners in zip(entry_columns.sides(images), PARTNERS.values(), strict=True)
+    ]
+    heads = zip(images.batch.names, images.totals, images.scores, strict=True)
+    for (name, totals, scores), objects, detections in zip(heads, *of_sides, strict=True):
+        head = _compact({"name": name, "totals": totals, "scores": scores})
+        yield f'{head[:-1]},"objects":[{objects}],"detections":[{detections}]}}\n'
 
 
 def of_images(run: Run, results: Iterable[ImageResult]) -> ImageFiles:

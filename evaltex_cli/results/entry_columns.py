@@ -1,0 +1,81 @@
+"""The objects of a batch as columns, of which result files and reports are made: in bulk,
+without an object in Python for each.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from evaltex_cli.evaluation.tally import BatchImages
+from evaltex_cli.protocols.matches import MATCH_TYPES, SideMatches
+from evaltex_cli.records import Floats, Ints, Objects
+
+_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
+
+
+class EntryColumns(NamedTuple):
+    """One side of a batch, in lists of n objects."""
+
+    ids: list[int]
+    types: list[int]
+    """Indices into `MATCH_TYPES`."""
+    partners: list[list[str]]
+    """IDs of what each was matched with."""
+    values: Mapping[str, list[float | None]]
+    """The protocol's own values; None where undefined."""
+    offsets: list[int]
+    """Image k's are ``offsets[k]:offsets[k + 1]``."""
+
+    @property
+    def matches(self) -> list[str]:
+        """The names of the match types."""
+        return [MATCH_TYPES[code] for code in self.types]
+
+    def images(self, texts: list[str], separator: str = ",") -> Iterator[str]:
+        """Yield the texts of each image's objects, joined."""
+        for start, stop in pairwise(self.offsets):
+            yield separator.join(texts[start:stop])
+
+
+def sides(images: BatchImages) -> tuple[EntryColumns, EntryColumns]:
+    """Return objects and detections of a batch."""
+    batch, matches = images.batch, images.matches
+    return (
+        _side(matches.gt, batch.gt, batch.det.ids),
+        _side(matches.det, batch.det, batch.gt.ids),
+    )
+
+
+def _side(matches: SideMatches, own: Objects, partner_ids: Ints) -> EntryColumns:
+    linked = list(map(str, partner_ids[matches.partners].tolist()))
+    return EntryColumns(
+        own.ids.tolist(),
+        matches.types.tolist(),
+        [linked[start:stop] for start, stop in pairwise(matches.offsets.tolist())],
+        {name: _or_none(values) for name, values in matches.values.items()},
+        own.offsets.tolist(),
+    )
+
+
+def _or_none(values: Floats) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in values.tolist()]
+
+
+def json_numbers(values: list[Any]) -> list[str]:
+    """Return numbers, and None, as JSON."""
+    return _ENCODER.encode(values)[1:-1].split(",")
+
+
+def json_entries(side: EntryColumns, partners: str) -> list[str]:
+    """Return what a result's .json says of each object, as `stored_images.entry_of`; `partners` is
+    the name of its partners there.
+    """
+    template = f'{{"id":%d,"match":"%s","{partners}":[%s]'
+    template += "".join(f',"{name}":%s' for name in side.values) + "}"
+    linked = map(",".join, side.partners)
+    columns = map(json_numbers, side.values.values())
+    return list(map(template.__mod__, zip(side.ids, side.matches, linked, *columns, strict=False)))

@@ -1,0 +1,68 @@
+"""What is written of a batch's images in bulk is what is written of each."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from pathlib import Path
+
+import pytest
+import scenes
+
+from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
+from evaltex_cli.evaluation.inputs import open_inputs
+from evaltex_cli.evaluation.tally import ImageSink, Sink, image_results, sink_of_images
+from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.protocols import PROTOCOLS, config
+from evaltex_cli.report import image_json
+from evaltex_cli.results import image_table, result_text, writer
+
+
+@pytest.mark.parametrize("level", [0, 2], ids=["short", "long"])
+def test_images_in_bulk_are_as_one_by_one(tmp_path: Path, level: int) -> None:
+    paths = tmp_path / "gt.txt", tmp_path / "det.txt"
+    for path, text in zip(paths, scenes.random_scene(level, images=12, polygons=True), strict=True):
+        path.write_text(text, encoding="utf-8")
+    runs = runs_of(
+        {
+            name: config.checked(name, {"print_level": level} if name == "evaltex" else {})
+            for name in PROTOCOLS
+        }
+    )
+    in_bulk, one_by_one = {}, {}
+
+    def lines_of(run, images):
+        lines, texts = writer.image_files(None, run, images)
+        table = image_table.table_of_images(run, images)
+        return lines, texts, list(image_json.matches_of_batch(images)), table
+
+    def slowly(run, batch, evidence):
+        results = list(image_results(run, batch, evidence))
+        lines = "".join(writer.json_line(one) + "\n" for one in results)
+        texts = [(one.name, result_text.image(one, run)) for one in results]
+        table = image_table.of_images(results, run.protocol.headline, with_objects=True)
+        return lines, texts, list(map(image_json.matches, results)), table
+
+    def take(into, run, made):
+        into.setdefault(run.protocol.name, []).append(made)
+
+    bulk = sink_of_images([ImageSink(lines_of, partial(take, in_bulk))])
+    sink = bulk.and_also(Sink(slowly, partial(take, one_by_one)))
+    evaluate_inputs(open_inputs(*paths, InputOptions()), runs, sink)
+    assert set(in_bulk) == set(one_by_one) >= {"evaltex", "iou", "cleval", "popeval"}
+    for name, made in in_bulk.items():
+        for ours, theirs in zip(made, one_by_one[name], strict=True):
+            assert ours[:3] == theirs[:3]
+            assert plain(ours[3]) == plain(theirs[3])
+
+
+def plain(table):
+    """A table as lists, None for NaN."""
+    rows = table.rows
+    columns = {**rows.columns, **table.scores, **table.known_objects.values}
+    numbers = {
+        name: [None if math.isnan(value) else value for value in column.ravel().tolist()]
+        for name, column in columns.items()
+    }
+    counts, offsets = table.counts.tolist(), table.offsets.tolist()
+    return list(rows.names), numbers, counts, offsets, table.known_objects.ids.tolist()
