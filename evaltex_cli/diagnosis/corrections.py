@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evaltex_cli.diagnosis.correction_texts import joined_text, words_of_pieces
 from evaltex_cli.diagnosis.drawn import Drawn, Side, joined, overlaid, replaced, united
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, OF_OBJECTS, Mistakes
 from evaltex_cli.diagnosis.selection import Repaired
@@ -50,16 +51,39 @@ class _Made(NamedTuple):
     confidences: Floats
 
 
-class Sides(NamedTuple):
-    """The outlines of both sides of a batch, which all repairs of it need."""
+class _Overlays(NamedTuple):
+    """Outlines of the detection and the object of some links."""
+
+    drawn: Drawn
+    row: Ints
+    """(p,) which of the outlines each link has."""
+
+    def of(self, links: Ints) -> Drawn:
+        """Return those of some links."""
+        return self.drawn.rows(self.row[links])
+
+
+class _Sides(NamedTuple):
+    """What all repairs of a batch need: the outlines of both sides, and what links become."""
 
     gt: Side
     det: Side
+    cut: _Overlays
+    """Of links of merged and of loose detections: the intersection."""
+    grown: _Overlays
+    """Of links of tight objects: detection and object joined."""
 
     @classmethod
-    def of(cls, batch: ImageBatch, as_boxes: bool = False) -> Sides:
-        """Return those of a batch, polygons as they are or as their bounding boxes."""
-        return cls(Side(batch.gt, as_boxes), Side(batch.det, as_boxes))
+    def of(cls, batch: ImageBatch, mistakes: Mistakes, as_boxes: bool) -> _Sides:
+        """Take polygons as they are or as their bounding boxes."""
+        gt, det = Side(batch.gt, as_boxes), Side(batch.det, as_boxes)
+        is_cut = (mistakes.merged | mistakes.loose)[mistakes.det]
+        is_grown = mistakes.tight[mistakes.gt]
+        cut, grown = (
+            _Overlays(overlay(det, mistakes.det[which], gt, mistakes.gt[which]), which.cumsum() - 1)
+            for overlay, which in ((_cut, is_cut), (_grown, is_grown))
+        )
+        return cls(gt, det, cut, grown)
 
 
 class _Change(NamedTuple):
@@ -78,12 +102,12 @@ def repairs(batch: ImageBatch, mistakes: Mistakes, as_boxes: bool) -> list[Repai
     The repair of all kinds has only the images with several kinds, as in the others it is the
     repair of the one kind that they have.
     """
-    sides = Sides.of(batch, as_boxes)
-    changes = {kind: _change(_Repair(batch, mistakes, (kind,), sides)) for kind in ERROR_TYPES}
+    sides, everywhere = _Sides.of(batch, mistakes, as_boxes), np.ones(len(batch.names), dtype=bool)
+    changes = {
+        kind: _change(_Repair(batch, mistakes, (kind,), sides, everywhere)) for kind in ERROR_TYPES
+    }
     has_several = np.sum([change.images for change in changes.values()], axis=0) > 1
-    several = mistakes.of_images(batch, has_several)
-    of_all = _change(_Repair(batch, several, ERROR_TYPES, sides))
-    changes[ALL_TYPES] = of_all._replace(images=has_several)
+    changes[ALL_TYPES] = _change(_Repair(batch, mistakes, ERROR_TYPES, sides, has_several))
     kinds = list(changes)
     objects = np.diff(batch.gt.offsets) + np.diff(batch.det.offsets)
     sizes = np.array([objects[change.images].sum() for change in changes.values()])
@@ -125,19 +149,21 @@ def repaired(
     text. United pieces have their texts in reading order, with blanks between where the object's
     own text has any.
     """
-    repair = _Repair(batch, mistakes, kinds, Sides.of(batch, as_boxes))
+    sides, everywhere = _Sides.of(batch, mistakes, as_boxes), np.ones(len(batch.names), dtype=bool)
+    repair = _Repair(batch, mistakes, kinds, sides, everywhere)
     return _stacked(batch, {ALL_TYPES: _change(repair)})
 
 
 def _change(repair: _Repair) -> _Change:
-    batch, mistakes, kinds, sides = repair
+    batch = repair.batch
     of_relations, related = _of_relations(repair)
     of_outlines, reshaped = _of_outlines(repair)
     made, gone = [*of_relations, *of_outlines], related | reshaped
-    for kind in {"false", "duplicate"} & set(kinds):
-        gone |= getattr(mistakes, kind)
-    if "missed" in kinds:
-        made.append(_of_missed(batch, np.flatnonzero(mistakes.missed), sides.gt))
+    for kind in {"false", "duplicate"} & set(repair.kinds):
+        gone |= getattr(repair.mistakes, kind) & repair.images[batch.det.image]
+    if "missed" in repair.kinds:
+        missed = np.flatnonzero(repair.mistakes.missed & repair.images[batch.gt.image])
+        made.append(_of_missed(batch, missed, repair.sides.gt))
     images = np.zeros(len(batch.names), dtype=bool)
     images[batch.det.image[gone]] = True
     for part in made:
@@ -151,7 +177,9 @@ class _Repair(NamedTuple):
     batch: ImageBatch
     mistakes: Mistakes
     kinds: Collection[str]
-    sides: Sides
+    sides: _Sides
+    images: Bools
+    """(images,) bool. Where it is to be repaired."""
 
     def linked(self, kind: str) -> Bools:
         """(p,) which links are of objects or detections of a kind, if it is to be repaired."""
@@ -160,7 +188,7 @@ class _Repair(NamedTuple):
             return np.zeros(len(mistakes.gt), dtype=bool)
         of_link = mistakes.gt if kind in OF_OBJECTS else mistakes.det
         linked: Bools = getattr(mistakes, kind)[of_link]
-        return linked
+        return linked & self.images[self.batch.det.image[mistakes.det]]
 
     def made(self, place: Ints, drawn: Drawn, texts: Texts, confidences: Floats) -> _Made:
         """Return detections in the places of these of the batch."""
@@ -179,7 +207,7 @@ def _of_missed(batch: ImageBatch, missed: Ints, gt: Side) -> _Made:
 
 def _of_relations(repair: _Repair) -> tuple[list[_Made], Bools]:
     """Repair split and merged; return what is made, and which detections gave way."""
-    batch, mistakes, (gt, det) = repair.batch, repair.mistakes, repair.sides
+    batch, mistakes, sides = repair.batch, repair.mistakes, repair.sides
     is_cut, is_united = repair.linked("merged"), repair.linked("split")
     gone = np.zeros(batch.det.count, dtype=bool)
     links = np.flatnonzero(is_cut | is_united)
@@ -188,9 +216,9 @@ def _of_relations(repair: _Repair) -> tuple[list[_Made], Bools]:
     i, j = mistakes.gt[links], mistakes.det[links]
     gone[j] = True
     cut = np.flatnonzero(is_cut[links])
-    drawn = replaced(det.drawn.rows(j), cut, _cut(det, j[cut], gt, i[cut]))
+    drawn = replaced(sides.det.drawn.rows(j), cut, sides.cut.of(links[cut]))
     texts = [batch.det.texts[k] for k in j.tolist()]
-    for k, text in zip(cut.tolist(), _words(batch, i[cut], j[cut]), strict=True):
+    for k, text in zip(cut.tolist(), words_of_pieces(batch, i[cut], j[cut]), strict=True):
         texts[k] = text
     alone = np.flatnonzero((is_cut & ~is_united)[links])
     of_cut = repair.made(
@@ -231,7 +259,7 @@ def _of_groups(repair: _Repair, links: Ints, group: Ints, pieces: _Pieces) -> _M
     )
     bounds = parts.bounds()
     joined_by_group = [
-        _joined(bounds[a:b], texts[a:b], batch.gt, objects[c:d])
+        joined_text(bounds[a:b], texts[a:b], batch.gt, objects[c:d])
         for a, b, c, d in zip(
             starts.tolist(), ends, object_starts.tolist(), object_ends, strict=True
         )
@@ -252,13 +280,18 @@ def _first_of_each(group: Ints, member: Ints) -> Ints:
 
 def _of_outlines(repair: _Repair) -> tuple[list[_Made], Bools]:
     """Repair loose and tight; return what is made, and which detections gave way."""
-    batch, mistakes, (gt, det) = repair.batch, repair.mistakes, repair.sides
+    batch, mistakes, sides = repair.batch, repair.mistakes, repair.sides
     cut, grown = repair.linked("loose"), repair.linked("tight")
     made = []
-    for which, reshaped in ((cut & ~grown, _cut), (grown & ~cut, _grown), (cut & grown, _replaced)):
-        i, j = mistakes.gt[which], mistakes.det[which]
-        if len(i):
-            drawn, texts = reshaped(det, j, gt, i), packed(batch.det.texts)[j]
+    for which, reshaped in (
+        (cut & ~grown, sides.cut.of),
+        (grown & ~cut, sides.grown.of),
+        (cut & grown, lambda links: sides.gt.drawn.rows(mistakes.gt[links])),
+    ):
+        links = np.flatnonzero(which)
+        j = mistakes.det[links]
+        if len(links):
+            drawn, texts = reshaped(links), packed(batch.det.texts)[j]
             made.append(repair.made(j, drawn, texts, confidences_of(batch.det)[j]))
     gone = np.zeros(batch.det.count, dtype=bool)
     gone[mistakes.det[cut | grown]] = True
@@ -288,10 +321,6 @@ def _grown(det: Side, j: Ints, gt: Side, i: Ints) -> Drawn:
     return overlaid("union", np.concatenate([low, high], axis=1), det, j, gt, i)
 
 
-def _replaced(det: Side, j: Ints, gt: Side, i: Ints) -> Drawn:
-    return gt.drawn.rows(i)
-
-
 def _components(mistakes: Mistakes, united: Bools) -> Ints:
     """(p,) a number for each link, the same for links that hang together by split objects."""
     gt, det = mistakes.gt[united], mistakes.det[united]
@@ -305,42 +334,6 @@ def _components(mistakes: Mistakes, united: Bools) -> Ints:
         np.minimum.at(label, gt, lowest[det])
         if (label == before).all():
             return label[mistakes.gt]
-
-
-def _words(batch: ImageBatch, gt: Ints, det: Ints) -> list[str]:
-    """The text of each piece of a cut detection: one word in reading order if
-    there are as many, else all of it.
-    """
-    result = [batch.det.texts[j] for j in det.tolist()]
-    groups: dict[int, list[int]] = {}
-    for k, j in enumerate(det.tolist()):
-        groups.setdefault(j, []).append(k)
-    for j, members in groups.items():
-        words = result[members[0]].split()
-        if len(words) == len(members):
-            boxes = batch.gt.boxes[gt[members]]
-            for word, at in zip(words, _reading_order(boxes, batch.det.boxes[[j]]), strict=True):
-                result[members[at]] = word
-    return result
-
-
-def _joined(boxes: Floats, texts: list[str], gt: Objects, objects: Ints) -> str:
-    """The texts of pieces, (n, 4) boxes, in reading order."""
-    several_words = len(objects) > 1 or len(gt.texts[objects[0]].split()) > 1
-    order = _reading_order(boxes, gt.boxes[objects])
-    return (" " if several_words else "").join(texts[k] for k in order)
-
-
-def _reading_order(boxes: Floats, around: Floats) -> list[int]:
-    """Order of boxes along the longer side of what is around them: from the
-    left, or from the top.
-    """
-    width, height = around[:, 2:].max(axis=0) - around[:, :2].min(axis=0)
-    axis = 0 if width >= height else 1
-    order: list[int] = np.lexsort(
-        (boxes[:, 1 - axis], boxes[:, axis] + boxes[:, axis + 2])
-    ).tolist()
-    return order
 
 
 def _stacked(batch: ImageBatch, changes: Mapping[str, _Change]) -> Repaired:

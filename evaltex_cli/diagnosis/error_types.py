@@ -58,16 +58,6 @@ class Mistakes:
         """Number of objects or detections of a kind."""
         return int(getattr(self, kind).sum())
 
-    def of_images(self, batch: ImageBatch, which: Bools) -> Mistakes:
-        """Return only the mistakes in some images, (images,) bool; objects keep their places."""
-        of_gt, of_det = which[batch.gt.image], which[batch.det.image]
-        links = of_gt[self.gt]
-        columns = {
-            kind: getattr(self, kind) & (of_gt if kind in OF_OBJECTS else of_det)
-            for kind in ERROR_TYPES
-        }
-        return Mistakes(gt=self.gt[links], det=self.det[links], **columns)
-
 
 def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
     """Classify every object and detection of a batch of boxes and polygons.
