@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -104,6 +103,8 @@ def of_error(error: Exception) -> list[str]:
 
 
 def _advice() -> str:
+    import shlex  # which a run without a fault does without
+
     context = click.get_current_context(silent=True)
     given = context.params if context is not None else {}
     inputs = [given[name] for name in ("gt", "det") if isinstance(given.get(name), Path)]

@@ -337,7 +337,7 @@ def test_overall_scores_are_rounded_once() -> None:
 
 
 def test_logarithms_are_rounded_correctly() -> None:
-    counts = np.array([[1, 3, 2], [10, 3, 997]])
+    counts = np.array([[1, 3, 2], [10, 3, 997], [4, 5, 6], [7, 8, 9]])
     expected = [[float(decimal.Decimal(count).ln()) for count in row] for row in counts.tolist()]
     assert natural_log(counts).tolist() == expected
     assert natural_log(np.array([3])).tolist() == [1.0986122886681098]
