@@ -65,11 +65,18 @@ class PictureFolder(_Folder):
 
 
 class OutputFile(_Named):
-    """A file to write; `kind` is one of `beginnings.KINDS`."""
+    """A file to write; `kind` is one of `beginnings.KINDS`. For other tools `-` is stdout, so no
+    file gets this name by mistake.
+    """
 
     def __init__(self, kind: str) -> None:
         super().__init__()
         self.kind = kind
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if os.fspath(value) == "-":
+            self.fail("- is not stdout here; give the name of a file (./- is one).", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class ImageList(Input):

@@ -13,6 +13,7 @@ from evaltex_cli.conversion.patches import KINDS, SCHEMA, AuditedObject, Entry, 
 from evaltex_cli.errors import FaultLog, FormatError, InputError, quote
 from evaltex_cli.formats.documents import safe_json
 from evaltex_cli.formats.documents.safe_json import Item, Record, Vertices, WholeNumber
+from evaltex_cli.formats.files.image_names import is_unicode
 from evaltex_cli.runtime.input_files import read_regular
 
 LARGEST = 1 << 28
@@ -136,6 +137,8 @@ def _object(one: _Object, *where: str | int) -> AuditedObject:
             "the upper left and the lower right corner of a box",
             (*where, "vertices"),
         )
+    if not is_unicode(one.text):
+        raise FormatError(f"{quote(one.text)}, which is no Unicode text", "text", (*where, "text"))
     return AuditedObject(vertices, one.text, _flag(one.dont_care, *where, "dont_care"))
 
 
@@ -146,15 +149,18 @@ def _flag(value: Any, *where: str | int) -> bool:
 
 
 def _refuse_twice(entries: Sequence[Entry], place: str, faults: FaultLog) -> None:
-    """Add a fault for each object that two accepted entries change."""
-    first: dict[tuple[str, int], int] = {}
+    """Add a fault for each object that two accepted entries change, and for each that two add."""
+    first: dict[tuple[str, int | AuditedObject], int] = {}
     for k, one in enumerate(entries):
-        for number in one.objects if one.accept else ():
-            before = first.setdefault((one.image, number), k)
+        changed = one.objects or one.proposed if one.accept else ()
+        for each in dict.fromkeys(changed):
+            before = first.setdefault((one.image, each), k)
             if before != k:
+                what = f"changes the same object {each}" if one.objects else "adds the same object"
+                preposition = "of" if one.objects else "to"
                 found = (
-                    f"accepted, as is suspects[{before}], which changes the same object {number} of"
-                    f" image {quote(one.image)}"
+                    f"accepted, as is suspects[{before}], which {what} {preposition} image"
+                    f" {quote(one.image)}"
                 )
                 expected = "one accepted entry for each object; set one of the two to false"
                 faults.add(place, None, found, expected, where=("suspects", k))

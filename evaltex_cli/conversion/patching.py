@@ -30,6 +30,7 @@ BLOCK_IMAGES = 1024
 APPLIED = "{count} accepted entr[y|ies] of the patch applied"
 LEFT = "{count} entr[y|ies] of the patch [is|are] not accepted and [changes|change] nothing"
 NONE = "no entry of the patch is accepted, so the objects are those of the ground truth"
+NONE_HERE = "no accepted entry of the patch is of the images that are written"
 MASKS = (
     "masks cannot be patched, as a patch has vertices and no pixels; give a ground truth of boxes"
     " or polygons"
@@ -173,7 +174,9 @@ def patched(blocks: Iterable[Block], patch: Patch, path: Path, job: Job) -> Iter
     for k, one in enumerate(patch.entries):
         if one.accept:
             pending[one.image].append(k)
-    accepted = sum(map(len, pending.values()))
+    written = set(job.names)
+    of_written = [one.accept for one in patch.entries if one.image in written]
+    accepted = sum(of_written)
     for block in blocks:
         objects = block.images.objects
         contents = contents_of(objects)
@@ -193,8 +196,9 @@ def patched(blocks: Iterable[Block], patch: Patch, path: Path, job: Job) -> Iter
             found = f"image {quote(name)}, which the ground truth does not have"
             _add(faults, str(path), k, found, "one of its images")
     _refuse_other(patch.ground_truth, identity.ground_truth, path, job.place, faults)
-    job.lost[APPLIED if accepted else NONE] += accepted or 1
-    job.lost[LEFT] += len(patch.entries) - accepted
+    nothing = NONE_HERE if any(one.accept for one in patch.entries) else NONE
+    job.lost[APPLIED if accepted else nothing] += accepted or 1
+    job.lost[LEFT] += len(of_written) - accepted
 
 
 @dataclass(frozen=True, slots=True)

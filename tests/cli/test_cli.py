@@ -451,6 +451,10 @@ def test_order_of_images_changes_no_byte_of_the_scores() -> None:
         ("'' det.txt res", "'GT': is empty; give a path"),
         ("gt.txt det.txt ''", "'RES_DIR': is empty; give a path"),
         ("gt.txt det.txt res --junit ''", "'--junit': is empty; give a path"),
+        (
+            "gt.txt det.txt res --junit -",
+            "'--junit': - is not stdout here; give the name of a file",
+        ),
         ("report ''", "is empty; give a path"),
         ("compare gt.txt det.txt ''", "is empty; give a path"),
         (

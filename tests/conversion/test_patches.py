@@ -136,13 +136,22 @@ def test_nothing_changes_but_what_is_accepted() -> None:
 
 
 def test_of_some_images_only() -> None:
-    """The patch is of all images, and applied first."""
+    """The patch is of all images, and applied first; only their entries are counted."""
     Path("names.txt").write_text("img_2\n")
-    write(entry("img_1", (2,)), entry("img_2", (1,), WORD))
+    write(entry("img_1", (2,)), entry("img_1", (1,), accept=False), entry("img_2", (1,), WORD))
     result = patch("--only", "names.txt")
-    assert "note: 2 accepted entries of the patch applied" in result.stderr
+    assert "note: 1 accepted entry of the patch applied" in result.stderr
+    assert "not accepted" not in result.stderr
     assert "new.txt: 1 image, 1 object" in result.stdout
     assert objects_of("new.txt") == {"img_2": [(1, 1, WORD)]}
+
+
+def test_of_images_without_an_accepted_entry() -> None:
+    Path("names.txt").write_text("img_2\n")
+    write(entry("img_1", (2,)), entry("img_2", (1,), WORD, accept=False))
+    stderr = " ".join(patch("--only", "names.txt").stderr.split())
+    assert "no accepted entry of the patch is of the images that are written" in stderr
+    assert "1 entry of the patch is not accepted" in stderr
 
 
 def test_without_an_accepted_entry() -> None:
@@ -221,6 +230,19 @@ def test_two_accepted_entries_on_one_object() -> None:
     expected = "p.json: suspects[1]: accepted, as is suspects[0], which changes the same object 2"
     assert expected in result.stderr
     write(both[0], replace(both[1], accept=False))
+    assert patch().exit_code == 0
+
+
+def test_two_accepted_entries_that_add_one_object() -> None:
+    twice = entry("img_1", (), WORD), entry("img_1", (), WORD)
+    write(*twice, entry("img_2", (), WORD))
+    result = patch()
+    assert result.exit_code == 2
+    expected = (
+        "p.json: suspects[1]: accepted, as is suspects[0], which adds the same object to image"
+    )
+    assert expected in result.stderr
+    write(twice[0], replace(twice[1], accept=False), entry("img_2", (), WORD))
     assert patch().exit_code == 0
 
 
@@ -311,6 +333,7 @@ FAULTY_ENTRIES: list[tuple[dict[str, Any], str]] = [
     ({"proposed": [{"vertices": [[0, 0], [1, 1e99], [2, 2]], "text": "", "dont_care": False}]}, "suspects[0].proposed[0].vertices[1][1]: 1e+99"),
     ({"proposed": [{"vertices": [[5, 5], [1, 1]], "text": "", "dont_care": False}]}, "suspects[0].proposed[0].vertices: a second corner"),
     ({"proposed": [{"vertices": [[5, 5], [9, 9]], "text": None, "dont_care": False}]}, "suspects[0].proposed[0].text"),
+    ({"proposed": [{"vertices": [[5, 5], [9, 9]], "text": "a\ud800", "dont_care": False}]}, "suspects[0].proposed[0].text: 'a\\ud800', which is no Unicode text"),
     ({"proposed": [{"vertices": [[5, 5], [9, 9]], "text": "", "dont_care": 0}]}, "suspects[0].proposed[0].dont_care: 0"),
 ]  # fmt: skip
 
