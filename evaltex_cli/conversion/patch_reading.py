@@ -152,8 +152,8 @@ def _refuse_twice(entries: Sequence[Entry], place: str, faults: FaultLog) -> Non
     """Add a fault for each object that two accepted entries change, and for each that two add."""
     first: dict[tuple[str, int | AuditedObject], int] = {}
     for k, one in enumerate(entries):
-        changed = one.objects or one.proposed if one.accept else ()
-        for each in dict.fromkeys(changed):
+        changed: Sequence[int | AuditedObject] = one.objects or one.proposed
+        for each in dict.fromkeys(changed if one.accept else ()):
             before = first.setdefault((one.image, each), k)
             if before != k:
                 what = f"changes the same object {each}" if one.objects else "adds the same object"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 from evaltex_cli.display import Record
@@ -16,32 +15,17 @@ from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import load
 from evaltex_cli.reconciliation.figures import NAMES, Figure
+from evaltex_cli.reconciliation.prediction import Scored, promising
 from evaltex_cli.reconciliation.settings import Change, Setting, alternatives, settings
 from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.runtime.progress import tracked
 
-AT_ONCE = 64
+AT_ONCE = 256
 """Settings that are scored while the inputs are read once."""
-MOST_CHANGES = 3
-MOST_SETTINGS = 600
-"""Settings with several changes that are tried, of the protocols that come nearest."""
-PROTOCOLS_CHANGED = 2
-"""Protocols of which settings with several changes are tried."""
+MOST_CHANGES = 4
+FIRST = 100
+"""Settings with several changes that are tried before others with as many."""
 NEAREST = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Scored(Record):
-    """A setting and the scores that it gives; differences are scores less figures."""
-
-    setting: Setting
-    scores: dict[str, float]
-    differences: dict[str, float]
-
-    @property
-    def distance(self) -> float:
-        """The largest difference."""
-        return max(map(abs, self.differences.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +86,13 @@ def search(
         if any(work.fits(one) for one in scored):
             break
         if count == 1:
-            for name in able:
-                scored += work.scored(list(settings(name, changes[name], 1)))
-            continue
-        near = sorted(scored, key=lambda one: one.distance)
-        names = list(dict.fromkeys(one.setting.protocol for one in near))[:PROTOCOLS_CHANGED]
-        for name in names:
-            ordered = _by_distance(name, changes[name], near)
-            more = islice(settings(name, ordered, count), MOST_SETTINGS // len(names))
-            scored += work.scored(list(more))
+            parts = [[one for name in able for one in settings(name, changes[name], 1)]]
+        else:
+            tried = promising(scored, count)
+            parts = [tried[:FIRST], tried[FIRST:]]
+        for part in parts:
+            if not any(work.fits(one) for one in scored):
+                scored += work.scored(part)
     fits = _simplest([one for one in scored if work.fits(one)])
     nearest = sorted(scored, key=lambda one: (one.distance, len(one.setting.changes)))[:NEAREST]
     effects = [] if fits else _effects(nearest[0].setting.protocol, scored)
@@ -128,16 +110,6 @@ def _simplest(fits: Sequence[Scored]) -> list[Scored]:
         ):
             found.append(one)
     return found
-
-
-def _by_distance(name: str, changes: Sequence[Change], near: Sequence[Scored]) -> list[Change]:
-    """The changes of a protocol, first those whose single use comes nearest."""
-    single = [
-        one.setting.changes[0]
-        for one in near
-        if len(one.setting.changes) == 1 and one.setting.protocol == name
-    ]
-    return [change for change in single if change in changes]
 
 
 def _effects(name: str, scored: Sequence[Scored]) -> list[tuple[Change, float]]:

@@ -62,6 +62,14 @@ class Setting:
         given = {name: value for name, value in self.changes if (name, value) not in reading}
         return config.checked(self.protocol, given)
 
+    @property
+    def is_valid(self) -> bool:
+        """Whether its values do not contradict each other."""
+        try:
+            return self.parameters is not None
+        except ConfigError:
+            return False
+
     def options(self, options: InputOptions) -> InputOptions:
         """Return options of reading with the changes."""
         return replace(options, **dict(self.reading))
@@ -111,9 +119,5 @@ def settings(protocol: str, changes: Sequence[Change], count: int) -> Iterator[S
         by_name.setdefault(change[0], []).append(change)
     for names in combinations(by_name, count):
         for chosen in product(*(by_name[name] for name in names)):
-            setting = Setting(protocol, chosen)
-            try:
-                setting.parameters  # noqa: B018 (refuses what contradicts itself)
-            except ConfigError:
-                continue
-            yield setting
+            if (setting := Setting(protocol, chosen)).is_valid:
+                yield setting

@@ -10,7 +10,8 @@ from typing import Any
 from evaltex_cli.errors import counted
 from evaltex_cli.protocols import config
 from evaltex_cli.reconciliation.figures import Figure
-from evaltex_cli.reconciliation.search import Found, Scored
+from evaltex_cli.reconciliation.prediction import Scored
+from evaltex_cli.reconciliation.search import Found
 from evaltex_cli.results import markup
 from evaltex_cli.results.screen import Screen, aligned, joined
 from evaltex_cli.results.text_tables import JsonObject, json_document, printable

@@ -94,6 +94,17 @@ def test_two_changes_are_found(folder: Path) -> None:
     assert any(options[4:] == one["command"][-2:] and one["changes"] == 2 for one in listed)
 
 
+@pytest.mark.slow
+def test_four_changes_are_found(folder: Path) -> None:
+    changes = ("iou=0.75", "order=confidence", "truncate=false")
+    given = [*[part for one in changes for part in ("--set", f"iou.{one}")], "--dont-care", "count"]
+    scores = scores_of("gt", "det", "--protocol", "iou", *given)
+    figures = parsed({name: f"{scores[name]:.4f}" for name in ("recall", "precision", "hmean")})
+    result = search(folder / "gt", folder / "det", figures, ["iou"], InputOptions())
+    assert 1 <= len(result.fits[0].setting.changes) <= 4
+    assert result.tried < 1300
+
+
 def test_a_parameter_file_in_the_folder_does_not_change_what_a_command_gives(folder: Path) -> None:
     given = figures(scores_of("gt", "det", "--protocol", "iou"))
     (folder / "evaltex.ini").write_text("[iou]\niou=0.9\n")
