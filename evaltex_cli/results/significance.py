@@ -44,7 +44,7 @@ UNDEFINED = "the score is undefined"
 TOO_FEW_COUNT = "too few of the images count for this score"
 ALL_ALIKE = "the score is the same on all images, which do not show how much it varies"
 DECIMALS = 12
-_CHUNK_CELLS = 1 << 22
+_CHUNK_CELLS = 1 << 20
 _WORD = 64
 
 
