@@ -93,3 +93,18 @@ def test_keys_that_are_there_again_have_a_limit(monkeypatch: pytest.MonkeyPatch)
     assert dict(islice(Keyed(memoryview(f"{{{','.join(pairs[:7])}}}".encode())).items(), 2))
     with pytest.raises(FormatError, match="more than 3 keys that are there again"):
         Keyed(memoryview(f"{{{','.join(pairs)}}}".encode()))
+
+
+def test_values_in_their_order_are_found_where_the_last_one_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = json.dumps({str(k): k for k in range(5_000)}).encode()
+    monkeypatch.setattr(json_parts, "_STRETCH", 1_000)
+    found = Keyed(memoryview(data))
+    stretches, made = [], json_parts.Stretch.pairs
+    monkeypatch.setattr(json_parts.Stretch, "pairs", lambda one: stretches.append(one) or made(one))
+    assert [value(found[str(k)]) for k in range(5_000)] == [*range(5_000)]
+    assert 20 < len(stretches) < 100
+    assert [value(found[key]) for key in ("4999", "7")] == [4999, 7]
+    with pytest.raises(KeyError, match="5000"):
+        found["5000"]

@@ -76,11 +76,16 @@ class _Cuts:
             self._alone.append(is_alone)
             start = stop + 1
 
+    def __len__(self) -> int:
+        return len(self._stops)
+
     def __iter__(self) -> Iterator[Stretch]:
-        start = self._start
-        for stop, is_alone in zip(self._stops, self._alone, strict=True):
-            yield Stretch(self._data[start:stop], bool(is_alone))
-            start = stop + 1
+        return (self.stretch(k) for k in range(len(self)))
+
+    def stretch(self, k: int) -> Stretch:
+        """Return the stretch at a place."""
+        start = self._stops[k - 1] + 1 if k else self._start
+        return Stretch(self._data[start : self._stops[k]], bool(self._alone[k]))
 
     def _stop(self, start: int) -> tuple[int, bool]:
         """Return where the stretch ends that starts at an item, and whether it is one item."""
@@ -172,8 +177,8 @@ class Listed(Sequence[Item]):
 
 
 class Keyed(Mapping[str, Item]):
-    """A large object; a value is made when it is asked for, which is quick for all in their order
-    (`items`, `values`). Of a key that is there again, the last value counts.
+    """A large object; a value is made when it is asked for, which is quick for all in their order:
+    the stretch of the last one is remembered. Of a key that is there again, the last value counts.
 
     Raises
     ------
@@ -195,6 +200,7 @@ class Keyed(Mapping[str, Item]):
                 surplus += key in self._last
                 self._last[key] = item.copy()
         self._count = len(hashes) - surplus
+        self._near, self._pairs = -1, dict[str, Item]()
 
     def __len__(self) -> int:
         return self._count
@@ -204,11 +210,21 @@ class Keyed(Mapping[str, Item]):
 
     def __getitem__(self, key: str) -> Item:
         place = np.searchsorted(self._hashes, hash(key))
-        if place < len(self._hashes) and self._hashes[place] == hash(key):
-            for one, item in self.pairs():
-                if one == key:
-                    return item
+        if place == len(self._hashes) or self._hashes[place] != hash(key):
+            raise KeyError(key)
+        if key in self._last:
+            return self._last[key]
+        if key in self._pairs or self._is_found(key):
+            return self._pairs[key]
         raise KeyError(key)
+
+    def _is_found(self, key: str) -> bool:
+        """Look for a key, stretch by stretch, after the one in which the last was."""
+        for k in chain(range(self._near + 1, len(self._cuts)), range(self._near + 1)):
+            self._near, self._pairs = k, self._cuts.stretch(k).pairs()
+            if key in self._pairs:
+                return True
+        return False
 
     def items(self) -> ItemsView[str, Item]:
         """All keys with their values."""
