@@ -17,6 +17,7 @@ OFFICIAL = "EVALTEX_OFFICIAL_{}"
 """Environment variable with the command of a protocol's official program, {gt} and {det} in it."""
 LIMITS = dict.fromkeys(("iou", "iou-crw", "tiou", "tedeval", "popeval", "deteval"), 0.35)
 LIMITS |= {"icdar2013": 0.35, "cleval": 0.08}
+COMPARE_TEXTS = ("iou-crw", "popeval")
 LIMIT_OF_ALL = 0.1
 LIMIT_OF_COCO = 0.5
 READ_AND_EVALUATE = """
@@ -30,15 +31,19 @@ evaluation.accumulate()
 
 
 def official_ratios(_: Path, sizes: Sizes) -> list[Ratio | Skipped]:
-    """Whole processes against official programs: PixelLink on ICDAR 2015 by each protocol, and all
-    protocols on Total-Text against DetEval's alone.
+    """Whole processes against official programs: PixelLink on ICDAR 2015 by each protocol (made
+    detections with texts by those that compare texts), and all protocols on Total-Text against
+    DetEval's alone.
     """
-    icdar = SHARED / "icdar2015" / "gt.zip", SHARED / "icdar2015" / "pixellink.zip"
+    icdar = SHARED / "icdar2015"
+    gt, pixellink, texts = (
+        icdar / file for file in ("gt.zip", "pixellink.zip", "overlap/e2e_rand1.zip")
+    )
     total_text = SHARED / "totaltext" / "gt.zip", SHARED / "totaltext" / "baseline.zip"
-    rows: list[Ratio | Skipped] = [
-        _against(f"ICDAR 2015, PixelLink, `{name}`", name, icdar, limit, sizes)
-        for name, limit in LIMITS.items()
-    ]
+    rows: list[Ratio | Skipped] = []
+    for name, limit in LIMITS.items():
+        detector, det = ("words", texts) if name in COMPARE_TEXTS else ("PixelLink", pixellink)
+        rows.append(_against(f"ICDAR 2015, {detector}, `{name}`", name, (gt, det), limit, sizes))
     what = "Total-Text, all protocols"
     return [*rows, _against(what, "deteval_totaltext", total_text, LIMIT_OF_ALL, sizes)]
 

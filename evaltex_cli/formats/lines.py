@@ -12,7 +12,12 @@ import numpy as np
 
 from evaltex_cli.errors import MOST_FAULTS, FaultLog, FormatError, InputError, TangledError
 from evaltex_cli.formats.base import ImageText, ReadImages
-from evaltex_cli.formats.files.text_lines import line_ends, refuse_excess, without_blank_lines
+from evaltex_cli.formats.files.text_lines import (
+    MANY_LINES,
+    line_ends,
+    refuse_excess,
+    without_blank_lines,
+)
 from evaltex_cli.formats.plain_lines import Bytes, stretches
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import (
@@ -137,26 +142,34 @@ def whole_lines(text: bytes) -> bytes:
 def _joined(images: Iterable[ImageText]) -> _Buffer:
     parts: list[bytes] = []
     files: list[str] = []
-    numbers: list[Ints] = []
+    firsts: list[int] = []
+    counts: list[int] = []
+    without_blanks: dict[int, Ints] = {}
     faults: dict[int, tuple[int, str, str]] = {}
     lines = 0
     for file, first, text, fault in images:
-        damage = fault or _excess(text)
-        bare, left = without_blank_lines(b"" if damage else text)
-        part = whole_lines(bare)
+        bare, damage = text, fault
+        if len(text) > MANY_LINES:  # shorter ones are within all bounds
+            damage = damage or _excess(text)
+            bare, left = without_blank_lines(b"" if damage else text)
+            if left is not None:
+                without_blanks[lines] = first + left
+        part = whole_lines(b"" if damage else bare)
         count = part.count(b"\n")
         lines += count
         if damage:
             faults[lines - 1] = (first + damage[0], *damage[1:])
-        number = np.arange(first, first + count)
-        if left is not None:
-            number[: len(left)] = first + left
         parts.append(part)
         files.append(file)
-        numbers.append(number)
+        firsts.append(first)
+        counts.append(count)
     text = b"".join(parts)
-    stops = np.cumsum([len(number) for number in numbers], dtype=np.int64)
-    number = np.concatenate(numbers) if numbers else np.zeros(0, np.int64)
+    of_each = np.array(counts, np.int64)
+    stops = np.cumsum(of_each)
+    number = np.arange(lines)
+    number += np.repeat(np.array(firsts, np.int64) - (stops - of_each), of_each)
+    for line, left in without_blanks.items():
+        number[line : line + len(left)] = left
     return _Buffer(text, line_ends(np.frombuffer(text, np.uint8)), files, stops, number, faults)
 
 

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.fingerprint import Fingerprint
@@ -340,6 +341,23 @@ def test_sizes_and_numbers_are_bounded(tmp_path: Path, monkeypatch: pytest.Monke
         with monkeypatch.context() as patch:
             patch.setattr(archive, "MAX_ENTRIES", 4)
             assert "4" in refusal(path)
+
+
+def test_files_are_named_once_for_all_formats_that_look_at_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = []
+    inner = archive.image_names
+    monkeypatch.setattr(
+        archive, "image_names", lambda names, suffix: named.append(suffix) or inner(names, suffix)
+    )
+    files = {"gt_1.txt": b"1,2,3,4\n", "gt_2.txt": b"1,2,3,4\n"}
+    for path in (zipped(tmp_path / "a.zip", files), unzipped(tmp_path / "a", files)):
+        named.clear()
+        assert formats.open_source(path, "gt", FaultLog()).names == ["1", "2"]
+        assert named == [".txt"]
+    zipped(tmp_path / "a.zip", files | {"gt_3.txt": b""})
+    assert formats.open_source(tmp_path / "a.zip", "gt", FaultLog()).names == ["1", "2", "3"]
 
 
 def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from evaltex_cli.errors import InputError, quote
 from evaltex_cli.formats.files.entries import MAX_ENTRY_BYTES, ZIP_MAGIC, Entries, Entry, unreadable
@@ -109,6 +110,22 @@ def open_entries(path: Path, suffix: str = ".txt", largest: int | None = None) -
     largest = MAX_ENTRY_BYTES if largest is None else largest
     if path.is_file() and not is_archive(path):
         return _bare_file(path, largest)
+    return _entries(path, suffix, _Limits(largest, MAX_TOTAL_BYTES, MAX_ENTRIES), state(path))
+
+
+class _Limits(NamedTuple):
+    """The largest entry and all entries, in bytes, and the most entries."""
+
+    entry: int
+    total: int
+    entries: int
+
+
+@lru_cache(maxsize=1)
+def _entries(path: Path, suffix: str, limits: _Limits, state: int) -> Entries:
+    """List the files as `open_entries` does, once for all formats that look at what is at a path in
+    this state (`state`).
+    """
     is_zip = not path.is_dir()
     try:
         listing = _zip_listing(path, suffix) if is_zip else _folder_listing(path)
@@ -116,7 +133,7 @@ def open_entries(path: Path, suffix: str = ".txt", largest: int | None = None) -
         raise unreadable(str(path), error) from error
     chosen: list[_Listed] = []
     others = []
-    about = about_data_set(name for name, _, _ in listing)
+    about = about_data_set([name for name, _, _ in listing])
     for item in listing:
         if item[0].lower().endswith(suffix) and not is_class_list(item[0]) and item[0] not in about:
             chosen.append(item)
@@ -124,8 +141,8 @@ def open_entries(path: Path, suffix: str = ".txt", largest: int | None = None) -
             others.append(item[0])
     for name, _, stored in chosen:
         if stored is not None:
-            _refuse_unreadable(path, name, stored, largest)
-    _refuse_large(path, chosen, largest)
+            _refuse_unreadable(path, name, stored, limits.entry)
+    _refuse_large(path, chosen, limits)
     images = image_names([name for name, _, _ in chosen], suffix)
     entries = [
         Entry(name, image, size, stored)
@@ -217,17 +234,17 @@ def _refuse_large_entry(path: Path, name: str, size: int, largest: int) -> None:
         )
 
 
-def _refuse_large(path: Path, listing: list[_Listed], largest: int) -> None:
+def _refuse_large(path: Path, listing: list[_Listed], limits: _Limits) -> None:
     for name, size, _ in listing:
-        _refuse_large_entry(path, name, size, largest)
+        _refuse_large_entry(path, name, size, limits.entry)
     total = sum(size for _, size, _ in listing)
-    if total > MAX_TOTAL_BYTES:
+    if total > limits.total:
         raise InputError(
-            f"{path}: its entries have {total} bytes; at most {MAX_TOTAL_BYTES} are read: divide it"
+            f"{path}: its entries have {total} bytes; at most {limits.total} are read: divide it"
         )
-    if len(listing) > MAX_ENTRIES:
+    if len(listing) > limits.entries:
         raise InputError(
-            f"{path}: {len(listing)} entries; at most {MAX_ENTRIES} are read: divide it"
+            f"{path}: {len(listing)} entries; at most {limits.entries} are read: divide it"
         )
 
 

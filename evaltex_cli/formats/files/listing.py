@@ -6,7 +6,7 @@ import os
 import re
 import stat
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ _UTF8_FLAG = 0x800
 _SLASH = re.compile(r"[/\\]")
 _BAG = re.compile(r"bagit\.txt|bag-info\.txt|(?:tag)?manifest-\w+\.txt|fetch\.txt")
 _SPLIT = re.compile(r"(?:train|valid|validation|val|test)\.txt")
+_MARKS_DATA_SET = re.compile(r"bagit\.txt\Z|obj\.names\Z", re.IGNORECASE)
 _MAY_BE_CLUTTER = re.compile(r"\._|__MACOSX|\.ds_store|thumbs\.db", re.IGNORECASE)
 
 
@@ -117,12 +118,14 @@ def is_class_list(name: str) -> bool:
     return _SLASH.split(name)[-1].lower() == "classes.txt"
 
 
-def about_data_set(names: Iterable[str]) -> set[str]:
+def about_data_set(names: Sequence[str]) -> set[str]:
     """Return which text files are about a data set: BagIt's, and lists of pictures next to
     Darknet's list of classes.
 
     Darknet's list of classes is ``obj.names``; CVAT's exports for YOLO are of that layout.
     """
+    if not any(_MARKS_DATA_SET.search(name) for name in names):
+        return set()
     lower = {name: _SLASH.split(name)[-1].lower() for name in names}
     patterns = [_BAG] * ("bagit.txt" in lower.values())
     patterns += [_SPLIT] * ("obj.names" in lower.values())

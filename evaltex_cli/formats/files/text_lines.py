@@ -59,6 +59,8 @@ def refuse_excess(text: bytes) -> None:
     """Refuse an image's text with a long line, or with more than `MAX_OBJECTS` lines that are not
     blank.
     """
+    if len(text) < min(MAX_LINE_BYTES, MAX_OBJECTS):
+        return
     refuse_long_line(text)
     if text.count(b"\n") < MAX_OBJECTS:
         return

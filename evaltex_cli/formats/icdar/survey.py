@@ -256,7 +256,8 @@ def numbers_of_lines(path: Path) -> str:
 
 def survey(path: Path) -> Survey:
     """Return the survey of a folder or archive; raises as `recognises`."""
-    return _survey(path, archive.state(path))
+    with archive.held_state(path):
+        return _survey(path, archive.state(path))
 
 
 @lru_cache(maxsize=4)
