@@ -49,6 +49,11 @@ class Figure:
         """Whether a score is this figure in all its digits."""
         return abs(score - self.value) <= self.half_unit * (1 + _SLACK) + 1e-15
 
+    def is_cut_from(self, score: float) -> bool:
+        """Whether a score is this figure with its further digits cut off instead of rounded."""
+        slack = self.half_unit * _SLACK
+        return -slack <= score - self.value < 2 * self.half_unit + slack
+
 
 def parsed(given: Mapping[str, str | None]) -> dict[str, Figure]:
     """Return the figures that were given, by `NAMES`.

@@ -46,6 +46,10 @@ def table(found: Found, asked: Asked, screen: Screen) -> str:
                 ["  difference", *(f"{one.differences[name]:+.4f}" for name in asked.figures)]
             )
         lines += aligned(rows, (0,))
+        if not found.fits and all(
+            asked.figures[name].is_cut_from(one.scores[name]) for name in asked.figures
+        ):
+            lines.append("  This gives the figures with digits cut off instead of rounded.")
     if found.effects:
         protocol, last = found.nearest[0].setting.protocol, list(asked.figures)[-1]
         lines += ["", f"What changes {last} of {protocol} most:"]

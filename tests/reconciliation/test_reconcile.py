@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,11 @@ from shared_data import DATA, content, needs
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.reconciliation.figures import Figure, parsed
-from evaltex_cli.reconciliation.search import search
-from evaltex_cli.reconciliation.settings import alternatives, settings
+from evaltex_cli.reconciliation.prediction import Scored
+from evaltex_cli.reconciliation.search import Found, search
+from evaltex_cli.reconciliation.settings import Setting, alternatives, settings
+from evaltex_cli.reconciliation.tables import Asked, table
+from evaltex_cli.results.screen import Screen
 
 
 @pytest.fixture
@@ -168,6 +172,22 @@ def test_figures_have_digits(text: str, value: float, half_unit: float) -> None:
     assert found.half_unit == pytest.approx(half_unit)
     assert found.agrees(value + half_unit * 0.99)
     assert not found.agrees(value + half_unit * 1.01)
+
+
+def test_figures_with_digits_that_were_cut_off_fit_nothing_but_are_explained() -> None:
+    setting = Setting("iou")
+    scores = {"recall": 0.81629, "precision": 0.74975}
+    asked = Asked(
+        parsed({"recall": "0.8162", "precision": "74.97"}),
+        ["gt", "det"],
+        {"iou": setting.parameters},
+    )
+    near = Scored(setting, scores, {"recall": 0.00009, "precision": 0.00005})
+    assert not all(asked.figures[name].agrees(scores[name]) for name in scores)
+    shown = table(Found([], [near], [], 1), asked, Screen())
+    assert "This gives the figures with digits cut off instead of rounded." in shown
+    other = replace(near, scores={**scores, "recall": 0.81619})
+    assert "cut off" not in table(Found([], [other], [], 1), asked, Screen())
 
 
 @pytest.mark.parametrize("text", ["", ".", "x", "-1", "101", "0,5", "1e2", "nan", "200%"])
