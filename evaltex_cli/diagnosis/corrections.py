@@ -35,7 +35,7 @@ from evaltex_cli.records.rows import (
 )
 
 ALL_TYPES = "all"
-STACKED_OBJECTS = 1 << 17
+STACKED_OBJECTS = 1 << 16
 """Objects of the images of several repairs that become one batch."""
 SURE = 1.0
 """Confidence of an added detection."""

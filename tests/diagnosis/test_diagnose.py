@@ -261,7 +261,7 @@ def of_images_of(repair, other):
 
 
 @settings(deadline=None, derandomize=True, max_examples=8)
-@given(st.integers(0, 10_000), st.sampled_from(list(PROTOCOLS)), st.sampled_from([1, 1 << 17]))
+@given(st.integers(0, 10_000), st.sampled_from(list(PROTOCOLS)), st.sampled_from([1, 1 << 16]))
 def test_repairs_at_once_score_as_each_does_alone(tmp_path_factory, seed, protocol, most):
     """The slow way: every kind by itself, all images scored again."""
     batch = scene_batch(tmp_path_factory.mktemp("scene"), seed)
