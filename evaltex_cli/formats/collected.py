@@ -7,6 +7,7 @@ images with an object or two take little more memory than their document.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
@@ -100,22 +101,27 @@ class Images:
     def __len__(self) -> int:
         return len(self._images)
 
-    def append(self, image: CollectedImage, drop: bool = False) -> None:
-        """Add an image with its objects, after those that are there; with `drop` the objects are
-        taken from it, so that many are never there twice.
-        """
+    def append(self, image: CollectedImage) -> None:
+        """Add an image with its objects, after those that are there."""
         steps, line, column = steps_of(image.at)
         self._names += escaped(image.name)
         self._steps += steps
         file = self._files.setdefault(image.place, len(self._files))
         if image.rows:
-            self._owners.extend(_PACK_OWNER.pack(len(self)) * image.count)
-            self._extend(image, drop)
+            self._owners.extend(_PACK_OWNER.pack(len(self)) * (image.count - image.taken))
+            self._extend(image)
         self._images.extend(
             _PACK_IMAGE.pack(
                 *(image.height, image.width, file, line, column, len(steps), image.in_fractions)
             )
         )
+
+    def take(self, image: CollectedImage) -> None:
+        """Take the objects that an image has, which is the next to be appended."""
+        self._owners.extend(_PACK_OWNER.pack(len(self)) * (image.count - image.taken))
+        self._extend(image)
+        image.taken = image.count
+        image.rows, image.numbers, image.strings = bytearray(), array("d"), bytearray()
 
     def add(self, k: int, one: CollectedObject) -> None:
         """Add an object to image k, after those that it has."""
@@ -131,10 +137,8 @@ class Images:
         self._numbers.extend(numbers)
         self._strings += strings
 
-    def _extend(self, objects: CollectedImage, drop: bool = False) -> None:
+    def _extend(self, objects: CollectedImage) -> None:
         self._objects.extend(objects.rows)
-        if drop:
-            objects.rows = bytearray()
         with memoryview(objects.numbers) as numbers:
             self._numbers.extend(numbers.cast("B"))
         self._strings += objects.strings
@@ -243,6 +247,10 @@ class Images:
 
     def part(self, positions: Ints) -> Images:
         """See `base.Content`."""
+        is_all = len(positions) == len(self) and (positions[1:] > positions[:-1]).all()
+        return self if is_all else self._part(positions)
+
+    def _part(self, positions: Ints) -> Images:
         order = self._order
         starts = order.offsets[positions].astype(np.int64)
         counts = order.offsets[positions + 1].astype(np.int64) - starts
@@ -267,7 +275,7 @@ class Images:
 
     def only(self, positions: Ints) -> Images:
         """Return the images at these positions, with their names."""
-        chosen = self.part(positions)
+        chosen = self._part(positions)
         ends = offsets_of(Names(self._names).lengths())
         chosen._names += taken(self._names, ends, positions)
         return chosen
@@ -275,7 +283,7 @@ class Images:
     def read(self) -> ReadImages:
         """See `base.Content`."""
         if self._order.objects is not None:
-            return self.part(np.arange(len(self))).read()
+            return self._part(np.arange(len(self))).read()
         column = self._objects.column
         coordinates = column("coordinates").astype(np.int64)
         numbers, pixels = self._coordinates(coordinates)
@@ -323,7 +331,7 @@ class Images:
     def places(self) -> Iterator[Place]:
         """See `base.Content`."""
         if self._order.objects is not None:
-            yield from self.part(np.arange(len(self))).places()
+            yield from self._part(np.arange(len(self))).places()
             return
         files = list(self._files)
         offsets, steps = self._order.offsets, self._order.steps

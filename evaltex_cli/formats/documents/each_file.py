@@ -117,22 +117,14 @@ class Reader:
     def images(
         self, documents: Iterable[tuple[str, str, bytes]], numbers: Iterable[int], faults: FaultLog
     ) -> Images:
-        """Return the images that `collected` yields."""
-        images = Images()
-        for image in self.collected(documents, numbers, faults):
-            images.append(image, drop=True)
-        return images
-
-    def collected(
-        self, documents: Iterable[tuple[str, str, bytes]], numbers: Iterable[int], faults: FaultLog
-    ) -> Iterator[CollectedImage]:
-        """Yield the images of documents, each given by its name, the
-        document's place and bytes, and its page.
+        """Return the images of documents, each given by its name, the document's place and bytes,
+        and its page.
         """
+        images = Images()
         pages: Sequence[Any] = ()
         last = ""
         for (name, place, data), number in zip(documents, numbers, strict=True):
-            image = CollectedImage(name, place, variant=self.variant)
+            image = CollectedImage(name, place, variant=self.variant, take=images.take)
             try:
                 if self.open is None:
                     self.parse(data, image, self.side, faults)
@@ -144,7 +136,8 @@ class Reader:
                         self.parse(page, image, self.side, faults)
             except FormatError as error:
                 error.log(faults, place)
-            yield image
+            images.append(image)
+        return images
 
 
 _MOST_OPENED = 2

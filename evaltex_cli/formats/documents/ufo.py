@@ -34,7 +34,7 @@ class _Word(msgspec.Struct, gc=False):
 def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
     images, placeless, place = Images(), 0, document.place
     for name, item in safe_json.records(safe_json.record(document.value), "images").items():
-        image = CollectedImage(name, place, ("images", name))
+        image = CollectedImage(name, place, ("images", name), take=images.take)
         try:
             record = safe_json.record(item)
             image.width = safe_json.field(record, "img_w", Number | None, 0.0)

@@ -117,7 +117,7 @@ class _Areas:
     def words(self, line: int) -> list[int]:
         """Return the words of a line, in the order of their tags."""
         owners, words = self._by_owner
-        first, last = np.searchsorted(owners, (line, line + 1))
+        first, last = np.searchsorted(owners, np.array((line, line + 1), np.int32))
         found: list[int] = words[first:last].tolist()
         return found
 

@@ -83,6 +83,12 @@ class Names(Sequence[str]):
             for start, end in zip(stop[block].tolist(), stop[block + 1].tolist(), strict=True):
                 yield self.buffer[start : end - 1].decode()
 
+    def blocks(self) -> Iterator[Names]:
+        """Yield all names, some thousands at a time."""
+        for first in range(0, len(self), _BLOCK):
+            start, stop = self._bytes(first // _GROUP, (first + _BLOCK) // _GROUP)
+            yield Names(self.buffer[start:stop])
+
     def lengths(self) -> Ints:
         """(n,) bytes of each name, with its newline."""
         ends = np.concatenate([np.full(1, -1), *_newlines(self.buffer)])
@@ -209,21 +215,23 @@ class Lookup:
     """Where names are among others, of which none is there twice."""
 
     def __init__(self, names: Names) -> None:
-        self._names, self._hashes, self._lengths = names, names.hashes(), names.lengths()
-        self._order, self._stops = np.argsort(self._hashes), np.cumsum(self._lengths)
+        self._names, self._hashes = names, names.hashes()
+        self._order, self._stops = np.argsort(self._hashes), np.cumsum(names.lengths())
         self._every: dict[bytes, int] | None = None
 
     def positions(self, names: Names) -> Ints:
         """Return (n,) the position of each name; -1 if it is not there."""
         if not len(self._order):
             return np.full(len(names), -1)
+        if len(names) > _BLOCK:  # all at once take several times their bytes
+            return np.concatenate([self.positions(block) for block in names.blocks()])
         if self._every is None:
             hashes, lengths = names.hashes(), names.lengths()
             found = np.searchsorted(self._hashes, hashes, sorter=self._order)
             positions = self._order[np.minimum(found, len(self._order) - 1)]
             positions[self._hashes[positions] != hashes] = -1
             there = np.flatnonzero(positions >= 0)
-            theirs, ours = lengths[there], self._lengths[positions[there]]
+            theirs, ours = lengths[there], self._lengths_of(positions[there])
             if np.array_equal(theirs, ours) and np.array_equal(
                 _bytes_of(names, np.cumsum(lengths)[there], theirs),
                 _bytes_of(self._names, self._stops[positions[there]], ours),
@@ -232,6 +240,11 @@ class Lookup:
             # names of equal hashes: rare, so only then each name is looked up
             self._every = {name: k for k, name in enumerate(_split(self._names))}
         return np.array([self._every.get(name, -1) for name in _split(names)], np.int64)
+
+    def _lengths_of(self, positions: Ints) -> Ints:
+        before = np.where(positions > 0, self._stops[positions - 1], 0)
+        lengths: Ints = self._stops[positions] - before
+        return lengths
 
 
 def _split(names: Names) -> list[bytes]:
