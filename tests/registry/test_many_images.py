@@ -36,7 +36,8 @@ class Document(NamedTuple):
 
     def text(self, count: int) -> str:
         """Return the document with so many images."""
-        listed = self.between.join(self.image.replace("#", f"{k:x}") for k in range(count))
+        images = (self.image.replace("#", f"{k:x}").replace("%", str(k)) for k in range(count))
+        listed = self.between.join(images)
         if self.again is None:
             return f"{self.before}{listed}{self.after}"
         begin, item = self.again
@@ -57,6 +58,10 @@ DOCUMENTS = {
         '{"id":"#","file_name":"#"}',
         "]}",
         again=('],"annotations":[', '{"id":%,"image_id":"#","bbox":[1,1,2,2]}'),
+    ),
+    "coco without objects": Document('{"images":[', '{"id":%}', '],"annotations":[]}'),
+    "coco-file without objects": Document(
+        '{"images":[', '{"id":%,"file_name":"#"}', '],"annotations":[]}'
     ),
     "coco-res": Document("[", '{"image_id":"#","bbox":[1,1,2,2]}', "]"),
     "coco-text": Document(
@@ -112,6 +117,7 @@ DOCUMENTS = {
     ),
     "dota-results": Document("", "# 0.5 1 1 9 1 9 9 1 9\n", between=""),
     "table": Document("image,x0,y0,x1,y1\n", "#,1,1,9,9\n", between=""),
+    "ufo words": Document('{"images":{"a":{"words":{', f'"%":{{"points":{TRIANGLE}}}', "}}}}"),
     "hocr": Document(
         "<html><body><div class=ocr_page>",
         "<i class=ocrx_word title='bbox 0 0 9 9'>#</i>",
@@ -136,12 +142,12 @@ def peak(name: str, count: int) -> tuple[int, int]:
     tracemalloc.start()
     try:
         faults = FaultLog()
-        source = open_source(Path("in.any"), "gt", faults, name)
+        source = open_source(Path("in.any"), "gt", faults, name.split(maxsplit=1)[0])
         taken = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
     assert not faults.count, faults.shown
-    assert len(source.names) == (1 if name == "hocr" else count)
+    assert len(source.names) == (1 if name in ("hocr", "ufo words") else count)
     return size, taken
 
 
