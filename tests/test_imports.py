@@ -227,3 +227,15 @@ def test_a_run_starts_no_thread(tmp_path: Path) -> None:
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment
     )
     assert done.stdout.splitlines()[-1] == "1 True"
+
+
+def test_workers_are_started_before_numpy_is_imported(tmp_path: Path) -> None:
+    """So that they import it while this process does."""
+    words = PACKAGE.parent / "examples" / "words"
+    arguments = [str(words / "gt.txt"), str(words / "det.txt"), str(tmp_path / "res"), "--jobs=2"]
+    code = (
+        "import sys; from evaltex_cli.cli import main; from evaltex_cli.runtime import workers\n"
+        "workers.prepare = lambda modules: sys.exit('numpy' in sys.modules)\n"
+        f"main({arguments!r}, prog_name='evaltex')\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=PACKAGE.parent)

@@ -140,9 +140,11 @@ class PlainForm(Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, with numpy imported first: farther down the stack, Python 3.11 gets and
-        gives back memory for nearly every call in it.
+        gives back memory for nearly every call in it. Not if processes are to be started, which
+        then import it at the same time.
         """
-        import numpy  # noqa: F401
+        if ctx.params["jobs"] == 1:
+            import numpy  # noqa: F401
 
         return super().invoke(ctx)
 

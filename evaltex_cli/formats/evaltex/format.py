@@ -29,7 +29,7 @@ from evaltex_cli.records import Floats, Ints, Objects, distinct
 from evaltex_cli.runtime.input_files import beginning, unpacked
 from evaltex_cli.runtime.progress import tracked
 
-BLOCK_BYTES = 1 << 22
+BLOCK_BYTES = 1 << 20
 _ARCHIVES = (b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b")
 _LINES: dict[Side, LineFormat] = {
     side: LineFormat(

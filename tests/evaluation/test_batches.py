@@ -1,0 +1,36 @@
+"""How images are cut into batches."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from types import SimpleNamespace
+
+import numpy as np
+
+from evaltex_cli.evaluation import batches
+from evaltex_cli.evaluation.pairing import NO_DETECTIONS
+
+
+def test_the_last_batches_are_small_and_no_image_is_left_out() -> None:
+    rng = np.random.default_rng(1)
+    gt, det = (rng.integers(1, 2000, 6000).astype(np.uint16) for _ in range(2))
+    paired = rng.permutation(6000)
+    paired[:100] = NO_DETECTIONS
+    weights = gt.astype(np.int64)
+    weights[100:] += det[paired[100:]]
+    inputs = SimpleNamespace(
+        gt=SimpleNamespace(names=range(6000), weights=gt),
+        det=SimpleNamespace(weights=det),
+        paired=paired,
+        options=SimpleNamespace(masks=None),
+    )
+
+    cuts = list(batches.cut(inputs))  # type: ignore[arg-type]
+
+    assert cuts[0][0] == 0
+    assert cuts[-1][1] == 6000
+    assert all(before[1] == after[0] for before, after in pairwise(cuts))
+    sizes = [int(weights[start:stop].sum()) for start, stop in cuts]
+    assert batches.BATCH_BYTES - 4000 < sizes[0] <= batches.BATCH_BYTES
+    assert all(size <= batches.LEAST_BYTES for size in sizes[-3:])
+    assert len(cuts) < 25
