@@ -146,10 +146,11 @@ def command(
         modules = [PROTOCOLS[name] for name in chosen.names()]
         modules.append(f"evaltex_cli.formats.{'icdar' if gt.is_dir() else 'evaltex'}.format")
         modules += ["evaltex_cli.formats.label_images"] if options.masks else []
-        work.prepare("evaltex_cli.evaluation.batches", "evaltex_cli.results.writer", *modules)
+        results["per_image"] |= results["report"]
+        modules += ["evaltex_cli.results.writer"] if results["per_image"] else []
+        work.prepare("evaltex_cli.evaluation.batches", *modules)
         from evaltex_cli.cli.run import Request, Results, run
 
-        results["per_image"] |= results["report"]
         verdicts = run(
             Request(gt, det, options, chosen, work, fail_if, baselines, Results(**results))
         )
