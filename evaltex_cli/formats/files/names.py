@@ -17,6 +17,8 @@ _NEWLINE = ord("\n")
 _GROUP = 64
 _BLOCK = 64 * _GROUP
 _BLOCK_BYTES = 1 << 20
+_MANY, _SHARES = 1 << 18, 4
+"""Hashes of more names are compared in shares, one after the other, to need less memory."""
 _WEIGHTS = np.frombuffer(
     os.urandom(1 << 13), np.uint64
 )  # nobody can choose names whose hashes are the same
@@ -96,15 +98,26 @@ class Names(Sequence[str]):
 
     def repeat(self) -> bool:
         """Whether two may be the same; seldom wrong, never where they are."""
-        hashes = self.hashes()
-        hashes.sort()
-        return bool((hashes[1:] == hashes[:-1]).any())
+        shares = _SHARES if len(self) > _MANY else 1
+        for share in range(shares):
+            parts = [one[one % np.uint64(shares) == share] for one in self._hashes()]
+            hashes = np.concatenate([np.empty(0, np.uint64), *parts])
+            hashes.sort()
+            if (hashes[1:] == hashes[:-1]).any():
+                return True
+        return False
 
     def hashes(self) -> NDArray[np.uint64]:
         """(n,) a hash of each name, the same only within this process: the
         sum of its bytes, weighted by place.
         """
         hashes = np.empty(len(self), np.uint64)
+        for first, block in zip(range(0, len(self), _BLOCK), self._hashes(), strict=True):
+            hashes[first : first + len(block)] = block
+        return hashes
+
+    def _hashes(self) -> Iterator[NDArray[np.uint64]]:
+        """Yield `hashes` block by block."""
         for first in range(0, len(self), _BLOCK):
             group = first // _GROUP
             start, stop = self._bytes(group, group + _BLOCK // _GROUP)
@@ -113,14 +126,11 @@ class Names(Sequence[str]):
             begins = np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1])
             if len(data) > _BLOCK_BYTES:  # names are long: below, each byte takes tens of bytes
                 parts = zip(begins.tolist(), ends.tolist(), strict=True)
-                hashes[first : first + len(ends)] = [_hash(data[b : e + 1]) for b, e in parts]
+                yield np.array([_hash(data[b : e + 1]) for b, e in parts], np.uint64)
                 continue
             # How far each byte is from the start of its name.
             place = np.arange(len(data)) - np.repeat(begins, ends + 1 - begins)
-            hashes[first : first + len(ends)] = np.add.reduceat(
-                _WEIGHTS[place % len(_WEIGHTS)] * data, begins
-            )
-        return hashes
+            yield np.add.reduceat(_WEIGHTS[place % len(_WEIGHTS)] * data, begins)
 
     def _bytes(self, group: int, stop: int) -> tuple[int, int]:
         """Return the first byte of a group, and that after those before `stop`."""
