@@ -44,10 +44,12 @@ def merged(evidence: Evidence) -> Findings:
     parts_drawn = evidence.places.centre[at.place]
     at = at.of(_outermost(at.gt, evidence.scene.det, parts_drawn, trusted(evidence)[at.place]))
     objects, parts = grouped(at.gt, at.place)
-    some, whole = _parts_or_whole(evidence, objects, parts)
+    present = [evidence.places.at[of_one] >= 0 for of_one in parts]
+    whole = evidence.found[objects] >= SAME
+    some = np.array([of_one.any(axis=0) for of_one in present], bool).reshape(whole.shape)
+    agree = _see_several(present, evidence.groups) | (some & ~whole)
     quality = suspicion.quality(evidence)
     well = np.array([quality[of_one].mean() for of_one in parts])
-    agree = some & ~whole
     values = _contested(evidence, agree, whole, well) * _spans(evidence, parts, each(objects))
     return _enough(Findings("merged", values, each(objects), parts, agree))
 
@@ -116,21 +118,6 @@ def _outermost(owner: Ints, objects: Objects, rows: Ints, trust: Floats) -> Bool
     remains = np.ones(len(rows), dtype=bool)
     remains[np.where(trust[one] < trust[other], one, other)] = False
     return remains
-
-
-def _parts_or_whole(evidence: Evidence, objects: Ints, parts: list[Ints]) -> tuple[Bools, Bools]:
-    """(n, groups) which detectors have a part or several of some objects, and which have the whole
-    object: by a detection that fits it and is none of the parts.
-    """
-    scene, n = evidence.scene, len(objects)
-    owner = np.repeat(np.arange(n), [len(of_one) for of_one in parts])
-    at = evidence.places.at[np.concatenate([np.zeros(0, np.int64), *parts])]
-    some = np.zeros((n, evidence.groups), bool)
-    np.logical_or.at(some, owner, at >= 0)
-    of_parts = np.zeros((n, evidence.groups))
-    np.maximum.at(of_parts, owner, scene.iou_of(objects[owner][:, None], at))
-    best = evidence.found[objects]
-    return some, (best >= SAME) & (best > of_parts)
 
 
 def _see_several(present: list[Bools], groups: int) -> Bools:

@@ -48,17 +48,6 @@ class Scene:
     """`share_of_gt`, `share_of_det` and `gt_iou`: (m,) float64. What they share, as a share of the
     object, of the detection and of both."""
 
-    def iou_of(self, gt: Ints, det: Ints) -> Floats:
-        """Return the IoU of objects and detections, which may be -1 for none."""
-        pairs = self.at_gt * self.det.count + self.at_det  # sorted, as overlaps are
-        wanted = gt * self.det.count + det
-        row = np.searchsorted(pairs, wanted).clip(max=max(len(pairs) - 1, 0))
-        known = (det >= 0) & (len(pairs) > 0)
-        known[known] = pairs[row[known]] == wanted[known]
-        found = np.zeros(wanted.shape)
-        found[known] = self.gt_iou[row[known]]
-        return found
-
 
 class _Task(NamedTuple):
     """Some images of the ground truth and of each detector, with where their detections are."""

@@ -82,7 +82,7 @@ def of_unfound(found: Ints, hard: Floats) -> Floats:
 
     Of real objects, as many fewer are missed by all detectors than found by one as are found by
     one than by two, f1² / f2: Chao's bound (1987) for geometric counts (Niwitpong et al. 2013).
-    What is missed beyond is wrong.
+    It is a lower bound, so it is `f1` at least. What is missed beyond is wrong.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def of_unfound(found: Ints, hard: Floats) -> Floats:
         Of objects like each, the share that one or two detectors have.
     """
     none, one, two, total = int(found[0]), int(found[1]), int(found[2]), int(found.sum())
-    missed = (one + 1) ** 2 / (two + 1)
+    missed = max((one + 1) ** 2 / (two + 1), one)
     wrong = float(share(max(none - missed, 0), total))
     real = hard * missed / (one + two + 1)
     return np.asarray(wrong / (wrong + (1 - wrong) * real))
