@@ -360,6 +360,18 @@ def test_files_are_named_once_for_all_formats_that_look_at_them(
     assert formats.open_source(tmp_path / "a.zip", "gt", FaultLog()).names == ["1", "2", "3"]
 
 
+def test_a_relative_path_is_of_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zipped(tmp_path / "a.zip", {"gt_1.txt": b"1,2,3,4\n"})
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "gt.zip").symlink_to(tmp_path / "a.zip")
+        monkeypatch.chdir(tmp_path / name)
+        opened = archive.open_entries(Path("gt.zip"))
+        assert opened.file == str(tmp_path / name / "gt.zip")
+
+
 def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:
     entries = archive.open_entries(unzipped(tmp_path / "a", {"gt_1.txt": b"1,2,3,4"}))
     (tmp_path / "a" / "gt_1.txt").write_bytes(b"1,2,3,4\n5,6,7,8")

@@ -110,7 +110,8 @@ def open_entries(path: Path, suffix: str = ".txt", largest: int | None = None) -
     largest = MAX_ENTRY_BYTES if largest is None else largest
     if path.is_file() and not is_archive(path):
         return _bare_file(path, largest)
-    return _entries(path, suffix, _Limits(largest, MAX_TOTAL_BYTES, MAX_ENTRIES), state(path))
+    limits = _Limits(largest, MAX_TOTAL_BYTES, MAX_ENTRIES)
+    return _entries(path, path.absolute(), suffix, limits, state(path))
 
 
 class _Limits(NamedTuple):
@@ -122,9 +123,9 @@ class _Limits(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def _entries(path: Path, suffix: str, limits: _Limits, state: int) -> Entries:
+def _entries(path: Path, absolute: Path, suffix: str, limits: _Limits, state: int) -> Entries:
     """List the files as `open_entries` does, once for all formats that look at what is at a path in
-    this state (`state`).
+    this state (`state`); in another folder, a relative path is of something else.
     """
     is_zip = not path.is_dir()
     try:
@@ -152,7 +153,7 @@ def _entries(path: Path, suffix: str, limits: _Limits, state: int) -> Entries:
     return Entries(
         str(path),
         is_zip,
-        str(path.absolute()),
+        str(absolute),
         tuple(entries),
         left_out(path, sorted(others), suffix),
     )
