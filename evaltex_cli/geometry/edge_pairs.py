@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evaltex_cli.geometry.double_double import DoubleDouble
-from evaltex_cli.geometry.edges import Edges
+from evaltex_cli.geometry.edges import Edges, taken
 from evaltex_cli.records import Bools, Floats, Ints, blocks, stretches
 
 EXACT = 5e-13
@@ -76,12 +76,57 @@ def intersection_area(pairs: PolygonPairs) -> Floats:
     """
     result, is_doubtful = np.zeros(len(pairs.i)), np.zeros(len(pairs.i), dtype=bool)
     for some, sizes in _blocks(pairs):
-        result[some], is_doubtful[some] = _areas(pairs.some(some), sizes)
+        result[some], is_doubtful[some] = _areas(_turned(pairs.some(some), sizes), sizes)
     # All of them together, as they are few in each block.
     doubtful = np.flatnonzero(is_doubtful)
     for some, sizes in _blocks(pairs.some(doubtful)):
-        result[doubtful[some]] = _exact_areas(pairs.some(doubtful[some]), sizes)
+        turned = _turned(pairs.some(doubtful[some]), sizes)
+        result[doubtful[some]] = _exact_areas(turned, sizes)
     return result
+
+
+def least_work(a: Edges, i: Ints, b: Edges, j: Ints) -> Iterator[int]:
+    """Yield, for each pair, how many pairs of edges are looked at, or how many edges if these are
+    more.
+    """
+    edges = (np.diff(a.offsets)[i] + np.diff(b.offsets)[j]).tolist()
+    for one, other, count in zip(i.tolist(), j.tolist(), edges, strict=True):
+        yield max(count, min(_common(a, one, b, other, axis) for axis in (0, 1)))
+
+
+def _common(a: Edges, one: int, b: Edges, other: int, axis: int) -> int:
+    """How many pairs of edges of a shape of a and one of b have some x, or y, in common."""
+    starts, stops = [], []
+    for table, row in ((a, one), (b, other)):
+        ends = table.ends[axis::2, table.offsets[row] : table.offsets[row + 1]]
+        low, high = ends.min(axis=0), ends.max(axis=0)
+        wide = high - low > _LEAST_WIDTH
+        starts.append(np.sort(low[wide]))
+        stops.append(np.sort(high[wide]))
+    # All but those of which one ends before the other begins.
+    apart = sum(int(np.searchsorted(stops[k], starts[1 - k], side="right").sum()) for k in (0, 1))
+    return len(starts[0]) * len(starts[1]) - apart
+
+
+def _turned(pairs: PolygonPairs, sizes: tuple[int, int]) -> PolygonPairs:
+    """One pair of many edges with x and y exchanged, if many have some x in common, and at most
+    half as many some y; others as they are.
+    """
+    if sizes[0] * sizes[1] <= _MOST_EXACT:
+        return pairs
+    a, i, b, j, origin, negligible = pairs
+    along_x = _common(a, int(i[0]), b, int(j[0]), 0)
+    if along_x <= _MOST_EXACT or along_x < 2 * _common(a, int(i[0]), b, int(j[0]), 1):
+        return pairs
+    one, other = (_exchanged(*side) for side in ((a, i), (b, j)))
+    zero = np.zeros(1, np.int64)
+    return PolygonPairs(one, zero, other, zero, origin[:, ::-1], negligible)
+
+
+def _exchanged(edges: Edges, row: Ints) -> Edges:
+    """One shape, with x and y exchanged."""
+    ends, offsets = taken(edges, row)
+    return Edges(ends[[1, 0, 3, 2]], offsets)
 
 
 def _blocks(pairs: PolygonPairs) -> Iterator[tuple[Ints, tuple[int, int]]]:
@@ -197,17 +242,30 @@ def _meetings(
 
 def _meetings_of_one(a: _Side, b: _Side) -> Iterator[tuple[Ints, Ints]]:
     """The same for one pair of many edges."""
-    order = np.argsort(b.left, kind="stable")
-    b_left, b_right = b.left[order], b.right[order]
-    # Of edges b in order of their left ends: from the first that reaches beyond the left end of a
-    # to the last that begins before its right end.
-    first = np.searchsorted(np.maximum.accumulate(b_right), a.left, side="right")
-    partners = np.maximum(np.searchsorted(b_left, a.right, side="left") - first, 0)
+    order, first, partners = _beginning(a, b)
     for start, stop in blocks(partners, _BLOCK):
-        p = np.repeat(np.arange(start, stop), partners[start:stop])
-        q = order[stretches(first[start:stop], partners[start:stop])]
-        meet = np.maximum(a.left[p], b.left[q]) < np.minimum(a.right[p], b.right[q])
-        yield p[meet], q[meet]
+        row = np.repeat(np.arange(start, stop), partners[start:stop])
+        partner = order[stretches(first[start:stop], partners[start:stop])]
+        of_a = row < len(a.left)
+        yield np.where(of_a, row, partner), np.where(of_a, partner, row - len(a.left))
+
+
+def _beginning(a: _Side, b: _Side) -> tuple[Ints, Ints, Ints]:
+    """Return which edges begin on each edge of a, and then of b: of all edges in an order, the
+    first, and how many. Of two edges that begin at the same x, only that of a has the other one.
+    """
+    orders, firsts, partners, before = [], [], [], 0
+    for one, other, side in ((a, b, "left"), (b, a, "right")):
+        order = np.argsort(other.left, kind="stable")
+        order = order[other.right[order] > other.left[order]]
+        begin = other.left[order]
+        first = np.searchsorted(begin, one.left, side="right" if side == "right" else "left")
+        stop = np.searchsorted(begin, one.right, side="left")
+        orders.append(order)
+        firsts.append(first + before)
+        partners.append(np.maximum(stop - first, 0))
+        before += len(order)
+    return np.concatenate(orders), np.concatenate(firsts), np.concatenate(partners)
 
 
 def _terms(a: _Side, p: Ints, b: _Side, q: Ints) -> tuple[Floats, Floats]:

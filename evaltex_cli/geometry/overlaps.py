@@ -8,10 +8,19 @@ from typing import Any
 import numpy as np
 
 from evaltex_cli import geometry
-from evaltex_cli.errors import InputError, quote
+from evaltex_cli.errors import InputError, TangledError, quote
 from evaltex_cli.geometry import shapes
-from evaltex_cli.geometry.shapes import Shapes
-from evaltex_cli.records import Convention, Floats, ImageBatch, Ints, Overlaps, blocks, stretches
+from evaltex_cli.geometry.shapes import Pairs, Shapes
+from evaltex_cli.records import (
+    Convention,
+    Floats,
+    ImageBatch,
+    Ints,
+    Objects,
+    Overlaps,
+    blocks,
+    stretches,
+)
 
 CONTINUOUS = Convention()
 DENSE_PAIRS = 4096
@@ -22,6 +31,8 @@ MAX_PAIRS = 1_000_000
 """Most overlapping pairs of an image, those of 1,000 boxes of either side in
 one place; a pair takes up to 1 KB.
 """
+MAX_EDGE_PAIRS = 100_000_000
+"""Most pairs of edges of an image that have some x (or y, if fewer) in common: some ten seconds."""
 PAIRS_AT_ONCE = 1 << 17
 """Pairs of boxes that a tree is asked for at once; a pair takes 100 bytes on the way."""
 BOXES_OF_TREE = 1 << 16
@@ -72,18 +83,55 @@ def measure(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
     )
     gt, det = touching_boxes(gt_boxes, batch.gt.offsets, det_boxes, batch.det.offsets, batch.names)
     gt_shapes, det_shapes = shapes_of(batch, convention)
+    _refuse_intricate(batch, Pairs(gt_shapes, gt, det_shapes, det))
     area = shapes.pair_area(gt_shapes, gt, det_shapes, det)
     overlap = area > 0
     areas = shapes.area(gt_shapes), shapes.area(det_shapes)
     return Overlaps(gt[overlap], det[overlap], area[overlap], *areas, gt_boxes, det_boxes)
 
 
+def _refuse_intricate(batch: ImageBatch, pairs: Pairs[Shapes]) -> None:
+    """Refuse an image of which the outlines take too long, by the pairs of their edges."""
+    a, i, b, j, _ = pairs
+    if a.polygons is None or b.polygons is None:
+        return
+    sides = a.polygons.edges, i, b.polygons.edges, j
+    most = (np.diff(sides[0].offsets)[i] * np.diff(sides[2].offsets)[j]).astype(np.float64)
+    image = np.searchsorted(batch.gt.offsets, i, side="right") - 1
+    work = np.bincount(image, weights=most, minlength=len(batch.names))
+    for k in np.flatnonzero(work > MAX_EDGE_PAIRS).tolist():
+        rows = np.flatnonzero(image == k)
+        rows = rows[np.argsort(-most[rows], kind="stable")]
+        count = 0
+        for least in geometry.edge_pairs.least_work(sides[0], i[rows], sides[2], j[rows]):
+            count += least
+            if count > MAX_EDGE_PAIRS:
+                edges = [
+                    int(np.diff(table.offsets)[index[rows[0]]])
+                    for table, index in (sides[:2], sides[2:])
+                ]
+                raise InputError(
+                    f"image {quote(batch.names[k])}: outlines of which more than {MAX_EDGE_PAIRS}"
+                    f" pairs of sides overlap in x and in y, those of {edges[0]} and {edges[1]}"
+                    " sides first; expected simpler outlines: leave out vertices"
+                )
+
+
 def shapes_of(batch: ImageBatch, convention: Convention) -> tuple[Shapes, Shapes]:
     """Return the shapes of both sides as a convention takes them, which are made once."""
     if convention not in batch.shapes:
-        gt, det = (shapes.from_objects(side, convention) for side in (batch.gt, batch.det))
+        gt, det = (_made(batch, side, convention) for side in (batch.gt, batch.det))
         batch.shapes[convention] = gt, det
     return batch.shapes[convention]
+
+
+def _made(batch: ImageBatch, side: Objects, convention: Convention) -> Shapes:
+    """The shapes of a side; one that is tangled only as the convention takes it is refused."""
+    try:
+        return shapes.from_objects(side, convention)
+    except TangledError as error:
+        image = int(np.searchsorted(side.offsets, error.ring, side="right")) - 1
+        raise TangledError(f"image {quote(batch.names[image])}: {error}", error.ring) from error
 
 
 def touching_boxes(

@@ -10,7 +10,7 @@ import numpy as np
 import shapely
 
 from evaltex_cli.errors import TangledError, counted
-from evaltex_cli.geometry import edges, geos
+from evaltex_cli.geometry import edges, geos, near_sides
 from evaltex_cli.geometry.edges import Edges
 from evaltex_cli.geometry.simple_rings import are_simple
 from evaltex_cli.records import (
@@ -29,6 +29,8 @@ MAX_CROSSINGS = 1000
 """Most crossings of a polygon with itself, if it has no more vertices; one
 with 10 times both takes GEOS minutes.
 """
+MOST_CROSSINGS = 20_000
+"""Most crossings of a polygon with itself, however many vertices it has."""
 FEW_CROSSINGS = 20
 """A polygon with no more of them costs little to repair."""
 MAX_CROSSINGS_OF_ALL = 10_000
@@ -53,8 +55,8 @@ def from_vertices(
     offsets : (n + 1,) int64
         Ring i owns ``vertices[offsets[i]:offsets[i + 1]]``; a ring without vertices is a box.
     refuse_tangled : bool
-        Raise for rings that take GEOS too long; not needed for rings made of others that do not.
-
+        Raise for rings that cross themselves too often; not needed for rings made of others that
+        do not.
     keep : bool
         Return the geometries, not only the counts.
 
@@ -70,17 +72,20 @@ def from_vertices(
     ------
     TangledError
         For a ring that crosses or touches itself more than `MAX_CROSSINGS` times, and more often
-        than it has vertices; and for the ring with which those of more than `FEW_CROSSINGS` have
-        more than `MAX_CROSSINGS_OF_ALL` together.
+        than it has vertices or `MOST_CROSSINGS` times; for the ring with which those of more
+        than `FEW_CROSSINGS` have more than `MAX_CROSSINGS_OF_ALL` together; and as
+        `near_sides.refuse_many`.
     """
     parts: list[Geometries] = []
     counts = GeometryCounts()
     crossed = 0
+    near_sides.refuse_many(vertices, offsets, np.arange(len(offsets) - 1), near_sides.MOST_NEAR)
     for start, some in _blocks(offsets):
         geometries, invalid = _rings(vertices, some)
         crossing = _crossing(geometries, invalid)
         if refuse_tangled:
             crossed = _refuse_tangled(vertices, offsets, start + crossing, crossed)
+        near_sides.refuse_many(vertices, offsets, start + crossing, near_sides.MOST_CROSSING)
         geometries[crossing] = repair(geometries[crossing])
         flat = shapely.area(geometries) == 0
         counts += GeometryCounts(repaired=int((~flat[crossing]).sum()), zero_area=int(flat.sum()))
@@ -144,11 +149,10 @@ def _refuse_tangled(vertices: Floats, offsets: Ints, crossing: Ints, of_all: int
     """
     for i in crossing.tolist():
         ring = vertices[offsets[i] : offsets[i + 1]]
-        most = max(MAX_CROSSINGS, len(ring))
+        most = min(max(MAX_CROSSINGS, len(ring)), MOST_CROSSINGS)
         count = _crossings(ring, most)
         of_all += count if count > FEW_CROSSINGS else 0
-        x, y = ring[0].tolist()
-        polygon = f"a polygon of {len(ring)} vertices, the first at ({x:g}, {y:g}),"
+        polygon = near_sides.called(ring)
         if count > most:
             raise TangledError(
                 f"{polygon} crosses or touches itself more than {most} times;"

@@ -13,8 +13,8 @@ import numpy as np
 from evaltex_cli import geometry
 from evaltex_cli.geometry import boxes as box_geometry
 from evaltex_cli.geometry import edges as edge_columns
+from evaltex_cli.geometry import near_sides, rounding
 from evaltex_cli.geometry import outlines as outline_geometry
-from evaltex_cli.geometry import rounding
 from evaltex_cli.geometry.edges import Edges
 from evaltex_cli.records import (
     Bools,
@@ -293,6 +293,9 @@ def _offset_convex(shapes: Shapes, margin: Floats) -> tuple[Bools, Shapes]:
 
 
 def _offset_by_geos(shapes: Shapes, margin: Floats) -> tuple[Bools, Shapes]:
+    ends, offsets = polygons_of(shapes).edges
+    rings = np.arange(len(margin))
+    near_sides.refuse_many(ends[:2].T, offsets, rings, near_sides.MOST_CROSSING, margin)
     found = geometry.polygons.offset(geometries(shapes, np.arange(len(margin))), margin)
     remains = ~np.asarray(geometry.shapely.is_empty(found), dtype=bool)
     return remains, from_geometries(geometry.shapely.bounds(found[remains]), found[remains])

@@ -1,0 +1,80 @@
+"""How many sides of a ring are close to each other, on which GEOS's time depends; estimated."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evaltex_cli.errors import TangledError
+from evaltex_cli.records import Floats, Ints
+
+MANY_VERTICES = 2000
+"""Rings of no more vertices never take long."""
+MOST_NEAR = 400_000_000
+"""Most pairs of sides with touching bounding boxes: GEOS looks at 100,000,000 in a second."""
+MOST_CROSSING = 4_000_000
+"""Most such pairs of rings that cross themselves, or whose sides, moved by a margin, may: GEOS
+takes some ten seconds and some hundred MB for as many crossings."""
+_SAMPLE = 256
+
+
+def near_pairs(ring: Floats, margin: float = 0.0) -> float:
+    """Estimate how many pairs of sides have bounding boxes, grown by a margin, that touch.
+
+    Parameters
+    ----------
+    ring : (n, 2) float64
+        Vertices; a side leads from the last to the first.
+    margin : float
+        In pixels.
+
+    Returns
+    -------
+    float
+        From a sample of the sides, always the same; 0 for few vertices.
+    """
+    if len(ring) <= MANY_VERTICES:
+        return 0.0
+    following = np.roll(ring, -1, axis=0)
+    low = np.minimum(ring, following).T - margin
+    high = np.maximum(ring, following).T + margin
+    near = 0
+    for k in np.random.default_rng(0).integers(0, len(ring), _SAMPLE).tolist():
+        touch = (low[0] <= high[0, k]) & (low[0, k] <= high[0])
+        touch &= (low[1] <= high[1, k]) & (low[1, k] <= high[1])
+        near += int(np.count_nonzero(touch))
+    return near / _SAMPLE * len(ring) / 2
+
+
+def refuse_many(
+    vertices: Floats, offsets: Ints, rows: Ints, most: int, margin: Floats | None = None
+) -> None:
+    """Refuse rings of which all together have more than so many pairs of sides close to each other.
+
+    Parameters
+    ----------
+    vertices, offsets
+        As of `polygons.from_vertices`.
+    rows : (r,) int64
+        The rings that are looked at.
+    most : int
+    margin : (n,) float64, optional
+        Of each ring; 0 if not given.
+    """
+    near = 0.0
+    for i in rows[np.diff(offsets)[rows] > MANY_VERTICES].tolist():
+        ring = vertices[offsets[i] : offsets[i + 1]]
+        by = 0.0 if margin is None else abs(float(margin[i]))
+        near += near_pairs(ring, by)
+        if near > most:
+            moved = f", moved by {by:g} pixels," if by else ""
+            raise TangledError(
+                f"{called(ring)} has sides so close to each other that{moved} more than {most}"
+                " pairs of them may cross; expected an outline: leave out vertices",
+                i,
+            )
+
+
+def called(ring: Floats) -> str:
+    """What a message calls a ring."""
+    x, y = ring[0].tolist()
+    return f"a polygon of {len(ring)} vertices, the first at ({x:g}, {y:g}),"

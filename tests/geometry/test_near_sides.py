@@ -1,0 +1,108 @@
+"""Outlines of very many vertices: what is measured in a time that grows with them, and the rest
+refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+import shapely
+
+from evaltex_cli import evaluate
+from evaltex_cli.errors import InputError, TangledError
+from evaltex_cli.geometry import edge_pairs, near_sides, overlaps, polygons, shapes
+from evaltex_cli.records import Floats, Ints
+
+ZERO = np.zeros(1, np.int64)
+
+
+def comb(teeth: int, height: float = 9.0) -> Floats:
+    """One pixel for each tooth and each gap: 4 vertices for both."""
+    left = np.arange(teeth)[:, None] * 2.0 + [0, 1, 1, 2]
+    top = np.stack([left, np.tile([height, height, 1, 1], (teeth, 1))], axis=2)
+    return np.concatenate([[[0, 0]], top.reshape(-1, 2), [[2 * teeth, 0]]])
+
+
+def lying(ring: Floats) -> Floats:
+    return np.ascontiguousarray(ring[:, ::-1])
+
+
+def diagonal(ring: Floats) -> Floats:
+    return ring @ np.array([[1.0, 1.0], [-1.0, 1.0]])
+
+
+def made(ring: Floats) -> shapes.Shapes:
+    return shapes.from_rings(ring, np.array([0, len(ring)]))
+
+
+@pytest.mark.parametrize("turned", [np.array, lying])
+def test_pairs_of_edges_grow_with_the_vertices(
+    turned: Callable[[Floats], Floats], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though the back of a comb is below all of its teeth, and lying teeth are below each other."""
+    met = []
+    meetings = edge_pairs._meetings_of_one
+
+    def counted(a: edge_pairs._Side, b: edge_pairs._Side) -> Iterator[tuple[Ints, Ints]]:
+        for p, q in meetings(a, b):
+            met.append(len(p))
+            yield p, q
+
+    monkeypatch.setattr(edge_pairs, "_meetings_of_one", counted)
+    for teeth in (1000, 2000):
+        met.clear()
+        a, b = turned(comb(teeth)), turned(comb(teeth) + 0.25)
+        area = shapes.pair_area(made(a), ZERO, made(b), ZERO)
+        assert area.tolist() == pytest.approx(
+            [shapely.Polygon(a).intersection(shapely.Polygon(b)).area]
+        )
+        assert sum(met) <= 40 * len(a)
+
+
+def test_near_sides_of_few_vertices_are_not_counted() -> None:
+    assert near_sides.near_pairs(diagonal(comb(400, 400.0))) == 0
+
+
+def test_near_sides_are_estimated() -> None:
+    ring = diagonal(comb(600, 1200.0))
+    low, high = np.minimum(ring, np.roll(ring, -1, 0)), np.maximum(ring, np.roll(ring, -1, 0))
+    touch = ((low[:, None] <= high) & (low <= high[:, None])).all(axis=2)
+    assert near_sides.near_pairs(ring) == pytest.approx(touch.sum() / 2, rel=0.2)
+    assert near_sides.near_pairs(comb(600)) < 10 * len(comb(600))
+
+
+def test_what_takes_geos_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    ring = diagonal(comb(600, 1200.0))
+    offsets = np.array([0, len(ring)])
+    polygons.from_vertices(ring, offsets)
+    monkeypatch.setattr(near_sides, "MOST_NEAR", 10_000)
+    with pytest.raises(TangledError, match=r"a polygon of 2402 vertices, the first at \(0, 0\),"):
+        polygons.from_vertices(ring, offsets)
+
+
+def test_offsets_that_take_geos_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(near_sides, "MOST_CROSSING", 100_000)
+    shapes.offset(made(comb(600)), np.array([0.1]))
+    with pytest.raises(TangledError, match="moved by 20 pixels, more than 100000 pairs"):
+        shapes.offset(made(comb(600)), np.array([-20.0]))
+
+
+def test_what_is_tangled_once_cut_to_integers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the image's name, as there is no line any more."""
+    ring = comb(600, 1200.0) * [0.01, 1.0]
+    arrays = {"picture": [ring]}
+    evaluate(arrays, arrays, protocol="iou", truncate=False)
+    monkeypatch.setattr(near_sides, "MOST_CROSSING", 10_000)
+    with pytest.raises(InputError, match="image 'picture': a polygon of 2402 vertices"):
+        evaluate(arrays, arrays, protocol="iou")
+
+
+def test_an_image_with_too_many_pairs_of_edges_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    rings = {"picture": [diagonal(comb(100, 200.0))]}
+    straight = {"picture": [comb(100, 200.0)]}
+    monkeypatch.setattr(overlaps, "MAX_EDGE_PAIRS", 10_000)
+    evaluate(straight, straight, protocol="iou", truncate=False)
+    with pytest.raises(InputError, match=r"image 'picture': .*403 and 403 sides"):
+        evaluate(rings, rings, protocol="iou", truncate=False)
