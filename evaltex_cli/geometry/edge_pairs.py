@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 from math import fsum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -165,16 +165,17 @@ class _Side(NamedTuple):
     """`left`, `right`, `y` and `slope`: an edge leads from (left, y) to right, coordinates being
     those from the pair's origin. Edges that are not there, and vertical ones, end at minus
     infinity."""
-    sign: Floats
-    """1 if it is drawn from left to right, else -1."""
+    sign: np.ndarray[Any, np.dtype[np.int8]]
+    """int8. 1 if it is drawn from left to right, else -1."""
     extent: Floats
-    """Its largest coordinate y."""
-    edge: Ints
-    """Its column in the table of all edges."""
+    """(n,) the largest coordinate y of each pair."""
 
 
 def _sides(pairs: PolygonPairs, sizes: tuple[int, int]) -> tuple[_Side, _Side]:
     a, i, b, j, origin, _ = pairs
+    if sizes[0] * sizes[1] > _MANY:  # one pair, without room for more edges than it has
+        one, other = np.diff(a.offsets)[i], np.diff(b.offsets)[j]
+        sizes = int(one[0]), int(other[0])
     return _side(a, i, sizes[0], origin), _side(b, j, sizes[1], origin)
 
 
@@ -187,10 +188,9 @@ def _side(edges: Edges, index: Ints, size: int, origin: Floats) -> _Side:
     is_there &= np.abs(width) > _LEAST_WIDTH
     slope = np.divide(y1 - y0, width, out=np.zeros_like(width), where=is_there)
     right = np.where(is_there, np.maximum(x0, x1), -np.inf)
-    sign, extent = np.where(back, -1.0, 1.0), np.maximum(np.abs(y0), np.abs(y1))
-    columns = np.minimum(x0, x1), right, np.where(back, y1, y0), slope, sign, extent
-    left, right, y, slope, sign, extent = (column.ravel() for column in columns)
-    return _Side(left, right, y, slope, sign, extent, edge.ravel())
+    extent = np.maximum(np.abs(y0).max(axis=0), np.abs(y1).max(axis=0))
+    left, y, sign = np.minimum(x0, x1), np.where(back, y1, y0), 1 - 2 * back.astype(np.int8)
+    return _Side(left.ravel(), right.ravel(), y.ravel(), slope.ravel(), sign.ravel(), extent)
 
 
 def _areas(pairs: PolygonPairs, sizes: tuple[int, int]) -> tuple[Floats, Bools]:
@@ -204,8 +204,7 @@ def _areas(pairs: PolygonPairs, sizes: tuple[int, int]) -> tuple[Floats, Bools]:
         widths += np.bincount(p % count, weights=width, minlength=count)
         met += len(p)
     area = np.abs(total) / 2
-    extent = np.maximum(*(side.extent.reshape(-1, count).max(axis=0) for side in (a, b)))
-    error = _ROUNDING * widths * extent
+    error = _ROUNDING * widths * np.maximum(a.extent, b.extent)
     doubtful = (error > EXACT * area) & (area + error > pairs.negligible)
     return area, doubtful & (met <= max(_MOST_EXACT, _MANY))
 
@@ -218,8 +217,11 @@ def _exact_areas(pairs: PolygonPairs, sizes: tuple[int, int]) -> Floats:
     for met in _meetings(a, b, count, sizes):
         p, q = (side[np.argsort(met[0] % count, kind="stable")] for side in met)
         pair = p % count
-        edges = pairs.a.ends.take(a.edge[p], axis=1), pairs.b.ends.take(b.edge[q], axis=1)
-        terms = _exact_terms(*edges, pairs.origin[pair, 1])
+        a_edge, b_edge = (
+            table.ends.take(table.offsets[index[pair]] + place // count, axis=1)
+            for table, index, place in ((pairs.a, pairs.i, p), (pairs.b, pairs.j, q))
+        )
+        terms = _exact_terms(a_edge, b_edge, pairs.origin[pair, 1])
         cuts = np.searchsorted(pair, np.arange(count + 1)).tolist()
         for part, start, stop in zip(parts, cuts, cuts[1:], strict=False):
             part.append(fsum(terms.high[start:stop].tolist() + terms.low[start:stop].tolist()))
@@ -254,18 +256,19 @@ def _beginning(a: _Side, b: _Side) -> tuple[Ints, Ints, Ints]:
     """Return which edges begin on each edge of a, and then of b: of all edges in an order, the
     first, and how many. Of two edges that begin at the same x, only that of a has the other one.
     """
-    orders, firsts, partners, before = [], [], [], 0
-    for one, other, side in ((a, b, "left"), (b, a, "right")):
+    rows = len(a.left), len(b.left)
+    first, partners = np.empty((2, sum(rows)), np.int64)
+    orders, before = [], 0
+    for one, other, own in ((a, b, slice(rows[0])), (b, a, slice(rows[0], None))):
         order = np.argsort(other.left, kind="stable")
         order = order[other.right[order] > other.left[order]]
         begin = other.left[order]
-        first = np.searchsorted(begin, one.left, side="right" if side == "right" else "left")
-        stop = np.searchsorted(begin, one.right, side="left")
-        orders.append(order)
-        firsts.append(first + before)
-        partners.append(np.maximum(stop - first, 0))
+        first[own] = np.searchsorted(begin, one.left, side="left" if one is a else "right")
+        partners[own] = np.searchsorted(begin, one.right, side="left") - first[own]
+        first[own] += before
         before += len(order)
-    return np.concatenate(orders), np.concatenate(firsts), np.concatenate(partners)
+        orders.append(order)
+    return np.concatenate(orders), first, np.maximum(partners, 0, out=partners)
 
 
 def _terms(a: _Side, p: Ints, b: _Side, q: Ints) -> tuple[Floats, Floats]:
