@@ -18,7 +18,7 @@ from PIL import Image
 
 from evaltex_cli.cli import main
 from evaltex_cli.errors import ChangedError, FaultLog, InputError
-from evaltex_cli.evaluation import batches, inputs
+from evaltex_cli.evaluation import inputs, mask_batches
 from evaltex_cli.formats import open_source
 
 IMAGES = 4
@@ -180,7 +180,7 @@ def message_of_change(
     arguments: list[str], replace: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> str:
     """Evaluate, replace a file once it is indexed, and return the message."""
-    stamp, has_masks = batches.picture_stamps, "gt" in arguments[3:5]
+    stamp, has_masks = mask_batches.picture_stamps, "gt" in arguments[3:5]
 
     def paired(*given: Any) -> Any:
         if not has_masks:
@@ -195,7 +195,7 @@ def message_of_change(
 
     pair_images = inputs.pair_images
     monkeypatch.setattr(inputs, "pair_images", paired)
-    monkeypatch.setattr(batches, "picture_stamps", stamped)
+    monkeypatch.setattr(mask_batches, "picture_stamps", stamped)
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 2, result.output
     assert not Path("res").exists()
