@@ -73,6 +73,12 @@ def test_near_sides_are_estimated() -> None:
     assert near_sides.near_pairs(comb(600)) < 10 * len(comb(600))
 
 
+def test_near_sides_of_a_smooth_ring_do_not_count_for_its_offset() -> None:
+    angle = np.linspace(0, 2 * np.pi, 20_000, endpoint=False)
+    ring = np.round(1000 * np.stack([np.cos(angle), np.sin(angle)], axis=1), 4)
+    assert near_sides.near_pairs(ring, 50.0) == 0
+
+
 def test_what_takes_geos_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     ring = diagonal(comb(600, 1200.0))
     offsets = np.array([0, len(ring)])
