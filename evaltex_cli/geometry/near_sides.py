@@ -35,6 +35,9 @@ def near_pairs(ring: Floats, margin: float = 0.0) -> float:
     """
     if len(ring) <= MANY_VERTICES:
         return 0.0
+    ring = ring[(ring != np.roll(ring, 1, axis=0)).any(axis=1)]
+    if not len(ring):  # one point
+        return 0.0
     following = np.roll(ring, -1, axis=0)
     low = np.minimum(ring, following).T - margin
     high = np.maximum(ring, following).T + margin

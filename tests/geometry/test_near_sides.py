@@ -112,3 +112,10 @@ def test_an_image_with_too_many_pairs_of_edges_is_refused(monkeypatch: pytest.Mo
     evaluate(straight, straight, protocol="iou", truncate=False)
     with pytest.raises(InputError, match=r"image 'picture': .*403 and 403 sides"):
         evaluate(rings, rings, protocol="iou", truncate=False)
+
+
+def test_vertices_that_are_there_again_make_no_sides() -> None:
+    assert near_sides.near_pairs(np.ones((50_000, 2))) == 0
+    assert near_sides.near_pairs(np.repeat(comb(2), 10_000, axis=0)) <= 10 * 10 / 2
+    several = np.repeat(comb(1000), 3, axis=0)
+    assert near_sides.near_pairs(several) == near_sides.near_pairs(comb(1000)) > 0
