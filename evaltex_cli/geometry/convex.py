@@ -15,7 +15,7 @@ from evaltex_cli.geometry import convex_offsets
 from evaltex_cli.geometry.convex_offsets import Corners
 from evaltex_cli.geometry.double_double import exact_product, exact_sum
 from evaltex_cli.geometry.edges import Edges
-from evaltex_cli.geometry.rings import following
+from evaltex_cli.geometry.rings import following, with_vertices, without_repeats
 from evaltex_cli.records import Bools, Floats, Ints, blocks, expanded, offsets_of
 
 _BLOCK = 1 << 15
@@ -62,7 +62,7 @@ def _blocks(offsets: Ints) -> Iterator[tuple[int, int]]:
 
 
 def _are_convex(vertices: Floats, offsets: Ints) -> Bools:
-    vertices, offsets = _without_repeats(vertices, offsets)
+    vertices, offsets = without_repeats(vertices, offsets)
     result = np.diff(offsets) >= 3
     # From here on only rings with three vertices or more.
     vertices, offsets = _chosen(vertices, offsets, result)
@@ -124,18 +124,6 @@ def _chosen(vertices: Floats, offsets: Ints, which: Bools) -> tuple[Floats, Ints
         return vertices, offsets
     counts = np.diff(offsets)
     return vertices[np.repeat(which, counts)], offsets_of(counts[which])
-
-
-def _with(vertices: Floats, offsets: Ints, stays: Bools) -> tuple[Floats, Ints]:
-    """Return rings of those vertices that stay."""
-    if stays.all():
-        return vertices, offsets
-    return vertices[stays], offsets_of(stays)[offsets]
-
-
-def _without_repeats(vertices: Floats, offsets: Ints) -> tuple[Floats, Ints]:
-    """Return rings without vertices that the next one repeats."""
-    return _with(vertices, offsets, (following(vertices, offsets) != vertices).any(axis=1))
 
 
 def offset(vertices: Floats, offsets: Ints, margin: Floats) -> tuple[Floats, Ints]:
@@ -208,7 +196,7 @@ def inner_points(rings: Edges, middle: Floats) -> Floats:
 
 def corners(vertices: Floats, offsets: Ints) -> Corners:
     """Return convex rings by their corners alone, all turning from x to y."""
-    vertices, offsets = _without_repeats(vertices, offsets)
+    vertices, offsets = without_repeats(vertices, offsets)
     turn = _turns(vertices, offsets)[2]
     turns = turn != 0
     # Any corner of a ring says which way all of them turn.
@@ -216,7 +204,7 @@ def corners(vertices: Floats, offsets: Ints) -> Corners:
     # A turn is at the end of a step, and the vertex there is the next one.
     stays = np.empty(len(vertices), dtype=bool)
     stays[following(np.arange(len(vertices)), offsets)] = turns
-    vertices, offsets = _with(vertices, offsets, stays)
+    vertices, offsets = with_vertices(vertices, offsets, stays)
     if backwards.any():
         # Row r of a ring of rows s to e becomes row s + e - r.
         rows = np.arange(len(vertices))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from evaltex_cli.geometry import rounding
-from evaltex_cli.records import Floats, Ints, Outlines, offsets_of
+from evaltex_cli.records import Bools, Floats, Ints, Outlines, offsets_of
 
 
 def of(outlines: Outlines, truncated: bool = False) -> tuple[Floats, Ints]:
@@ -140,3 +140,15 @@ def preceding(values: Any, offsets: Ints) -> Any:
     filled = np.flatnonzero(np.diff(offsets))
     result[offsets[filled]] = values[offsets[filled + 1] - 1]
     return result
+
+
+def with_vertices(vertices: Floats, offsets: Ints, stays: Bools) -> tuple[Floats, Ints]:
+    """Return rings of those vertices that stay."""
+    if stays.all():
+        return vertices, offsets
+    return vertices[stays], offsets_of(stays)[offsets]
+
+
+def without_repeats(vertices: Floats, offsets: Ints) -> tuple[Floats, Ints]:
+    """Return rings without vertices that the next one repeats, the first being next to the last."""
+    return with_vertices(vertices, offsets, (following(vertices, offsets) != vertices).any(axis=1))

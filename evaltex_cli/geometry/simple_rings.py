@@ -6,7 +6,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from evaltex_cli.records import Bools, Floats, Ints
+from evaltex_cli.geometry.rings import without_repeats
+from evaltex_cli.records import Bools, Floats, Ints, offsets_of, stretches
 
 MOST_VERTICES = 40
 """Rings of more are left to GEOS: the work grows with the square."""
@@ -30,9 +31,21 @@ def are_simple(vertices: Floats, offsets: Ints) -> Bools:
     Returns
     -------
     (n,) bool
-        False for some that are simple too: if rounding could decide it, if a vertex is repeated, or
-        if it would take long.
+        False for some that are simple too: if rounding could decide it, or if it would take long.
+        A vertex that the next one repeats counts once.
     """
+    result = _are_simple_as_drawn(vertices, offsets)
+    doubtful = np.flatnonzero(~result)
+    counts = np.diff(offsets)[doubtful]
+    some = vertices[stretches(offsets[doubtful], counts)]
+    others, other_offsets = without_repeats(some, offsets_of(counts))
+    if len(others) < len(some):
+        result[doubtful] = _are_simple_as_drawn(others, other_offsets)
+    return result
+
+
+def _are_simple_as_drawn(vertices: Floats, offsets: Ints) -> Bools:
+    """The same, but False if a vertex is repeated."""
     counts = np.diff(offsets)
     result = np.zeros(len(counts), dtype=bool)
     with np.errstate(all="ignore"):  # an overflow makes inf or NaN, which is not above the least

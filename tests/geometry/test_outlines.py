@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli.evaluation.arrays import image_objects
-from evaltex_cli.geometry import outlines, polygons, simple_rings
-from evaltex_cli.records import GeometryCounts, offsets_of
+from evaltex_cli.geometry import outlines, polygons, shapes, simple_rings
+from evaltex_cli.records import Convention, GeometryCounts, offsets_of
 
 SQUARE = [(0, 0), (4, 0), (4, 4), (0, 4)]
 
@@ -111,7 +111,10 @@ def test_shapes_read_are_those_made_one_by_one(corners: np.ndarray) -> None:
     "ring",
     [
         [(0, 0), (4, 4), (4, 0), (0, 4)],
-        [(0, 0), (4, 0), (4, 0), (0, 4)],
+        [(0, 0), (4, 0), (4, 0), (0, 4), (4, 0)],
+        [(0, 0), (4, 4), (4, 4), (4, 0), (0, 4)],
+        [(0, 0), (4, 0), (4, 0), (0, 0)],
+        [(2, 2), (2, 2), (2, 2), (2, 2)],
         [(0, 0), (1, 1), (2, 2), (3, 3)],
         [(0, 0), (4, 0), (2, 0), (0, 4)],
         [(0, 0), (4, 0), (4, 4), (2, 0), (0, 4)],
@@ -142,6 +145,31 @@ def test_usual_words_are_simple() -> None:
         [(0, 0), (2, 0), (4, 0), (4, 2), (2, 2), (0, 2)],
     ]
     assert all(are_simple([[(x + 0.25, y + 0.25) for x, y in word] for word in words]))
+
+
+@pytest.mark.parametrize(
+    "ring",
+    [
+        [(0, 0), (4, 0), (4, 0), (0, 4)],
+        [(0, 0), (0, 0), (0, 0), (4, 0), (4, 4), (0, 4), (0, 4)],
+        [*SQUARE, SQUARE[0]],
+        [*SQUARE[::-1], SQUARE[-1], SQUARE[-1]],
+    ],
+)
+def test_a_vertex_that_is_repeated_counts_once(ring: list[tuple[int, int]]) -> None:
+    assert are_simple([ring, SQUARE, [], ring[::-1]]) == [True, True, False, True]
+    drawn, repairs = outlines.from_numbers(
+        np.array(ring, float).ravel(), np.array([2 * len(ring)]), np.zeros(1, dtype=bool)
+    )
+    assert outlines.repaired(drawn)[0] is None and repairs == GeometryCounts()
+    assert drawn.ring(0).tolist() == [list(point) for point in ring]
+
+
+def test_a_triangle_with_a_repeated_vertex_shrinks_as_one_without() -> None:
+    """By more than GEOS leaves, which does not take it for a triangle."""
+    ring = [(23, 23), (23, 23), (28, 34), (26, 21)]
+    whole = shapes.from_objects(image_objects(polygons=[np.array(ring)]), Convention())
+    assert shapes.area(shapes.offset(whole, np.array([-1.5]))).tolist() == [21.5]
 
 
 def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
