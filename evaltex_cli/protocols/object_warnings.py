@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from evaltex_cli.errors import counted, quote
 from evaltex_cli.geometry import boxes, edges
-from evaltex_cli.records import Bools, Convention, ImageBatch
+from evaltex_cli.records import Bools, Convention, ImageBatch, distinct
 
 SHOWN_IMAGES = 3
 LARGE_BOX = 1.5
@@ -55,7 +53,7 @@ def object_warning(text: str, batch: ImageBatch, objects: Bools) -> tuple[Object
     """
     if not objects.any():
         return ()
-    names = [batch.names[k] for k in np.unique(batch.gt.image[objects]).tolist()]
+    names = [batch.names[k] for k in distinct(batch.gt.image[objects]).tolist()]
     return (
         ObjectWarning(
             text, int(objects.sum()), tuple(names[:SHOWN_IMAGES]), len(names[SHOWN_IMAGES:])

@@ -67,6 +67,7 @@ from evaltex_cli.records import (
     Ints,
     Objects,
     Overlaps,
+    distinct,
     expanded,
     offsets_of,
 )
@@ -304,8 +305,8 @@ def _crossed_out(scene: _Scene, batch: ImageBatch) -> list[Crossed]:
             result.append((i, j, common))
     gt, det = scene.gt[~alone], scene.det[~alone]
     pairs = list(zip(gt.tolist(), det.tolist(), scene.share[~alone].tolist(), strict=True))
-    gt_left = {i: Counter(gt_texts[i]) for i in np.unique(gt).tolist()}
-    det_left = {j: Counter(det_texts[j]) for j in np.unique(det).tolist()}
+    gt_left = {i: Counter(gt_texts[i]) for i in distinct(gt).tolist()}
+    det_left = {j: Counter(det_texts[j]) for j in distinct(det).tolist()}
     # Pairs are sorted by object, and objects by image: the pairs of each image are one stretch.
     for start, stop in pairwise(np.searchsorted(gt, batch.gt.offsets).tolist()):
         if stop > start:

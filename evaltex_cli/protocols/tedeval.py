@@ -53,7 +53,7 @@ from evaltex_cli.protocols.tedeval_outlines import (
     outlines_of,
     pseudo_centres,
 )
-from evaltex_cli.records import Convention, ImageBatch, Overlaps
+from evaltex_cli.records import Convention, ImageBatch, Overlaps, distinct
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def evidence(
     gt, det = scene.gt[matched], scene.det[matched]
     lengths = np.fromiter(map(len, batch.gt.texts), np.int64, batch.gt.count)
     characters = np.where(batch.gt.dont_care, 0, lengths)
-    centres = pseudo_centres(gt_outlines, characters, np.unique(gt))
+    centres = pseudo_centres(gt_outlines, characters, distinct(gt))
     pair, centre = members(gt, characters)
     contained = contains(*edges(det_outlines, scene.cut), det[pair], centres[centre])
     # In how many of its object's detections each centre is: exactly one is what counts.

@@ -24,6 +24,7 @@ from evaltex_cli.records import (
     Ints,
     Objects,
     Overlaps,
+    distinct,
     expanded,
 )
 
@@ -56,7 +57,8 @@ class Scene:
     ignored: Bools
     """(D,) bool. Detections of don't care."""
     cut: Geometries
-    """(D,) array of geometries. What remains of a detection; None where nothing was cut off."""
+    """(D,) array of geometries. What remains of a detection; None where nothing was cut off, or
+    nothing that counts is overlapped."""
 
 
 # Don't care ---------------------------------------------------------------------------------------
@@ -76,35 +78,28 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> S
     on_dont_care = batch.gt.dont_care[gt]
     if on_dont_care.any():
         gt_shapes, det_shapes = shapes_of(batch, TRUNCATED)
-        remains, own_area = _uncovered_dont_care(batch.gt, gt_shapes, np.unique(gt[on_dont_care]))
-        # The row of each pair's object in `remains`, which has the don't-care objects in order.
-        dc = np.searchsorted(np.unique(gt[on_dont_care]), gt[on_dont_care])
-        dc_det = det[on_dont_care]
-        shared = geometry.polygons.intersection_area(
-            remains[dc], shapes.geometries(det_shapes, dc_det)
-        )
-        pairs = overlaps._replace(gt=gt[on_dont_care], det=dc_det, area=shared)
+        dc, dc_det, shared = gt[on_dont_care], det[on_dont_care], area[on_dont_care]
+        gt, det, area = gt[~on_dont_care], det[~on_dont_care], area[~on_dont_care]
+        remains = _uncovered_dont_care(batch.gt, gt_shapes, distinct(dc))
+        own_area = _areas(remains, overlaps.gt_area)
+        some = np.flatnonzero(shapes.has_geometry(remains[dc]))
+        shared[some] = _shared_areas(remains[dc[some]], det_shapes, dc_det[some])
+        pairs = overlaps._replace(gt=dc, det=dc_det, area=shared)
         recall = settled(divide(shared, own_area[dc]), t_r, pairs)
         precision = settled(divide(shared, det_area[dc_det]), t_p, pairs)
         covered = recall > t_r
         covered_det, count = dc_det[covered], batch.det.count
-        slanted = (gt_slanted[pairs.gt] | det_slanted[dc_det])[covered]
+        slanted = (gt_slanted[dc] | det_slanted[dc_det])[covered]
         total = _sums(covered_det, precision[covered], slanted, count, t_p)
         ignored = (total >= t_p) & (np.bincount(covered_det, minlength=count) > 0)
         ignored[dc_det[precision > t_p]] = True
 
-        meets = shared > 0
-        touched, target = np.unique(dc_det[meets], return_inverse=True)
-        cut[touched] = _subtracted(
-            shapes.geometries(det_shapes, touched), target, remains[dc[meets]]
-        )
-        det_area = det_area.copy()
-        det_area[touched] = geometry.polygons.area(cut[touched])
-        gt, det, area = gt[~on_dont_care], det[~on_dont_care], area[~on_dont_care]
-        again = np.flatnonzero(shapes.has_geometry(cut)[det])
-        area[again] = geometry.polygons.intersection_area(
-            shapes.geometries(gt_shapes, gt[again]), cut[det[again]]
-        )
+        # Of detections that overlap nothing else, what remains is not asked for.
+        meets = np.flatnonzero((shared > 0) & (np.bincount(det, minlength=count) > 0)[dc_det])
+        cut = _subtracted(det_shapes, dc_det[meets], _drawn(remains, gt_shapes, dc[meets]))
+        det_area = _areas(cut, det_area)
+        some = np.flatnonzero(shapes.has_geometry(cut[det]))
+        area[some] = _shared_areas(cut[det[some]], gt_shapes, gt[some])
         gt, det, area = gt[area > 0], det[area > 0], area[area > 0]
     pairs = overlaps._replace(gt=gt, det=det, area=area)
     recall = settled(divide(area, overlaps.gt_area[gt]), t_r, pairs)
@@ -112,25 +107,46 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> S
     return Scene(gt, det, recall, precision, gt_slanted[gt] | det_slanted[det], ignored, cut)
 
 
-def _uncovered_dont_care(
-    objects: Objects, gt_shapes: shapes.Shapes, dont_care: Ints
-) -> tuple[Geometries, Floats]:
-    """Return what these don't-care objects have to themselves, objects that
-    count being cut out of them; and areas.
+def _uncovered_dont_care(objects: Objects, of: shapes.Shapes, dont_care: Ints) -> Geometries:
+    """Return what these don't-care objects have to themselves, objects that count being cut out of
+    them: (G,) geometries, None where nothing was cut out.
     """
     counting = np.flatnonzero(~objects.dont_care)
     offsets = [np.searchsorted(side, objects.offsets) for side in (dont_care, counting)]
-    target, other = touching_boxes(
-        gt_shapes.boxes[dont_care], offsets[0], gt_shapes.boxes[counting], offsets[1]
-    )
-    remains = shapes.geometries(gt_shapes, dont_care)
-    remains = _subtracted(remains, target, shapes.geometries(gt_shapes, counting[other]))
-    return remains, geometry.polygons.area(remains)
+    target, other = touching_boxes(of.boxes[dont_care], offsets[0], of.boxes[counting], offsets[1])
+    target, other = dont_care[target], counting[other]
+    overlap = shapes.pair_area(of, target, of, other) > 0
+    return _subtracted(of, target[overlap], shapes.geometries(of, other[overlap]))
 
 
-def _subtracted(geometries: Geometries, target: Ints, others: Geometries) -> Geometries:
-    """Subtract ``others[k]`` from ``geometries[target[k]]`` for all k, one after another."""
-    result = geometries.copy()
+def _areas(cut: Geometries, whole: Floats) -> Floats:
+    """(n,) areas of what remains of shapes, of these areas as a whole where nothing was cut out."""
+    some = np.flatnonzero(shapes.has_geometry(cut))
+    result = whole.copy()
+    result[some] = geometry.polygons.area(cut[some])
+    return result
+
+
+def _shared_areas(cut: Geometries, others: shapes.Shapes, rows: Ints) -> Floats:
+    """(p,) areas of the intersections of ``cut[k]`` and ``others[rows[k]]``."""
+    return geometry.polygons.intersection_area(cut, shapes.geometries(others, rows))
+
+
+def _drawn(cut: Geometries, of: shapes.Shapes, rows: Ints) -> Geometries:
+    """(p,) geometries of what remains of some shapes, whole where nothing was cut out."""
+    result = cut[rows]
+    whole = np.flatnonzero(~shapes.has_geometry(result))
+    result[whole] = shapes.geometries(of, rows[whole])
+    return result
+
+
+def _subtracted(of: shapes.Shapes, target: Ints, others: Geometries) -> Geometries:
+    """Subtract ``others[k]`` from shape ``target[k]`` for all k, one after another; return (n,)
+    geometries of what remains, None for the other shapes.
+    """
+    result: Geometries = np.full(len(of.boxes), None, dtype=object)
+    touched = distinct(target)
+    result[touched] = shapes.geometries(of, touched)
     order = np.argsort(target, kind="stable")
     # The position of each pair among those of its target: each turn subtracts one from every
     # target.

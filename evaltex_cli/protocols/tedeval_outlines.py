@@ -12,7 +12,7 @@ from evaltex_cli import geometry
 from evaltex_cli.geometry import rings, shapes
 from evaltex_cli.geometry.boxes import around
 from evaltex_cli.protocols.ratios import quotient
-from evaltex_cli.records import Bools, Floats, Geometries, Ints, Objects, expanded
+from evaltex_cli.records import Bools, Floats, Geometries, Ints, Objects, distinct, expanded
 
 VERTICAL = 1.5
 """A word whose bounding box is more than this many times as high as wide is
@@ -86,7 +86,7 @@ def pseudo_centres(outlines: Outlines, characters: Ints, needed: Ints) -> Floats
     result = start[owner] + step[owner] / 2 + step[owner] * k[:, None]
     first = np.cumsum(characters) - characters
     curved = needed[(count[needed] != 4) & (characters[needed] > 0)]
-    for vertices in np.unique(count[curved]).tolist():
+    for vertices in distinct(count[curved]).tolist():
         # Polygons of as many vertices at once.
         i = curved[count[curved] == vertices]
         polygon, k = expanded(characters[i])
