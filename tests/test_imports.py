@@ -212,6 +212,21 @@ def test_a_run_imports_nothing_it_does_not_need(tmp_path: Path) -> None:
     )
 
 
+def test_many_files_of_quadrilaterals_import_no_reader_of_documents(tmp_path: Path) -> None:
+    """Nor shapely, though some repeat a vertex."""
+    for k in range(17):
+        (tmp_path / f"img_{k}.txt").write_text("1,1,9,1,9,5,1,6,word\n20,20,30,20,25,30,25,30,#\n")
+    arguments = [str(tmp_path), str(tmp_path), "--protocol", "iou"]
+    code = (
+        "import sys, numpy; given = set(sys.modules); from evaltex_cli.cli import main\n"
+        f"try: main({arguments!r}, prog_name='evaltex')\n"
+        "except SystemExit as stop: assert not stop.code, stop.code\n"
+        "unwanted = {'shapely', 'numpy.ma', 'msgspec'} & (set(sys.modules) - given)\n"
+        "assert not unwanted, unwanted\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the system has no /proc")
 def test_a_run_starts_no_thread(tmp_path: Path) -> None:
     """NumPy starts one for every processor if it is imported before it is set not to."""

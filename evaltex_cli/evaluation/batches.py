@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from evaltex_cli.geometry.picture_runs import PictureRuns
 
 BATCH_BYTES = 1 << 20
-LEAST_BYTES = 1 << 18
+LEAST_BYTES = 1 << 19
 _LAST_BATCHES = 4
 """A batch is at most this part of what is left, down to `LEAST_BYTES`: no worker has much to do
 when the others are done.

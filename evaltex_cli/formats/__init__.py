@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from evaltex_cli.errors import ConfigError, FaultLog, InputError, quote
 from evaltex_cli.errors.suggestions import nearest
-from evaltex_cli.formats.files.row_files import begins_with_rows
+from evaltex_cli.formats.files.row_files import FEW_FILES, begins_with_rows
 from evaltex_cli.runtime import input_files
 from evaltex_cli.runtime.progress import phase
 
@@ -105,7 +105,8 @@ _DOCUMENTS_OF_TEXT = {
     "tesseract-tsv",
     "tesseract-tsv-line",
 }
-"""Those of these modules that .txt files may have; the others are not imported for such files."""
+"""Those of these modules that .txt files may have; the others are not imported for such files, nor
+these for many files of which the first begins with a digit."""
 MEMORY = "memory"
 """The format of arrays in Python, which no file has."""
 
@@ -328,18 +329,12 @@ def _is_plain_text(path: Path) -> bool:
 def _recognised(path: Path) -> str | None:
     if _is_plain_text(path):  # without importing all the others
         return "evaltex"
-    from evaltex_cli.formats.documents.recognition import endings, main_ending
+    from evaltex_cli.formats.documents.recognition import endings
     from evaltex_cli.formats.files import archive
 
     try:
         with archive.held_state(path):
-            ending, names = None, list(FORMATS)
-            if archive.is_archive(path):
-                if set(endings(path)) == {".txt"}:
-                    names = [name for name in FORMATS if may_be_text(name)]
-                # The ending that most of its files have; .txt for a draw.
-                known = {ending for name in names for ending in load(name).endings} - {"", ".txt"}
-                ending = main_ending(path, [".txt", *sorted(known)])
+            ending, names = _candidates(path)
             for name in names:
                 candidate = load(name)
                 may_be = ending is None or not candidate.ending or ending in candidate.endings
@@ -350,6 +345,24 @@ def _recognised(path: Path) -> str | None:
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
     return None
+
+
+def _candidates(path: Path) -> tuple[str | None, list[str]]:
+    """Return the ending that most files of a folder or archive have, .txt for a draw, None for a
+    file; and the formats that the input may be of.
+    """
+    from evaltex_cli.formats.documents.recognition import endings, first_bytes, main_ending
+    from evaltex_cli.formats.files import archive
+
+    names = list(FORMATS)
+    if not archive.is_archive(path):
+        return None, names
+    if set(endings(path)) == {".txt"}:
+        is_rows = endings(path)[".txt"] > FEW_FILES and first_bytes(path, ".txt")[:1].isdigit()
+        left_out = _DOCUMENTS_OF_TEXT if is_rows else ()
+        return ".txt", [name for name in names if may_be_text(name) and name not in left_out]
+    known = {ending for name in names for ending in load(name).endings} - {"", ".txt"}
+    return main_ending(path, [".txt", *sorted(known)]), names
 
 
 def may_be_text(name: str) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, not_utf8
 from evaltex_cli.formats.base import Format, Indexer, Side, Source
 from evaltex_cli.formats.collected import Images, source
-from evaltex_cli.formats.documents import each_file, safe_json, safe_xml
+from evaltex_cli.formats.documents import each_file, safe_xml
 from evaltex_cli.formats.documents.each_file import (
     Files,
     Pages,
@@ -118,6 +118,8 @@ def forget() -> None:
 @lru_cache(maxsize=1)
 def _json_document(path: Path, state: int) -> _JsonInput:
     """Parse what stands at a path in this state (`archive.state`)."""
+    from evaltex_cli.formats.documents import safe_json  # it imports msgspec
+
     place, count = str(path), 1
     if archive.is_archive(path):
         entries = archive.open_entries(path, ".json", MAX_BYTES)

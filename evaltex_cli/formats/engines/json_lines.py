@@ -20,11 +20,10 @@ from evaltex_cli.formats.documents.safe_json import Item
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.fingerprint import Fingerprint
 from evaltex_cli.formats.files.image_names import names_of_pictures
+from evaltex_cli.formats.files.row_files import FEW_FILES
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 ENDINGS = (".txt", ".jsonl")
-FEW_FILES = 16
-"""A folder or archive of more text files than this has one for each image, and is not looked at."""
 _BOM = b"\xef\xbb\xbf"
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from evaltex_cli.runtime import input_files
 
+FEW_FILES = 16
+"""A folder or archive of more text files than this has one for each image."""
 _HEAD_BYTES = 4096
 _NUMBER = rb"[+-]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?+"
 _FEWEST_NUMBERS = 4

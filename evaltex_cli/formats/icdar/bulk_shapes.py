@@ -27,7 +27,7 @@ from evaltex_cli.formats.icdar.shapes import (
     survey_line,
 )
 from evaltex_cli.formats.plain_lines import Bytes, PlainLines, are_blanks, plain_lines, stretches
-from evaltex_cli.records import Bools, Floats, Ints
+from evaltex_cli.records import Bools, Floats, Ints, distinct
 
 _QUOTE, _HASH, _COMMA, _ZERO, _ONE = b'"#,01'
 _SCRIPTS = frozenset(script.encode() for script in SCRIPTS)
@@ -189,7 +189,7 @@ def _spaced_dont_care(buffer: bytes, data: Bytes, plain: PlainLines, is_special:
     owner = np.searchsorted(plain.stop, hashes, side="right")
     # Hashes after the last plain line have no owner.
     hashes, owner = hashes[owner < len(plain.stop)], owner[owner < len(plain.stop)]
-    suspects = np.unique(owner[hashes >= plain.rest[owner]])
+    suspects = distinct(owner[hashes >= plain.rest[owner]])
     rest, stop = plain.rest[suspects], plain.stop[suspects]
     suspects = suspects[~is_special[suspects] & ~is_dont_care(data, rest, stop)]
     texts = (
