@@ -30,6 +30,7 @@ from evaltex_cli.formats.options import InputOptions
 if TYPE_CHECKING:
     from evaltex_cli.audit.audit import Audit
     from evaltex_cli.conversion.patches import GroundTruth, Patch
+    from evaltex_cli.evaluation.inputs import SameInputs
 
 EXAMPLES = (
     "evaltex audit gt.txt det.txt other.txt",
@@ -83,17 +84,18 @@ def command(
         from evaltex_cli.audit import audit, tables, terminal_table
         from evaltex_cli.audit.patches import patch_of
         from evaltex_cli.conversion.patches import write_patch
-        from evaltex_cli.evaluation.inputs import open_inputs
+        from evaltex_cli.evaluation.inputs import SameInputs
 
         parameters, options = chosen.parameters(), chosen.read_by(options)
         work.prepare("evaltex_cli.audit.audit")
+        same = SameInputs()
         with work.workers(gt, *detections, options.images, options.lines) as ordered_map:
             inputs = {
-                label: open_inputs(gt, det, options, ordered_map) for label, det in named.items()
+                label: same.open(gt, det, options, ordered_map) for label, det in named.items()
             }
             found = audit.audit(inputs, parameters, suspicion, ordered_map)
         if report is not None or patch_file is not None:
-            patch = patch_of(_identity(gt, detections[0], options), found.suspects)
+            patch = patch_of(_identity(same, gt, detections[0], options), found.suspects)
             if patch_file is not None:
                 write_patch(patch_file, patch)
             if report is not None:
@@ -105,12 +107,11 @@ def command(
             write_output(tables.FORMATS[form](found), output)
 
 
-def _identity(gt: Path, det: Path, options: InputOptions) -> GroundTruth:
+def _identity(same: SameInputs, gt: Path, det: Path, options: InputOptions) -> GroundTruth:
     """Return which ground truth this is, with all images."""
     from evaltex_cli.conversion.patching import identify
-    from evaltex_cli.evaluation.inputs import open_inputs
 
-    return identify(open_inputs(gt, det, replace(options, only=None)).gt)
+    return identify(same.open(gt, det, replace(options, only=None)).gt)
 
 
 def _write_page(report: Path, found: Audit, patch: Patch, gt: tuple[str, Path | None]) -> None:

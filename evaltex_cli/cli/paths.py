@@ -151,6 +151,7 @@ def rules() -> Rules:
         for param in context.command.params
         for path in _paths(param, context)
     ]
+    given += [one for kind, path in given if isinstance(kind, Board) for one in _of_board(path)]
     return Rules(
         inputs=[path for kind, path in given if isinstance(kind, Input)],
         pictures=[path for kind, path in given if isinstance(kind, PictureFolder)],
@@ -185,8 +186,14 @@ def _paths(param: click.Parameter, context: click.Context) -> Iterator[Path]:
         from evaltex_cli.results.reader import files
 
         given = tuple(file for path in given for file in files(path))
-    if isinstance(param.type, Board) and len(given) == 1 and is_board_file(given[0]):
+    yield from given
+
+
+def _of_board(path: Path) -> Iterator[tuple[object, Path]]:
+    """Yield what a board names, by the types of the options that it stands for."""
+    if is_board_file(path):
         from evaltex_cli.ranking.board_file import paths_in
 
-        given = (*given, *paths_in(given[0]))
-    yield from given
+        inputs, pictures = paths_in(path)
+        yield from ((INPUT, path) for path in inputs)
+        yield from ((PICTURES, path) for path in pictures)

@@ -196,8 +196,10 @@ def patched(blocks: Iterable[Block], patch: Patch, path: Path, job: Job) -> Iter
             found = f"image {quote(name)}, which the ground truth does not have"
             _add(faults, str(path), k, found, "one of its images")
     _refuse_other(patch.ground_truth, identity.ground_truth, path, job.place, faults)
-    nothing = NONE_HERE if any(one.accept for one in patch.entries) else NONE
-    job.lost[APPLIED if accepted else nothing] += accepted or 1
+    if not any(one.accept for one in patch.entries):
+        job.lost[NONE] += 1
+        return
+    job.lost[APPLIED if accepted else NONE_HERE] += accepted or 1
     job.lost[LEFT] += len(of_written) - accepted
 
 

@@ -29,6 +29,8 @@ from evaltex_cli.protocols.object_warnings import ObjectWarning
 from evaltex_cli.protocols.tally import ExactSum, Tally
 from evaltex_cli.version import __version__
 
+_OWN = ".evaltex-"
+"""What the names of journals, staging folders and the cache of a ranking begin with."""
 _BATCH = re.compile(rb'\{"chunk": \[(\d+), (\d+)\], ')
 
 
@@ -61,12 +63,15 @@ def key(inputs: Inputs, runs: Sequence[Run], *wanted: bool) -> dict[str, Any]:
 
 
 def listing(folder: Path) -> str:
-    """A digest of names, sizes and times of the files in a folder and below."""
+    """A digest of names, sizes and times of the files in a folder and below, but for what this tool
+    keeps there while it works.
+    """
     digest = hashlib.sha256()
     for root, folders, files in os.walk(folder):
-        folders.sort()
-        for name in sorted(files):
-            status = Path(root, name).stat()
+        folders[:] = sorted(name for name in folders if not name.startswith(_OWN))
+        for name in sorted(name for name in files if not name.startswith(_OWN)):
+            path = Path(root, name)
+            status = path.stat() if path.exists() else path.lstat()
             digest.update(
                 repr((root, name, status.st_size, status.st_mtime_ns)).encode("utf-8", "replace")
             )

@@ -44,6 +44,8 @@ class DataSet:
     """Detector -> path of the report of its run, as far as there is one."""
     only: Path | None = None
     """The list of images that `options.only` is of."""
+    config: Path | None = None
+    """The file of parameters, if there is one."""
 
 
 @dataclass(frozen=True, slots=True)

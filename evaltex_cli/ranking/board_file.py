@@ -136,12 +136,17 @@ _AS_GIVEN = (
 """Keys of a data set that are options of reading as they are."""
 
 
-def paths_in(path: Path) -> list[Path]:
-    """Return the inputs that a board names; none if it is no board, which `read` reports."""
+def paths_in(path: Path) -> tuple[list[Path], list[Path]]:
+    """Return the inputs and reports that a board names, and its folders of pictures; none if it is
+    no board, which `read` reports.
+    """
     try:
-        return read(path).paths
+        board = read(path)
     except EvaltexError:
-        return []
+        return [], []
+    pictures = [one.options.images for one in board.datasets if one.options.images is not None]
+    more = [path for one in board.datasets for path in (one.config, *one.reports.values())]
+    return [path for path in (*board.paths, *more) if path and path not in pictures], pictures
 
 
 class _Reader:
@@ -274,7 +279,8 @@ class _Reader:
         parameters = self.parameters(where, values, protocols)
         assert gt is not None  # it was given
         reported = self.of_each(name, "reports", reports)
-        return DataSet(name, gt, options, parameters, detections, reported, only)
+        config_path = self.folder / values["config"] if "config" in values else None
+        return DataSet(name, gt, options, parameters, detections, reported, only, config_path)
 
     def names_in(self, where: str, path: Path) -> tuple[str, ...]:
         """Return the names in a list of images."""

@@ -2,8 +2,8 @@
 
 A file is named by everything that it depends on: the content of both inputs, the protocol's
 version and parameters, the options of reading and the version of this tool. So nothing in the
-folder is ever out of date, and it may be removed at any time. A file that is damaged, or that
-another user may have written, is passed over, and its evidence measured again.
+folder is ever out of date, and it may be removed at any time. A file that is damaged or
+renamed, or that another user may have written, is passed over, and its evidence measured again.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ import hashlib
 import json
 import os
 import stat
+import struct
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -22,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from evaltex_cli.errors import InputError
+from evaltex_cli.errors import EvaltexError, InputError
 from evaltex_cli.evaluation.resume import listing
 from evaltex_cli.formats import image_subset
 from evaltex_cli.formats.options import InputOptions
@@ -34,8 +36,13 @@ from evaltex_cli.runtime import input_files
 from evaltex_cli.version import __version__
 
 FOLDER = ".evaltex-cache"
-_LAYOUT = 1
-_DAMAGED = (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile)
+_LAYOUT = 2
+_DAMAGED = (
+    *(OSError, EOFError, ValueError, LookupError, TypeError, ArithmeticError),
+    *(AttributeError, RuntimeError, MemoryError, AssertionError, EvaltexError),
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+)
+"""What reading a damaged archive of arrays may raise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +128,15 @@ def _files(path: Path) -> Iterator[Path]:
 
 def find(folder: Path | None, key: Key) -> Entry | LeftOut | None:
     """Return the evidence of a key; None where there is none that can be trusted."""
-    if folder is None or not _is_own(place := _place(folder, key)):
+    if folder is None:
         return None
     try:
-        with place.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            return _decoded({name: stored[name] for name in stored.files}, key)
+        opened = os.open(_place(folder, key), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(opened, "rb") as file:
+            if not _is_own(os.fstat(file.fileno())):
+                return None
+            with np.load(file, allow_pickle=False) as stored:
+                return _decoded({name: stored[name] for name in stored.files}, key)
     except _DAMAGED:
         return None
 
@@ -145,7 +156,7 @@ def add(folder: Path | None, key: Key, entry: Entry | LeftOut) -> None:
         descriptor, new = tempfile.mkstemp(prefix=".new-", dir=folder)  # of this user only
         try:
             with os.fdopen(descriptor, "wb") as file:
-                np.savez(file, **_encoded(entry, key.subsets))
+                np.savez(file, **_encoded(entry, key))
             Path(new).replace(_place(folder, key))
         except BaseException:
             Path(new).unlink(missing_ok=True)
@@ -160,27 +171,24 @@ def _place(folder: Path, key: Key) -> Path:
     return folder / f"{key.protocol.name}-{key.name}.npz"
 
 
-def _is_own(path: Path) -> bool:
-    """Whether a file is there, regular, and only this user may have written it."""
-    try:
-        status = path.lstat()
-    except OSError:
-        return False
+def _is_own(status: os.stat_result) -> bool:
+    """Whether a file is regular, and only this user may have written it."""
     is_private = not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     return stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and is_private
 
 
-def _encoded(entry: Entry | LeftOut, subsets: Subsets) -> dict[str, Any]:
+def _encoded(entry: Entry | LeftOut, key: Key) -> dict[str, Any]:
     if isinstance(entry, LeftOut):
-        return {"about": _packed({"left_out": True})}
+        return {"about": _packed({"key": key.name, "left_out": True})}
     drawn = entry.drawn
     about = {
+        "key": key.name,
         "names": list(entry.rows.names),
         "parameters": asdict(entry.parameters),
         "signature": entry.signature,
         "scores": entry.scores,
         "warnings": entry.warnings,
-        "subsets": asdict(subsets),
+        "subsets": asdict(key.subsets),
         "of_all": drawn.of_all,
         "of_none": drawn.of_none,
         "is_exact": drawn.is_exact,
@@ -196,6 +204,8 @@ def _packed(about: Mapping[str, Any]) -> Any:
 
 def _decoded(stored: Mapping[str, Any], key: Key) -> Entry | LeftOut:
     about = json.loads(stored["about"].tobytes())
+    if about["key"] != key.name:
+        raise ValueError("evidence of another key, that was given this name")
     if "left_out" in about:
         return LeftOut()
     protocol = key.protocol

@@ -8,12 +8,12 @@ from typing import Any, TypeAlias
 
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
-from evaltex_cli.evaluation.inputs import Inputs, open_inputs
+from evaltex_cli.evaluation.inputs import Inputs, SameInputs
 from evaltex_cli.protocols.base import load
 from evaltex_cli.ranking import cache
 from evaltex_cli.ranking.board import Board, DataSet
 from evaltex_cli.ranking.entry import Entry, Subsets, entry_of
-from evaltex_cli.runtime import OrderedMap
+from evaltex_cli.runtime import OrderedMap, input_files
 from evaltex_cli.runtime.progress import tracked
 
 Entries: TypeAlias = "dict[str, dict[str, Entry]]"
@@ -38,13 +38,13 @@ def entries_of(
     InputError
         As `evaluate.evaluate_inputs`, and when no protocol serves all detectors of a data set.
     """
-    read = cache.Inputs()
+    read, same = cache.Inputs(), {one.name: SameInputs() for one in board.datasets}
     subsets = Subsets(board.settings.resamples, board.settings.seed)
     given = [(one, label) for one in board.datasets for label in one.detections]
     measured: dict[str, dict[str, dict[str, Entry]]] = {one.name: {} for one in board.datasets}
     for dataset, label in tracked(given, "ranking", "detectors", len(given)):
         measured[dataset.name][label] = _of_detector(
-            dataset, label, read, subsets, folder, ordered_map
+            dataset, label, (read, same[dataset.name]), subsets, folder, ordered_map
         )
     found, warnings = {}, []
     for dataset in board.datasets:
@@ -61,28 +61,35 @@ def entries_of(
 def _of_detector(
     dataset: DataSet,
     label: str,
-    read: cache.Inputs,
+    known_inputs: tuple[cache.Inputs, SameInputs],
     subsets: Subsets,
     folder: Path | None,
     ordered_map: OrderedMap,
 ) -> dict[str, Entry]:
     """Return protocol -> entry of a detector, of the protocols that its files serve."""
     gt, det = dataset.gt, dataset.detections[label]
-    keys = {
-        name: read.key(gt, det, dataset.options, load(name), parameters, subsets)
-        for name, parameters in dataset.parameters.items()
-        if folder is not None
-    }
+    read, same = known_inputs
+
+    def keys_of(read: cache.Inputs) -> dict[str, cache.Key]:
+        return {
+            name: read.key(gt, det, dataset.options, load(name), parameters, subsets)
+            for name, parameters in dataset.parameters.items()
+        }
+
+    keys = {} if folder is None else keys_of(read)
     known = {name: found for name, key in keys.items() if (found := cache.find(folder, key))}
     missing = {
         name: parameters for name, parameters in dataset.parameters.items() if name not in known
     }
     if missing:
-        inputs = open_inputs(gt, det, dataset.options, ordered_map)
-        for name, entry in evaluated(inputs, missing, subsets, ordered_map):
-            known[name] = entry
-            if folder is not None:
+        inputs = same.open(gt, det, dataset.options, ordered_map)
+        made = dict(evaluated(inputs, missing, subsets, ordered_map))
+        if folder is not None:
+            if keys_of(cache.Inputs()) != keys:
+                raise input_files.changed(f"{gt} or {det}")
+            for name, entry in made.items():
                 cache.add(folder, keys[name], entry)
+        known |= made
     return {name: entry for name in dataset.parameters if isinstance(entry := known[name], Entry)}
 
 

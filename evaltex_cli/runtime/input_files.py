@@ -216,6 +216,9 @@ def refuse_changed(before: Mapping[Path, tuple[int, int, int]]) -> None:
     """Refuse files that have been written to since their `stamps` were taken."""
     for path, stamp in stamps(before).items():
         if stamp != before[path]:
-            raise InputError(
-                f"{path}: changed while it was read; run again when nothing writes to it"
-            )
+            raise changed(path)
+
+
+def changed(path: Path | str) -> InputError:
+    """Return the error of an input that was written to between two readings of it."""
+    return InputError(f"{path}: changed while it was read; run again when nothing writes to it")

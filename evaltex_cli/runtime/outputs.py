@@ -173,7 +173,7 @@ def guarded(rules: Rules) -> Iterator[None]:
         for file, is_own in rules.files:
             refuse_file(file, is_own)
         for folder in rules.folders:
-            _refuse_folder(folder)
+            refuse_folder(folder)
             _refuse_around(folder, rules.apart)
         _refuse_twice([*(file for file, _ in rules.files), *rules.folders])
         yield
@@ -270,7 +270,8 @@ def is_special(path: Path) -> bool:
     return names_open_file or not stat.S_ISREG(status.st_mode)
 
 
-def _refuse_folder(path: Path) -> None:
+def refuse_folder(path: Path) -> None:
+    """Refuse a folder in which nothing can be written, or that is in an input."""
     status = _status(path)
     if status is not None and not stat.S_ISDIR(status.st_mode):
         raise InputError(f"{path}: is a file; give a folder for the results")

@@ -112,6 +112,11 @@ def _read(file: Path) -> dict[str, Any]:
                 _scores(one, part)
     except FileNotFoundError as error:
         raise InputError(f"{file}: is missing; expected the {FILE} of an earlier sweep") from error
+    except OSError as error:
+        raise InputError(
+            f"{file}: cannot be read ({error.strerror or error}); expected the {FILE} of an earlier"
+            " sweep"
+        ) from error
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise InputError(
             f"{file}: is no {FILE} of an earlier sweep ({type(error).__name__}); make it again"

@@ -159,6 +159,7 @@ def test_without_an_accepted_entry() -> None:
     result = patch()
     assert result.exit_code == 0
     assert "note: no entry of the patch is accepted" in result.stderr
+    assert result.stderr.count("note:") == 1
     assert Path("new.txt").read_text() == GT
 
 

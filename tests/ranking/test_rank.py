@@ -175,14 +175,22 @@ def test_only_what_is_new_is_evaluated(folder: Path, evaluations: list[str]) -> 
     assert len(evaluations) == 6
 
 
-@pytest.mark.parametrize("damage", ["empty", "cut", "foreign", "link", "others", "names"])
+@pytest.mark.parametrize(
+    "damage", ["empty", "cut", "foreign", "link", "others", "names", "flags", "renamed"]
+)
 def test_a_file_of_the_cache_that_cannot_be_trusted_is_measured_again(
     folder: Path, evaluations: list[str], damage: str
 ) -> None:
     first = run("board.toml", "--format", "json", "--protocol", "iou").stdout
     evaluations.clear()
-    (path, *_) = sorted((folder / ".evaltex-cache").glob("*.npz"))
-    if damage == "empty":
+    path, other, *_ = sorted((folder / ".evaltex-cache").glob("*.npz"))
+    if damage == "flags":  # of the first entry: packed by what nobody knows, with a password
+        data = path.read_bytes()
+        at = data.index(b"PK\x01\x02")
+        path.write_bytes(data[: at + 8] + b"\x01\x00\x63" + data[at + 11 :])
+    elif damage == "renamed":
+        path.write_bytes(other.read_bytes())
+    elif damage == "empty":
         path.write_bytes(b"")
     elif damage == "cut":
         path.write_bytes(path.read_bytes()[:-300])
@@ -203,6 +211,37 @@ def test_a_file_of_the_cache_that_cannot_be_trusted_is_measured_again(
         path.chmod(0o600)
     assert run("board.toml", "--format", "json", "--protocol", "iou").stdout == first
     assert len(evaluations) == 1
+
+
+def test_evidence_of_an_input_that_changes_is_not_stored(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, evaluated = Path("gt-one.txt").read_text(), measuring.evaluate_inputs
+
+    def change_and_evaluate(*given: Any, **options: Any) -> Any:
+        found = list(evaluated(*given, **options))
+        Path("gt-one.txt").write_text(before.replace(",200,40", ",100,40"))
+        return found
+
+    monkeypatch.setattr(measuring, "evaluate_inputs", change_and_evaluate)
+    arguments = ("gt-one.txt", "good-one.txt", "poor-one.txt", "--cache", "stored")
+    assert "changed while it was read" in run(*arguments, status=2).stderr
+    assert not list(Path().glob("stored/*"))
+
+
+def test_a_folder_of_pictures_may_contain_the_cache(folder: Path, evaluations: list[str]) -> None:
+    """What is stored there is none of the pictures."""
+    Path("missing.png").symlink_to("nowhere.png")
+    for dataset in ("one", "two"):
+        text = Path("board.toml").read_text()
+        head = f"[datasets.{dataset}]\n"
+        Path("board.toml").write_text(text.replace(head, f'{head}images = "."\n'))
+    first = run("board.toml", "--format", "json", "--output", "ranking.json")
+    assert first.exit_code == 0
+    assert len(evaluations) == 6
+    Path("ranking.json").unlink()
+    of_board()
+    assert len(evaluations) == 6
 
 
 def test_a_board_is_ranked_the_same_in_any_order_and_by_any_number_of_jobs(folder: Path) -> None:

@@ -499,3 +499,53 @@ def test_the_parameter_file_that_is_found_is_an_input(here: Path, name: str) -> 
         assert found.exit_code == 2
         assert "evaltex.ini: is an input of this command" in found.stderr
     assert tree(here) == before
+
+
+def test_the_cache_of_a_ranking_is_in_no_input(here: Path) -> None:
+    """An input folder that it is in would be another one each time."""
+    for name in ("words", "found", "found2"):
+        Path(name).mkdir()
+        Path(name, "img_1.txt").write_text("1,2,30,2,30,20,1,20,a\n")
+    Path("link").symlink_to("words")
+    Path("words/board.toml").write_text(
+        '[datasets.a]\ngt = "."\n[detectors.A]\na = "../found"\n[detectors.B]\na = "../found2"\n'
+    )
+    before = tree(here)
+    for folder in ("words", "found/new", "link/new"):
+        found = run("rank", "words", "found", "found2", "--cache", folder)
+        assert found.exit_code == 2
+        assert "an input of this command" in found.stderr
+    assert "an input of this command" in run("rank", "words/board.toml").stderr
+    assert (
+        "gt.txt: is a file" in run("rank", "words", "found", "found2", "--cache", "gt.txt").stderr
+    )
+    assert tree(here) == before
+
+
+def test_what_a_board_names_is_an_input(here: Path) -> None:
+    Path("page.html").write_text("<html>")
+    board = """[datasets.a]
+gt = "gt.txt"
+config = "my.ini"
+only = "names.txt"
+images = "."
+[detectors.A]
+a = "det.txt"
+[detectors.B]
+a = "det2.txt"
+[reports.A]
+a = "page.html"
+"""
+    Path("board.toml").write_text(board)
+    before = tree(here)
+    for name in (
+        *("gt.txt", "my.ini", "names.txt", "det.txt", "det2.txt"),
+        *("page.html", "board.toml"),
+    ):
+        for option in ("--output", "--report"):
+            found = run("rank", "board.toml", option, name, "--force")
+            assert found.exit_code == 2, name
+            assert "an input of this command" in found.stderr
+    assert tree(here) == before
+    found = run("rank", "board.toml", "--output", "new.txt")
+    assert found.exit_code == 0, found.stderr

@@ -239,3 +239,46 @@ def test_an_error_of_a_changed_file_can_be_sent() -> None:
 
     error = pickle.loads(pickle.dumps(ChangedError("there")))
     assert str(error) == str(ChangedError("there")) and error.place == "there"
+
+
+@pytest.mark.parametrize("side", ["gt", "det"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["rank", "gt", "det", "det2"],
+        ["rank", "gt", "det", "det2", "--cache", "stored"],
+        ["audit", "gt", "det", "det2"],
+        ["audit", "gt", "det", "det2", "--patch", "new.json"],
+        ["reconcile", "gt", "det", "--recall", "0.1", "--protocol", "iou"],
+    ],
+    ids=" ".join,
+)
+def test_what_is_read_several_times_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], side: str
+) -> None:
+    """A folder whose files change between two readings, in place and with their times restored."""
+    monkeypatch.chdir(tmp_path)
+    for k, name in enumerate(("gt", "det", "det2")):
+        Path(name).mkdir()
+        for image in range(IMAGES):
+            box = f"0,0,1{k},0,1{k},10,0,10"
+            Path(name, f"img_{image}.txt").write_text(f"{box},a\n" if name == "gt" else f"{box}\n")
+    opened, done = inputs.open_inputs, []
+
+    def open_changed(*given: Any, **options: Any) -> Any:
+        done.append(1)
+        last = 3 if "--patch" in arguments else 2
+        if len(done) == last:
+            file = Path(side, "img_0.txt")
+            written_over(file, file.read_bytes().replace(b",10,0,10", b",20,0,20"))()
+        return opened(*given, **options)
+
+    monkeypatch.setattr(inputs, "open_inputs", open_changed)
+    found = CliRunner().invoke(main, arguments)
+    if (arguments[0], side) == ("rank", "det"):
+        assert found.exit_code == 0, "read once, and not yet"
+        return
+    assert found.exit_code == 2, found.output
+    reasons = (f"{side}: changed while it was read", "is not the file that was indexed")
+    assert any(reason in " ".join(found.stderr.split()) for reason in reasons)
+    assert not Path("new.json").exists()

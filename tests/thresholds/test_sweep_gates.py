@@ -49,6 +49,10 @@ def test_a_baseline_of_another_kind_is_refused(files: tuple[Path, Path], tmp_pat
         (tmp_path / "bad.json").write_text(text)
         found = run(*one, "--baseline", tmp_path / "bad.json", status=2)
         assert "bad.json: is no s" in found.stderr
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "sweep.json").mkdir()
+    found = run(*one, "--baseline", tmp_path / "there", status=2)
+    assert "sweep.json: cannot be read (Is a directory)" in " ".join(found.stderr.split())
 
 
 def _other(one: tuple[object, ...], tmp_path: Path) -> Path:
