@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,14 @@ from evaltex_cli.diagnosis.breakdown import BinSums, Edges, add_bin, properties
 from evaltex_cli.diagnosis.corrections import ALL_TYPES, repairs
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, Mistakes, Thresholds, find
 from evaltex_cli.diagnosis.misread import Pairs, misread_pairs
-from evaltex_cli.diagnosis.selection import Repaired, overlaps_after
+from evaltex_cli.diagnosis.stacks import Components, Stack, after
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.tally import Run
+from evaltex_cli.geometry import overlaps
 from evaltex_cli.protocols.base import Evidence
+from evaltex_cli.protocols.matches import Matched, SideMatches
 from evaltex_cli.protocols.tally import Tally
-from evaltex_cli.records import ImageBatch, Ints
+from evaltex_cli.records import Bools, Convention, ImageBatch, Ints, Objects
 
 
 @dataclass(slots=True)
@@ -55,15 +57,76 @@ class Sums:
 class _Prepared:
     """One batch's mistakes, and what of their repair is shared by protocols.
 
-    `repairs` contains, for polygons taken as boxes or as they are, the repair of each kind in the
+    `stacks` contains, for polygons taken as boxes or as they are, the repair of each kind in the
     images that have it, and of all kinds together in the images that have several
-    (`corrections.repairs`).
+    (`corrections.repairs`); `components` what hangs together by convention.
     """
 
     batch: ImageBatch
     mistakes: Mistakes
     bins: dict[str, Ints]
-    repairs: dict[bool, list[Repaired]] = field(default_factory=dict)
+    stacks: dict[bool, list[Stack]] = field(default_factory=dict)
+    components: dict[Convention, Components] = field(default_factory=dict)
+
+    def stacks_of(self, run: Run) -> list[Stack]:
+        """Return the repairs as a protocol takes polygons."""
+        convention = run.protocol.convention(run.parameters)
+        as_boxes = convention.as_boxes or convention.inclusive
+        if as_boxes not in self.stacks:
+            self.stacks[as_boxes] = repairs(self.batch, self.mistakes, as_boxes)
+        return self.stacks[as_boxes]
+
+    def tally_after(self, run: Run, stack: Stack, evidence: Evidence) -> Tally:
+        """Score repaired images; if the protocol can recount, only the objects that hang together
+        with what was repaired.
+        """
+        protocol, parameters, matches = run.protocol, run.parameters, evidence.matches
+        convention = protocol.convention(parameters)
+        if protocol.recount is None or matches is None:
+            changed = after(stack, convention)
+            return protocol.evidence(changed.batch, changed.overlaps, parameters, False).tally
+        if convention not in self.components:
+            measured = overlaps.of(self.batch, convention)
+            self.components[convention] = Components.of(self.batch, measured)
+        changed = after(stack, convention, self.components[convention])
+        found = protocol.evidence(changed.batch, changed.overlaps, parameters, True).matches
+        assert found is not None
+        sides = (
+            _Side(self.batch.gt, matches.gt, stack.gt_offsets, stack.gt_rows).with_new(
+                changed.gt, changed.batch.gt, found.gt
+            ),
+            _Side(self.batch.det, matches.det, stack.offsets, stack.rows).with_new(
+                changed.det, changed.batch.det, found.det
+            ),
+        )
+        return protocol.recount(*sides, parameters)
+
+
+class _Side(NamedTuple):
+    """One side of a batch with its matches, and which of its objects each image of a stack has."""
+
+    objects: Objects
+    matches: SideMatches
+    offsets: Ints
+    rows: Ints
+
+    def with_new(self, which: Bools, objects: Objects, matches: SideMatches) -> Matched:
+        """Return the images of the stack, where these objects and matches are new."""
+        old, new = Matched.of(self.objects, self.matches), Matched.of(objects, matches)
+        rows = self.rows[~which]
+
+        def joined(ours: NDArray[Any], theirs: NDArray[Any]) -> NDArray[Any]:
+            result = np.empty(len(which), ours.dtype)
+            result[~which], result[which] = ours[rows], theirs
+            return result
+
+        return Matched(
+            self.offsets,
+            joined(old.dont_care, new.dont_care),
+            joined(old.types, new.types),
+            joined(old.partners, new.partners),
+            {name: joined(column, new.values[name]) for name, column in old.values.items()},
+        )
 
 
 @dataclass(slots=True)
@@ -83,17 +146,12 @@ class BatchSums:
         prepared = self.prepared
         sums = Sums(Counter({kind: prepared.mistakes.count(kind) for kind in ERROR_TYPES}))
         sums.misread = misread_pairs(batch, evidence)
-        convention = run.protocol.convention(run.parameters)
-        as_boxes = convention.as_boxes or convention.inclusive
-        if as_boxes not in prepared.repairs:
-            prepared.repairs[as_boxes] = repairs(batch, prepared.mistakes, as_boxes)
         # In images with mistakes of one kind, the repair of all kinds is that of this kind.
         combined = evidence.tally
-        for repair in prepared.repairs[as_boxes]:
-            overlaps = overlaps_after(batch, repair, convention)
-            corrected = run.protocol.evidence(repair.batch, overlaps, run.parameters, False).tally
-            for kind, part in repair.parts.items():
-                images, rows = repair.image[part], corrected.each(itemgetter(part))
+        for stack in prepared.stacks_of(run):
+            corrected = prepared.tally_after(run, stack, evidence)
+            for kind, part in stack.parts.items():
+                images, rows = stack.image[part], corrected.each(itemgetter(part))
                 combined = _with_rows(combined, images, rows)
                 tally = combined if kind == ALL_TYPES else evidence.tally
                 sums.repaired[kind] = _with_rows(tally, images, rows).sum()

@@ -15,7 +15,7 @@ from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.geometry import overlaps
 from evaltex_cli.protocols.base import Evidence
-from evaltex_cli.protocols.matches import FALSE_POSITIVE, IGNORED, MATCH_TYPES, MISSED
+from evaltex_cli.protocols.matches import FALSE_POSITIVE, IGNORED, MATCH_TYPES, MISSED, Matched
 from evaltex_cli.protocols.tally import ExactSum, Tally, joined
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Objects
 
@@ -117,7 +117,8 @@ def add_bin(sums: BinSums, run: Run, batch: ImageBatch, evidence: Evidence, insi
         images[batch.gt.image[inside]] = True
         only = replace(batch, gt=replace(batch.gt, dont_care=~inside))
         if run.protocol.recount is not None:
-            tally = run.protocol.recount(only, matches, run.parameters).each(
+            gt, det = Matched.of(only.gt, matches.gt), Matched.of(only.det, matches.det)
+            tally = run.protocol.recount(gt, det, run.parameters).each(
                 lambda column: column[images]
             )
         else:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +10,7 @@ import numpy as np
 from evaltex_cli.diagnosis.correction_texts import joined_text, words_of_pieces
 from evaltex_cli.diagnosis.drawn import Drawn, Side, joined, overlaid, replaced, united
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, OF_OBJECTS, Mistakes
-from evaltex_cli.diagnosis.selection import Repaired
+from evaltex_cli.diagnosis.stacks import Stack, spread
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import (
     Bools,
@@ -25,14 +23,7 @@ from evaltex_cli.records import (
     concatenate_texts,
     offsets_of,
 )
-from evaltex_cli.records.rows import (
-    NOTHING,
-    concatenate,
-    joined_texts,
-    packed,
-    take,
-    take_images,
-)
+from evaltex_cli.records.rows import NOTHING, joined_texts, packed
 
 ALL_TYPES = "all"
 STACKED_OBJECTS = 1 << 16
@@ -96,7 +87,7 @@ class _Change(NamedTuple):
     made: list[_Made]
 
 
-def repairs(batch: ImageBatch, mistakes: Mistakes, as_boxes: bool) -> list[Repaired]:
+def repairs(batch: ImageBatch, mistakes: Mistakes, as_boxes: bool) -> list[Stack]:
     """Repair each kind of mistakes alone, and all of them (`ALL_TYPES`).
 
     The repair of all kinds has only the images with several kinds, as in the others it is the
@@ -119,7 +110,7 @@ def repairs(batch: ImageBatch, mistakes: Mistakes, as_boxes: bool) -> list[Repai
 
 def repaired(
     batch: ImageBatch, mistakes: Mistakes, kinds: Collection[str], as_boxes: bool = False
-) -> Repaired:
+) -> Stack:
     """Repair some kinds of mistakes.
 
     Parameters
@@ -324,19 +315,11 @@ def _grown(det: Side, j: Ints, gt: Side, i: Ints) -> Drawn:
 def _components(mistakes: Mistakes, united: Bools) -> Ints:
     """(p,) a number for each link, the same for links that hang together by split objects."""
     gt, det = mistakes.gt[united], mistakes.det[united]
-    label = np.arange(len(mistakes.split), dtype=np.int64)
-    lowest = np.full(len(mistakes.merged), len(label), np.int64)
-    while True:
-        before = label.copy()
-        # The lowest label spreads along links, from objects to detections and back, until nothing
-        # changes.
-        np.minimum.at(lowest, det, label[gt])
-        np.minimum.at(label, gt, lowest[det])
-        if (label == before).all():
-            return label[mistakes.gt]
+    label, _ = spread(np.arange(len(mistakes.split)), gt, det, len(mistakes.merged))
+    return label[mistakes.gt]
 
 
-def _stacked(batch: ImageBatch, changes: Mapping[str, _Change]) -> Repaired:
+def _stacked(batch: ImageBatch, changes: Mapping[str, _Change]) -> Stack:
     """Return the images that changes change, those of one change after those of another."""
     images = [np.flatnonzero(change.images) for change in changes.values()]
     image, first = np.concatenate(images), offsets_of([len(some) for some in images])
@@ -356,20 +339,10 @@ def _stacked(batch: ImageBatch, changes: Mapping[str, _Change]) -> Repaired:
     state = np.concatenate(states)
     # By image; in it, what was made takes the place of what it was made of.
     order = np.lexsort((np.concatenate(places), state))
-    row = np.concatenate(rows)[order]
-    det = concatenate([batch.det, _objects(batch.det, made, np.concatenate(ids))])
-    lines, in_detections = batch.gt_lines, batch.in_detections
-    stacked = replace(
-        batch,
-        names=[batch.names[k] for k in image.tolist()],
-        sizes=batch.sizes[image],
-        gt=take_images(batch.gt, image),
-        det=take(det, row, offsets_of(np.bincount(state, minlength=len(image)))),
-        in_detections=None if in_detections is None else np.ones(len(image), dtype=bool),
-        gt_lines=None if lines is None else take_images(lines, image),
-    )
-    parts = map(slice, *zip(*pairwise(first.tolist()), strict=True))
-    return Repaired(stacked, dict(zip(changes, parts, strict=True)), image, row)
+    offsets = offsets_of(np.bincount(state, minlength=len(image)))
+    parts = dict(zip(changes, map(slice, first[:-1].tolist(), first[1:].tolist()), strict=True))
+    objects = _objects(batch.det, made, np.concatenate(ids))
+    return Stack(batch, objects, parts, image, offsets, np.concatenate(rows)[order])
 
 
 def _objects(det: Objects, made: list[_Made], ids: Ints) -> Objects:

@@ -83,22 +83,41 @@ def measure(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
     )
     gt, det = touching_boxes(gt_boxes, batch.gt.offsets, det_boxes, batch.det.offsets, batch.names)
     gt_shapes, det_shapes = shapes_of(batch, convention)
-    _refuse_intricate(batch, Pairs(gt_shapes, gt, det_shapes, det))
+    pairs = Pairs(gt_shapes, gt, det_shapes, det)
+    refuse_intricate(batch.names, batch.gt.offsets, gt, pairs)
     area = shapes.pair_area(gt_shapes, gt, det_shapes, det)
     overlap = area > 0
     areas = shapes.area(gt_shapes), shapes.area(det_shapes)
     return Overlaps(gt[overlap], det[overlap], area[overlap], *areas, gt_boxes, det_boxes)
 
 
-def _refuse_intricate(batch: ImageBatch, pairs: Pairs[Shapes]) -> None:
-    """Refuse an image of which the outlines take too long, by the pairs of their edges."""
+def refuse_intricate(
+    names: Sequence[str], offsets: Ints, objects: Ints, pairs: Pairs[Shapes]
+) -> None:
+    """Refuse an image of which the outlines take too long, by the pairs of their edges.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The images' names.
+    offsets : (images + 1,) int64
+        Which image owns which objects of the ground truth.
+    objects : (p,) int64
+        The object of each pair.
+    pairs : Pairs
+
+    Raises
+    ------
+    InputError
+        For an image with more than `MAX_EDGE_PAIRS` pairs of edges.
+    """
     a, i, b, j, _ = pairs
     if a.polygons is None or b.polygons is None:
         return
     sides = a.polygons.edges, i, b.polygons.edges, j
     most = (np.diff(sides[0].offsets)[i] * np.diff(sides[2].offsets)[j]).astype(np.float64)
-    image = np.searchsorted(batch.gt.offsets, i, side="right") - 1
-    work = np.bincount(image, weights=most, minlength=len(batch.names))
+    image = np.searchsorted(offsets, objects, side="right") - 1
+    work = np.bincount(image, weights=most, minlength=len(names))
     for k in np.flatnonzero(work > MAX_EDGE_PAIRS).tolist():
         rows = np.flatnonzero(image == k)
         rows = rows[np.argsort(-most[rows], kind="stable")]
@@ -111,7 +130,7 @@ def _refuse_intricate(batch: ImageBatch, pairs: Pairs[Shapes]) -> None:
                     for table, index in (sides[:2], sides[2:])
                 ]
                 raise InputError(
-                    f"image {quote(batch.names[k])}: outlines of which more than {MAX_EDGE_PAIRS}"
+                    f"image {quote(names[k])}: outlines of which more than {MAX_EDGE_PAIRS}"
                     f" pairs of sides overlap in x and in y, those of {edges[0]} and {edges[1]}"
                     " sides first; expected simpler outlines: leave out vertices"
                 )

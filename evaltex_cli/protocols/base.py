@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.errors.suggestions import unknown
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.protocols.matches import MISSED, Matches
+from evaltex_cli.protocols.matches import MISSED, Matched, Matches
 from evaltex_cli.protocols.object_warnings import ObjectWarning
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps
@@ -110,9 +110,11 @@ class Protocol:
     """``object_credit(types, values)``: how well each ground-truth object was found, in [0, 1],
     from its match type and its own values (as in `SideMatches`); a comparison shows whether it got
     better or worse."""
-    recount: Callable[[ImageBatch, Matches, Any], Tally] | None = None
-    """``recount(batch, matches, parameters) -> Tally``: of matches that were made before some of
-    their objects became don't-care; None if that changes matches."""
+    recount: Callable[[Matched, Matched, Any], Tally] | None = None
+    """``recount(gt, det, parameters) -> Tally``: of both sides with their matches, which may have
+    been made before some objects became don't-care. None if that changes matches; or if those of an
+    object depend on more than the objects and detections that hang together with it by overlaps
+    (or, in images with regions of several objects, on more than the image)."""
     by_level: Callable[[ImageBatch, Overlaps, Any, Any], Tally | None] | None = None
     """``by_level(batch, overlaps, parameters, states) -> Tally or None``: one row for each of some
     `LevelStates` of the images, the same as `evidence` has of the kept detections, with less work;

@@ -35,7 +35,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaltex_cli.protocols.base import Evidence, Protocol, Scores, per_image
 from evaltex_cli.protocols.evaltex_matching import (
@@ -55,7 +54,7 @@ from evaltex_cli.protocols.matches import (
     MISSED,
     ONE_TO_MANY,
     ONE_TO_ONE,
-    Matches,
+    Matched,
     matches,
     mean_of,
     types,
@@ -94,21 +93,23 @@ def evidence(
     # objects does not.
     det_counts = merges == 0
     det_counts[det[gt_counts[gt]]] = True
-    gt_type, _ = types(gt, det, gt_counts, det_counts)
-    tally = _tally(batch, splits, merges, local, gt_type, parameters)
+    gt_type, det_type = types(gt, det, gt_counts, det_counts)
+    tally = _tally(
+        Matched(batch.gt.offsets, batch.gt.dont_care, gt_type, splits, local._asdict()),
+        Matched(batch.det.offsets, batch.det.dont_care, det_type, merges, {}),
+        parameters,
+    )
     if not with_matches:
         return Evidence(tally)
     return Evidence(tally, matches(gt, det, gt_counts, det_counts, local._asdict(), {}))
 
 
-def recount(batch: ImageBatch, matches: Matches, parameters: Parameters) -> Tally:
+def recount(gt: Matched, det: Matched, parameters: Parameters) -> Tally:
     """Tally matches after some objects were made don't-care: these match like
     all others, and only do not count.
     """
-    splits, merges = np.diff(matches.gt.offsets), np.diff(matches.det.offsets)
-    local = Local(*(matches.gt.values[name] for name in Local._fields))
-    gt_type = np.where(batch.gt.dont_care, np.uint8(IGNORED), matches.gt.types)
-    return _tally(batch, splits, merges, local, gt_type, parameters)
+    types = np.where(gt.dont_care, np.uint8(IGNORED), gt.types)
+    return _tally(gt._replace(types=types), det, parameters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,31 +160,24 @@ class Tally(BaseTally):
         require(at_most(self.accuracy, self.true_positives), "more accuracy than true positives")
 
 
-def _tally(
-    batch: ImageBatch,
-    splits: Ints,
-    merges: Ints,
-    local: Local,
-    gt_type: NDArray[np.uint8],
-    parameters: Parameters,
-) -> Tally:
-    images = len(batch.names)
-    cared = ~batch.gt.dont_care
-    image, det_image = batch.gt.image[cared], batch.det.image
-    found = splits[cared] > 0
+def _tally(gt: Matched, det: Matched, parameters: Parameters) -> Tally:
+    images, local = len(gt.offsets) - 1, Local(*(gt.values[name] for name in Local._fields))
+    cared, gt_image, det_image = ~gt.dont_care, gt.image, det.image
+    image = gt_image[cared]
+    found = gt.partners[cared] > 0
     accuracy, found_image = local.accuracy[cared][found], image[found]
-    false_positive = merges == 0
+    false_positive = det.partners == 0
     entries = np.concatenate([accuracy, np.zeros(int(false_positive.sum()))])
     entry_image = np.concatenate([found_image, det_image[false_positive]])
     printed, emd = bins(parameters)
     by_type = {
-        MATCH_TYPES[code].replace("-", "_"): per_image(gt_type == code, batch.gt.image, images)
+        MATCH_TYPES[code].replace("-", "_"): per_image(gt.types == code, gt_image, images)
         for code in (ONE_TO_ONE, ONE_TO_MANY, MANY_TO_ONE, MANY_TO_MANY, MISSED, IGNORED)
     }
     return Tally(
-        gt_objects=np.diff(batch.gt.offsets),
-        counted_gt_objects=per_image(cared, batch.gt.image, images),
-        detections=np.diff(batch.det.offsets),
+        gt_objects=np.diff(gt.offsets),
+        counted_gt_objects=per_image(cared, gt_image, images),
+        detections=np.diff(det.offsets),
         true_positives=per_image(found, image, images),
         false_positives=per_image(false_positive, det_image, images),
         coverage=per_image(local.coverage[cared], image, images),

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.records import Bools, Floats, Ints, offsets_of
+from evaltex_cli.records import Bools, Floats, Ints, Objects, offsets_of
 
 MATCH_TYPES = (
     "one-to-one",
@@ -43,6 +43,32 @@ class Matches(NamedTuple):
 
     gt: SideMatches
     det: SideMatches
+
+
+class Matched(NamedTuple):
+    """One side of some images, and how its n objects are matched, as far as a tally needs it."""
+
+    offsets: Ints
+    """(images + 1,) int64. Image k owns ``offsets[k]:offsets[k + 1]``."""
+    dont_care: Bools
+    """(n,) bool."""
+    types: NDArray[np.uint8]
+    """(n,) uint8. Index into `MATCH_TYPES`."""
+    partners: Ints
+    """(n,) int64. How many objects of the other side each was matched with."""
+    values: Mapping[str, Floats]
+    """Dict of (n,) float64. The protocol's own values."""
+
+    @classmethod
+    def of(cls, objects: Objects, side: SideMatches) -> Matched:
+        """Return the objects of a batch with their matches."""
+        partners = np.diff(side.offsets)
+        return cls(objects.offsets, objects.dont_care, side.types, partners, side.values)
+
+    @property
+    def image(self) -> Ints:
+        """(n,) the image index of each object."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
 
 def scatter(values: Mapping[str, NDArray[Any]], index: Ints, count: int) -> dict[str, NDArray[Any]]:

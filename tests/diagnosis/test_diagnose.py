@@ -7,6 +7,7 @@ import math
 import random
 import re
 from dataclasses import replace
+from typing import NamedTuple
 from unittest import mock
 
 import numpy as np
@@ -14,18 +15,17 @@ import pytest
 import scenes
 import shapely
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from shared_data import DATA, needs
 
 from evaltex_cli import diagnose, evaluate
 from evaltex_cli.cli import main
-from evaltex_cli.diagnosis import corrections
+from evaltex_cli.diagnosis import corrections, stacks
 from evaltex_cli.diagnosis.batch_sums import BatchSums
 from evaltex_cli.diagnosis.breakdown import Edges
-from evaltex_cli.diagnosis.corrections import ALL_TYPES, repaired
+from evaltex_cli.diagnosis.corrections import ALL_TYPES
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, Thresholds, find
-from evaltex_cli.diagnosis.selection import overlaps_after
 from evaltex_cli.errors import ConfigError, FaultLog, InputError
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.inputs import open_inputs
@@ -37,7 +37,8 @@ from evaltex_cli.geometry.overlaps import measure
 from evaltex_cli.geometry.polygons import from_vertices
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import load
-from evaltex_cli.records import Convention, ImageBatch
+from evaltex_cli.protocols.matches import Matched
+from evaltex_cli.records import Convention, ImageBatch, Overlaps
 from evaltex_cli.records.rows import concatenate, take_images
 
 A, B, C = (100, 100, 200, 40), (100, 200, 200, 40), (320, 100, 200, 40)
@@ -173,6 +174,20 @@ def batch_of(folder, gt, det):
     return ImageBatch(["img"], gt.sizes, gt.objects, det.objects)
 
 
+class Repaired(NamedTuple):
+    """Repaired images, which images of the batch before they were, and their overlaps."""
+
+    batch: ImageBatch
+    image: np.ndarray
+    overlaps: Overlaps
+
+
+def repaired(batch, mistakes, kinds, as_boxes=False):
+    stack = corrections.repaired(batch, mistakes, kinds, as_boxes)
+    found = stacks.after(stack, Convention(as_boxes=as_boxes))
+    return Repaired(found.batch, stack.image, found.overlaps)
+
+
 @pytest.mark.parametrize(
     ("gt", "det", "expected"),
     [
@@ -229,8 +244,8 @@ def test_overlaps_after_a_repair_are_those_measured(tmp_path_factory, seed, kind
     batch = scene_batch(tmp_path_factory.mktemp("scene"), seed)
     repair = repaired(batch, find(batch, Thresholds()), kinds, as_boxes)
     convention = Convention(as_boxes=as_boxes)
-    found, expected = overlaps_after(batch, repair, convention), measure(repair.batch, convention)
-    for ours, theirs in zip(found, expected, strict=True):
+    expected = measure(repair.batch, convention)
+    for ours, theirs in zip(repair.overlaps, expected, strict=True):
         assert ours.tolist() == theirs.tolist()
 
 
@@ -261,10 +276,21 @@ def of_images_of(repair, other):
 
 
 @settings(deadline=None, derandomize=True, max_examples=8)
-@given(st.integers(0, 10_000), st.sampled_from(list(PROTOCOLS)), st.sampled_from([1, 1 << 16]))
-def test_repairs_at_once_score_as_each_does_alone(tmp_path_factory, seed, protocol, most):
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from(list(PROTOCOLS)),
+    st.sampled_from([1, 1 << 16]),
+    st.booleans(),
+)
+@example(1, "evaltex", 1 << 16, True)
+@example(2, "evaltex", 1, True)
+def test_repairs_at_once_score_as_each_does_alone(
+    tmp_path_factory, seed, protocol, most, own_regions
+):
     """The slow way: every kind by itself, all images scored again."""
     batch = scene_batch(tmp_path_factory.mktemp("scene"), seed)
+    if own_regions:
+        batch = replace(batch, gt=replace(batch.gt, regions=batch.gt.ids))
     (run,) = runs_of({protocol: config.checked(protocol, {})})
     convention = run.protocol.convention(run.parameters)
     as_boxes = convention.as_boxes or convention.inclusive
@@ -283,6 +309,19 @@ def test_repairs_at_once_score_as_each_does_alone(tmp_path_factory, seed, protoc
         )
         expected = evidence_of(run, corrected).tally.sum()
         assert found.repaired[name].as_dict() == expected.as_dict()
+
+
+@pytest.mark.parametrize(("regions", "shown"), [([1, 2, 3], [2]), ([1, 2, 1], [0, 1, 2])])
+def test_only_what_a_repair_may_change_is_scored_again(tmp_path, regions, shown):
+    """What overlaps a detection that has come or gone; all of an image with shared regions."""
+    batch = batch_of(tmp_path, [(A, "a"), (B, "b"), (C, "c")], [(A, "a"), (B, "b")])
+    batch = replace(batch, gt=replace(batch.gt, regions=np.array(regions)))
+    (stack,) = corrections.repairs(batch, find(batch, Thresholds()), as_boxes=False)
+    found = stacks.after(stack, Convention(), stacks.Components.of(batch, measure(batch)))
+    assert stack.image.tolist() == [0]
+    assert np.flatnonzero(found.gt).tolist() == shown
+    assert found.batch.gt.ids.tolist() == batch.gt.ids[shown].tolist()
+    assert found.det.tolist() == [0 in shown, 1 in shown, True]
 
 
 def evidence_of(run, batch):
@@ -616,7 +655,11 @@ def test_recounted_matches_are_those_of_a_new_evaluation(tmp_path, protocol, pol
         for seed in range(5):
             others = np.random.default_rng(seed).random(batch.gt.count) < 0.6
             changed = replace(batch, gt=replace(batch.gt, dont_care=batch.gt.dont_care | others))
-            found = run.protocol.recount(changed, evidence.matches, run.parameters).as_dict()
+            matched = (
+                Matched.of(changed.gt, evidence.matches.gt),
+                Matched.of(changed.det, evidence.matches.det),
+            )
+            found = run.protocol.recount(*matched, run.parameters).as_dict()
             expected = run.protocol.evidence(
                 changed, overlaps, run.parameters, False
             ).tally.as_dict()
