@@ -60,7 +60,10 @@ def divide(numerator: Floats, denominator: Floats) -> Floats:
 
 def ratio(numerator: float, denominator: float) -> float:
     """Ratio within [0, 1]; 0/0 is 0."""
-    return min(max(numerator / denominator, 0.0), 1.0) if denominator > 0 else 0.0
+    if not denominator > 0:
+        return 0.0
+    value = numerator / denominator
+    return 0.0 if value < 0.0 else 1.0 if value > 1.0 else value
 
 
 def natural_log(counts: Ints) -> Floats:

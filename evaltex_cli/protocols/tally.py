@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -164,6 +165,11 @@ def _added(one: Any, other: Any) -> Any:
     )
 
 
-def _fields(kind: type[Tally], of: str = "") -> tuple[str, ...]:
+def _fields(kind: Any, of: str = "") -> tuple[str, ...]:
     """The names of a tally's fields, of all or of those that are a `Count` or a `Sum`."""
+    return _names(kind, of)
+
+
+@cache
+def _names(kind: type[Tally], of: str) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind) if str(field.type).startswith(of))

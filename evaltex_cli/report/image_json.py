@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from json.encoder import encode_basestring
+from math import isfinite
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from evaltex_cli.evaluation.evaluation import ImageResult, ObjectResult
 from evaltex_cli.evaluation.tally import BatchImages
 from evaltex_cli.protocols.matches import MATCH_TYPES
-from evaltex_cli.report.inputs import DrawnSide
+from evaltex_cli.records import Floats, ImageBatch, Objects, distinct
+from evaltex_cli.report.inputs import DECIMALS as COORDINATE_DECIMALS
+from evaltex_cli.report.inputs import DrawnSide, numbers
 from evaltex_cli.results.entry_columns import EntryColumns, json_numbers, sides
 from evaltex_cli.results.text_tables import JsonObject
 
@@ -28,10 +34,14 @@ def text(value: Any) -> str:
 
     Lone surrogates, of file names that are no UTF-8, become JSON's escapes.
     """
-    encoded = _ENCODER.encode(value).replace("<", "\\u003c")
-    if encoded.isascii():
-        return encoded
-    return encoded.encode("utf-8", "backslashreplace").decode("utf-8")
+    return _safe(_ENCODER.encode(value))
+
+
+def _safe(encoded: str) -> str:
+    escaped = encoded.replace("<", "\\u003c")
+    if escaped.isascii():
+        return escaped
+    return escaped.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def side(ids: Sequence[int], drawn: DrawnSide | None) -> JsonObject:
@@ -61,10 +71,8 @@ def matches_of_batch(images: BatchImages) -> Iterator[str]:
 
 def _of_side(side: EntryColumns) -> Iterator[str]:
     types = list(map(str, side.types))
-    partners = [f"[{','.join(linked)}]" for linked in side.partners]
-    values = [
-        (text(name), json_numbers(list(map(short, column)))) for name, column in side.values.items()
-    ]
+    partners = [f"[{linked}]" for linked in side.partners]
+    values = [(text(name), _numbers(column)) for name, column in side.values.items()]
     for start, stop in pairwise(side.offsets):
         own = ",".join(f"{name}:[{','.join(texts[start:stop])}]" for name, texts in values)
         yield (
@@ -72,6 +80,48 @@ def _of_side(side: EntryColumns) -> Iterator[str]:
             f'"partners":[{",".join(partners[start:stop])}],'
             f'"values":{{{own if stop > start else ""}}}}}'
         )
+
+
+def _numbers(values: Floats) -> list[str]:
+    """Return the JSON of `short` of each, null for NaN."""
+    return _ENCODER.encode(numbers(values, DECIMALS))[1:-1].split(",")
+
+
+def objects_of_batch(batch: ImageBatch) -> Iterator[str]:
+    """Yield what `objects` returns of each image of a batch, with outlines."""
+    gt, det = map(_drawn, (batch.gt, batch.det))
+    for one, other in zip(gt, det, strict=True):
+        yield f'"gt":{{{one}}},"det":[{{{other}}}]'
+
+
+def _drawn(objects: Objects) -> Iterator[str]:
+    """Yield the members of `side` of each image."""
+    ids = list(map(str, objects.ids.tolist()))
+    shapes, sure = _shapes(objects), None
+    texts = [_safe(encode_basestring(one)) for one in objects.texts]
+    if objects.confidences is not None:
+        known = np.isfinite(objects.confidences)
+        sure = json_numbers(np.where(known, objects.confidences, np.nan))
+    for start, stop in pairwise(objects.offsets.tolist()):
+        members = f'"id":[{",".join(ids[start:stop])}],"shape":[{",".join(shapes[start:stop])}]'
+        members += f',"text":[{",".join(texts[start:stop])}]'
+        if sure is not None and any(one != "null" for one in sure[start:stop]):
+            members += f',"confidence":[{",".join(sure[start:stop])}]'
+        yield members
+
+
+def _shapes(objects: Objects) -> list[str]:
+    """Return what `DrawnSide.shape` has of each object."""
+    outlines, counts = objects.outlines, objects.outlines.counts
+    shapes = [""] * objects.count
+    for count in distinct(counts).tolist():
+        which = np.flatnonzero(counts == count)
+        corners = outlines.offsets[which, None] + np.arange(count)
+        points = outlines.vertices[corners] if count else outlines.boxes[which]
+        rows = _ENCODER.encode(numbers(points.reshape(len(which), -1), COORDINATE_DECIMALS))
+        for k, row in zip(which.tolist(), rows[2:-2].split("],["), strict=True):
+            shapes[k] = f"[{row}]"
+    return shapes
 
 
 def _matches(entries: Sequence[ObjectResult]) -> JsonObject:
@@ -85,9 +135,10 @@ def _matches(entries: Sequence[ObjectResult]) -> JsonObject:
 
 def short(value: Any) -> Any:
     """Return a float with `DECIMALS`, as an integer if it is whole; anything else as it is."""
-    if not isinstance(value, float):
+    if not isinstance(value, float) or not isfinite(value):
         return value
-    rounded = round(value, DECIMALS)
+    # As numpy rounds.
+    rounded = round(value * 10**DECIMALS) / 10**DECIMALS
     return int(rounded) if rounded.is_integer() else rounded
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote as quote_url
 
 import numpy as np
@@ -204,15 +205,16 @@ def sides_of(objects: Objects) -> list[DrawnSide]:
     return sides
 
 
-def numbers(values: Floats) -> list[list[float]]:
-    """Return rows of rounded numbers, whole ones as integers, which take less room."""
-    rounded = np.round(values, DECIMALS)
+def numbers(values: Floats, decimals: int = DECIMALS) -> list[Any]:
+    """Return rounded numbers, whole ones as integers, which take less room; None for NaN."""
+    rounded = np.round(values, decimals)
     whole = (rounded == np.rint(rounded)) & (np.abs(rounded) < _LARGEST_WHOLE)
     if whole.all():
-        rows: list[list[float]] = rounded.astype(np.int64).tolist()
-        return rows
+        integers: list[Any] = rounded.astype(np.int64).tolist()
+        return integers
     mixed = rounded.astype(object)
     mixed[whole] = rounded[whole].astype(np.int64)
+    mixed[np.isnan(rounded)] = None
     return list(mixed.tolist())
 
 

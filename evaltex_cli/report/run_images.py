@@ -13,7 +13,7 @@ from pathlib import Path
 from evaltex_cli.evaluation.tally import BatchImages, ImageSink, Run
 from evaltex_cli.records import ImageBatch
 from evaltex_cli.report import image_json
-from evaltex_cli.report.inputs import numbers, sides_of
+from evaltex_cli.report.inputs import numbers
 from evaltex_cli.results.image_table import ImageTable, ImageTableBuilder, table_of_images
 
 _OBJECTS = ""
@@ -84,24 +84,11 @@ def _written(name: str) -> str:
 
 
 def _objects(batch: ImageBatch) -> str:
-    gt, det = (
-        [
-            image_json.side(ids[start:stop], drawn)
-            for ids, start, stop, drawn in zip(
-                [side.ids.tolist()] * len(batch.names),
-                side.offsets[:-1].tolist(),
-                side.offsets[1:].tolist(),
-                sides_of(side),
-                strict=True,
-            )
-        ]
-        for side in (batch.gt, batch.det)
-    )
     sizes = [
         [width, height] if width > 0 and height > 0 else None
         for height, width in numbers(batch.sizes)
     ]
     return "".join(
-        f"{image_json.objects(one, [other])}\t{image_json.text(size)}\n"
-        for one, other, size in zip(gt, det, sizes, strict=True)
+        f"{objects}\t{image_json.text(size)}\n"
+        for objects, size in zip(image_json.objects_of_batch(batch), sizes, strict=True)
     )

@@ -5,10 +5,11 @@ without an object in Python for each.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from evaltex_cli.evaluation.tally import BatchImages
 from evaltex_cli.protocols.matches import MATCH_TYPES, SideMatches
@@ -23,10 +24,10 @@ class EntryColumns(NamedTuple):
     ids: list[int]
     types: list[int]
     """Indices into `MATCH_TYPES`."""
-    partners: list[list[str]]
-    """IDs of what each was matched with."""
-    values: Mapping[str, list[float | None]]
-    """The protocol's own values; None where undefined."""
+    partners: list[str]
+    """IDs of what each was matched with, with commas between them."""
+    values: Mapping[str, Floats]
+    """The protocol's own values; NaN where undefined."""
     offsets: list[int]
     """Image k's are ``offsets[k]:offsets[k + 1]``."""
 
@@ -52,22 +53,27 @@ def sides(images: BatchImages) -> tuple[EntryColumns, EntryColumns]:
 
 def _side(matches: SideMatches, own: Objects, partner_ids: Ints) -> EntryColumns:
     linked = list(map(str, partner_ids[matches.partners].tolist()))
+    partners, offsets = [""] * own.count, matches.offsets
+    matched = np.flatnonzero(np.diff(offsets))
+    bounds = zip(offsets[matched].tolist(), offsets[matched + 1].tolist(), strict=True)
+    for k, (start, stop) in zip(matched.tolist(), bounds, strict=True):
+        partners[k] = ",".join(linked[start:stop])
     return EntryColumns(
-        own.ids.tolist(),
-        matches.types.tolist(),
-        [linked[start:stop] for start, stop in pairwise(matches.offsets.tolist())],
-        {name: _or_none(values) for name, values in matches.values.items()},
-        own.offsets.tolist(),
+        own.ids.tolist(), matches.types.tolist(), partners, matches.values, own.offsets.tolist()
     )
 
 
-def _or_none(values: Floats) -> list[float | None]:
-    return [None if math.isnan(value) else value for value in values.tolist()]
+def or_none(values: Floats) -> list[float | None]:
+    """Return a column as a list, None where it is undefined."""
+    mixed = values.astype(object)
+    mixed[np.isnan(values)] = None
+    listed: list[float | None] = mixed.tolist()
+    return listed
 
 
-def json_numbers(values: list[Any]) -> list[str]:
-    """Return numbers, and None, as JSON."""
-    return _ENCODER.encode(values)[1:-1].split(",")
+def json_numbers(values: Floats) -> list[str]:
+    """Return numbers as JSON, null where they are undefined."""
+    return _ENCODER.encode(or_none(values))[1:-1].split(",")
 
 
 def json_entries(side: EntryColumns, partners: str) -> list[str]:
@@ -76,6 +82,6 @@ def json_entries(side: EntryColumns, partners: str) -> list[str]:
     """
     template = f'{{"id":%d,"match":"%s","{partners}":[%s]'
     template += "".join(f',"{name}":%s' for name in side.values) + "}"
-    linked = map(",".join, side.partners)
     columns = map(json_numbers, side.values.values())
-    return list(map(template.__mod__, zip(side.ids, side.matches, linked, *columns, strict=False)))
+    rows = zip(side.ids, side.matches, side.partners, *columns, strict=False)
+    return list(map(template.__mod__, rows))

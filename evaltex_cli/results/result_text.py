@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult, ObjectResult
 from evaltex_cli.evaluation.tally import BatchImages, Run
 from evaltex_cli.protocols.base import Scores
 from evaltex_cli.protocols.matches import IGNORED
 from evaltex_cli.protocols.tally import Totals
-from evaltex_cli.results.entry_columns import EntryColumns, sides
+from evaltex_cli.results.entry_columns import EntryColumns, or_none, sides
 
 _LOCAL = ("coverage", "accuracy", "split")
 _MATCH_COUNTS = ("one_to_one", "one_to_many", "many_to_one", "many_to_many", "missed", "ignored")
@@ -76,9 +78,10 @@ def _head(run: Run, name: str, totals: Totals, scores: Scores) -> list[str]:
 
 def _original_entries(side: EntryColumns, level: int) -> list[str]:
     """The lines of `_original_objects`, each with its end; of an ignored object none."""
-    columns = ([number(value or 0.0) for value in side.values[name]] for name in _LOCAL)
+    columns = (np.nan_to_num(side.values[name]).tolist() for name in _LOCAL)
     rows = zip(side.ids, *columns, strict=True)
-    texts = list(map("GT object %d\nCoverage = %s Accuracy = %s Split = %s\n".__mod__, rows))
+    local = "GT object %d\nCoverage = %.6g Accuracy = %.6g Split = %.6g\n"
+    texts = list(map(local.__mod__, rows))
     if level >= 2:
         matched = _matched("", side, "Detections")
         texts = [
@@ -89,7 +92,7 @@ def _original_entries(side: EntryColumns, level: int) -> list[str]:
 
 def _matched(what: str, side: EntryColumns, partners: str) -> list[str]:
     """The lines that name an object and its partners, each with its end."""
-    linked = map(", ".join, side.partners)
+    linked = [ids.replace(",", ", ") for ids in side.partners]
     template = f"{what} %d\nMatch = %s {partners} = {{%s}}\n"
     return list(map(template.__mod__, zip(side.ids, side.matches, linked, strict=True)))
 
@@ -100,49 +103,51 @@ def _entries(what: str, side: EntryColumns, partners: str) -> list[str]:
     if not side.values:
         return texts
     template = " ".join(f"{_title(name)} = %s" for name in side.values) + "\n"
-    rows = zip(*(map(_shown, column) for column in side.values.values()), strict=True)
+    rows = zip(*(map(_shown, or_none(column)) for column in side.values.values()), strict=True)
     return [text + template % row for text, row in zip(texts, rows, strict=True)]
+
+
+_COUNTS = """\
+General
+Number of GTs =%(gt_objects)d
+Number of detections = %(detections)d
+Number of false positives =%(false_positives)d
+Number of true positives =%(true_positives)d
+"""
+_SCORES = """\
+Global results
+Recall=%(recall).6g
+Recall_noSplit=%(recall_no_split).6g
+Precision=%(precision).6g
+Split=%(split).6g
+FScore=%(fscore).6g
+
+FScore_noSplit=%(fscore_no_split).6g
+
+Quantity results
+Recall=%(quantity_recall).6g
+Precision=%(quantity_precision).6g
+
+Quality results
+Recall=%(quality_recall).6g
+Recall_noSplit=%(quality_recall_no_split).6g
+Precision=%(quality_precision).6g"""
+_EMD = "EMD results\nRecall=%(emd_recall).6g\n"
+_EMD_NO_SPLIT = "Recall_noSplit=%(emd_recall_no_split).6g\n"
+_EMD_REST = "Precision=%(emd_precision).6g\nFScore=%(emd_fscore).6g"
+_EMD_END = "\n\nFScore_noSplit=%(emd_fscore_no_split).6g"
 
 
 def _original_statistics(
     totals: Totals, scores: Scores, level: int, with_all_emd_scores: bool
 ) -> Iterator[str]:
-    yield from (
-        "General",
-        f"Number of GTs ={totals['gt_objects']}",
-        f"Number of detections = {totals['detections']}",
-        f"Number of false positives ={totals['false_positives']}",
-        f"Number of true positives ={totals['true_positives']}",
-        "",
-        "Global results",
-        f"Recall={number(scores['recall'])}",
-        f"Recall_noSplit={number(scores['recall_no_split'])}",
-        f"Precision={number(scores['precision'])}",
-        f"Split={number(scores['split'])}",
-        f"FScore={number(scores['fscore'])}",
-        "",
-        f"FScore_noSplit={number(scores['fscore_no_split'])}",
-        "",
-        "Quantity results",
-        f"Recall={number(scores['quantity_recall'])}",
-        f"Precision={number(scores['quantity_precision'])}",
-        "",
-        "Quality results",
-        f"Recall={number(scores['quality_recall'])}",
-        f"Recall_noSplit={number(scores['quality_recall_no_split'])}",
-        f"Precision={number(scores['quality_precision'])}",
-        f"Coverage histogram = {_histogram(scores['coverage_histogram'])}",
-        f"Accuracy histogram = {_histogram(scores['accuracy_histogram'])}",
-        "",
-        "EMD results",
-        f"Recall={number(scores['emd_recall'])}",
-    )
-    if with_all_emd_scores:
-        yield f"Recall_noSplit={number(scores['emd_recall_no_split'])}"
-    yield f"Precision={number(scores['emd_precision'])}"
-    yield f"FScore={number(scores['emd_fscore'])}"
-    if with_all_emd_scores:
-        yield from ("", f"FScore_noSplit={number(scores['emd_fscore_no_split'])}")
+    """Yield lines, of which some are several with line ends between them."""
+    yield _COUNTS % totals
+    yield _SCORES % scores
+    yield f"Coverage histogram = {_histogram(scores['coverage_histogram'])}"
+    yield f"Accuracy histogram = {_histogram(scores['accuracy_histogram'])}\n"
+    emd = [_EMD, _EMD_NO_SPLIT, _EMD_REST, _EMD_END] if with_all_emd_scores else [_EMD, _EMD_REST]
+    yield "".join(emd) % scores
     if level >= 1:
         yield from ("", "Matching")
         yield from (
@@ -172,7 +177,7 @@ def _ids(ids: list[int]) -> str:
 
 
 def _histogram(values: list[float]) -> str:
-    return "{" + ", ".join(map(number, values)) + "}"
+    return "{" + ", ".join(["%.6g"] * len(values)) % tuple(values) + "}"
 
 
 def number(value: float) -> str:

@@ -70,10 +70,16 @@ def _json_lines(images: BatchImages) -> Iterator[str]:
         side.images(entry_columns.json_entries(side, partners))
         for side, partners in zip(entry_columns.sides(images), PARTNERS.values(), strict=True)
     ]
-    heads = zip(images.batch.names, images.totals, images.scores, strict=True)
-    for (name, totals, scores), objects, detections in zip(heads, *of_sides, strict=True):
-        head = _compact({"name": name, "totals": totals, "scores": scores})
-        yield f'{head[:-1]},"objects":[{objects}],"detections":[{detections}]}}\n'
+    heads = [
+        {"name": name, "totals": totals, "scores": scores}
+        for name, totals, scores in zip(
+            images.batch.names, images.totals, images.scores, strict=True
+        )
+    ]
+    # No quotation mark in a name is without a backslash, so these are between two images only.
+    texts = _compact(heads)[len('[{"name":') : -len("}]")].split('},{"name":')
+    for head, objects, detections in zip(texts, *of_sides, strict=True):
+        yield f'{{"name":{head},"objects":[{objects}],"detections":[{detections}]}}\n'
 
 
 def of_images(run: Run, results: Iterable[ImageResult]) -> ImageFiles:
