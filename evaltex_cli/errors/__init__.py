@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 MOST_FAULTS = 10_000
@@ -131,6 +132,7 @@ class Fault(NamedTuple):
         )
 
 
+@lru_cache(maxsize=16)  # the faults of one list after another are of few sentences
 def kind_of(sentence: str) -> str:
     """Return a sentence without what is quoted in it, its numbers, and the
     name that it suggests.

@@ -32,8 +32,14 @@ BY_RULES_OF_THEIR_OWN = [name for name in WRITERS if load(name).holds is None]
 
 def write(path: Path, name: str, side: Side, images: list[CollectedImage]) -> Counter[str]:
     """Write images and return what was lost, by sentence."""
-    job = Job(path, side, [image.name for image in images], "memory", FaultLog())
-    load(name).write(job, iter([Block(job.names, columns(images))]))
+    return write_columns(path, name, side, [image.name for image in images], columns(images))
+
+
+def write_columns(
+    path: Path, name: str, side: Side, names: list[str], images: ReadImages
+) -> Counter[str]:
+    job = Job(path, side, names, "memory", FaultLog())
+    load(name).write(job, iter([Block(names, images)]))
     job.faults.raise_if_any()
     return Counter({sentence: count for sentence, count in job.lost.items() if count})
 
@@ -162,11 +168,11 @@ def test_objects_written_are_read_back(
     images = data.draw(
         scenes(side, name != "icdar2013", name in ("coco", "evaltex"), name == "evaltex")
     )
-    lost = write(path, name, side, images)
+    expected, corners = columns(images), name == "icdar2015"
+    wanted = described(expected, corners)
+    lost = write_columns(path, name, side, [image.name for image in images], expected)
     names, found = read(path, side, {"icdar2015": "polygon", "icdar2013": "ltrb"}.get(name))
-    corners = name == "icdar2015"
-    expected = columns(images)
-    wanted, got = described(expected, corners), described(found, corners)
+    got = described(found, corners)
     if name == "evaltex":
         wanted = [[(*row[:3], np.nan) for row in image] for image in wanted]
     if side == "gt" or name == "evaltex":
@@ -229,17 +235,17 @@ def test_what_a_format_holds_is_read_back(
     assert writer.holds is not None
     images = data.draw(scenes(side, True, True))
     path = tmp_path_factory.mktemp("written") / f"file{writer.ending}"
-    boxes = columns(images).objects.boxes
-    assume(name != "csv" or boxes.min() < 0 or boxes.max() > 1)  # else it is refused
-    lost = write(path, name, side, images)
-    names, found = read(path, side, writer.format)
     expected = columns(images)
-    if writer.holds.needs_sizes:
-        found = in_pixels(found, expected.sizes)
-    assert names == [image.name for image in images]
+    boxes = expected.objects.boxes
+    assume(name != "csv" or boxes.min() < 0 or boxes.max() > 1)  # else it is refused
     wanted = [
         [held(row, writer.holds, side) for row in image] for image in described(expected, False)
     ]
+    lost = write_columns(path, name, side, [image.name for image in images], expected)
+    names, found = read(path, side, writer.format)
+    if writer.holds.needs_sizes:
+        found = in_pixels(found, expected.sizes)
+    assert names == [image.name for image in images]
     got = described(found, not writer.holds.boxes)
     if lost[NO_XML] or any(
         lost[module.BLANKS] for module in (write_alto, write_hocr, write_cvat, write_csv)

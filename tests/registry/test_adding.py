@@ -81,6 +81,6 @@ def test_one_file_and_one_line_add_a_protocol_and_a_format(tmp_path: Path) -> No
     )
     chosen = "center or tab-boxes or up_to_date or imports or levels or circle"
     quick = "not slow or few_fast"
-    options = ("-q", "-p", "no:cacheprovider", "--numprocesses=0", "-m", quick, "-k", chosen)
-    ran = run("-m", "pytest", *options, *tests)
+    options = ("-q", "-p", "no:cacheprovider", "--assert=plain", "--numprocesses=0", "-m", quick)
+    ran = run("-m", "pytest", *options, "-k", chosen, *tests)
     assert int(ran.rsplit(" passed", 1)[0].rsplit(maxsplit=1)[-1]) > 20, ran

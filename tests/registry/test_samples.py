@@ -5,7 +5,9 @@ archive, and against any other format.
 from __future__ import annotations
 
 import gzip
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +27,14 @@ from samples import (
 from evaltex_cli import evaluate, formats
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.evaluation import likely_mistakes
+from evaltex_cli.evaluation.evaluate import evaluate_inputs
+from evaltex_cli.evaluation.inputs import open_inputs
+from evaltex_cli.evaluation.tally import Run
+from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.image_sizes import with_sizes
+from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.protocols import config
+from evaltex_cli.protocols.base import load
 from evaltex_cli.records import Objects
 
 NAMES = [*SAMPLES, "totaltext-mat"]
@@ -114,21 +123,10 @@ def detections(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: written(folder / name, sample_of(name), "det") for name in WITH_DETECTIONS}
 
 
-def assert_scores(
-    gt_path: Path, gt_name: str, det_path: Path, det_name: str, pictures: Path
-) -> None:
+def assert_scores(scores: Mapping[str, Any], gt_name: str, det_name: str) -> None:
     """One word of three is found; of the detections one is right, and one ignored if it can be."""
-    gt = sample_of(gt_name)
-    found = evaluate(
-        gt_path,
-        det_path,
-        "iou",
-        gt_format=gt.gt_format,
-        det_format=sample_of(det_name).det_format,
-        images=pictures,
-    )
-    expected = (1 / 3, 1 / 3 if gt.has_dont_care else 1 / 4)
-    assert (found.scores["recall"], found.scores["precision"]) == expected, det_name
+    expected = (1 / 3, 1 / 3 if sample_of(gt_name).has_dont_care else 1 / 4)
+    assert (scores["recall"], scores["precision"]) == expected, det_name
 
 
 @pytest.mark.few_fast(20)
@@ -141,7 +139,30 @@ def test_a_ground_truth_with_some_detections(
     at = NAMES.index(gt_name)
     for k in (at, at + len(NAMES) // 2):
         det_name = WITH_DETECTIONS[k % len(WITH_DETECTIONS)]
-        assert_scores(gt_path, gt_name, detections[det_name], det_name, pictures)
+        found = evaluate(
+            gt_path,
+            detections[det_name],
+            "iou",
+            gt_format=sample_of(gt_name).gt_format,
+            det_format=sample_of(det_name).det_format,
+            images=pictures,
+        )
+        assert_scores(found.scores, gt_name, det_name)
+
+
+@pytest.fixture(scope="module")
+def indexed_detections(detections: dict[str, Path]) -> dict[str, Source]:
+    """All of them, each recognised and indexed once."""
+    return {
+        name: indexed(path, "det", sample_of(name).det_format) for name, path in detections.items()
+    }
+
+
+def indexed(path: Path, side: Side, format_name: str | None) -> Source:
+    log = FaultLog()
+    source = formats.open_source(path, side, log, format_name)
+    log.raise_if_any()
+    return source
 
 
 @pytest.mark.slow
@@ -149,12 +170,15 @@ def test_a_ground_truth_with_some_detections(
 def test_any_ground_truth_with_any_detections(
     tmp_path: Path,
     pictures: Path,
-    detections: dict[str, Path],
+    indexed_detections: dict[str, Source],
     gt_name: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Without what explains low scores, which takes half of the time."""
     monkeypatch.setattr(likely_mistakes, "explained", lambda evaluations, _: list(evaluations))
-    gt_path = written(tmp_path / "gt", sample_of(gt_name), "gt")
-    for det_name, det_path in detections.items():
-        assert_scores(gt_path, gt_name, det_path, det_name, pictures)
+    sample = sample_of(gt_name)
+    gt = indexed(written(tmp_path / "gt", sample, "gt"), "gt", sample.gt_format)
+    for det_name, det in indexed_detections.items():
+        inputs = open_inputs(gt, det, InputOptions(images=pictures))
+        (found,) = evaluate_inputs(inputs, [Run(load("iou"), config.checked("iou", {}))])
+        assert_scores(found.scores, gt_name, det_name)
