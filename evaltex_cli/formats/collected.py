@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from evaltex_cli.errors import FaultLog, InputError, Position, Steps, TangledError, quote
 from evaltex_cli.formats.base import ImageText, Place, ReadImages, Source
 from evaltex_cli.formats.confidences import settle
-from evaltex_cli.formats.files.image_names import unfit_name
+from evaltex_cli.formats.files.image_names import are_plain, unfit_name
 from evaltex_cli.formats.files.names import (
     Lookup,
     Names,
@@ -115,6 +115,25 @@ class Images:
                 *(image.height, image.width, file, line, column, len(steps), image.in_fractions)
             )
         )
+
+    def append_all(
+        self,
+        names: Sequence[str],
+        place: str,
+        steps: Sequence[str],
+        sizes: Sequence[tuple[float, float]] = (),
+    ) -> None:
+        """Add images of one file without objects; `steps` leads to each, as JSON in ASCII, `sizes`
+        are heights and widths.
+        """
+        rows = np.zeros(len(names), _IMAGE)
+        rows["place"] = self._files.setdefault(place, len(self._files))
+        rows["steps"] = [*map(len, steps)]
+        if sizes:
+            rows["height"], rows["width"] = np.array(sizes).T
+        self._names += escaped_lines(names)
+        self._steps += "".join(steps).encode()
+        self._images.extend(rows.tobytes())
 
     def take(self, image: CollectedImage) -> None:
         """Take the objects that an image has, which is the next to be appended."""
@@ -211,6 +230,8 @@ class Images:
         leaves the result folder.
         """
         repeats = Names(self._names).repeat()
+        if not repeats and are_plain(self._names):
+            return
         seen: set[str] = set()
         for k, name in enumerate(self.names):
             wrong = unfit_name(name)

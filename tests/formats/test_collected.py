@@ -116,6 +116,39 @@ def test_a_first_bad_name_and_a_repeated_one_are_reported_in_their_order() -> No
     ]
 
 
+@pytest.mark.parametrize(
+    "name", ["", "/a", "a/../b", "c:x", "..", ".", "a\x7f", "a\0", "a" * 4097, "\udc80"]
+)
+def test_a_bad_name_is_reported_among_plain_ones(name: str) -> None:
+    for listed in ([name, "b.1", "c d-2"], ["b", "é", name]):
+        faults = FaultLog()
+        Images(CollectedImage(one, "f") for one in listed).refuse_bad_names(faults)
+        assert faults.count == 1
+    plain = FaultLog()
+    Images(CollectedImage(one, "f") for one in ("a", "img_1.b", "c d-2")).refuse_bad_names(plain)
+    assert not plain.count
+
+
+def test_images_added_together_are_those_added_one_by_one() -> None:
+    listed = [
+        CollectedImage(name, "f", ("images", k), height=k / 3, width=1e9 * k)
+        for k, name in enumerate(("a", "é", "b\nc", "", "\udc80"))
+    ]
+    together = Images()
+    together.append_all(
+        [image.name for image in listed],
+        "f",
+        [f'["images",{k}]' for k in range(len(listed))],
+        [(image.height, image.width) for image in listed],
+    )
+    one_by_one = Images(listed)
+    assert list(together.names) == list(one_by_one.names)
+    assert (values(together.read()), places(together)) == (
+        values(one_by_one.read()),
+        places(one_by_one),
+    )
+
+
 @settings(deadline=None, derandomize=True, max_examples=50)
 @given(
     st.lists(st.integers(-(10**18), 10**18) | st.integers(0, 300), max_size=9),

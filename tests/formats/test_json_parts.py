@@ -39,7 +39,8 @@ def test_a_list_in_parts(listed: list[Any], is_ascii: bool, indent: int | None, 
         assert [value(item) for item in found] == listed
         assert (len(found), bool(found)) == (len(listed), bool(listed))
         assert [value(found[k]) for k in range(-len(listed), 0)] == listed
-        assert [value(item) for item in found[1:3]] == listed[1:3]
+        for part in (slice(1, 3), slice(-4, None, 2), slice(None, None, -1)):
+            assert [value(item) for item in found[part]] == listed[part]
         with pytest.raises(IndexError):
             found[len(listed)]
 

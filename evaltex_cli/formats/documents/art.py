@@ -44,7 +44,7 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
             owners = len(images) + np.repeat(np.arange(len(counts)), counts)
             for key in names:
                 images.append(CollectedImage(without_prefix(key), log.place, (key,)))
-            add_all(images, owners, columns, [b",%d]" % k for n in counts for k in range(n)])
+            add_all(images, owners, columns, [f",{k}]" for n in counts for k in range(n)])
             continue
         for key, item in zip(names, some, strict=True):
             images.append(_image(key, item, side, log))

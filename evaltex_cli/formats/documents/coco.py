@@ -22,8 +22,7 @@ from array import array
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain, compress
-from operator import ne
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, cast
 
@@ -45,6 +44,7 @@ from evaltex_cli.formats.documents.gathered import (
     add_annotations,
     plain_polygons,
     repeated_numbers,
+    runs,
 )
 from evaltex_cli.formats.documents.safe_json import (
     AnyConfidence,
@@ -140,8 +140,8 @@ class _Reader:
     def way(self, k: int) -> Steps:
         return ("annotations", k)
 
-    def ways(self, first: int, last: int) -> Sequence[bytes]:
-        return [b'["annotations",%d]' % k for k in range(first, last)]
+    def ways(self, first: int, last: int) -> Sequence[str]:
+        return [f'["annotations",{k}]' for k in range(first, last)]
 
 
 def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
@@ -187,16 +187,18 @@ def _columns(annotations: Sequence[_Annotation], side: Side) -> Columns | None:
     if coordinates is None or (side == "gt" and not all(map(safe_json.are_flags, flags))):
         return None
     texts = [one.words if one.utf8_string is None else one.utf8_string for one in annotations]
-    dont_care = [
-        side == "gt" and bool(crowd or ignored) for crowd, ignored in zip(*flags, strict=True)
-    ]
-    ids = [one.id for one in annotations if isinstance(one, _Numbered)]
-    return Columns(coordinates, texts, dont_care, [one.score for one in annotations], ids or None)
+    dont_care = side == "gt" and any(map(any, flags)) and [*map(any, zip(*flags, strict=True))]
+    ids = (
+        [one.id for one in cast("Sequence[_Numbered]", annotations)]
+        if isinstance(annotations[0], _Numbered)
+        else None
+    )
+    return Columns(coordinates, texts, dont_care, [one.score for one in annotations], ids)
 
 
 def _plain_coordinates(annotations: Sequence[_Annotation]) -> Sequence[Sequence[float]] | None:
     shapes = [one.segmentation for one in annotations]
-    if any(one.polys is not None for one in annotations):
+    if [one.polys for one in annotations].count(None) < len(annotations):
         return None
     if not any(shapes):
         boxes = [one.bbox or [] for one in annotations]
@@ -212,6 +214,11 @@ def _plain_coordinates(annotations: Sequence[_Annotation]) -> Sequence[Sequence[
 def _images(root: Record, once: Once, log: Log) -> Images:
     images = Images()
     for first, some, records in json_windows.windows(safe_json.items(root, "images"), _Image):
+        if records and not once.again:
+            sizes = [(one.height or 0.0, one.width or 0.0) for one in records]
+            steps = [f'["images",{k}]' for k in range(first, first + len(records))]
+            images.append_all([str(one.id) for one in records], log.place, steps, sizes)
+            continue
         for k, item in enumerate(some, first):
             try:
                 record: _Image = records[k - first] if records else safe_json.take(item, _Image)
@@ -276,13 +283,11 @@ def _collect_results(document: Document, side: Side, faults: FaultLog) -> Collec
     for first, items, results in json_windows.windows(listed, _Annotation):
         columns = _columns(results, side) if results else None
         if results and columns:
-            names = [str(one.image_id) for one in results]
-            begins = [True, *map(ne, names[1:], names)]
-            owners = len(images) - 1 + np.cumsum(begins)
-            for k in compress(range(len(names)), begins):
-                images.append(CollectedImage(names[k], place, (first + k,)))
-            ways = range(first, first + len(items))
-            add_all(images, owners, columns, [b"[%d]" % k for k in ways])
+            ways = [f"[{k}]" for k in range(first, first + len(items))]
+            names, stretch = runs([one.image_id for one in results])
+            begins = np.flatnonzero(np.diff(stretch, prepend=-1)).tolist()
+            add_all(images, len(images) + stretch, columns, ways)
+            images.append_all(names, place, [ways[k] for k in begins])
             continue
         for k, item in enumerate(items, first):
             try:

@@ -78,8 +78,8 @@ class _Reader:
     def way(self, k: int) -> Steps:
         return ("anns", self.keys[k])
 
-    def ways(self, first: int, last: int) -> Sequence[bytes]:
-        return [b'["anns",%b]' % json.dumps(key).encode() for key in self.keys[first:last]]
+    def ways(self, first: int, last: int) -> Sequence[str]:
+        return [f'["anns",{json.dumps(key)}]' for key in self.keys[first:last]]
 
 
 def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from itertools import chain, compress
+from operator import add, ne
+from struct import pack
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -29,35 +31,39 @@ class Log(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Objects as columns of one length: see `CollectedObject`; `ids` is None if they are numbered
-    in their image, `regions` if these are their IDs.
+    """Objects as columns of one length: see `CollectedObject`; `dont_care` may be one for all,
+    `ids` is None if they are numbered in their image, `regions` if these are their IDs.
     """
 
     coordinates: Sequence[Sequence[float]]
     texts: Sequence[str]
-    dont_care: Sequence[bool]
+    dont_care: Sequence[bool] | bool
     confidences: Sequence[float | None] | None = None
     ids: Sequence[int] | None = None
     regions: Sequence[int] | None = None
 
 
-def add_all(images: Images, owners: Ints, objects: Columns, steps: Sequence[bytes]) -> None:
-    """Add objects to the images of their owners; `steps` leads to each, as JSON."""
-    texts = [text.encode("utf-8", "surrogatepass") for text in objects.texts]
-    strings = [text + way for text, way in zip(texts, steps, strict=True)]
+def add_all(images: Images, owners: Ints, objects: Columns, steps: Sequence[str]) -> None:
+    """Add objects to the images of their owners; `steps` leads to each, as JSON in ASCII."""
+    texts: Sequence[str | bytes] = objects.texts
+    strings = "".join(map(add, objects.texts, steps)).encode("utf-8", "surrogatepass")
+    if not strings.isascii():
+        texts = [text.encode("utf-8", "surrogatepass") for text in objects.texts]
     rows = np.zeros(len(texts), ROW)
     rows["coordinates"] = counts = np.fromiter(map(len, objects.coordinates), np.int64, len(texts))
-    rows["text"] = lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-    rows["steps"] = np.fromiter(map(len, strings), np.int64, len(texts)) - lengths
+    rows["text"] = np.fromiter(map(len, texts), np.int64, len(texts))
+    rows["steps"] = np.fromiter(map(len, steps), np.int64, len(texts))
     rows["type"] = ANY_TYPE
     rows["dont_care"] = objects.dont_care
-    rows["confidence"] = np.array(objects.confidences, np.float64)  # None makes NaN
+    scores = objects.confidences or [None]
+    is_none = scores.count(None) == len(scores)
+    rows["confidence"] = np.nan if is_none else np.array(scores, np.float64)  # None makes NaN
     if objects.ids is not None:
         rows["id"], rows["has_id"] = objects.ids, True
     if objects.regions is not None:
         rows["region"], rows["has_region"] = objects.regions, True
-    numbers = np.fromiter(chain.from_iterable(objects.coordinates), np.float64, int(counts.sum()))
-    images.add_many(owners, rows.tobytes(), numbers.tobytes(), b"".join(strings))
+    numbers = pack(f"{counts.sum()}d", *chain.from_iterable(objects.coordinates))
+    images.add_many(owners, rows.tobytes(), numbers, strings)
 
 
 def plain_polygons(rings: list[list[float]]) -> list[list[float]] | None:
@@ -93,8 +99,14 @@ class Reader(Protocol):
     def way(self, k: int) -> Steps:
         """Return what leads to annotation k."""
 
-    def ways(self, first: int, last: int) -> Sequence[bytes]:
+    def ways(self, first: int, last: int) -> Sequence[str]:
         """Return the same as JSON, of annotations from `first` to before `last`."""
+
+
+def runs(ids: Sequence[Any]) -> tuple[list[str], Ints]:
+    """Return the IDs of each stretch of equal ones, as strings, and (n,) the stretch of each."""
+    begins = np.array([*map(ne, ids, chain([None], ids))], np.bool_)
+    return [*map(str, compress(ids, begins.tolist()))], np.cumsum(begins) - 1
 
 
 def add_annotations(
@@ -102,7 +114,8 @@ def add_annotations(
 ) -> None:
     """Add the annotations of a document to its images."""
     for first, some, decoded in json_windows.windows(items, reader.kind):
-        owners = positions([str(one.image_id) for one in decoded or ()])
+        names, stretch = runs([one.image_id for one in decoded or ()])
+        owners = positions(names)[stretch]
         columns = reader.columns(decoded, first) if decoded and (owners >= 0).all() else None
         if columns:
             add_all(images, owners, columns, reader.ways(first, first + len(some)))

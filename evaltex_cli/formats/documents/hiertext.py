@@ -150,23 +150,23 @@ def _add_all(
     return True
 
 
-def _texts_of(record: Any, level: str, i: int) -> Iterator[tuple[bytes, int, _Text]]:
+def _texts_of(record: Any, level: str, i: int) -> Iterator[tuple[str, int, _Text]]:
     """Yield the texts of an image: what leads to each, as JSON, the number of a word's line among
     those with words, and the text.
     """
     number = 0
     for p, paragraph in enumerate(record.paragraphs):
-        way = b'["annotations",%d,"paragraphs",%d' % (i, p)
+        way = f'["annotations",{i},"paragraphs",{p}'
         if level == "paragraph":
-            yield way + b"]", 0, paragraph
+            yield f"{way}]", 0, paragraph
             continue
         for k, line in enumerate(paragraph.lines):
             if level == "line":
-                yield b'%b,"lines",%d]' % (way, k), 0, line
+                yield f'{way},"lines",{k}]', 0, line
                 continue
             number += bool(line.words)
             for w, word in enumerate(line.words):
-                yield b'%b,"lines",%d,"words",%d]' % (way, k, w), number, word
+                yield f'{way},"lines",{k},"words",{w}]', number, word
 
 
 def _image_of(record: Record, place: str, i: int) -> CollectedImage:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence, ValuesView
 from contextlib import suppress
 from itertools import chain, islice
 from typing import Any, NamedTuple, TypeAlias
@@ -60,9 +60,12 @@ class Stretch(NamedTuple):
 
 
 class _Cuts:
-    """Where the items of a list or an object, given with its brackets, are cut into stretches."""
+    """Where the items of a list or an object, given with its brackets, are cut into stretches.
 
-    def __init__(self, data: memoryview) -> None:
+    `take` gets the items of each as it is cut.
+    """
+
+    def __init__(self, data: memoryview, take: Callable[[Any], None]) -> None:
         bracket = after_blanks(data, 0)
         self._data, self._end = data, _last(data)
         self._is_list = data[bracket] == ord("[")
@@ -71,9 +74,10 @@ class _Cuts:
         self._stops, self._alone = array("q"), bytearray()
         start = self._start
         while start < self._end:
-            stop, is_alone = self._stop(start)
+            stop, is_alone, items = self._next(start)
             self._stops.append(stop)
             self._alone.append(is_alone)
+            take(items)
             start = stop + 1
 
     def __len__(self) -> int:
@@ -87,25 +91,37 @@ class _Cuts:
         start = self._stops[k - 1] + 1 if k else self._start
         return Stretch(self._data[start : self._stops[k]], bool(self._alone[k]))
 
-    def _stop(self, start: int) -> tuple[int, bool]:
-        """Return where the stretch ends that starts at an item, and whether it is one item."""
-        if self._end - start <= _STRETCH:
-            return self._end, False
-        stop = self._guessed(start) or self._counted(start)
-        return (stop, False) if stop else (self._end_of_item(start), True)
+    def _items(self, start: int, stop: int, is_alone: bool) -> Any:
+        stretch = Stretch(self._data[start:stop], is_alone)
+        return stretch.items() if self._is_list else stretch.pairs()
 
-    def _guessed(self, start: int) -> int:
-        """Return a comma after which an item is likely to begin, if one does; otherwise 0."""
+    def _next(self, start: int) -> tuple[int, bool, Any]:
+        """Return where the stretch ends that starts at an item, whether it is one item, and its
+        items.
+        """
+        if self._end - start <= _STRETCH:
+            return self._end, False, self._items(start, self._end, False)
+        guessed = self._guessed(start)
+        if guessed:
+            return guessed
+        counted = self._counted(start)
+        stop = counted or self._end_of_item(start)
+        return stop, not counted, self._items(start, stop, not counted)
+
+    def _guessed(self, start: int) -> tuple[int, bool, Any] | None:
+        """Return the same of a stretch to a comma after which an item is likely to begin, if one
+        does.
+        """
         near = min(start + _STRETCH + _STRETCH // 16, self._end)
         for pattern in tuple(self._likely):
             comma = pattern.search(self._data, start + _STRETCH, near)
             if comma is None:
                 continue
             stop = comma.end() - 1
-            if _is_whole(self._data[start:stop], self._is_list):
-                return stop
+            with suppress(msgspec.DecodeError):  # half an item
+                return stop, False, self._items(start, stop, False)
             self._likely.remove(pattern)
-        return 0
+        return None
 
     def _counted(self, start: int) -> int:
         """Return the last comma between items that is near; 0 if there is none."""
@@ -125,14 +141,6 @@ class _Cuts:
                 return start + int(trailing[1]) - 1
             raise
         raise AssertionError("nothing after an item")
-
-
-def _is_whole(inside: memoryview, is_list: bool) -> bool:
-    """Whether these are whole items, and not half a one at the end."""
-    with suppress(msgspec.DecodeError):
-        _ANY.decode(b"".join((b"[", inside, b"]") if is_list else (b"{", inside, b"}")))
-        return True
-    return False
 
 
 def _key(data: memoryview, start: int) -> re.Match[bytes]:
@@ -156,8 +164,8 @@ class Listed(Sequence[Item]):
     """A large list; an item is made when it is asked for, which is quick for all in their order."""
 
     def __init__(self, data: memoryview) -> None:
-        self._cuts = _Cuts(data)
-        self._counts = array("q", (len(one.items()) for one in self._cuts))
+        self._counts = array("q")
+        self._cuts = _Cuts(data, lambda items: self._counts.append(len(items)))
         self._count = sum(self._counts)
 
     def stretches(self) -> Iterator[tuple[int, Stretch]]:
@@ -172,7 +180,8 @@ class Listed(Sequence[Item]):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return list(self)[index]
+            start, stop, step = index.indices(len(self))
+            return list(islice(self, start, stop, step)) if step > 0 else list(self)[index]
         return next(islice(self, range(len(self))[index], None))
 
 
@@ -187,10 +196,8 @@ class Keyed(Mapping[str, Item]):
     """
 
     def __init__(self, data: memoryview) -> None:
-        self._cuts = _Cuts(data)
         hashes = array("q")
-        for one in self._cuts:
-            hashes.extend(map(hash, one.pairs()))
+        self._cuts = _Cuts(data, lambda pairs: hashes.extend(map(hash, pairs)))
         self._hashes = np.sort(np.asarray(hashes))
         again = _repeated(self._hashes)
         self._last: dict[str, Item] = {}

@@ -28,6 +28,7 @@ NAME_TOO_LONG = (
 _SURELY_SHORT = 50
 _LEAVES_FOLDER = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.{0,2}(?:[/\\]|$)|[\x00-\x1f\x7f]")
 _PLAIN = re.compile(r"\w[\w .-]*")
+_PLAIN_LINES = re.compile(rb"(?:[A-Za-z0-9_][A-Za-z0-9_ .-]{0,200}+\n)*+")
 _SLASH = re.compile(r"[/\\]")
 _PREFIX = re.compile(r"\A(?:poly_gt|gt|res|det)_", re.IGNORECASE)
 _SUFFIX = re.compile(r"\.(?:jpe?g|png|bmp|tiff?|gif|webp|txt|xml|json)\s*\Z", re.IGNORECASE)
@@ -96,6 +97,11 @@ def is_plain(name: str) -> bool:
     among them: safe without a closer look.
     """
     return _PLAIN.fullmatch(name) is not None
+
+
+def are_plain(lines: bytes | bytearray) -> bool:
+    """Whether names in ASCII, each followed by a newline, are short and plain (`is_plain`)."""
+    return _PLAIN_LINES.fullmatch(lines) is not None
 
 
 def is_too_long(name: str) -> bool:
