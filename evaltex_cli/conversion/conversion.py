@@ -151,6 +151,8 @@ def _blocks(opened: Source, job: Job, ordered_map: OrderedMap) -> Iterator[Block
     )
     for (start, stop), read in read_parts(opened, ranges, "converting", ordered_map):
         job.faults.extend(read.faults)
+        if job.faults.gives_up:
+            break
         job.lost[
             f"{{count}} object[s] left out, [its|their] confidence below {opened.min_confidence}"
         ] += read.unconfident

@@ -278,12 +278,17 @@ class FaultLog:
             yield counted(self.count - len(self.shown), "... and {count} more fault[s]")
 
     @property
+    def gives_up(self) -> bool:
+        """Whether there are so many that the input is to be read no further."""
+        return self.count >= GIVEN_UP
+
+    @property
     def notes(self) -> list[str]:
         """What was probably meant, and whether the input was given up."""
         given_up = (
             f"after {GIVEN_UP} faults the input was not read any further; is it of another format?"
         )
-        return [*self.hints, *([given_up] if self.count == GIVEN_UP else [])]
+        return [*self.hints, *([given_up] if self.gives_up else [])]
 
 
 class _Catching(NamedTuple):

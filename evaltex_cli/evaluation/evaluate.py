@@ -101,6 +101,8 @@ def evaluate_inputs(
     results = _results(work, cuts, task, ordered_map, journal)
     for (start, done), result in counted_until(results, "evaluating", len(gt.names)):
         faults.extend(result.faults)
+        if faults.gives_up:
+            break
         _log_refused(inputs, (start, done), result.refused)
         if result.refusal is not None and not faults.count:
             raise result.refusal

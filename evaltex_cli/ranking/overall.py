@@ -35,7 +35,7 @@ class OverallDetector(Record):
     mean_rank : float
         Mean of its ranks; detectors with equal scores share the mean of their ranks.
     macro_interval, mean_rank_interval : (low, high) or None
-        Of resamples of the images within each data set.
+        Of resamples of the images within each data set; None if one has too few images.
     pooled : float or None
         The score of the evidence of all data sets together, if asked for.
     pooled_interval : (low, high) or None
@@ -78,7 +78,7 @@ def _overall(entries: Mapping[str, Mapping[str, Entry]], settings: Settings) -> 
     every = list(dict.fromkeys(label for of_one in entries.values() for label in of_one))
     labels = [label for label in every if all(label in of_one for of_one in entries.values())]
     score = headline(protocol_of(next(iter(entries.values()))))
-    images = sum(_images(of_one, labels) for of_one in entries.values())
+    images = min(_images(of_one, labels) for of_one in entries.values())
     # (data sets, detectors), and the same with resamples behind.
     values = np.array(
         [[_value(of_one[label], score) for label in labels] for of_one in entries.values()]
@@ -95,7 +95,7 @@ def _overall(entries: Mapping[str, Mapping[str, Entry]], settings: Settings) -> 
         OverallDetector(
             label,
             _or_none(values[:, k].mean()),
-            _interval(drawn[:, k].mean(axis=0), images, settings),
+            _varying(_interval(drawn[:, k].mean(axis=0), images, settings)),
             float(ranks[:, k].mean()),
             _interval(drawn_ranks[:, k].mean(axis=0), images, settings),
             *(_pooled([one[label] for one in entries.values()], score, settings)),
@@ -136,7 +136,15 @@ def _images(entries: Mapping[str, Entry], labels: list[str]) -> int:
 
 
 def _interval(values: Floats, images: int, settings: Settings) -> Interval:
+    """The interval of what was resampled, `images` in the smallest data set: resamples of too few
+    are much alike, whatever other images would show.
+    """
     return significance.of_values(values, images, settings.level).interval
+
+
+def _varying(interval: Interval) -> Interval:
+    """The interval of a score; None if all images score the same, as of one data set's score."""
+    return None if interval is None or interval[0] == interval[1] else interval
 
 
 def _pooled(entries: list[Entry], score: str, settings: Settings) -> tuple[float | None, Interval]:

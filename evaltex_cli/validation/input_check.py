@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli import formats
-from evaltex_cli.errors import FaultLog, InputError, counted, inside, quote
+from evaltex_cli.errors import GIVEN_UP, FaultLog, InputError, counted, inside, quote
 from evaltex_cli.evaluation.input_counts import InputCounts
 from evaltex_cli.formats import locations
 from evaltex_cli.formats.base import ReadImages, Side, Source
@@ -222,6 +222,10 @@ def read_all(
         sizes[start:stop][known] = read.sizes[known]
         _count(one, start, read)
         problems += _object_problems(one, range(start, stop), read, sizes[start:stop])
+        if one.faults.gives_up:
+            found = f"after {GIVEN_UP} faults the input was not read any further"
+            problems.append(one.problem("error", "input", found, "is it of another format?"))
+            break
     problems += _faults(one)
     problems += one.not_listed()
     return sizes

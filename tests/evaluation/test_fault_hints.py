@@ -14,7 +14,11 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
+from evaltex_cli import errors
 from evaltex_cli.cli import main, messages
+from evaltex_cli.conversion import conversion
+from evaltex_cli.evaluation import batches
+from evaltex_cli.validation import input_check
 
 IMAGES = 30
 BOX = (10, 10, 110, 40)
@@ -262,3 +266,30 @@ def test_label_pictures_are_no_sign_of_swapped_sides(
         Image.new("L", (120, 90)).save(pictures / f"img_{k}.png")
     said = refused(monkeypatch, gt, det, tmp_path / "res", pictures, pictures)
     assert "without height and width" in said and "as the other one" not in said
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["compare"], ["validate"], ["convert"]], ids=lambda given: str(*given)
+)
+def test_an_input_with_very_many_faults_is_read_no_further(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    """Not the batches after the one in which there are so many."""
+    monkeypatch.chdir(tmp_path)
+    for module in (errors, input_check):
+        monkeypatch.setattr(module, "GIVEN_UP", 10)
+    monkeypatch.setattr(batches, "BATCH_IMAGES", 4)
+    monkeypatch.setattr(conversion, "BLOCK_IMAGES", 4)
+    monkeypatch.setattr(input_check, "BLOCK_IMAGES", 4)
+    names = [f"img_{k}" for k in range(100)]
+    gt = "".join(f'{name}\n50,50\n1,1,"a",f,0,0,10,10\n' for name in names)
+    det = "".join(f'{name}\n1,"a",0,0,10,x\n' for name in names)
+    Path("gt.txt").write_text(gt)
+    Path("det.txt").write_text(det)
+    files = ["det.txt", "new.csv"] if arguments == ["convert"] else ["gt.txt", "det.txt"]
+    more = {"compare": ["det.txt"], "convert": ["--kind", "det"]}.get("".join(arguments), [])
+    found = CliRunner().invoke(main, [*arguments, *files, *more, "--all-faults"])
+    assert found.exit_code == 2
+    assert "after 10 faults the input was not read any further" in found.output
+    assert "det.txt:24:" in found.output, "of the batch in which it is given up all are said"
+    assert "det.txt:26:" not in found.output

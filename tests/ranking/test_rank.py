@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -157,6 +158,21 @@ def evaluations(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
     monkeypatch.setattr(measuring, "evaluate_inputs", counted)
     yield evaluated
+
+
+@pytest.mark.parametrize("images", [1, 5, 6])
+def test_few_images_of_one_data_set_show_nothing_over_all(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, images: int
+) -> None:
+    """Six subsets of one image each would be the same score six times."""
+    monkeypatch.setattr(sys.modules[__name__], "IMAGES", images)
+    write_side(folder / "gt-two.txt", 0, 1, is_gt=True)
+    for label, share in SHARES.items():
+        write_side(folder / f"{label}-two.txt", len(label), share, is_gt=False)
+    for one in of_board("--pooled")["overall"]["iou"]["detectors"]:
+        assert (one["macro_interval"] is None) == (images < 6), one
+        assert (one["mean_rank_interval"] is None) == (images < 6)
+        assert one["pooled_interval"] is not None, "the images of both are one sample"
 
 
 def test_only_what_is_new_is_evaluated(folder: Path, evaluations: list[str]) -> None:
