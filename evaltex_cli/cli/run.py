@@ -253,9 +253,7 @@ def _evaluated(
     with ExitStack() as stack:
         folders = (options.images, options.lines, masks and masks.gt, masks and masks.det)
         ordered_map = stack.enter_context(request.work.workers(request.gt, request.det, *folders))
-        inputs = open_inputs(
-            request.gt, request.det, options, ordered_map if request.work.cluster is None else map
-        )
+        inputs = open_inputs(request.gt, request.det, options, ordered_map)
         sinks = []
         if writer is not None and results.per_image:
             log_unfit_names(writer.folder, runs, inputs.gt, inputs.faults)

@@ -100,12 +100,9 @@ def evaluate_inputs(
 
     results = _results(work, cuts, task, ordered_map, journal)
     for (start, done), result in counted_until(results, "evaluating", len(gt.names)):
-        faults.extend(result.faults)
+        _log_faults(inputs, (start, done), result)
         if faults.gives_up:
             break
-        _log_refused(inputs, (start, done), result.refused)
-        if result.refusal is not None and not faults.count:
-            raise result.refusal
         gt_count += result.gt
         det_count += result.det
         lines_count += result.lines
@@ -282,9 +279,16 @@ def _refuse_masks(runs: Sequence[Run]) -> None:
             )
 
 
+def _log_faults(inputs: Inputs, cut: tuple[int, int], result: BatchResult) -> None:
+    """Log what is wrong with a batch; raise what was refused if nothing is."""
+    inputs.faults.extend(result.faults)
+    if result.refused:
+        _log_refused(inputs, cut, result.refused)
+    if result.refusal is not None and not inputs.faults.count:
+        raise result.refusal
+
+
 def _log_refused(inputs: Inputs, cut: tuple[int, int], refused: Sequence[Refused]) -> None:
-    if not refused:
-        return
     from evaltex_cli.formats import locations
 
     here = slice(*cut)

@@ -27,7 +27,7 @@ from evaltex_cli.formats.options import (
 from evaltex_cli.protocols.base import Protocol
 from evaltex_cli.protocols.presets import PRESETS
 from evaltex_cli.records import Ints
-from evaltex_cli.runtime import FailedError, OrderedMap, input_files
+from evaltex_cli.runtime import FailedError, OrderedMap, input_files, is_elsewhere
 from evaltex_cli.version import __version__
 
 LINES_OF_FILE = "file"
@@ -79,7 +79,8 @@ def open_inputs(
     gt, det : Path or Source
         Sources are of objects in memory (`formats.memory`).
     ordered_map : callable
-        What does the work (`workers`).
+        What does the work (`workers`); a cluster does not: it would index the files of these paths
+        in the folders of its workers.
 
     Raises
     ------
@@ -91,7 +92,7 @@ def open_inputs(
         (det, "det", options),
     ]
     files = [path for path in (gt, det) if isinstance(path, Path)]
-    if len(files) < 2:
+    if len(files) < 2 or is_elsewhere(ordered_map):
         ordered_map = map
     elif ordered_map is not map and all(
         map(formats.is_text, files, (options.gt_format, options.det_format))

@@ -33,6 +33,11 @@ class OrderedMap(Protocol):
     ) -> Iterator[Result]: ...
 
 
+def is_elsewhere(ordered_map: OrderedMap) -> bool:
+    """Whether the work is done by other machines, which know no relative path."""
+    return getattr(ordered_map, "is_elsewhere", False)
+
+
 class FailedError(Exception):
     """A piece of work at which workers died, or failed as only machines fail, `ATTEMPTS` times.
 

@@ -67,7 +67,9 @@ class _Task:
 
 
 class Cluster:
-    """The workers of a scheduler, as this process knows them."""
+    """The workers of a scheduler, as this process knows them; an `OrderedMap`."""
+
+    is_elsewhere = True
 
     def __init__(
         self, client: Any, address: str, paths: list[str], timeout: float, warn: Warn
@@ -84,7 +86,7 @@ class Cluster:
         refuse_other_scheduler(client, self._place, self._versions)
         self._refuse_other_workers()
 
-    def ordered_map(
+    def __call__(
         self, function: Callable[[Item], Result], items: Iterable[Item], /
     ) -> Iterator[Result]:
         """Yield the function of each item; see `OrderedMap`.

@@ -70,7 +70,7 @@ def workers_of(
             try:
                 yield Cluster(
                     client, address, [str(path.absolute()) for path in paths], timeout, warn
-                ).ordered_map
+                )
             finally:
                 with suppress(Exception):  # a scheduler that is gone need not know
                     client.close(timeout=ANSWER_SECONDS)

@@ -18,9 +18,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 import test_changed
+from click.testing import CliRunner
 
+from evaltex_cli.cli import COMMANDS, EVALUATE, main
 from evaltex_cli.errors import InputError
 from evaltex_cli.runtime import FailedError, cluster_schedule, cluster_worker, dask_cluster
 
@@ -446,6 +449,51 @@ def test_two_users_of_one_worker_do_not_disturb_each_other(
     with dask_cluster.workers_of(workers.address) as ordered_map:
         assert list(ordered_map(folder_of, [1])) == [str(tmp_path)]
         assert list(ordered_map(process_of, [1])) == [worker]
+
+
+WITH_RELATIVE_PATHS = {
+    "evaluate": ["gt.txt", "det.csv", "--all-scores"],
+    "compare": ["compare", "gt.txt", "det.csv", "det2.csv"],
+    "rank": ["rank", "board.toml"],
+    "sweep": ["sweep", "gt.txt", "det.csv"],
+    "reconcile": ["reconcile", "gt.txt", "det.csv", "--protocol", "iou", "--recall", "0.5"],
+    "audit": ["audit", "gt.txt", "det.csv", "det2.csv"],
+    "diagnose": ["diagnose", "gt.txt", "det.csv"],
+}
+
+
+def test_no_command_reads_what_is_in_the_folder_of_a_worker(
+    workers: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There are other files of the same relative paths; every command of `--cluster` is tried."""
+    on_clusters = {
+        name
+        for name in (EVALUATE, *COMMANDS)
+        if (found := main.get_command(click.Context(main), name)) is not None
+        and any("--cluster" in param.opts for param in found.params)
+    }
+    assert set(WITH_RELATIVE_PATHS) == on_clusters
+    for folder, width in ((tmp_path, 5), (tmp_path / "here", 9)):
+        folder.mkdir(exist_ok=True)
+        gt = "".join(f'img_{k}\n50,50\n1,1,"a",f,0,0,10,10\n' for k in range(8))
+        (folder / "gt.txt").write_text(gt)
+        for name, right in (("det.csv", width), ("det2.csv", width - 1)):
+            rows = "".join(f"img_{k},0,0,{right},10,0.{k}\n" for k in range(8))
+            (folder / name).write_text(f"image,x0,y0,x1,y1,confidence\n{rows}")
+        (folder / "board.toml").write_text(
+            'protocols = ["iou"]\n[datasets.a]\ngt = "gt.txt"\n'
+            '[detectors.A]\na = "det.csv"\n[detectors.B]\na = "det2.csv"\n'
+        )
+    workers.start()
+    monkeypatch.chdir(tmp_path / "here")
+    for name, arguments in WITH_RELATIVE_PATHS.items():
+        alone, there = (
+            CliRunner().invoke(main, [*arguments, *more, "--format", "json"])
+            for more in ([], ["--cluster", workers.address])
+        )
+        assert (alone.exit_code, there.exit_code) == (0, 0), there.output
+        assert there.stdout == alone.stdout, name
+        shutil.rmtree(".evaltex-cache", ignore_errors=True)
 
 
 @pytest.mark.parametrize("kind", ["text", "folder", "zip", "masks", "sizes"])
