@@ -66,6 +66,8 @@ def start(
 ) -> subprocess.Popen[str]:
     command = [*(before or []), sys.executable, "-m", "evaltex_cli", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "1000"}
+    if "preexec_fn" in options:  # a limit of files would cut off a compiled module, for all others
+        environment["PYTHONDONTWRITEBYTECODE"] = "1"
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen(
         command, text=True, env=environment, start_new_session=True, **(streams | options)
