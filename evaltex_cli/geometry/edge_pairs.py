@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from math import fsum
+from math import fsum, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +40,8 @@ _MANY = 1 << 16
 """More pairs of edges of two shapes than this are not all looked at."""
 _BLOCK = 1 << 16
 """Pairs of edges that are looked at at once; a pair takes up to 300 bytes on the way."""
+_COST = 1 << 12
+"""To look at so many pairs of edges that are not there takes as long as another block does."""
 
 
 class PolygonPairs(NamedTuple):
@@ -139,14 +141,25 @@ def _blocks(pairs: PolygonPairs) -> Iterator[tuple[Ints, tuple[int, int]]]:
 
 
 def _classes(a: Ints, b: Ints) -> Iterator[tuple[Ints, tuple[int, int]]]:
-    """Yield pairs whose shapes have at most so many edges, and not many fewer."""
+    """Yield pairs whose shapes have at most so many edges, and not many fewer unless these pairs
+    are few.
+    """
     drawn = np.flatnonzero((a > 0) & (b > 0))
     sizes = (_rounded_up(side[drawn]) for side in (a, b))
     rank = next(sizes) << 32 | next(sizes)
     order = np.argsort(rank, kind="stable")
     first = np.flatnonzero(np.diff(rank[order], prepend=-1))
+    begin, largest = 0, (0, 0)
     for start, stop in pairwise([*first.tolist(), len(order)]):
-        yield drawn[order[start:stop]], divmod(int(rank[order[start]]), 1 << 32)
+        size = divmod(int(rank[order[start]]), 1 << 32)
+        both = max(size[0], largest[0]), max(size[1], largest[1])
+        apart = (start - begin) * prod(largest) + (stop - start) * prod(size)
+        if start and (stop - begin) * prod(both) > min(apart + _COST, _BLOCK):
+            yield drawn[order[begin:start]], largest
+            begin, both = start, size
+        largest = both
+    if len(order):
+        yield drawn[order[begin:]], largest
 
 
 def _rounded_up(count: Ints) -> Ints:
