@@ -101,6 +101,8 @@ def self_crossing(outlines: Outlines) -> tuple[Ints, Geometries]:
 
 def _doubtful(outlines: Outlines) -> Ints:
     """Polygons that may be invalid as drawn."""
+    if outlines.made:
+        return np.flatnonzero([polygon is not None for polygon in outlines.made[0].tolist()])
     simple = geometry.simple_rings.are_simple(outlines.vertices, outlines.offsets)
     return np.flatnonzero(~simple & (outlines.counts > 0))
 

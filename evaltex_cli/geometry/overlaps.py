@@ -45,8 +45,25 @@ def of(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
     """
     convention = CONTINUOUS if batch.has_masks else convention
     if convention not in batch.measured:
-        batch.measured[convention] = measure(batch, convention)
+        alike = _without_cut(batch, convention)
+        batch.measured[convention] = (
+            measure(batch, convention) if alike == convention else of(batch, alike)
+        )
     return batch.measured[convention]
+
+
+def _without_cut(batch: ImageBatch, convention: Convention) -> Convention:
+    """Return a convention without the cut to integers, if no coordinate is cut."""
+    if convention.truncated:
+        coordinates = (
+            values
+            for side in (batch.gt, batch.det)
+            for values in (side.outlines.vertices, side.boxes, side.pixels)
+            if values is not None
+        )
+        if all((np.trunc(values) == values).all() for values in coordinates):
+            return convention._replace(truncated=False)
+    return convention
 
 
 def measure(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
@@ -139,8 +156,12 @@ def refuse_intricate(
 def shapes_of(batch: ImageBatch, convention: Convention) -> tuple[Shapes, Shapes]:
     """Return the shapes of both sides as a convention takes them, which are made once."""
     if convention not in batch.shapes:
-        gt, det = (_made(batch, side, convention) for side in (batch.gt, batch.det))
-        batch.shapes[convention] = gt, det
+        alike = _without_cut(batch, convention)
+        if alike == convention:
+            gt, det = (_made(batch, side, convention) for side in (batch.gt, batch.det))
+            batch.shapes[convention] = gt, det
+        else:
+            batch.shapes[convention] = shapes_of(batch, alike)
     return batch.shapes[convention]
 
 

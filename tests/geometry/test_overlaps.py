@@ -32,10 +32,12 @@ def test_boxes_that_touch_are_found_in_every_image(
     assert expected and list(zip(i.tolist(), j.tolist(), strict=True)) == expected
 
 
+@pytest.mark.parametrize("height", [2, 2.5])
 def test_shapes_of_a_batch_are_made_once_for_each_convention(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, height: float
 ) -> None:
-    gt, det = (image_objects(boxes=[[0, 0, 4, side]]) for side in (4, 2))
+    """And once for both, if there is nothing to cut."""
+    gt, det = (image_objects(boxes=[[0, 0, 4, side]]) for side in (4, height))
     batch = ImageBatch(["img"], np.zeros((1, 2)), gt, det)
     made: list[Convention] = []
     inner = shapes.from_objects
@@ -43,8 +45,10 @@ def test_shapes_of_a_batch_are_made_once_for_each_convention(
         shapes, "from_objects", lambda side, taken: made.append(taken) or inner(side, taken)
     )
     truncated = Convention(truncated=True)
-    overlaps.of(batch)
-    overlaps.of(batch, truncated)
+    assert overlaps.of(batch).area.tolist() == [4 * height]
+    assert overlaps.of(batch, truncated).area.tolist() == [8]
     both = overlaps.shapes_of(batch, overlaps.CONTINUOUS)
-    assert made == [overlaps.CONTINUOUS] * 2 + [truncated] * 2
-    assert [side.boxes.tolist() for side in both] == [[[0, 0, 4, 4]], [[0, 0, 4, 2]]]
+    assert made == [overlaps.CONTINUOUS] * 2 + [truncated] * (0 if height == 2 else 2)
+    assert [side.boxes.tolist() for side in both] == [[[0, 0, 4, 4]], [[0, 0, 4, height]]]
+    overlaps.shapes_of(batch, truncated)
+    assert len(made) == (2 if height == 2 else 4)

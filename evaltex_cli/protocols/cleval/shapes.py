@@ -58,8 +58,8 @@ class Side:
     area: Floats
     """(n,) float64. Areas; by the shoelace formula for quadrilaterals, so that the lobes of a
     crossed one cancel."""
-    remade: bool
-    """Whether some shape is another than overlaps were measured with."""
+    remade: Bools
+    """(n,) bool. Shapes that are others than overlaps were measured with."""
 
     def corners(self, vertices: Floats, which: Ints) -> Floats:
         """(k, 4, 2) the vertices of quadrilaterals."""
@@ -105,9 +105,8 @@ def side_of(objects: Objects, convention: Convention, all_polygons: bool) -> Sid
         taken = shapes.with_others(taken, other, others)
         area = shapes.area(taken)
     area = np.where(is_polygon, area, shoelace)
-    return Side(
-        objects.offsets, is_polygon, vertices, starts, outlines, taken, area, len(other) > 0
-    )
+    remade = np.bincount(other, minlength=objects.count) > 0
+    return Side(objects.offsets, is_polygon, vertices, starts, outlines, taken, area, remade)
 
 
 def _shoelace(vertices: Floats, starts: Ints) -> Floats:
@@ -141,12 +140,18 @@ def overlap_areas(overlaps: Overlaps, gt: Side, det: Side) -> tuple[Ints, Ints, 
     """Return the pairs (gt, det), sorted, of outlines that overlap, and the
     areas of their intersections.
     """
-    if not gt.remade and not det.remade:
+    if not gt.remade.any() and not det.remade.any():
         return overlaps.gt, overlaps.det, overlaps.area
     i, j = touching_boxes(gt.shapes.boxes, gt.offsets, det.shapes.boxes, det.offsets)
+    again = gt.remade[i] | det.remade[j]
+    i, j = i[again], j[again]
     area = shapes.pair_area(gt.shapes, i, det.shapes, j)
-    overlap = area > 0
-    return i[overlap], j[overlap], area[overlap]
+    stays, overlap = ~(gt.remade[overlaps.gt] | det.remade[overlaps.det]), area > 0
+    i = np.concatenate([overlaps.gt[stays], i[overlap]])
+    j = np.concatenate([overlaps.det[stays], j[overlap]])
+    area = np.concatenate([overlaps.area[stays], area[overlap]])
+    order = np.lexsort((j, i))
+    return i[order], j[order], area[order]
 
 
 def aspects(side: Side, official: bool) -> Floats:
