@@ -36,6 +36,7 @@ when the others are done.
 """
 BATCH_IMAGES = 8192
 MASK_BATCH_IMAGES = 8
+_FEW_IMAGES = 16
 Read: TypeAlias = Callable[[], ReadImages]
 
 
@@ -232,6 +233,13 @@ def cut(inputs: Inputs) -> Iterator[tuple[int, int]]:
         stop = start + max(int(np.searchsorted(ends, most, side="right")), 1)
         yield start, stop
         start, left = stop, left - int(ends[stop - start - 1])
+
+
+def first_few(start: int, stop: int) -> tuple[Ints, Ints]:
+    """Divide the images of a batch: of the first batch, a few come first, which may say enough."""
+    images = np.arange(start, stop)
+    few = 0 if start else _FEW_IMAGES
+    return images[:few], images[few:]
 
 
 def _with_empty_images(objects: Objects, present: Bools) -> Objects:

@@ -199,7 +199,7 @@ def objects_have_polygons(inputs: Inputs, side: Side, ordered_map: OrderedMap) -
     source = inputs.gt if side == "gt" else inputs.det
     if formats.load(source.format).four_corners:
         return False
-    of_cuts = (np.arange(*cut) for cut in cut(inputs))
+    of_cuts = (part for one in cut(inputs) for part in batches.first_few(*one))
     if side == "det":
         parts = (inputs.paired[part] for part in of_cuts)
         of_cuts = (part[part != NO_DETECTIONS] for part in parts)
