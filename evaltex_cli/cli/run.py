@@ -21,11 +21,8 @@ from evaltex_cli.evaluation.protocol_warnings import of_protocols
 from evaltex_cli.evaluation.tally import ImageSink, Run, Sink, sink_of_images
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import load
-from evaltex_cli.results import score_forms
 from evaltex_cli.results.beginnings import is_result
 from evaltex_cli.results.extras import Bootstrap, Extras, Intervals, Verdict
-from evaltex_cli.results.writer import ResultWriter, image_files, log_unfit_names, result_names
-from evaltex_cli.runtime.atomic_output import staged, write_file
 
 if TYPE_CHECKING:
     from evaltex_cli.comparison.gate import Gates
@@ -34,6 +31,7 @@ if TYPE_CHECKING:
     from evaltex_cli.report.run_images import RunImages
     from evaltex_cli.results.object_table import ObjectTable
     from evaltex_cli.results.screen import Screen
+    from evaltex_cli.results.writer import ResultWriter
 
 REPORT = "report.html"
 
@@ -80,15 +78,14 @@ def run(request: Request) -> list[Verdict]:
     """
     _refuse_conflicts(request)
     runs, left_out = _runs(request)
-    own_files = [file for name in request.chosen.names() for file in result_names(load(name))]
-    owned = [*own_files, *score_forms.FILES, REPORT]
     results, made, gates = request.results, "", None
+    owned = _owned(request) if results.res_dir else []
     if request.baselines and not request.fail_if:
         warn(["--baseline has no effect without a gate; add one, such as --fail-if hmean:-1%"])
     if request.fail_if or request.baselines or results.junit is not None:
         from evaltex_cli.comparison import gate
 
-        replaced = [results.res_dir / name for name in owned] if results.res_dir else []
+        replaced = [(results.res_dir or Path()) / name for name in owned]
         gates = gate.prepare(request.fail_if, request.baselines, replaced, runs)
     with (
         _writer(results.res_dir, owned) as writer,
@@ -134,7 +131,9 @@ def run(request: Request) -> list[Verdict]:
                 evaluations, shown, intervals, results.bootstrap, results.all_scores
             )
         else:
-            write_output(score_forms.FORMS[results.form](evaluations, extras), None)
+            from evaltex_cli.results.score_forms import FORMS
+
+            write_output(FORMS[results.form](evaluations, extras), None)
         lines += [
             line
             for name, why in left_out.items()
@@ -171,12 +170,24 @@ def _note_if_nothing_is_written(results: Results) -> None:
         echo_err("note", "no files written; evaltex GT DET RES_DIR writes them to RES_DIR")
 
 
+def _owned(request: Request) -> list[str]:
+    """What the results may be called."""
+    from evaltex_cli.results.score_forms import FILES
+    from evaltex_cli.results.writer import result_names
+
+    own_files = [file for name in request.chosen.names() for file in result_names(load(name))]
+    return [*own_files, *FILES, REPORT]
+
+
 @contextmanager
 def _writer(res_dir: Path | None, owned: Sequence[str]) -> Iterator[ResultWriter | None]:
     """Yield what writes the results, if there is a folder for them."""
     if res_dir is None:
         yield None
         return
+    from evaltex_cli.results.writer import ResultWriter
+    from evaltex_cli.runtime.atomic_output import staged
+
     with staged(res_dir, owned, is_result) as folder, ResultWriter(folder) as writer:
         yield writer
 
@@ -256,6 +267,8 @@ def _evaluated(
         inputs = open_inputs(request.gt, request.det, options, ordered_map)
         sinks = []
         if writer is not None and results.per_image:
+            from evaltex_cli.results.writer import image_files, log_unfit_names
+
             log_unfit_names(writer.folder, runs, inputs.gt, inputs.faults)
             is_seen = request.work.cluster is None and not results.resume
             of_files = ImageSink(
@@ -300,6 +313,8 @@ def _write(
     extras: Mapping[str, Extras],
     has_plots: bool,
 ) -> None:
+    from evaltex_cli.results import score_forms
+
     for evaluation in evaluations:
         writer.finish(evaluation, extras[evaluation.protocol.name])
         if has_plots:
@@ -309,6 +324,8 @@ def _write(
 
 def _write_junit(file: Path | None, gates: Gates | None, verdicts: Sequence[Verdict]) -> None:
     if file is not None and gates is not None:
+        from evaltex_cli.runtime.atomic_output import write_file
+
         write_file(file, gates.junit(verdicts))
 
 

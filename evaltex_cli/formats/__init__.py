@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from evaltex_cli.errors import ConfigError, FaultLog, InputError, quote
 from evaltex_cli.errors.suggestions import nearest
-from evaltex_cli.formats.files.row_files import FEW_FILES, begins_with_rows
+from evaltex_cli.formats.files.row_files import FEW_FILES, begins_with_rows, may_be_of_results
 from evaltex_cli.runtime import input_files
 from evaltex_cli.runtime.progress import phase
 
@@ -105,8 +105,7 @@ _DOCUMENTS_OF_TEXT = {
     "tesseract-tsv",
     "tesseract-tsv-line",
 }
-"""Those of these modules that .txt files may have; the others are not imported for such files, nor
-these for many files of which the first begins with a digit."""
+"""Those of these modules that .txt files may have; the others are not imported for such files."""
 MEMORY = "memory"
 """The format of arrays in Python, which no file has."""
 
@@ -348,9 +347,7 @@ def _recognised(path: Path) -> str | None:
 
 
 def _candidates(path: Path) -> tuple[str | None, list[str]]:
-    """Return the ending that most files of a folder or archive have, .txt for a draw, None for a
-    file; and the formats that the input may be of.
-    """
+    """Return the ending of most files of an archive, None for a file; and formats it may be of."""
     from evaltex_cli.formats.documents.recognition import endings, first_bytes, main_ending
     from evaltex_cli.formats.files import archive
 
@@ -358,9 +355,14 @@ def _candidates(path: Path) -> tuple[str | None, list[str]]:
     if not archive.is_archive(path):
         return None, names
     if set(endings(path)) == {".txt"}:
-        is_rows = endings(path)[".txt"] > FEW_FILES and first_bytes(path, ".txt")[:1].isdigit()
-        left_out = _DOCUMENTS_OF_TEXT if is_rows else ()
-        return ".txt", [name for name in names if may_be_text(name) and name not in left_out]
+        is_many = endings(path)[".txt"] > FEW_FILES and not any(
+            map(may_be_of_results, archive.names(path))
+        )
+        if is_many and first_bytes(path, ".txt")[:1].isdigit():  # without importing the others
+            from evaltex_cli.formats.icdar.survey import survey
+
+            return ".txt", [survey(path).format()]
+        return ".txt", [name for name in names if may_be_text(name)]
     known = {ending for name in names for ending in load(name).endings} - {"", ".txt"}
     return main_ending(path, [".txt", *sorted(known)]), names
 
