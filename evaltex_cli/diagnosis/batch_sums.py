@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.diagnosis.breakdown import BinSums, Edges, add_bin, properties
+from evaltex_cli.diagnosis.breakdown import BinSums, Edges, add_bins, properties
 from evaltex_cli.diagnosis.corrections import ALL_TYPES, repairs
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, Mistakes, Thresholds, find
 from evaltex_cli.diagnosis.misread import Pairs, misread_pairs
@@ -157,9 +157,8 @@ class BatchSums:
                 sums.repaired[kind] = _with_rows(tally, images, rows).sum()
         for name, bin_of in prepared.bins.items():
             sums.bins[name] = [BinSums() for _ in range(len(getattr(self.edges, name)) + 1)]
-            for k, inside in enumerate(sums.bins[name]):
-                members = (bin_of == k) & ~batch.gt.dont_care
-                add_bin(inside, run, batch, evidence, members)
+            counted = np.where(batch.gt.dont_care, -1, bin_of)
+            add_bins(sums.bins[name], run, batch, evidence, counted)
         return sums
 
     def _prepare(self, batch: ImageBatch) -> _Prepared:

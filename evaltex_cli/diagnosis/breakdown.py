@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 
 import numpy as np
 
@@ -15,9 +16,16 @@ from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.geometry import overlaps
 from evaltex_cli.protocols.base import Evidence
-from evaltex_cli.protocols.matches import FALSE_POSITIVE, IGNORED, MATCH_TYPES, MISSED, Matched
+from evaltex_cli.protocols.matches import (
+    FALSE_POSITIVE,
+    IGNORED,
+    MATCH_TYPES,
+    MISSED,
+    Matched,
+    SideMatches,
+)
 from evaltex_cli.protocols.tally import ExactSum, Tally, joined
-from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Objects
+from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Objects, Texts, offsets_of
 
 OF_GT = tuple(
     name for code, name in enumerate(MATCH_TYPES) if code not in (FALSE_POSITIVE, IGNORED)
@@ -93,39 +101,85 @@ def properties(objects: Objects) -> dict[str, Floats]:
     width, height = (objects.boxes[:, 2:] - objects.boxes[:, :2]).T
     ratio = np.full(objects.count, np.inf)
     np.divide(width, height, out=ratio, where=height > 0)
-    lengths = np.fromiter(map(len, objects.texts), np.float64, objects.count)
-    return {"height": height, "aspect_ratio": ratio, "length": lengths}
+    texts = objects.texts
+    lengths = texts.lengths if isinstance(texts, Texts) else np.array(list(map(len, texts)))
+    return {"height": height, "aspect_ratio": ratio, "length": lengths.astype(np.float64)}
 
 
 def add_bin(sums: BinSums, run: Run, batch: ImageBatch, evidence: Evidence, inside: Bools) -> None:
     """Add the objects of a batch that are in a bin, `inside` (G,) bool; the others are made
     don't-care.
+    """
+    add_bins([sums], run, batch, evidence, np.where(inside, 0, -1))
+
+
+def add_bins(
+    sums: Sequence[BinSums], run: Run, batch: ImageBatch, evidence: Evidence, bin_of: Ints
+) -> None:
+    """Add the objects of a batch to bins, `bin_of` (G,) int64, -1 for none; in each, the others are
+    made don't-care.
 
     If don't-care objects change matches, the images are evaluated again, with the batch's overlaps.
     """
     matches = evidence.matches
     if matches is None:
         raise ValueError("evidence was made without matches")
-    sums.matches += np.bincount(matches.gt.types[inside], minlength=len(MATCH_TYPES))
-    for name, values in matches.gt.values.items():
+    counts = np.bincount(bin_of + 1, minlength=len(sums) + 1)[1:].tolist()
+    for k, one in enumerate(sums):
+        _add_matches(one, matches.gt, bin_of == k)
+    chosen = [k for k, count in enumerate(counts) if count]
+    if run.protocol.recount is None:
+        tallies = [_evaluated(run, batch, bin_of == k) for k in chosen]
+    else:
+        whole = _recounted(run, Matched.of(batch.gt, matches.gt), bin_of, len(sums))
+        images = len(batch.names)
+        parts = [slice(k * images, (k + 1) * images) for k in chosen]
+        tallies = [whole.each(itemgetter(part)) for part in parts]
+    for k, tally in zip(chosen, tallies, strict=True):
+        sums[k].evidence = joined(sums[k].evidence, tally.sum())
+
+
+def _add_matches(sums: BinSums, gt: SideMatches, inside: Bools) -> None:
+    sums.matches += np.bincount(gt.types[inside], minlength=len(MATCH_TYPES))
+    for name, values in gt.values.items():
         own = np.asarray(values[inside], dtype=np.float64)
         known = own[~np.isnan(own)]
         sums.values[name] = sums.values.get(name, ExactSum()) + ExactSum(known.tolist())
         sums.numbers[name] += len(known)
-    if inside.any():
-        images = np.zeros(len(batch.names), dtype=bool)
-        images[batch.gt.image[inside]] = True
-        only = replace(batch, gt=replace(batch.gt, dont_care=~inside))
-        if run.protocol.recount is not None:
-            gt, det = Matched.of(only.gt, matches.gt), Matched.of(only.det, matches.det)
-            tally = run.protocol.recount(gt, det, run.parameters).each(
-                lambda column: column[images]
-            )
-        else:
-            measured = overlaps.of(batch, run.protocol.convention(run.parameters))
-            chosen = select_images(only, images), select_overlaps(measured, batch, images)
-            tally = run.protocol.evidence(*chosen, run.parameters, False).tally
-        sums.evidence = joined(sums.evidence, tally.sum())
+
+
+def _evaluated(run: Run, batch: ImageBatch, inside: Bools) -> Tally:
+    """Evaluate the images that have an object inside, where the others are don't-care."""
+    images = np.zeros(len(batch.names), dtype=bool)
+    images[batch.gt.image[inside]] = True
+    only = replace(batch, gt=replace(batch.gt, dont_care=~inside))
+    measured = overlaps.of(batch, run.protocol.convention(run.parameters))
+    chosen = select_images(only, images), select_overlaps(measured, batch, images)
+    return run.protocol.evidence(*chosen, run.parameters, False).tally
+
+
+def _recounted(run: Run, gt: Matched, bin_of: Ints, bins: int) -> Tally:
+    """Count the objects of each bin, as if the images were there once for each; without
+    detections, which recall does not depend on.
+    """
+    images = len(gt.offsets) - 1
+    # By bin; in each as before.
+    order = np.argsort(bin_of, kind="stable")[np.count_nonzero(bin_of < 0) :]
+    place = bin_of[order] * images + gt.image[order]
+    offsets = offsets_of(np.bincount(place, minlength=bins * images))
+    inside = Matched(
+        offsets,
+        np.zeros(len(order), dtype=bool),
+        gt.types[order],
+        gt.partners[order],
+        {name: values[order] for name, values in gt.values.items()},
+    )
+    none = np.zeros(0, np.int64)
+    nothing = Matched(np.zeros_like(offsets), none.astype(bool), none.astype(np.uint8), none, {})
+    recount = run.protocol.recount
+    assert recount is not None
+    tally: Tally = recount(inside, nothing, run.parameters)
+    return tally
 
 
 def bins(

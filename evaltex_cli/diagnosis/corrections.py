@@ -11,9 +11,10 @@ from evaltex_cli.diagnosis.correction_texts import joined_text, words_of_pieces
 from evaltex_cli.diagnosis.drawn import Drawn, Side, joined, overlaid, replaced, united
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, OF_OBJECTS, Mistakes
 from evaltex_cli.diagnosis.stacks import Stack, spread
-from evaltex_cli.geometry import outlines
+from evaltex_cli.geometry import outlines, overlaps
 from evaltex_cli.records import (
     Bools,
+    Convention,
     Floats,
     ImageBatch,
     Ints,
@@ -67,7 +68,8 @@ class _Sides(NamedTuple):
     @classmethod
     def of(cls, batch: ImageBatch, mistakes: Mistakes, as_boxes: bool) -> _Sides:
         """Take polygons as they are or as their bounding boxes."""
-        gt, det = Side(batch.gt, as_boxes), Side(batch.det, as_boxes)
+        gt_shapes, det_shapes = overlaps.shapes_of(batch, Convention(as_boxes=as_boxes))
+        gt, det = Side(batch.gt, gt_shapes), Side(batch.det, det_shapes)
         is_cut = (mistakes.merged | mistakes.loose)[mistakes.det]
         is_grown = mistakes.tight[mistakes.gt]
         cut, grown = (

@@ -10,9 +10,9 @@ import numpy as np
 
 from evaltex_cli import geometry
 from evaltex_cli.geometry import rings, shapes
+from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.records import (
     Bools,
-    Convention,
     Floats,
     Geometries,
     Ints,
@@ -87,13 +87,13 @@ class Side:
     Parameters
     ----------
     objects : Objects
-    as_boxes : bool
-        Whether polygons are taken as their bounding boxes.
+    shapes : Shapes
+        Of the objects, continuous.
     """
 
-    def __init__(self, objects: Objects, as_boxes: bool) -> None:
+    def __init__(self, objects: Objects, shapes: Shapes) -> None:
         self.boxes = objects.boxes
-        self.shapes = shapes.from_objects(objects, Convention(as_boxes=as_boxes))
+        self.shapes = shapes
         self.is_polygon = self.shapes.is_polygon
         self.drawn = of_boxes(self.boxes)
         if self.is_polygon.any():

@@ -112,9 +112,9 @@ class Protocol:
     better or worse."""
     recount: Callable[[Matched, Matched, Any], Tally] | None = None
     """``recount(gt, det, parameters) -> Tally``: of both sides with their matches, which may have
-    been made before some objects became don't-care. None if that changes matches; or if those of an
-    object depend on more than the objects and detections that hang together with it by overlaps
-    (or, in images with regions of several objects, on more than the image)."""
+    been made before some objects became don't-care; recall is of `gt` alone. None if that changes
+    matches; or if those of an object depend on more than what hangs together with it by overlaps
+    (in an image with regions of several objects: on more than the image)."""
     by_level: Callable[[ImageBatch, Overlaps, Any, Any], Tally | None] | None = None
     """``by_level(batch, overlaps, parameters, states) -> Tally or None``: one row for each of some
     `LevelStates` of the images, the same as `evidence` has of the kept detections, with less work;

@@ -46,6 +46,16 @@ class Texts(Sequence[str]):
             "utf-8", "replace"
         )
 
+    @property
+    def lengths(self) -> Ints:
+        """(n,) how many characters each has."""
+        lengths = self.stop - self.start
+        if not self.buffer.isascii():
+            beyond = offsets_of(np.frombuffer(self.buffer, np.uint8) > ord("\x7f"))
+            for k in np.flatnonzero(beyond[self.stop] > beyond[self.start]).tolist():
+                lengths[k] = len(self[k])
+        return lengths
+
     def __iter__(self) -> Iterator[str]:
         for start, stop in zip(self.start.tolist(), self.stop.tolist(), strict=True):
             yield self.buffer[start:stop].decode("utf-8", "replace")

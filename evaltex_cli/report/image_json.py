@@ -118,10 +118,22 @@ def _shapes(objects: Objects) -> list[str]:
         which = np.flatnonzero(counts == count)
         corners = outlines.offsets[which, None] + np.arange(count)
         points = outlines.vertices[corners] if count else outlines.boxes[which]
-        rows = _ENCODER.encode(numbers(points.reshape(len(which), -1), COORDINATE_DECIMALS))
-        for k, row in zip(which.tolist(), rows[2:-2].split("],["), strict=True):
+        rows = map(",".join, _texts(points.reshape(len(which), -1)))
+        for k, row in zip(which.tolist(), rows, strict=True):
             shapes[k] = f"[{row}]"
     return shapes
+
+
+def _texts(coordinates: Floats) -> list[list[str]]:
+    """Return rows of coordinates as texts; whole ones are looked up if there are few."""
+    rounded = np.round(coordinates, COORDINATE_DECIMALS)
+    least, most = float(rounded.min(initial=0.0)), float(rounded.max(initial=0.0))
+    if most - least < rounded.size and (rounded == np.rint(rounded)).all():
+        known = np.array([str(k) for k in range(int(least), int(most) + 1)], dtype=object)
+        found: list[list[str]] = known[(rounded - least).astype(np.int64)].tolist()
+        return found
+    encoded = _ENCODER.encode(numbers(rounded, COORDINATE_DECIMALS))
+    return [row.split(",") for row in encoded[2:-2].split("],[")]
 
 
 def _matches(entries: Sequence[ObjectResult]) -> JsonObject:
