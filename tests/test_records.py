@@ -116,3 +116,10 @@ def test_an_accumulator_keeps_confidences() -> None:
         accumulator.update(gt, image_objects())
         credits.append(accumulator.compute().totals["correct_characters"])
     assert credits == [4, 2]
+
+
+def test_lengths_of_texts_are_in_characters():
+    words = ["", "ascii", "caf\u00e9", "\u6f22\u5b57", "\U0001f600!", "\ud800", "end"]
+    for some in (words, words[:2]):
+        texts = concatenate_texts(some)[::-1]
+        assert texts.lengths.tolist() == list(map(len, texts))

@@ -38,7 +38,7 @@ from evaltex_cli.geometry.polygons import from_vertices
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.matches import Matched
-from evaltex_cli.records import Convention, ImageBatch, Overlaps, concatenate_texts
+from evaltex_cli.records import Convention, ImageBatch, Overlaps
 from evaltex_cli.records.rows import concatenate, take_images
 
 A, B, C = (100, 100, 200, 40), (100, 200, 200, 40), (320, 100, 200, 40)
@@ -322,13 +322,6 @@ def test_only_what_a_repair_may_change_is_scored_again(tmp_path, regions, shown)
     assert np.flatnonzero(found.gt).tolist() == shown
     assert found.batch.gt.ids.tolist() == batch.gt.ids[shown].tolist()
     assert found.det.tolist() == [0 in shown, 1 in shown, True]
-
-
-def test_lengths_of_texts_are_in_characters():
-    words = ["", "ascii", "caf\u00e9", "\u6f22\u5b57", "\U0001f600!", "\ud800", "end"]
-    for some in (words, words[:2]):
-        texts = concatenate_texts(some)[::-1]
-        assert texts.lengths.tolist() == list(map(len, texts))
 
 
 def evidence_of(run, batch):
