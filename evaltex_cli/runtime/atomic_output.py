@@ -220,6 +220,11 @@ def _lock_folder(folder: Path, target: Path) -> Iterator[Path]:
         finish(folder, target)
         _clear(folder)
         yield folder
+    except (KeyboardInterrupt, SystemExit):
+        if lock is None:  # a thread that blocks no signals got one just after the folder was made
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        raise
     finally:
         if lock is not None:
             with signals.blocked():

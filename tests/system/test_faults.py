@@ -679,6 +679,22 @@ def test_nobody_else_is_followed_into_a_staging_folder(
 # Interrupts and pipes -----------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_just_after_the_staging_folder_is_made_leaves_none(
+    here: Path, monkeypatch: pytest.MonkeyPatch, end: type[BaseException]
+) -> None:
+    """It may come though signals are blocked: to a thread that does not block them."""
+
+    def interrupted(folder: Path, _: Path) -> int:
+        folder.mkdir()
+        raise end
+
+    monkeypatch.setattr(atomic_output, "_locked", interrupted)
+    with pytest.raises(end), atomic_output.staged(Path("new"), [], lambda _: True):
+        pass
+    assert not leftovers(here)
+
+
 def test_an_interrupt_leaves_no_partial_file(here: Path, outcomes: dict[str, Tree]) -> None:
     for delay in (0, 0.01, 0.03, 0.06):
         process = new_run()
