@@ -348,6 +348,7 @@ def ctw1500() -> Audit:
     )
 
 
+@pytest.mark.slow
 @OF_CTW1500
 def test_ctw1500_has_79_places_of_four_detectors_without_an_object(ctw1500: Audit) -> None:
     """Objects cover less than a tenth of 79; 75 share no area with any, and 73 if an IoU of 0.6
@@ -372,6 +373,7 @@ def test_ctw1500_has_79_places_of_four_detectors_without_an_object(ctw1500: Audi
     assert sum((one.image, *one.box) in boxes for one in missing[:79]) == 75
 
 
+@pytest.mark.slow
 @OF_CTW1500
 def test_no_detector_of_ctw1500_finds_208_of_3068_objects(ctw1500: Audit) -> None:
     """At an IoU of 0.5; 80 of them have no detection on 30 % of their area either."""
@@ -382,6 +384,7 @@ def test_no_detector_of_ctw1500_finds_208_of_3068_objects(ctw1500: Audit) -> Non
     assert len(of_kind(ctw1500, "unfound")) == 80
 
 
+@pytest.mark.slow
 @OF_CTW1500
 def test_ctw1500_has_five_independent_detectors(ctw1500: Audit) -> None:
     assert len(ctw1500.independent) == 5

@@ -220,7 +220,7 @@ def runs(objects: Objects) -> list[bool]:
     return others.tolist()
 
 
-@pytest.mark.few_fast(10)
+@pytest.mark.few_fast(4)
 @pytest.mark.parametrize("side", ["gt", "det"])
 @pytest.mark.parametrize("name", [name for name in WRITERS if name not in BY_RULES_OF_THEIR_OWN])
 @settings(deadline=None, derandomize=True, max_examples=60)
