@@ -15,15 +15,16 @@ digits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import fsum, prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaltex_cli.geometry.double_double import DoubleDouble
-from evaltex_cli.geometry.edges import Edges, taken
+from evaltex_cli.geometry.edges import Edges
 from evaltex_cli.records import Bools, Floats, Ints, blocks, stretches
 
 EXACT = 5e-13
@@ -42,6 +43,8 @@ _BLOCK = 1 << 16
 """Pairs of edges that are looked at at once; a pair takes up to 300 bytes on the way."""
 _COST = 1 << 12
 """To look at so many pairs of edges that are not there takes as long as another block does."""
+Counts: TypeAlias = NDArray[Any]
+"""(n,) int32, as many as edges."""
 
 
 class PolygonPairs(NamedTuple):
@@ -78,12 +81,13 @@ def intersection_area(pairs: PolygonPairs) -> Floats:
     """
     result, is_doubtful = np.zeros(len(pairs.i)), np.zeros(len(pairs.i), dtype=bool)
     for some, sizes in _blocks(pairs):
-        result[some], is_doubtful[some] = _areas(_turned(pairs.some(some), sizes), sizes)
+        measured = _large_area if sizes[0] * sizes[1] > _MANY else _areas
+        result[some], is_doubtful[some] = measured(pairs.some(some), sizes)
     # All of them together, as they are few in each block.
     doubtful = np.flatnonzero(is_doubtful)
     for some, sizes in _blocks(pairs.some(doubtful)):
-        turned = _turned(pairs.some(doubtful[some]), sizes)
-        result[doubtful[some]] = _exact_areas(turned, sizes)
+        exact = _exact_large_area if sizes[0] * sizes[1] > _MANY else _exact_areas
+        result[doubtful[some]] = exact(pairs.some(doubtful[some]), sizes)
     return result
 
 
@@ -103,32 +107,13 @@ def _common(a: Edges, one: int, b: Edges, other: int, axis: int) -> int:
         ends = table.ends[axis::2, table.offsets[row] : table.offsets[row + 1]]
         low, high = ends.min(axis=0), ends.max(axis=0)
         wide = high - low > _LEAST_WIDTH
-        starts.append(np.sort(low[wide]))
-        stops.append(np.sort(high[wide]))
+        starts.append(low[wide])
+        stops.append(high[wide])
+        starts[-1].sort()
+        stops[-1].sort()
     # All but those of which one ends before the other begins.
     apart = sum(int(np.searchsorted(stops[k], starts[1 - k], side="right").sum()) for k in (0, 1))
     return len(starts[0]) * len(starts[1]) - apart
-
-
-def _turned(pairs: PolygonPairs, sizes: tuple[int, int]) -> PolygonPairs:
-    """One pair of many edges with x and y exchanged, if many have some x in common, and at most
-    half as many some y; others as they are.
-    """
-    if sizes[0] * sizes[1] <= _MOST_EXACT:
-        return pairs
-    a, i, b, j, origin, negligible = pairs
-    along_x = _common(a, int(i[0]), b, int(j[0]), 0)
-    if along_x <= _MOST_EXACT or along_x < 2 * _common(a, int(i[0]), b, int(j[0]), 1):
-        return pairs
-    one, other = (_exchanged(*side) for side in ((a, i), (b, j)))
-    zero = np.zeros(1, np.int64)
-    return PolygonPairs(one, zero, other, zero, origin[:, ::-1], negligible)
-
-
-def _exchanged(edges: Edges, row: Ints) -> Edges:
-    """One shape, with x and y exchanged."""
-    ends, offsets = taken(edges, row)
-    return Edges(ends[[1, 0, 3, 2]], offsets)
 
 
 def _blocks(pairs: PolygonPairs) -> Iterator[tuple[Ints, tuple[int, int]]]:
@@ -183,22 +168,23 @@ class _Side(NamedTuple):
     extent: Floats
     """(n,) the largest coordinate y of each pair."""
 
-
-def _sides(pairs: PolygonPairs, sizes: tuple[int, int]) -> tuple[_Side, _Side]:
-    a, i, b, j, origin, _ = pairs
-    if sizes[0] * sizes[1] > _MANY:  # one pair, without room for more edges than it has
-        one, other = np.diff(a.offsets)[i], np.diff(b.offsets)[j]
-        sizes = int(one[0]), int(other[0])
-    return _side(a, i, sizes[0], origin), _side(b, j, sizes[1], origin)
+    def some(self, which: Ints) -> _Side:
+        """Return some of the edges."""
+        left, right, y, slope = (values.take(which) for values in self[:4])
+        return _Side(left, right, y, slope, self.sign.take(which), self.extent)
 
 
 def _side(edges: Edges, index: Ints, size: int, origin: Floats) -> _Side:
     place, first = np.arange(size)[:, None], edges.offsets[index]
     is_there = place < edges.offsets[index + 1] - first
     edge = first + np.where(is_there, place, 0)
-    x0, y0, x1, y1 = (row.take(edge) - origin[:, k % 2] for k, row in enumerate(edges.ends))
+    return _drawn([row.take(edge) for row in edges.ends], is_there, origin)
+
+
+def _drawn(ends: Sequence[Floats], is_there: Bools, origin: Floats) -> _Side:
+    x0, y0, x1, y1 = (row - origin[:, k % 2] for k, row in enumerate(ends))
     width, back = x1 - x0, x1 < x0
-    is_there &= np.abs(width) > _LEAST_WIDTH
+    is_there = is_there & (np.abs(width) > _LEAST_WIDTH)
     slope = np.divide(y1 - y0, width, out=np.zeros_like(width), where=is_there)
     right = np.where(is_there, np.maximum(x0, x1), -np.inf)
     extent = np.maximum(np.abs(y0).max(axis=0), np.abs(y1).max(axis=0))
@@ -209,106 +195,184 @@ def _side(edges: Edges, index: Ints, size: int, origin: Floats) -> _Side:
 def _areas(pairs: PolygonPairs, sizes: tuple[int, int]) -> tuple[Floats, Bools]:
     """Areas of pairs whose shapes have at most so many edges, and which may be too inexact."""
     count = len(pairs.i)
-    a, b = _sides(pairs, sizes)
-    total, widths, met = np.zeros(count), np.zeros(count), 0
-    for p, q in _meetings(a, b, count, sizes):
-        term, width = _terms(a, p, b, q)
-        total += _sums(p, term, count, sizes)
-        widths += np.bincount(p % count, weights=width, minlength=count)
-        met += len(p)
+    a = _side(pairs.a, pairs.i, sizes[0], pairs.origin)
+    b = _side(pairs.b, pairs.j, sizes[1], pairs.origin)
+    p, q = _meetings(a, b, count, sizes)
+    term, width = _terms(a.some(p), b.some(q))
+    total, widths = (
+        np.bincount(p % count, weights=values, minlength=count).astype(np.float64)
+        for values in (term, width)
+    )
+    return _judged(total, widths, np.maximum(a.extent, b.extent), pairs.negligible)
+
+
+def _judged(
+    total: Floats, widths: Floats, extent: Floats, negligible: Floats
+) -> tuple[Floats, Bools]:
+    """Areas from the sums of the terms of pairs, and which may be too inexact."""
     area = np.abs(total) / 2
-    error = _ROUNDING * widths * np.maximum(a.extent, b.extent)
-    doubtful = (error > EXACT * area) & (area + error > pairs.negligible)
-    return area, doubtful & (met <= max(_MOST_EXACT, _MANY))
+    error = _ROUNDING * widths * extent
+    return area, (error > EXACT * area) & (area + error > negligible)
 
 
 def _exact_areas(pairs: PolygonPairs, sizes: tuple[int, int]) -> Floats:
     """The same in 32 digits."""
     count = len(pairs.i)
-    a, b = _sides(pairs, sizes)
-    parts: list[list[float]] = [[] for _ in range(count)]
-    for met in _meetings(a, b, count, sizes):
-        p, q = (side[np.argsort(met[0] % count, kind="stable")] for side in met)
-        pair = p % count
-        a_edge, b_edge = (
-            table.ends.take(table.offsets[index[pair]] + place // count, axis=1)
-            for table, index, place in ((pairs.a, pairs.i, p), (pairs.b, pairs.j, q))
-        )
-        terms = _exact_terms(a_edge, b_edge, pairs.origin[pair, 1])
-        cuts = np.searchsorted(pair, np.arange(count + 1)).tolist()
-        for part, start, stop in zip(parts, cuts, cuts[1:], strict=False):
-            part.append(fsum(terms.high[start:stop].tolist() + terms.low[start:stop].tolist()))
-    return np.array([abs(fsum(part)) / 2 for part in parts])
+    a = _side(pairs.a, pairs.i, sizes[0], pairs.origin)
+    b = _side(pairs.b, pairs.j, sizes[1], pairs.origin)
+    met = _meetings(a, b, count, sizes)
+    p, q = (side[np.argsort(met[0] % count, kind="stable")] for side in met)
+    pair = p % count
+    a_edge, b_edge = (
+        table.ends.take(table.offsets[index[pair]] + place // count, axis=1)
+        for table, index, place in ((pairs.a, pairs.i, p), (pairs.b, pairs.j, q))
+    )
+    terms = _exact_terms(a_edge, b_edge, pairs.origin[pair, 1])
+    cuts = np.searchsorted(pair, np.arange(count + 1)).tolist()
+    return np.array([abs(_exact_sum(terms, slice(*cut))) / 2 for cut in pairwise(cuts)])
 
 
-def _meetings(
-    a: _Side, b: _Side, count: int, sizes: tuple[int, int]
-) -> Iterator[tuple[Ints, Ints]]:
-    """Yield the places of all pairs of edges of a pair of shapes that have some x in common."""
-    if sizes[0] * sizes[1] > _MANY:
-        yield from _meetings_of_one(a, b)
-        return
+def _exact_sum(terms: DoubleDouble, some: slice) -> float:
+    return fsum(terms.high[some].tolist() + terms.low[some].tolist())
+
+
+def _meetings(a: _Side, b: _Side, count: int, sizes: tuple[int, int]) -> tuple[Ints, Ints]:
+    """Return the places of all pairs of edges of a pair of shapes that have some x in common."""
     left = np.maximum(a.left.reshape(-1, 1, count), b.left.reshape(-1, count))
     right = np.minimum(a.right.reshape(-1, 1, count), b.right.reshape(-1, count))
     both, pair = np.divmod(np.flatnonzero(left < right), count)
     p, q = np.divmod(both, sizes[1])
-    yield p * count + pair, q * count + pair
+    return p * count + pair, q * count + pair
 
 
-def _meetings_of_one(a: _Side, b: _Side) -> Iterator[tuple[Ints, Ints]]:
-    """The same for one pair of many edges."""
-    order, first, partners = _beginning(a, b)
+class _Large(NamedTuple):
+    """One pair of shapes of many edges, of which only some are looked at at once.
+
+    Attributes
+    ----------
+    a, b : x0, y0, x1, y1 of the edges, each (e,)
+        Or y0, x0, y1, x1, if the areas are measured along y.
+    origin : (1, 2) float64
+    """
+
+    a: list[Floats]
+    b: list[Floats]
+    origin: Floats
+
+    @classmethod
+    def of(cls, pairs: PolygonPairs) -> _Large:
+        """Return the first pair, with x and y exchanged if many of its edges have some x in common,
+        and at most half as many some y.
+        """
+        a, i, b, j, origin, _ = pairs
+        sides = a, int(i[0]), b, int(j[0])
+        along_x = _common(*sides, 0)
+        turned = along_x > _MOST_EXACT and along_x >= 2 * _common(*sides, 1)
+        order = (1, 0, 3, 2) if turned else (0, 1, 2, 3)
+        one, other = (
+            [table.ends[k, table.offsets[row] : table.offsets[row + 1]] for k in order]
+            for table, row in (sides[:2], sides[2:])
+        )
+        return cls(one, other, origin[:, ::-1] if turned else origin)
+
+    def extent(self) -> float:
+        """The largest coordinate y, from the origin."""
+        y = self.origin[0, 1]
+        return max(
+            float(max(abs(row.min() - y), abs(row.max() - y)))
+            for side in (self.a, self.b)
+            for row in (side[1], side[3])
+        )
+
+
+def _large_area(pairs: PolygonPairs, sizes: tuple[int, int]) -> tuple[Floats, Bools]:
+    """The same as `_areas`, for one pair of many edges."""
+    large = _Large.of(pairs)
+    total, width_of_all, met = 0.0, 0.0, 0
+    for p, q in _meetings_of_one(large):
+        sides = (
+            _drawn([row.take(some) for row in ends], np.ones(len(some), bool), large.origin)
+            for ends, some in ((large.a, p), (large.b, q))
+        )
+        term, width = _terms(*sides)
+        total += fsum(term.tolist())
+        width_of_all += float(width.sum())
+        met += len(p)
+    sums = np.array([total]), np.array([width_of_all])
+    area, doubtful = _judged(*sums, np.array([large.extent()]), pairs.negligible)
+    return area, doubtful & (met <= _MOST_EXACT)
+
+
+def _exact_large_area(pairs: PolygonPairs, sizes: tuple[int, int]) -> Floats:
+    """The same in 32 digits."""
+    large, parts = _Large.of(pairs), []
+    for p, q in _meetings_of_one(large):
+        a, b = (
+            np.stack([row.take(some) for row in ends])
+            for ends, some in ((large.a, p), (large.b, q))
+        )
+        parts.append(_exact_sum(_exact_terms(a, b, large.origin[0, 1]), slice(None)))
+    return np.array([abs(fsum(parts)) / 2])
+
+
+def _meetings_of_one(large: _Large) -> Iterator[tuple[Ints, Ints]]:
+    """Yield all pairs of edges of a and b that have some x in common."""
+    edges = len(large.a[0])
+    order, first, partners = _beginning(large)
     for start, stop in blocks(partners, _BLOCK):
         row = np.repeat(np.arange(start, stop), partners[start:stop])
-        partner = order[stretches(first[start:stop], partners[start:stop])]
-        of_a = row < len(a.left)
-        yield np.where(of_a, row, partner), np.where(of_a, partner, row - len(a.left))
+        some = first[start:stop].astype(np.int64), partners[start:stop].astype(np.int64)
+        partner = order[stretches(*some)].astype(np.int64)
+        of_a = row < edges
+        yield np.where(of_a, row, partner), np.where(of_a, partner, row - edges)
 
 
-def _beginning(a: _Side, b: _Side) -> tuple[Ints, Ints, Ints]:
+def _spans(ends: list[Floats], origin: Floats) -> tuple[Floats, Floats]:
+    """Where edges begin and end, from left to right; vertical ones end at minus infinity."""
+    left, right = np.empty((2, len(ends[0])))
+    for start in range(0, len(left), _BLOCK):
+        some = slice(start, start + _BLOCK)
+        x0, x1 = ends[0][some] - origin[0, 0], ends[2][some] - origin[0, 0]
+        left[some] = np.minimum(x0, x1)
+        right[some] = np.where(np.abs(x1 - x0) > _LEAST_WIDTH, np.maximum(x0, x1), -np.inf)
+    return left, right
+
+
+def _beginning(large: _Large) -> tuple[Counts, Counts, Counts]:
     """Return which edges begin on each edge of a, and then of b: of all edges in an order, the
     first, and how many. Of two edges that begin at the same x, only that of a has the other one.
     """
-    rows = len(a.left), len(b.left)
-    first, partners = np.empty((2, sum(rows)), np.int64)
+    a, b = _spans(large.a, large.origin), _spans(large.b, large.origin)
+    rows = len(a[0])
+    first, partners = np.empty((2, rows + len(b[0])), np.int32)
     orders, before = [], 0
-    for one, other, own in ((a, b, slice(rows[0])), (b, a, slice(rows[0], None))):
-        order = np.argsort(other.left, kind="stable")
-        order = order[other.right[order] > other.left[order]]
-        begin = other.left[order]
-        first[own] = np.searchsorted(begin, one.left, side="left" if one is a else "right")
-        partners[own] = np.searchsorted(begin, one.right, side="left") - first[own]
+    for one, other, own in ((a, b, slice(rows)), (b, a, slice(rows, None))):
+        order = np.argsort(other[0], kind="stable").astype(np.int32)
+        order = order[other[1][order] > other[0][order]]
+        begin = other[0][order]
+        first[own] = np.searchsorted(begin, one[0], side="left" if one is a else "right")
+        partners[own] = np.searchsorted(begin, one[1], side="left") - first[own]
         first[own] += before
         before += len(order)
         orders.append(order)
     return np.concatenate(orders), first, np.maximum(partners, 0, out=partners)
 
 
-def _terms(a: _Side, p: Ints, b: _Side, q: Ints) -> tuple[Floats, Floats]:
+def _terms(a: _Side, b: _Side) -> tuple[Floats, Floats]:
     """Return twice the integral of each pair of edges, with its sign, and its width."""
-    a_left, b_left = a.left.take(p), b.left.take(q)
-    left = np.maximum(a_left, b_left)
-    width = np.minimum(a.right.take(p), b.right.take(q)) - left
-    slope = a.slope.take(p)
-    a_start = a.y.take(p) + slope * (left - a_left)
-    a_stop = a_start + slope * width
-    slope = b.slope.take(q)
-    b_start = b.y.take(q) + slope * (left - b_left)
-    b_stop = b_start + slope * width
+    left = np.maximum(a.left, b.left)
+    width = np.minimum(a.right, b.right) - left
+    a_start = a.y + a.slope * (left - a.left)
+    a_stop = a_start + a.slope * width
+    b_start = b.y + b.slope * (left - b.left)
+    b_stop = b_start + b.slope * width
     lower = np.minimum(a_start, b_start) + np.minimum(a_stop, b_stop)
     start, stop = a_start - b_start, a_stop - b_stop
     product = start * stop
     # Where they cross, the lower one is above the line between its ends, by a triangle.
     cross = np.flatnonzero(product < 0)
     lower[cross] -= product[cross] / (np.abs(start[cross]) + np.abs(stop[cross]))
-    return lower * (a.sign.take(p) * b.sign.take(q) * width), width
-
-
-def _sums(p: Ints, term: Floats, count: int, sizes: tuple[int, int]) -> Floats:
-    """(count,) sums of the terms of each pair, in their order; of many, exactly."""
-    if sizes[0] * sizes[1] > _MANY:
-        return np.array([fsum(term.tolist())])
-    return np.bincount(p % count, weights=term, minlength=count).astype(np.float64)
+    return lower * (a.sign * b.sign * width), width
 
 
 @np.errstate(all="ignore")  # edges that do not cross may be parallel

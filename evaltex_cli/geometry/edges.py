@@ -12,6 +12,9 @@ import numpy as np
 
 from evaltex_cli.records import Floats, Ints, offsets_of, stretches
 
+_BLOCK = 1 << 15
+"""Edges that are measured at once."""
+
 
 class Edges(NamedTuple):
     """Edges of n shapes."""
@@ -36,11 +39,12 @@ def of_rings(vertices: Floats, offsets: Ints, ring_offsets: Ints | None = None) 
         The same for rings, if a shape may have several.
     """
     rings = offsets if ring_offsets is None else ring_offsets
-    following = np.arange(1, len(vertices) + 1)
+    ends = np.empty((4, len(vertices)))
+    ends[:2] = vertices.T
+    ends[2:, :-1] = ends[:2, 1:]
     drawn = np.flatnonzero(np.diff(rings))
-    following[rings[drawn + 1] - 1] = rings[drawn]  # after the last vertex comes the first
-    points = np.ascontiguousarray(vertices.T)
-    return Edges(np.concatenate([points, points[:, following]]), offsets)
+    ends[2:, rings[drawn + 1] - 1] = ends[:2, rings[drawn]]  # after the last vertex comes the first
+    return Edges(ends, offsets)
 
 
 def of_boxes(boxes: Floats) -> Edges:
@@ -82,11 +86,13 @@ def area(edges: Edges) -> Floats:
 def signed_area(edges: Edges) -> Floats:
     """(n,) areas, negative for shapes that turn from y to x."""
     counts = np.diff(edges.offsets)
-    # Seen from a shape's first vertex, products of coordinates are no larger than its extent.
-    first = np.repeat(np.minimum(edges.offsets[:-1], max(edges.ends.shape[1] - 1, 0)), counts)
-    x, y = edges.ends[:2].take(first, axis=1)
-    x0, y0, x1, y1 = edges.ends
-    cross = (x0 - x) * (y1 - y) - (x1 - x) * (y0 - y)
     owner = np.repeat(np.arange(len(counts)), counts)
+    cross = np.empty(len(owner))
+    for start in range(0, len(owner), _BLOCK):
+        some = slice(start, start + _BLOCK)
+        # Seen from a shape's first vertex, products of coordinates are no larger than its extent.
+        x, y = edges.ends[:2].take(edges.offsets[owner[some]], axis=1)
+        x0, y0, x1, y1 = edges.ends[:, some]
+        cross[some] = (x0 - x) * (y1 - y) - (x1 - x) * (y0 - y)
     doubled = np.bincount(owner, weights=cross, minlength=len(counts))
     return np.asarray(doubled / 2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from evaltex_cli.errors import TangledError
@@ -15,6 +17,8 @@ MOST_CROSSING = 1_000_000
 """Most such pairs of rings that cross themselves, or whose sides, moved by a margin, may: GEOS
 takes some ten seconds and some hundred MB for as many crossings."""
 _SAMPLE = 256
+_BLOCK = 1 << 14
+"""Sides that are compared with the sample at once."""
 
 
 def near_pairs(ring: Floats, margin: float = 0.0) -> float:
@@ -35,22 +39,42 @@ def near_pairs(ring: Floats, margin: float = 0.0) -> float:
     """
     if len(ring) <= MANY_VERTICES:
         return 0.0
-    ring = ring[(ring != np.roll(ring, 1, axis=0)).any(axis=1)]
-    if not len(ring):  # one point
+    moves = np.empty(len(ring), dtype=bool)
+    for start, stop in _blocks(len(ring)):
+        moves[start:stop] = (ring[start:stop] != ring[np.arange(start, stop) - 1]).any(axis=1)
+    if not moves.any():  # one point
         return 0.0
-    following = np.roll(ring, -1, axis=0)
-    low = np.minimum(ring, following).T - margin
-    high = np.maximum(ring, following).T + margin
-    reached = np.cumsum(np.hypot(*(following - ring).T))
+    ring = ring if moves.all() else ring[moves]
+    reached = np.empty(len(ring) if margin else 0)
+    for start, stop in _blocks(len(reached)):
+        low, high = _boxes(ring, np.arange(start, stop), 0.0)
+        reached[start:stop] = np.hypot(*(high - low))
+    np.cumsum(reached, out=reached)
+    sample = np.random.default_rng(0).integers(0, len(ring), _SAMPLE)
+    sample_low, sample_high = _boxes(ring, sample, margin)
     near = 0
-    for k in np.random.default_rng(0).integers(0, len(ring), _SAMPLE).tolist():
-        touch = (low[0] <= high[0, k]) & (low[0, k] <= high[0])
-        touch &= (low[1] <= high[1, k]) & (low[1, k] <= high[1])
-        if margin:
-            along = np.abs(reached - reached[k])
-            touch &= np.minimum(along, reached[-1] - along) > 6 * margin
-        near += int(np.count_nonzero(touch))
+    for start, stop in _blocks(len(ring)):
+        low, high = _boxes(ring, np.arange(start, stop), margin)
+        for k, (x0, y0), (x1, y1) in zip(sample, sample_low.T, sample_high.T, strict=True):
+            touch = (low[0] <= x1) & (x0 <= high[0])
+            touch &= (low[1] <= y1) & (y0 <= high[1])
+            if margin:
+                along = np.abs(reached[start:stop] - reached[k])
+                touch &= np.minimum(along, reached[-1] - along) > 6 * margin
+            near += int(np.count_nonzero(touch))
     return near / _SAMPLE * len(ring) / 2
+
+
+def _blocks(count: int) -> Iterator[tuple[int, int]]:
+    """Yield stretches of so many sides, each to be looked at as a whole."""
+    for start in range(0, count, _BLOCK):
+        yield start, min(start + _BLOCK, count)
+
+
+def _boxes(ring: Floats, sides: Ints, margin: float) -> tuple[Floats, Floats]:
+    """Return the lower and the upper ends, (2, n), of the bounding boxes of some sides."""
+    here, there = ring[sides], ring[(sides + 1) % len(ring)]
+    return np.minimum(here, there).T - margin, np.maximum(here, there).T + margin
 
 
 def refuse_many(

@@ -11,6 +11,7 @@ import numpy as np
 from evaltex_cli import geometry
 from evaltex_cli.errors import TangledError
 from evaltex_cli.geometry import boxes as box_geometry
+from evaltex_cli.geometry.near_sides import MANY_VERTICES
 from evaltex_cli.records import (
     Bools,
     Floats,
@@ -81,7 +82,7 @@ def polygons(outlines: Outlines) -> Geometries:
 
 def repaired(outlines: Outlines) -> Geometries:
     """Return (n,) valid shapely polygons of rings that may be invalid as drawn, None for all other
-    objects; made at the first look, so read-only.
+    objects, and for valid rings of more than `MANY_VERTICES`; made at the first look, so read-only.
     """
     if not outlines.made:
         _make_polygons(outlines, refuse_tangled=False)
@@ -113,10 +114,12 @@ def _make_polygons(outlines: Outlines, refuse_tangled: bool) -> GeometryCounts:
     counts = GeometryCounts()
     keep = not refuse_tangled or len(doubtful) <= MOST_MADE_EARLY
     if len(doubtful):
-        some = taken_outlines(outlines, doubtful)
+        some = outlines
+        if len(doubtful) < len(made):
+            some = taken_outlines(outlines, doubtful)
         try:
             geometries, counts = geometry.polygons.from_vertices(
-                some.vertices, some.offsets, refuse_tangled, keep
+                some.vertices, some.offsets, refuse_tangled, keep, MANY_VERTICES
             )
         except TangledError as error:
             error.ring = int(doubtful[error.ring])

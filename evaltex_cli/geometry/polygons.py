@@ -20,6 +20,7 @@ from evaltex_cli.records import (
     GeometryCounts,
     Ints,
     Outlines,
+    blocks,
     offsets_of,
     stretches,
 )
@@ -39,12 +40,18 @@ once (1 MiB of text): a few seconds.
 """
 _PAIRS = 1 << 20
 """Most pairs of sides that are compared at once."""
+_VERTICES = 1 << 15
+"""Vertices of rings of which GEOS makes polygons at once."""
 BLOCK_RINGS = 1 << 12
 """Rings of which GEOS makes polygons at once: on the way each is there twice, 1 kB and more."""
 
 
 def from_vertices(
-    vertices: Floats, offsets: Ints, refuse_tangled: bool = True, keep: bool = True
+    vertices: Floats,
+    offsets: Ints,
+    refuse_tangled: bool = True,
+    keep: bool = True,
+    most_kept: int | None = None,
 ) -> tuple[Geometries, GeometryCounts]:
     """Make valid polygons of rings given by their vertices.
 
@@ -59,12 +66,16 @@ def from_vertices(
         do not.
     keep : bool
         Return the geometries, not only the counts.
+    most_kept : int, optional
+        Of a valid ring of more vertices, do not return the geometry, which takes as much memory as
+        the ring, and is the ring.
 
     Returns
     -------
     (n,) array of geometries
-        None where a ring has no vertices. An invalid ring, for example one that crosses itself, is
-        replaced by `shapely.make_valid`, which keeps the area of every lobe.
+        None where a ring has no vertices, or as `most_kept` says. An invalid ring, for example one
+        that crosses itself, is replaced by `shapely.make_valid`, which keeps the area of every
+        lobe.
     GeometryCounts
         How many were repaired, and how many have no area.
 
@@ -89,6 +100,8 @@ def from_vertices(
         geometries[crossing] = repair(geometries[crossing])
         flat = shapely.area(geometries) == 0
         counts += GeometryCounts(repaired=int((~flat[crossing]).sum()), zero_area=int(flat.sum()))
+        if most_kept is not None:
+            geometries[~invalid & (np.diff(some) > most_kept)] = None
         parts.append(geometries if keep else geometries[:0])
     return np.concatenate(parts) if parts else np.zeros(0, dtype=object), counts
 
@@ -119,10 +132,11 @@ def drawn(vertices: Floats, offsets: Ints) -> Geometries:
     counts = np.diff(offsets)
     geometries: Geometries = np.full(len(counts), None, dtype=object)
     geometries[counts > 0] = shapely.Polygon()
-    some = np.flatnonzero(counts >= 3)
-    owner = np.repeat(np.arange(len(some)), counts[some])
-    points = vertices[stretches(offsets[some], counts[some])]
-    geometries[some] = geos.polygons(geos.linearrings(points, indices=owner))
+    for start, stop in blocks(counts, _VERTICES):
+        some = start + np.flatnonzero(counts[start:stop] >= 3)
+        owner = np.repeat(np.arange(len(some)), counts[some])
+        points = vertices[stretches(offsets[some], counts[some])]
+        geometries[some] = geos.polygons(geos.linearrings(points, indices=owner))
     return geometries
 
 

@@ -27,8 +27,12 @@ def of(outlines: Outlines, truncated: bool = False) -> tuple[Floats, Ints]:
     Returns
     -------
     (v, 2) float64, (n + 1,) int64
-        Object i owns rows ``offsets[i]:offsets[i + 1]``.
+        Object i owns rows ``offsets[i]:offsets[i + 1]``. Not to be changed: they may be those of
+        `outlines`.
     """
+    if outlines.counts.all() and len(outlines.boxes):
+        vertices = outlines.vertices
+        return rounding.truncated(vertices) if truncated else vertices, outlines.offsets
     boxes = rounding.truncated(outlines.boxes) if truncated else outlines.boxes
     corners = boxes[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 2)
     offsets = np.arange(len(boxes) + 1, dtype=np.int64) * 4

@@ -13,6 +13,8 @@ from evaltex_cli.records import Bools, Floats
 STEP = 2.0**-48
 """Bound of a coordinate's error, as a share of the largest magnitude that its object has on that
 axis: 16 units in the last place."""
+_BLOCK = 1 << 15
+"""Points or boxes that are cut at once."""
 
 
 def truncated(coordinates: Floats) -> Floats:
@@ -20,14 +22,17 @@ def truncated(coordinates: Floats) -> Floats:
 
     One that is an integer but for rounding is that integer.
     """
-    cut = np.trunc(coordinates)
-    if (cut == coordinates).all():
-        return cut
-    reach = np.abs(coordinates)
-    if coordinates.shape[-1] == 4:
-        reach = np.tile(np.maximum(reach[:, :2], reach[:, 2:]), 2)
-    whole = np.rint(coordinates)
-    return np.where(np.abs(coordinates - whole) <= STEP * reach, whole, cut)
+    result = np.trunc(coordinates)
+    for start in range(0, len(coordinates), _BLOCK):
+        some, cut = coordinates[start : start + _BLOCK], result[start : start + _BLOCK]
+        if (cut == some).all():
+            continue
+        reach = np.abs(some)
+        if coordinates.shape[-1] == 4:
+            reach = np.tile(np.maximum(reach[:, :2], reach[:, 2:]), 2)
+        whole = np.rint(some)
+        cut[...] = np.where(np.abs(some - whole) <= STEP * reach, whole, cut)
+    return result
 
 
 def area_error(a: Floats, b: Floats, slanted: Bools | None = None) -> Floats:

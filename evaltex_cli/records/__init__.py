@@ -289,9 +289,9 @@ def stretches(starts: Ints, counts: Ints) -> Ints:
         Where each stretch begins, and how many values it has.
     """
     # Within a stretch, index and place in the result differ by the same number.
-    return np.asarray(
-        np.arange(counts.sum()) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
-    )
+    result = np.repeat(starts - (np.cumsum(counts) - counts), counts)
+    result += np.arange(len(result))
+    return result
 
 
 def blocks(counts: Ints, most: int) -> Iterator[tuple[int, int]]:

@@ -45,8 +45,8 @@ def test_pairs_of_edges_grow_with_the_vertices(
     met = []
     meetings = edge_pairs._meetings_of_one
 
-    def counted(a: edge_pairs._Side, b: edge_pairs._Side) -> Iterator[tuple[Ints, Ints]]:
-        for p, q in meetings(a, b):
+    def counted(large: edge_pairs._Large) -> Iterator[tuple[Ints, Ints]]:
+        for p, q in meetings(large):
             met.append(len(p))
             yield p, q
 
