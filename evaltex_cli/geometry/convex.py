@@ -48,6 +48,8 @@ def are_convex(vertices: Floats, offsets: Ints) -> Bools:
     with np.errstate(all="ignore"):  # an overflow makes inf or NaN, which is not above the least
         for start, stop in _blocks(offsets):
             some = vertices[offsets[start] : offsets[stop]]
+            if len(some) > _BLOCK and _turns_both_ways(some):
+                continue
             result[start:stop] = _are_convex(some, offsets[start : stop + 1] - offsets[start])
     return result
 
@@ -59,6 +61,19 @@ def _blocks(offsets: Ints) -> Iterator[tuple[int, int]]:
         stop = int(np.searchsorted(offsets, offsets[start] + _BLOCK, side="right")) - 1
         yield start, (stop := max(stop, start + 1))
         start = stop
+
+
+def _turns_both_ways(ring: Floats) -> bool:
+    """Whether a ring, looked at in stretches, turns from x to y somewhere and from y to x
+    elsewhere.
+    """
+    signs: set[float] = set()
+    for start in range(0, len(ring), _BLOCK):
+        # Of each stretch, also the two vertices after it.
+        at = np.arange(start, min(start + _BLOCK, len(ring)) + 2) % len(ring)
+        steps = np.diff(ring[at], axis=0)
+        signs |= set(np.sign(steps[:-1, 0] * steps[1:, 1] - steps[:-1, 1] * steps[1:, 0]).tolist())
+    return {-1.0, 1.0} <= signs
 
 
 def _are_convex(vertices: Floats, offsets: Ints) -> Bools:

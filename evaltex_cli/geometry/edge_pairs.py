@@ -320,6 +320,8 @@ def _meetings_of_one(large: _Large) -> Iterator[tuple[Ints, Ints]]:
     edges = len(large.a[0])
     order, first, partners = _beginning(large)
     for start, stop in blocks(partners, _BLOCK):
+        if not partners[start:stop].any():
+            continue
         row = np.repeat(np.arange(start, stop), partners[start:stop])
         some = first[start:stop].astype(np.int64), partners[start:stop].astype(np.int64)
         partner = order[stretches(*some)].astype(np.int64)

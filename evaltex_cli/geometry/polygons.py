@@ -383,7 +383,19 @@ def convex_hulls(points: Floats, owner: Ints) -> Geometries:
     """(n,) convex hulls of the (p, 2) points of each owner, which are in
     order and numbered from 0.
     """
-    return np.asarray(geos.convex_hull(shapely.multipoints(points, indices=owner)), dtype=object)
+    return np.asarray(geos.convex_hull(paths(points, owner)), dtype=object)
+
+
+def paths(points: Floats, owner: Ints) -> Geometries:
+    """(n,) lines through the (p, 2) points of each owner, which are in order and numbered from 0.
+
+    GEOS finds what is around them as it does for multipoints, of which every point takes as much
+    memory as ten of a line. A point alone is there twice.
+    """
+    alone = np.bincount(owner)[owner] == 1
+    if alone.any():
+        points, owner = np.repeat(points, 1 + alone, axis=0), np.repeat(owner, 1 + alone)
+    return np.asarray(shapely.linestrings(points, indices=owner), dtype=object)
 
 
 def union_area(group: Ints, a: Geometries, b: Geometries, groups: int) -> Floats:

@@ -24,6 +24,7 @@ from evaltex_cli.records import (
     Ints,
     Objects,
     Outlines,
+    distinct,
     offsets_of,
     stretches,
 )
@@ -376,7 +377,12 @@ def _united(group: Ints, pieces: Floats, pairs: Pairs[Shapes], groups: int) -> F
 
 
 def geometries(shapes: Shapes, index: Ints) -> Geometries:
-    """Return the chosen shapes as shapely geometries, boxes among them."""
+    """Return the chosen shapes as shapely geometries, boxes among them; one that is chosen again
+    is the same geometry.
+    """
+    again = distinct(index)
+    if len(again) < len(index):
+        return geometries(shapes, again)[np.searchsorted(again, index)]
     chosen = shapes.boxes[index]
     if shapes.polygons is None:
         return np.asarray(geometry.shapely.box(*chosen.T), dtype=object)

@@ -239,7 +239,8 @@ def _hulls(objects: Objects) -> shapes.Shapes:
     counts = np.diff(offsets)
     for which, make in ((is_convex, _drawn), (~is_box & ~is_convex, _hulls_by_geos)):
         if which.any():
-            some = make(points[np.repeat(which, counts)], offsets_of(counts[which]))
+            rows = slice(None) if which.all() else np.repeat(which, counts)
+            some = make(points[rows], offsets_of(counts[which]))
             result = shapes.with_others(result, np.flatnonzero(which), some)
     return result
 

@@ -14,6 +14,8 @@ from evaltex_cli.geometry.boxes import around
 from evaltex_cli.protocols.ratios import quotient
 from evaltex_cli.records import Bools, Floats, Geometries, Ints, Objects, distinct, expanded
 
+_BLOCK = 1 << 15
+"""Pairs of a point and an edge that are looked at at once."""
 VERTICAL = 1.5
 """A word whose bounding box is more than this many times as high as wide is
 read from top to bottom.
@@ -54,12 +56,16 @@ def outlines_of(objects: Objects) -> Outlines:
         [first, first + top_end, first + np.minimum(top_end + 1, count - 1), offsets[1:] - 1],
         axis=1,
     )
-    following = points[_following(offsets)]
-    cross = points[:, 0] * following[:, 1] - following[:, 0] * points[:, 1]
-    moments = np.stack([cross, *((points + following) * cross[:, None]).T], axis=1)
-    sums = np.add.reduceat(moments, first, axis=0) if len(first) else np.zeros((0, 3))
     centre = np.full((len(first), 2), np.nan)
-    np.divide(sums[:, 1:], 3 * sums[:, :1], out=centre, where=sums[:, :1] != 0)
+    if len(first):
+        following = points[_following(offsets)]
+        cross = points[:, 0] * following[:, 1] - following[:, 0] * points[:, 1]
+        area = np.add.reduceat(cross, first)
+        for k in (0, 1):
+            moment = points[:, k] + following[:, k]
+            moment *= cross
+            sums = np.add.reduceat(moment, first)
+            np.divide(sums, 3 * area, out=centre[:, k], where=area != 0)
     return Outlines(points, offsets, points[at], centre)
 
 
@@ -102,21 +108,20 @@ def edges(outlines: Outlines, cut: Geometries) -> tuple[Floats, Ints]:
     offsets (D + 1,); of what remains where cut.
     """
     edges = np.concatenate([outlines.points, outlines.points[_following(outlines.offsets)]], axis=1)
-    owner = np.repeat(np.arange(len(cut)), np.diff(outlines.offsets))
     is_cut = shapes.has_geometry(cut)
-    if is_cut.any():
-        parts, part_owner = geometry.shapely.get_parts(cut[is_cut], return_index=True)
-        loops, loop_owner = geometry.shapely.get_rings(parts, return_index=True)
-        points, loop = geometry.shapely.get_coordinates(loops, return_index=True)
-        same = loop[1:] == loop[:-1]
-        whole = ~is_cut[owner]
-        edges = np.concatenate(
-            [edges[whole], np.concatenate([points[:-1], points[1:]], axis=1)[same]]
-        )
-        cut_owner = np.flatnonzero(is_cut)[part_owner[loop_owner[loop[1:][same]]]]
-        owner = np.concatenate([owner[whole], cut_owner])
-        order = np.argsort(owner, kind="stable")
-        edges, owner = edges[order], owner[order]
+    if not is_cut.any():
+        return edges, outlines.offsets
+    owner = np.repeat(np.arange(len(cut)), np.diff(outlines.offsets))
+    parts, part_owner = geometry.shapely.get_parts(cut[is_cut], return_index=True)
+    loops, loop_owner = geometry.shapely.get_rings(parts, return_index=True)
+    points, loop = geometry.shapely.get_coordinates(loops, return_index=True)
+    same = loop[1:] == loop[:-1]
+    whole = ~is_cut[owner]
+    edges = np.concatenate([edges[whole], np.concatenate([points[:-1], points[1:]], axis=1)[same]])
+    cut_owner = np.flatnonzero(is_cut)[part_owner[loop_owner[loop[1:][same]]]]
+    owner = np.concatenate([owner[whole], cut_owner])
+    order = np.argsort(owner, kind="stable")
+    edges, owner = edges[order], owner[order]
     return edges, np.searchsorted(owner, np.arange(len(cut) + 1))
 
 
@@ -124,13 +129,21 @@ def contains(edges: Floats, offsets: Ints, det: Ints, points: Floats) -> Bools:
     """(n,) whether detection ``det[k]`` contains ``points[k]``, which it does
     on its left and top edges.
     """
-    point, k = expanded(np.diff(offsets)[det])
-    x0, y0, x1, y1 = edges[offsets[det[point]] + k].T
-    x, y = points[point].T
-    spans = (y0 <= y) != (y1 <= y)
-    x, y, x0, y0, x1, y1 = (values[spans] for values in (x, y, x0, y0, x1, y1))
-    crossed = point[spans][x < (x0 - x1) * (y - y1) / (y0 - y1) + x1]
-    return np.asarray(np.bincount(crossed, minlength=len(det)) % 2 == 1)
+    counts = np.diff(offsets)[det]
+    until = np.cumsum(counts)
+    crossings = np.zeros(len(det), np.int64)
+    for start in range(0, int(counts.sum()), _BLOCK):
+        # Every point with every edge of its detection: rows that are numbered through.
+        row = np.arange(start, min(start + _BLOCK, until[-1]))
+        point = np.searchsorted(until, row, side="right")
+        x0, y0, x1, y1 = edges[offsets[det[point]] + row - (until - counts)[point]].T
+        x, y = points[point].T
+        spans = (y0 <= y) != (y1 <= y)
+        x, y, x0, y0, x1, y1 = (values[spans] for values in (x, y, x0, y0, x1, y1))
+        crossed = point[spans][x < (x0 - x1) * (y - y1) / (y0 - y1) + x1]
+        some = slice(point[0], point[-1] + 1)
+        crossings[some] += np.bincount(crossed - point[0], minlength=point[-1] + 1 - point[0])
+    return np.asarray(crossings % 2 == 1)
 
 
 def members(objects: Ints, counts: Ints) -> tuple[Ints, Ints]:

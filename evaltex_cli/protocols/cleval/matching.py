@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evaltex_cli import geometry
 from evaltex_cli.geometry import boxes as box_geometry
 from evaltex_cli.geometry import shapes
-from evaltex_cli.geometry.overlaps import touching_boxes
+from evaltex_cli.geometry.overlaps import shapes_of, touching_boxes
 from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.protocols.cleval.parameters import Parameters, convention
 from evaltex_cli.protocols.cleval.shapes import (
@@ -232,7 +232,10 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> S
     """
     taken = convention(parameters)
     all_polygons = parameters.annotation == "polygon"
-    gt, det = side_of(batch.gt, taken, all_polygons), side_of(batch.det, taken, all_polygons)
+    gt, det = (
+        side_of(objects, drawn, taken, all_polygons)
+        for objects, drawn in zip((batch.gt, batch.det), shapes_of(batch, taken), strict=True)
+    )
     gt_aspect, det_aspect = aspects(gt, parameters.official), aspects(det, parameters.official)
     gt_texts, det_texts = (
         texts_of(

@@ -36,6 +36,8 @@ POLYGON_ASPECT = 1e5
 FLAT_ASPECT = 1e9
 """Height over width of an object without width."""
 MOST_CHARACTERS = 10
+_BLOCK = 1 << 15
+"""Vertices that are looked at at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,11 +69,13 @@ class Side:
         return corners
 
 
-def side_of(objects: Objects, convention: Convention, all_polygons: bool) -> Side:
+def side_of(objects: Objects, taken: Shapes, convention: Convention, all_polygons: bool) -> Side:
     """Return objects as CLEval takes them.
 
     Parameters
     ----------
+    taken : Shapes
+        Of the objects, as the convention takes them.
     convention : Convention
         What overlaps were measured with.
     all_polygons : bool
@@ -90,7 +94,6 @@ def side_of(objects: Objects, convention: Convention, all_polygons: bool) -> Sid
         outlines = np.where(
             np.repeat(is_polygon, np.diff(starts))[:, None], vertices, rounding.truncated(vertices)
         )
-    taken = shapes.from_objects(objects, convention)
     area, shoelace = shapes.area(taken), _shoelace(outlines, starts)
     moved = np.zeros(objects.count, dtype=bool)
     if is_polygon.any() and convention.truncated:
@@ -113,11 +116,16 @@ def _shoelace(vertices: Floats, starts: Ints) -> Floats:
     """(n,) areas of rings, the lobes of a crossed one cancelling each other."""
     if not len(vertices):
         return np.zeros(len(starts) - 1)
-    # The vertex after each; after the last of a ring comes its first.
-    after = np.arange(1, len(vertices) + 1)
-    after[starts[1:] - 1] = starts[:-1]
-    x, y = (vertices - np.repeat(vertices[starts[:-1]], np.diff(starts), axis=0)).T
-    doubled: Floats = np.abs(np.add.reduceat(x * y[after] - x[after] * y, starts[:-1]))
+    cross, owner = np.empty(len(vertices)), np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    for start in range(0, len(vertices), _BLOCK):
+        rows = np.arange(start, min(start + _BLOCK, len(vertices)))
+        ring = owner[rows]
+        first = vertices[starts[ring]]
+        # After the last vertex of a ring comes its first.
+        after = np.where(rows + 1 < starts[ring + 1], rows + 1, starts[ring])
+        (x, y), (x1, y1) = (vertices[rows] - first).T, (vertices[after] - first).T
+        cross[rows] = x * y1 - x1 * y
+    doubled: Floats = np.abs(np.add.reduceat(cross, starts[:-1]))
     return doubled / 2
 
 
@@ -311,9 +319,7 @@ def shorter_sides(side: Side) -> Floats:
     if not len(result):
         return result
     owner = np.repeat(np.arange(len(result)), np.diff(side.starts))
-    around: Any = geometry.geos.oriented_envelope(
-        geometry.shapely.multipoints(side.vertices, indices=owner)
-    )
+    around: Any = geometry.geos.oriented_envelope(geometry.polygons.paths(side.vertices, owner))
     is_area = np.flatnonzero(
         geometry.shapely.get_type_id(around) == geometry.shapely.GeometryType.POLYGON
     )
