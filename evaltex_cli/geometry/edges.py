@@ -66,7 +66,10 @@ def with_others(edges: Edges, rows: Ints, others: Edges) -> Edges:
 
 
 def taken(edges: Edges, rows: Ints) -> Edges:
-    """Return some shapes, in the order of `rows`."""
+    """Return some shapes, in the order of `rows`; of stretches of rows, the same memory."""
+    if len(rows) and rows[-1] - rows[0] + 1 == len(rows) and (np.diff(rows) == 1).all():
+        offsets = edges.offsets[rows[0] : rows[-1] + 2]
+        return Edges(edges.ends[:, offsets[0] : offsets[-1]], offsets - offsets[0])
     counts = np.diff(edges.offsets)[rows]
     at = stretches(edges.offsets[rows], counts)
     return Edges(edges.ends.take(at, axis=1), offsets_of(counts))

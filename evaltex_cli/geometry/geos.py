@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import shapely
 
+from evaltex_cli.records import Floats, Geometries, Ints
+
 GRID = 2.0**-40
 """Of the extent of shapes at which a function fails; their vertices are moved
 to points of a grid.
@@ -88,3 +90,22 @@ _union_of_all = _never_failing(lambda *shapes: shapely.union_all(shapes))
 def union_all(shapes: Sequence[Any]) -> Any:
     """Return the union of some shapes."""
     return _union_of_all(*shapes)
+
+
+def convex_hulls(points: Floats, owner: Ints) -> Geometries:
+    """(n,) convex hulls of the (p, 2) points of each owner, which are in
+    order and numbered from 0.
+    """
+    return np.asarray(convex_hull(paths(points, owner)), dtype=object)
+
+
+def paths(points: Floats, owner: Ints) -> Geometries:
+    """(n,) lines through the (p, 2) points of each owner, which are in order and numbered from 0.
+
+    GEOS finds what is around them as it does for multipoints, of which every point takes as much
+    memory as ten of a line. A point alone is there twice.
+    """
+    alone = np.bincount(owner)[owner] == 1
+    if alone.any():
+        points, owner = np.repeat(points, 1 + alone, axis=0), np.repeat(owner, 1 + alone)
+    return np.asarray(shapely.linestrings(points, indices=owner), dtype=object)

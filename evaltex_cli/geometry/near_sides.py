@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
 from evaltex_cli.errors import TangledError
+from evaltex_cli.geometry.convex_offsets import MITRE_LIMIT, outwards, tangent_of_half
+from evaltex_cli.geometry.edges import of_rings, signed_area
 from evaltex_cli.records import Floats, Ints
 
 MANY_VERTICES = 2000
@@ -15,52 +18,75 @@ MOST_NEAR = 400_000_000
 """Most pairs of sides with touching bounding boxes: GEOS looks at 100,000,000 in a second."""
 MOST_CROSSING = 1_000_000
 """Most such pairs of rings that cross themselves, or whose sides, moved by a margin, may: GEOS
-takes some ten seconds and some hundred MB for as many crossings."""
+takes some ten seconds for as many crossings."""
+MOST_MOVED = 100_000
+"""Most vertices of a ring whose sides GEOS moves, which takes 500 bytes for each; and most pairs of
+moved sides that may cross, of which each takes 1 kB."""
 _SAMPLE = 256
 _BLOCK = 1 << 14
 """Sides that are compared with the sample at once."""
 
 
-def near_pairs(ring: Floats, margin: float = 0.0) -> float:
-    """Estimate how many pairs of sides have bounding boxes, grown by a margin, that touch.
+def near_pairs(ring: Floats) -> float:
+    """Estimate how many pairs of sides have bounding boxes that touch.
 
     Parameters
     ----------
     ring : (n, 2) float64
         Vertices; a side leads from the last to the first.
-    margin : float
-        In pixels. With one, sides that are no more than six margins apart along the ring are not
-        counted: of a smooth ring, all others that are near.
 
     Returns
     -------
     float
         From a sample of the sides, always the same; 0 for few vertices.
     """
+    return _touching(_without_repeats(ring), _sides)
+
+
+def moved_pairs(ring: Floats, margin: float) -> float:
+    """Estimate how many pairs of sides have bounding boxes that touch once they are moved by a
+    margin, each with the corner before it: of a smooth outline no more than before, of one of
+    small steps many.
+
+    Parameters
+    ----------
+    ring : (n, 2) float64
+        Of either orientation.
+    margin : float
+        In pixels, outwards; inwards if it is negative.
+
+    Returns
+    -------
+    float
+        As of `near_pairs`, without each side and its two neighbours.
+    """
+    ring = _without_repeats(ring)
+    turned = margin * np.sign(signed_area(of_rings(ring, np.array([0, len(ring)]))))[0]
+    return max(_touching(ring, partial(_moved_sides, margin=turned)) - 1.5 * len(ring), 0.0)
+
+
+def _without_repeats(ring: Floats) -> Floats:
+    """A ring without vertices that repeat the one before; without any, if it has few."""
     if len(ring) <= MANY_VERTICES:
-        return 0.0
+        return ring[:0]
     moves = np.empty(len(ring), dtype=bool)
     for start, stop in _blocks(len(ring)):
         moves[start:stop] = (ring[start:stop] != ring[np.arange(start, stop) - 1]).any(axis=1)
-    if not moves.any():  # one point
+    return ring if moves.all() else ring[moves]
+
+
+def _touching(ring: Floats, boxes: Callable[[Floats, Ints], tuple[Floats, Floats]]) -> float:
+    """Estimate how many pairs of boxes touch, of which there is one for each side."""
+    if not len(ring):
         return 0.0
-    ring = ring if moves.all() else ring[moves]
-    reached = np.empty(len(ring) if margin else 0)
-    for start, stop in _blocks(len(reached)):
-        low, high = _boxes(ring, np.arange(start, stop), 0.0)
-        reached[start:stop] = np.hypot(*(high - low))
-    np.cumsum(reached, out=reached)
     sample = np.random.default_rng(0).integers(0, len(ring), _SAMPLE)
-    sample_low, sample_high = _boxes(ring, sample, margin)
+    sample_low, sample_high = boxes(ring, sample)
     near = 0
     for start, stop in _blocks(len(ring)):
-        low, high = _boxes(ring, np.arange(start, stop), margin)
-        for k, (x0, y0), (x1, y1) in zip(sample, sample_low.T, sample_high.T, strict=True):
+        low, high = boxes(ring, np.arange(start, stop))
+        for (x0, y0), (x1, y1) in zip(sample_low.T, sample_high.T, strict=True):
             touch = (low[0] <= x1) & (x0 <= high[0])
             touch &= (low[1] <= y1) & (y0 <= high[1])
-            if margin:
-                along = np.abs(reached[start:stop] - reached[k])
-                touch &= np.minimum(along, reached[-1] - along) > 6 * margin
             near += int(np.count_nonzero(touch))
     return near / _SAMPLE * len(ring) / 2
 
@@ -71,15 +97,32 @@ def _blocks(count: int) -> Iterator[tuple[int, int]]:
         yield start, min(start + _BLOCK, count)
 
 
-def _boxes(ring: Floats, sides: Ints, margin: float) -> tuple[Floats, Floats]:
+def _sides(ring: Floats, sides: Ints) -> tuple[Floats, Floats]:
     """Return the lower and the upper ends, (2, n), of the bounding boxes of some sides."""
     here, there = ring[sides], ring[(sides + 1) % len(ring)]
-    return np.minimum(here, there).T - margin, np.maximum(here, there).T + margin
+    return np.minimum(here, there).T, np.maximum(here, there).T
 
 
-def refuse_many(
-    vertices: Floats, offsets: Ints, rows: Ints, most: int, margin: Floats | None = None
-) -> None:
+def _moved_sides(ring: Floats, sides: Ints, margin: float) -> tuple[Floats, Floats]:
+    """The same of sides that are moved outwards of a ring that turns from x to y, each with the
+    corner before it.
+    """
+    here, there = ring[sides], ring[(sides + 1) % len(ring)]
+    steps = here - ring[sides - 1], there - here
+    lengths = [np.sqrt((step * step).sum(axis=1)) for step in steps]
+    with np.errstate(all="ignore"):
+        before, after = (
+            step / length[:, None] for step, length in zip(steps, lengths, strict=True)
+        )
+        along = margin * tangent_of_half(*steps, lengths[0] * lengths[1])
+    # Where corners turn outwards, the sides are prolonged until they meet.
+    along = np.clip(along, 0.0, MITRE_LIMIT * abs(margin))[:, None]
+    end, start = here + margin * outwards(before), here + margin * outwards(after)
+    points = np.stack([end, end + along * before, start, there + margin * outwards(after)])
+    return points.min(axis=0).T, points.max(axis=0).T
+
+
+def refuse_many(vertices: Floats, offsets: Ints, rows: Ints, most: int) -> None:
     """Refuse rings of which all together have more than so many pairs of sides close to each other.
 
     Parameters
@@ -89,19 +132,47 @@ def refuse_many(
     rows : (r,) int64
         The rings that are looked at.
     most : int
-    margin : (n,) float64, optional
-        Of each ring; 0 if not given.
     """
     near = 0.0
     for i in rows[np.diff(offsets)[rows] > MANY_VERTICES].tolist():
         ring = vertices[offsets[i] : offsets[i + 1]]
-        by = 0.0 if margin is None else abs(float(margin[i]))
-        near += near_pairs(ring, by)
+        near += near_pairs(ring)
         if near > most:
-            moved = f", moved by {by:g} pixels," if by else ""
             raise TangledError(
-                f"{called(ring)} has sides so close to each other that{moved} more than {most}"
+                f"{called(ring)} has sides so close to each other that more than {most}"
                 " pairs of them may cross; expected an outline: leave out vertices",
+                i,
+            )
+
+
+def refuse_moved(vertices: Floats, offsets: Ints, margin: Floats) -> None:
+    """Refuse rings of which GEOS cannot move the sides in little memory: one of more than
+    `MOST_MOVED` vertices, or pairs that may cross; or all together, more than `MOST_CROSSING`.
+
+    Parameters
+    ----------
+    vertices, offsets
+        As of `polygons.from_vertices`.
+    margin : (n,) float64
+        Of each ring.
+    """
+    crossing = 0.0
+    for i in np.flatnonzero(np.diff(offsets) > MANY_VERTICES).tolist():
+        ring, by = vertices[offsets[i] : offsets[i + 1]], float(margin[i])
+        pairs = np.inf if len(ring) > MOST_MOVED else moved_pairs(ring, by)
+        crossing += pairs
+        if pairs > MOST_MOVED or crossing > MOST_CROSSING:
+            many = (
+                f"it has more than {MOST_MOVED} vertices"
+                if len(ring) > MOST_MOVED
+                else f"more than {MOST_MOVED} pairs of its sides may cross then"
+                if pairs > MOST_MOVED
+                else f"more than {MOST_CROSSING} pairs of its sides, or of those before it, may"
+                " cross then"
+            )
+            raise TangledError(
+                f"{called(ring)} cannot be moved by {abs(by):g} pixels, as {many};"
+                " expected a simpler outline: leave out vertices",
                 i,
             )
 

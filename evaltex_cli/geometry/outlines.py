@@ -11,7 +11,6 @@ import numpy as np
 from evaltex_cli import geometry
 from evaltex_cli.errors import TangledError
 from evaltex_cli.geometry import boxes as box_geometry
-from evaltex_cli.geometry.near_sides import MANY_VERTICES
 from evaltex_cli.records import (
     Bools,
     Floats,
@@ -23,6 +22,8 @@ from evaltex_cli.records import (
 )
 from evaltex_cli.records.rows import taken_outlines
 
+MANY_VERTICES = 2000
+"""Valid polygons of more are not stored as geometries, which take as much memory again."""
 MOST_MADE_EARLY = 1 << 14
 """Polygons of one batch that are stored when they were checked or repaired at reading; more are
 made again on demand."""

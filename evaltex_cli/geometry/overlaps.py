@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -167,11 +168,23 @@ def shapes_of(batch: ImageBatch, convention: Convention) -> tuple[Shapes, Shapes
 
 def _made(batch: ImageBatch, side: Objects, convention: Convention) -> Shapes:
     """The shapes of a side; one that is tangled only as the convention takes it is refused."""
-    try:
+    with naming_image(batch, side):
         return shapes.from_objects(side, convention)
+
+
+@contextmanager
+def naming_image(batch: ImageBatch, side: Objects) -> Iterator[None]:
+    """Of a polygon of one side of a batch that is refused, say which image and object it is."""
+    try:
+        yield
     except TangledError as error:
         image = int(np.searchsorted(side.offsets, error.ring, side="right")) - 1
-        raise TangledError(f"image {quote(batch.names[image])}: {error}", error.ring) from error
+        whose = "ground truth" if side is batch.gt else "detections"
+        raise TangledError(
+            f"image {quote(batch.names[image])}, object {side.ids[error.ring]} of the {whose}:"
+            f" {error}",
+            error.ring,
+        ) from error
 
 
 def touching_boxes(

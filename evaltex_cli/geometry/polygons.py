@@ -67,8 +67,7 @@ def from_vertices(
     keep : bool
         Return the geometries, not only the counts.
     most_kept : int, optional
-        Of a valid ring of more vertices, do not return the geometry, which takes as much memory as
-        the ring, and is the ring.
+        Of a valid ring of more vertices, do not return the geometry, which is the ring again.
 
     Returns
     -------
@@ -356,7 +355,10 @@ def edges_of(geometries: Geometries) -> Edges:
     # Holes are drawn the other way round than what is around them, the first ring of a part.
     is_outer = np.diff(part, prepend=-1) != 0
     turned = (shapely.is_ccw(rings) != is_outer)[ring]
-    ends[:, turned] = ends[:, turned][[2, 3, 0, 1]]
+    for start in range(0, len(turned), _VERTICES):
+        some = ends[:, start : start + _VERTICES]
+        which = turned[start : start + _VERTICES]
+        some[:, which] = some[:, which][[2, 3, 0, 1]]
     return Edges(ends, offsets)
 
 
@@ -377,25 +379,6 @@ def offset(geometries: Geometries, margin: Floats) -> Geometries:
     """
     moved: Any = geos.buffer(geometries, margin, join_style="mitre", mitre_limit=MITRE_LIMIT)
     return np.asarray(moved, dtype=object)
-
-
-def convex_hulls(points: Floats, owner: Ints) -> Geometries:
-    """(n,) convex hulls of the (p, 2) points of each owner, which are in
-    order and numbered from 0.
-    """
-    return np.asarray(geos.convex_hull(paths(points, owner)), dtype=object)
-
-
-def paths(points: Floats, owner: Ints) -> Geometries:
-    """(n,) lines through the (p, 2) points of each owner, which are in order and numbered from 0.
-
-    GEOS finds what is around them as it does for multipoints, of which every point takes as much
-    memory as ten of a line. A point alone is there twice.
-    """
-    alone = np.bincount(owner)[owner] == 1
-    if alone.any():
-        points, owner = np.repeat(points, 1 + alone, axis=0), np.repeat(owner, 1 + alone)
-    return np.asarray(shapely.linestrings(points, indices=owner), dtype=object)
 
 
 def union_area(group: Ints, a: Geometries, b: Geometries, groups: int) -> Floats:

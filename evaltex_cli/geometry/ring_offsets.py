@@ -9,7 +9,10 @@ from evaltex_cli.geometry.convex_offsets import MITRE_LIMIT, outwards, tangent_o
 from evaltex_cli.geometry.edges import of_rings, signed_area
 from evaltex_cli.geometry.rings import following, preceding
 from evaltex_cli.geometry.simple_rings import are_simple
-from evaltex_cli.records import Bools, Floats, Ints
+from evaltex_cli.records import Bools, Floats, Ints, blocks
+
+_BLOCK = 1 << 15
+"""Vertices of rings that are moved at once."""
 
 
 def moved(vertices: Floats, offsets: Ints, margin: Floats) -> tuple[Floats, Bools]:
@@ -31,8 +34,17 @@ def moved(vertices: Floats, offsets: Ints, margin: Floats) -> tuple[Floats, Bool
         Which of them are. Not: a ring of which a side is consumed, or a corner moves by more than
         `MITRE_LIMIT` margins, or that would perhaps not be simple any more.
     """
-    if not len(vertices):
-        return vertices, np.zeros(len(margin), dtype=bool)
+    result, moves = vertices.copy(), np.zeros(len(margin), dtype=bool)
+    for start, stop in blocks(np.diff(offsets), _BLOCK):
+        rows = slice(offsets[start], offsets[stop])
+        if rows.start < rows.stop:
+            some = offsets[start : stop + 1] - offsets[start]
+            result[rows], moves[start:stop] = _moved(vertices[rows], some, margin[start:stop])
+    return result, moves
+
+
+def _moved(vertices: Floats, offsets: Ints, margin: Floats) -> tuple[Floats, Bools]:
+    """The same of rings with a vertex or more in all."""
     owner = np.repeat(np.arange(len(margin)), np.diff(offsets))
     steps = following(vertices, offsets) - vertices
     lengths = np.sqrt((steps * steps).sum(axis=1))

@@ -13,8 +13,8 @@ import numpy as np
 from evaltex_cli import geometry
 from evaltex_cli.geometry import boxes as box_geometry
 from evaltex_cli.geometry import edges as edge_columns
-from evaltex_cli.geometry import near_sides, rounding
 from evaltex_cli.geometry import outlines as outline_geometry
+from evaltex_cli.geometry import rounding
 from evaltex_cli.geometry.edges import Edges
 from evaltex_cli.records import (
     Bools,
@@ -25,7 +25,6 @@ from evaltex_cli.records import (
     Objects,
     Outlines,
     distinct,
-    offsets_of,
     stretches,
 )
 
@@ -111,10 +110,12 @@ def from_objects(objects: Objects, convention: Convention) -> Shapes:
     is_box = _are_boxes(outlines)
     if is_box.all():
         return Shapes(boxes)
-    vertices, offsets = geometry.rings.of(Outlines(boxes, outlines.vertices, outlines.offsets))
-    drawn = Shapes(boxes, Polygons.of(~is_box, edge_columns.of_rings(vertices, offsets)))
     made = outline_geometry.repaired(outlines)
     rows = np.flatnonzero(has_geometry(made))
+    if len(rows) == len(made):
+        return from_geometries(boxes, made)
+    vertices, offsets = geometry.rings.of(Outlines(boxes, outlines.vertices, outlines.offsets))
+    drawn = Shapes(boxes, Polygons.of(~is_box, edge_columns.of_rings(vertices, offsets)))
     return with_others(drawn, rows, from_geometries(boxes[rows], made[rows]))
 
 
@@ -138,9 +139,11 @@ def from_geometries(boxes: Floats, geometries: Geometries) -> Shapes:
 
 
 def with_others(shapes: Shapes, rows: Ints, others: Shapes) -> Shapes:
-    """Return `shapes`, with ``others[k]`` in the place of shape ``rows[k]``."""
+    """Return `shapes`, with ``others[k]`` in the place of shape ``rows[k]``, rows ascending."""
     if not len(rows):
         return shapes
+    if len(rows) == len(shapes.boxes):
+        return others
     boxes = shapes.boxes.copy()
     boxes[rows] = others.boxes
     if shapes.polygons is None and others.polygons is None:
@@ -243,63 +246,6 @@ def pair_area(a: Shapes, i: Ints, b: Shapes, j: Ints) -> Floats:
         inside = np.abs(shared - smaller) <= geometry.edge_pairs.WHOLE * smaller
         result[which] = np.where(inside, smaller, np.minimum(shared, smaller))
     return rounding.without_errors(result, a_boxes, b_boxes, slanted)
-
-
-def offset(shapes: Shapes, margin: Floats) -> Shapes:
-    """Grow (margin > 0) or shrink (margin < 0) each shape; what shrinks to
-    nothing is returned as it was.
-    """
-    if not margin.any():
-        return shapes
-    boxes = box_geometry.offset(shapes.boxes, margin)
-    if shapes.polygons is None:
-        return Shapes(boxes)
-    is_polygon, (ends, offsets), _, made = shapes.polygons
-    vertices, is_good = geometry.ring_offsets.moved(ends[:2].T, offsets, margin)
-    is_good &= ~has_geometry(made)
-    slanted = np.flatnonzero(is_polygon & is_good)
-    corners = vertices[stretches(offsets[slanted], np.diff(offsets)[slanted])]
-    starts = offsets_of(np.diff(offsets)[slanted])[:-1]
-    boxes[slanted] = box_geometry.around(corners, corners, starts)
-    edges = edge_columns.of_rings(vertices, offsets)
-    rest = np.flatnonzero(~is_good)
-    others = _offset_slowly(taken(shapes, rest), margin[rest])
-    return with_others(Shapes(boxes, Polygons.of(is_polygon, edges, made)), rest, others)
-
-
-def _offset_slowly(shapes: Shapes, margin: Floats) -> Shapes:
-    """The same for shapes of several rings, and those that lose sides or are cut at corners."""
-    is_polygon, (ends, offsets), _, made = polygons_of(shapes)
-    polygons = np.flatnonzero(is_polygon)
-    result = Shapes(box_geometry.offset(shapes.boxes, margin))
-    result = with_others(result, polygons, taken(shapes, polygons))
-    is_convex = is_polygon & ~has_geometry(made)
-    is_convex &= geometry.convex.are_convex(ends[:2].T, offsets)
-    for rows, moved in (
-        (np.flatnonzero(is_convex), _offset_convex),
-        (np.flatnonzero(is_polygon & ~is_convex & (margin != 0)), _offset_by_geos),
-    ):
-        if len(rows):
-            remains, others = moved(taken(shapes, rows), margin[rows])
-            result = with_others(result, rows[remains], others)
-    return result
-
-
-def _offset_convex(shapes: Shapes, margin: Floats) -> tuple[Bools, Shapes]:
-    """Which of some rings remain; and those, moved."""
-    edges = polygons_of(shapes).edges
-    vertices, offsets = geometry.convex.offset(edges.ends[:2].T, edges.offsets, margin)
-    remains = np.diff(offsets) > 0
-    return remains, from_rings(vertices, offsets_of(np.diff(offsets)[remains]))
-
-
-def _offset_by_geos(shapes: Shapes, margin: Floats) -> tuple[Bools, Shapes]:
-    ends, offsets = polygons_of(shapes).edges
-    rings = np.arange(len(margin))
-    near_sides.refuse_many(ends[:2].T, offsets, rings, near_sides.MOST_CROSSING, margin)
-    found = geometry.polygons.offset(geometries(shapes, np.arange(len(margin))), margin)
-    remains = ~np.asarray(geometry.shapely.is_empty(found), dtype=bool)
-    return remains, from_geometries(geometry.shapely.bounds(found[remains]), found[remains])
 
 
 def union_area(group: Ints, pairs: Pairs[Shapes], groups: int) -> Floats:

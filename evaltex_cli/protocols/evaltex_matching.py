@@ -12,7 +12,8 @@ import numpy as np
 
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.boxes import around
-from evaltex_cli.geometry.overlaps import shapes_of
+from evaltex_cli.geometry.offsets import offset
+from evaltex_cli.geometry.overlaps import naming_image, shapes_of
 from evaltex_cli.protocols.base import parameter
 from evaltex_cli.protocols.ratios import MOST, divide, natural_log, quotient, ratio_error
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps, distinct
@@ -107,9 +108,9 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> S
     touched = np.bincount(overlaps.gt, minlength=batch.gt.count) > 0
     thickness = np.where(gt.is_polygon, quotient(gt_area, longer) * touched, shorter)
     margin = parameters.det_border * thickness
-    return Scene(
-        shapes, gt, det, gt_area, det_area, shapes.offset(gt, margin), shapes.offset(gt, -margin)
-    )
+    with naming_image(batch, batch.gt):
+        moved = offset(gt, margin), offset(gt, -margin)
+    return Scene(shapes, gt, det, gt_area, det_area, *moved)
 
 
 def select_candidates(candidates: Overlaps, scene: Scene, threshold: float) -> Bools:

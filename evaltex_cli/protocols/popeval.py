@@ -251,7 +251,7 @@ def _drawn(points: Floats, offsets: Ints) -> shapes.Shapes:
 
 
 def _hulls_by_geos(points: Floats, offsets: Ints) -> shapes.Shapes:
-    hulls = geometry.polygons.convex_hulls(points, expanded(np.diff(offsets))[0])
+    hulls = geometry.geos.convex_hulls(points, expanded(np.diff(offsets))[0])
     return shapes.from_geometries(geometry.shapely.bounds(hulls), hulls)
 
 

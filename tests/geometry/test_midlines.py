@@ -11,6 +11,7 @@ from reference_areas import area_where
 from test_edge_pairs import rings, rings_of, star, valid
 
 from evaltex_cli.geometry import geos, intervals, midlines, polygons, shapes
+from evaltex_cli.geometry.offsets import offset
 
 pieces = st.lists(st.tuples(st.integers(0, 3), rings, rings), min_size=1, max_size=4)
 Drawn = list[tuple[float, float]]
@@ -72,7 +73,7 @@ def test_offsets_are_those_of_geos(count: int, margin: float) -> None:
         shapes.from_rings(np.concatenate(stars), np.arange(31) * count),
         shapes.from_geometries(boxes, some[30:]),
     )
-    moved = shapes.offset(taken, np.full(len(some), margin))
+    moved = offset(taken, np.full(len(some), margin))
     some[-2:] = shapely.box(*boxes[1:].T)
     expected = polygons.offset(some, np.full(len(some), margin))
     expected = np.where(shapely.is_empty(expected), some, expected)

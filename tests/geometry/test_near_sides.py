@@ -13,6 +13,7 @@ import shapely
 from evaltex_cli import evaluate
 from evaltex_cli.errors import InputError, TangledError
 from evaltex_cli.geometry import edge_pairs, near_sides, overlaps, polygons, shapes
+from evaltex_cli.geometry.offsets import offset
 from evaltex_cli.records import Floats, Ints
 
 ZERO = np.zeros(1, np.int64)
@@ -23,6 +24,13 @@ def comb(teeth: int, height: float = 9.0) -> Floats:
     left = np.arange(teeth)[:, None] * 2.0 + [0, 1, 1, 2]
     top = np.stack([left, np.tile([height, height, 1, 1], (teeth, 1))], axis=2)
     return np.concatenate([[[0, 0]], top.reshape(-1, 2), [[2 * teeth, 0]]])
+
+
+def stairs(steps: int) -> Floats:
+    """Up along steps of a pixel, and back on parallel ones."""
+    step = np.repeat(np.arange(steps + 1.0), 2)
+    up = np.stack([step[1:], step[:-1]], axis=1)
+    return np.concatenate([up, np.add(up[:-1][::-1], [99.0, -99.0])])
 
 
 def lying(ring: Floats) -> Floats:
@@ -76,7 +84,7 @@ def test_near_sides_are_estimated() -> None:
 def test_near_sides_of_a_smooth_ring_do_not_count_for_its_offset() -> None:
     angle = np.linspace(0, 2 * np.pi, 20_000, endpoint=False)
     ring = np.round(1000 * np.stack([np.cos(angle), np.sin(angle)], axis=1), 4)
-    assert near_sides.near_pairs(ring, 50.0) == 0
+    assert near_sides.moved_pairs(ring, 50.0) == near_sides.moved_pairs(ring[::-1], -50.0) == 0
 
 
 def test_what_takes_geos_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,10 +97,43 @@ def test_what_takes_geos_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_offsets_that_take_geos_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(near_sides, "MOST_CROSSING", 100_000)
-    shapes.offset(made(comb(600)), np.array([0.1]))
-    with pytest.raises(TangledError, match="moved by 20 pixels, more than 100000 pairs"):
-        shapes.offset(made(comb(600)), np.array([-20.0]))
+    several = shapes.concatenate(made(stairs(600)), made(stairs(600)))
+    offset(several, np.array([0.1, 0.1]))
+    with pytest.raises(
+        TangledError, match="moved by 200 pixels, as more than 100000 pairs of its sides"
+    ) as refused:
+        offset(several, np.array([0.1, -200.0]))
+    assert refused.value.ring == 1
+    monkeypatch.setattr(near_sides, "MOST_CROSSING", 30_000)
+    offset(several, np.array([0.1, 5.0]))
+    with pytest.raises(TangledError, match="more than 30000 pairs of its sides, or of"):
+        offset(several, np.array([5.0, 5.0]))
+    monkeypatch.setattr(near_sides, "MOST_MOVED", 2000)
+    with pytest.raises(TangledError, match="as it has more than 2000 vertices"):
+        offset(made(stairs(600)), np.array([0.1]))
+
+
+def test_moved_sides_that_may_cross_are_estimated() -> None:
+    """Those of steps do; GEOS takes about 1 kB for each pair."""
+    near = [near_sides.moved_pairs(stairs(600), margin) for margin in (0.1, 5.0, 10.0)]
+    assert near[0] < 10
+    assert 1.5 < near[2] / near[1] < 2.5
+
+
+@pytest.mark.parametrize("protocol", ["evaltex", "cleval"])
+def test_offsets_that_are_refused_have_their_image_and_object(
+    protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(near_sides, "MOST_MOVED", 2000)
+    square = np.array([[0.0, 0.0], [9.0, 0.0], [9.0, 9.0], [0.0, 8.0]])
+    gt = {"first": [square], "second": [square, stairs(600)]}
+    if protocol == "evaltex":
+        with pytest.raises(
+            InputError, match=r"image 'second', object 2 of the ground truth: a polygon of 2401 .*"
+        ):
+            evaluate(gt, gt, protocol=protocol)
+    else:
+        evaluate(gt, gt, protocol=protocol)
 
 
 def test_what_is_tangled_once_cut_to_integers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +142,9 @@ def test_what_is_tangled_once_cut_to_integers_is_refused(monkeypatch: pytest.Mon
     arrays = {"picture": [ring]}
     evaluate(arrays, arrays, protocol="iou", truncate=False)
     monkeypatch.setattr(near_sides, "MOST_CROSSING", 10_000)
-    with pytest.raises(InputError, match="image 'picture': a polygon of 2402 vertices"):
+    with pytest.raises(
+        InputError, match=r"image 'picture', object 1 .*: a polygon of 2402 vertices"
+    ):
         evaluate(arrays, arrays, protocol="iou")
 
 

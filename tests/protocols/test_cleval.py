@@ -18,7 +18,7 @@ from shared_data import DATA, content, needs_data
 from evaltex_cli import Accumulator, evaluate, image_objects
 from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.evaluation import batches
-from evaltex_cli.geometry import overlaps
+from evaltex_cli.geometry import overlaps, shapes
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import Evidence
 from evaltex_cli.protocols.cleval import protocol as cleval
@@ -554,11 +554,8 @@ def test_shorter_sides() -> None:
         np.array([[0, 0], [30, 0], [30, 10.4], [0, 10.4]]),
         np.array([[0, 10], [10, 0], [30, 20], [20, 30]]),
     ]
-    side = side_of(
-        image_objects(polygons=[*rings, np.array([[0, 0], [3, 3], [5, 5], [9, 9]])]),
-        Convention(),
-        False,
-    )
+    objects = image_objects(polygons=[*rings, np.array([[0, 0], [3, 3], [5, 5], [9, 9]])])
+    side = side_of(objects, shapes.from_objects(objects, Convention()), Convention(), False)
     assert shorter_sides(side) == pytest.approx([10.0, math.hypot(10, 10), 0.0])
 
 

@@ -319,7 +319,7 @@ def shorter_sides(side: Side) -> Floats:
     if not len(result):
         return result
     owner = np.repeat(np.arange(len(result)), np.diff(side.starts))
-    around: Any = geometry.geos.oriented_envelope(geometry.polygons.paths(side.vertices, owner))
+    around: Any = geometry.geos.oriented_envelope(geometry.geos.paths(side.vertices, owner))
     is_area = np.flatnonzero(
         geometry.shapely.get_type_id(around) == geometry.shapely.GeometryType.POLYGON
     )

@@ -254,7 +254,7 @@ def _hulls(gt: Shapes, words: Ints, line: Ints, lines: int) -> Geometries:
     # Hulls are made of owners numbered from 0: rank is the number, owner the line it is of.
     owner, rank = np.unique(line[curved][word], return_inverse=True)
     hulls[has_polygon] = geometry.shapely.Polygon()
-    hulls[owner] = geometry.polygons.convex_hulls(points, rank)
+    hulls[owner] = geometry.geos.convex_hulls(points, rank)
     return hulls
 
 

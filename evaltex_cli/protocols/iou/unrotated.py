@@ -114,7 +114,7 @@ def _smallest_rectangles(outlines: Outlines, which: Ints) -> tuple[Floats, Ints]
     owner = np.repeat(np.arange(len(which)), counts)
     chosen = np.isin(np.repeat(np.arange(len(outlines.boxes)), outlines.counts), which)
     around: Any = geometry.geos.oriented_envelope(
-        geometry.polygons.paths(outlines.vertices[chosen], owner)
+        geometry.geos.paths(outlines.vertices[chosen], owner)
     )
     is_area = np.flatnonzero(
         geometry.shapely.get_type_id(around) == geometry.shapely.GeometryType.POLYGON

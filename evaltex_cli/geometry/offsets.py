@@ -1,0 +1,114 @@
+"""Shapes grown and shrunk: their sides moved in parallel, in columns where that is enough, else by
+GEOS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from evaltex_cli import geometry
+from evaltex_cli.errors import TangledError
+from evaltex_cli.geometry import boxes as box_geometry
+from evaltex_cli.geometry import edges as edge_columns
+from evaltex_cli.geometry.shapes import (
+    Polygons,
+    Shapes,
+    concatenate,
+    from_geometries,
+    from_rings,
+    geometries,
+    has_geometry,
+    polygons_of,
+    taken,
+    with_others,
+)
+from evaltex_cli.records import Bools, Floats, Ints, offsets_of, stretches
+
+
+def offset(shapes: Shapes, margin: Floats) -> Shapes:
+    """Grow (margin > 0) or shrink (margin < 0) each shape; what shrinks to
+    nothing is returned as it was.
+
+    Raises
+    ------
+    TangledError
+        As `near_sides.refuse_moved`; its `ring` is the index of the shape.
+    """
+    if not margin.any():
+        return shapes
+    boxes = box_geometry.offset(shapes.boxes, margin)
+    if shapes.polygons is None:
+        return Shapes(boxes)
+    is_polygon, all_edges, _, made = shapes.polygons
+    quick = ~has_geometry(made) & (
+        np.diff(all_edges.offsets) <= geometry.simple_rings.MOST_VERTICES
+    )
+    rows = np.flatnonzero(quick)
+    some = edge_columns.taken(all_edges, rows)
+    vertices, is_good = geometry.ring_offsets.moved(some.ends[:2].T, some.offsets, margin[rows])
+    quick[rows] = is_good
+    slanted = np.flatnonzero(is_polygon[rows] & is_good)
+    corners = vertices[stretches(some.offsets[slanted], np.diff(some.offsets)[slanted])]
+    starts = offsets_of(np.diff(some.offsets)[slanted])[:-1]
+    boxes[rows[slanted]] = box_geometry.around(corners, corners, starts)
+    rest = np.flatnonzero(~quick)
+    with _numbered(rest):
+        others = _offset_slowly(taken(shapes, rest), margin[rest])
+    edges = edge_columns.of_rings(vertices, some.offsets)
+    moved = Shapes(boxes[rows], Polygons.of(is_polygon[rows], edges))
+    if not len(rest):
+        return moved
+    # Those that are moved quickly first, and in their places those that are not.
+    both = concatenate(moved, others)
+    at = np.empty(len(boxes), np.int64)
+    at[rows] = np.arange(len(rows))
+    at[rest] = len(rows) + np.arange(len(rest))
+    return taken(both, at)
+
+
+def _offset_slowly(shapes: Shapes, margin: Floats) -> Shapes:
+    """The same for shapes of several rings, and those that lose sides or are cut at corners."""
+    is_polygon, (ends, offsets), _, made = polygons_of(shapes)
+    polygons = np.flatnonzero(is_polygon)
+    result = Shapes(box_geometry.offset(shapes.boxes, margin))
+    result = with_others(result, polygons, taken(shapes, polygons))
+    is_convex = is_polygon & ~has_geometry(made)
+    is_convex &= geometry.convex.are_convex(ends[:2].T, offsets)
+    for rows, moved in (
+        (np.flatnonzero(is_convex), _offset_convex),
+        (np.flatnonzero(is_polygon & ~is_convex & (margin != 0)), _offset_by_geos),
+    ):
+        if len(rows):
+            with _numbered(rows):
+                remains, others = moved(taken(shapes, rows), margin[rows])
+            result = with_others(result, rows[remains], others)
+    return result
+
+
+@contextmanager
+def _numbered(rows: Ints) -> Iterator[None]:
+    """Of what is refused of some rows, say which row of all it is."""
+    try:
+        yield
+    except TangledError as error:
+        error.ring = int(rows[error.ring])
+        raise
+
+
+def _offset_convex(shapes: Shapes, margin: Floats) -> tuple[Bools, Shapes]:
+    """Which of some rings remain; and those, moved."""
+    edges = polygons_of(shapes).edges
+    vertices, offsets = geometry.convex.offset(edges.ends[:2].T, edges.offsets, margin)
+    remains = np.diff(offsets) > 0
+    return remains, from_rings(vertices, offsets_of(np.diff(offsets)[remains]))
+
+
+def _offset_by_geos(shapes: Shapes, margin: Floats) -> tuple[Bools, Shapes]:
+    ends, offsets = polygons_of(shapes).edges
+    geometry.near_sides.refuse_moved(ends[:2].T, offsets, margin)
+    found = geometry.polygons.offset(geometries(shapes, np.arange(len(margin))), margin)
+    remains = ~np.asarray(geometry.shapely.is_empty(found), dtype=bool)
+    return remains, from_geometries(geometry.shapely.bounds(found[remains]), found[remains])
