@@ -15,7 +15,7 @@ digits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 from math import fsum, prod
 from typing import Any, NamedTuple, TypeAlias
@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.geometry.double_double import DoubleDouble
+from evaltex_cli.geometry.edge_terms import LEAST_WIDTH, Side, drawn, exact_sum, exact_terms, terms
 from evaltex_cli.geometry.edges import Edges
 from evaltex_cli.records import Bools, Floats, Ints, blocks, stretches
 
@@ -33,8 +33,6 @@ WHOLE = 4 * EXACT
 """An intersection that is the smaller shape but for this share of it is that shape."""
 _ROUNDING = 2.0**-49
 """Bound of the error of an integral, as a share of its width times the extent: 8 roundings."""
-_LEAST_WIDTH = 1e-150
-"""An edge that is no wider is vertical."""
 _MOST_EXACT = 1 << 20
 """Most pairs of edges of two shapes that are summed in 32 digits, which takes seconds."""
 _MANY = 1 << 16
@@ -106,7 +104,7 @@ def _common(a: Edges, one: int, b: Edges, other: int, axis: int) -> int:
     for table, row in ((a, one), (b, other)):
         ends = table.ends[axis::2, table.offsets[row] : table.offsets[row + 1]]
         low, high = ends.min(axis=0), ends.max(axis=0)
-        wide = high - low > _LEAST_WIDTH
+        wide = high - low > LEAST_WIDTH
         starts.append(low[wide])
         stops.append(high[wide])
         starts[-1].sort()
@@ -153,43 +151,11 @@ def _rounded_up(count: Ints) -> Ints:
     return np.asarray(-(-count // step) * step)
 
 
-class _Side(NamedTuple):
-    """Edges of one side of n pairs, (size * n,): edge k of pair m is at ``k * n + m``."""
-
-    left: Floats
-    right: Floats
-    y: Floats
-    slope: Floats
-    """`left`, `right`, `y` and `slope`: an edge leads from (left, y) to right, coordinates being
-    those from the pair's origin. Edges that are not there, and vertical ones, end at minus
-    infinity."""
-    sign: np.ndarray[Any, np.dtype[np.int8]]
-    """int8. 1 if it is drawn from left to right, else -1."""
-    extent: Floats
-    """(n,) the largest coordinate y of each pair."""
-
-    def some(self, which: Ints) -> _Side:
-        """Return some of the edges."""
-        left, right, y, slope = (values.take(which) for values in self[:4])
-        return _Side(left, right, y, slope, self.sign.take(which), self.extent)
-
-
-def _side(edges: Edges, index: Ints, size: int, origin: Floats) -> _Side:
+def _side(edges: Edges, index: Ints, size: int, origin: Floats) -> Side:
     place, first = np.arange(size)[:, None], edges.offsets[index]
     is_there = place < edges.offsets[index + 1] - first
     edge = first + np.where(is_there, place, 0)
-    return _drawn([row.take(edge) for row in edges.ends], is_there, origin)
-
-
-def _drawn(ends: Sequence[Floats], is_there: Bools, origin: Floats) -> _Side:
-    x0, y0, x1, y1 = (row - origin[:, k % 2] for k, row in enumerate(ends))
-    width, back = x1 - x0, x1 < x0
-    is_there = is_there & (np.abs(width) > _LEAST_WIDTH)
-    slope = np.divide(y1 - y0, width, out=np.zeros_like(width), where=is_there)
-    right = np.where(is_there, np.maximum(x0, x1), -np.inf)
-    extent = np.maximum(np.abs(y0).max(axis=0), np.abs(y1).max(axis=0))
-    left, y, sign = np.minimum(x0, x1), np.where(back, y1, y0), 1 - 2 * back.astype(np.int8)
-    return _Side(left.ravel(), right.ravel(), y.ravel(), slope.ravel(), sign.ravel(), extent)
+    return drawn([row.take(edge) for row in edges.ends], is_there, origin)
 
 
 def _areas(pairs: PolygonPairs, sizes: tuple[int, int]) -> tuple[Floats, Bools]:
@@ -198,7 +164,7 @@ def _areas(pairs: PolygonPairs, sizes: tuple[int, int]) -> tuple[Floats, Bools]:
     a = _side(pairs.a, pairs.i, sizes[0], pairs.origin)
     b = _side(pairs.b, pairs.j, sizes[1], pairs.origin)
     p, q = _meetings(a, b, count, sizes)
-    term, width = _terms(a.some(p), b.some(q))
+    term, width = terms(a.some(p), b.some(q))
     total, widths = (
         np.bincount(p % count, weights=values, minlength=count).astype(np.float64)
         for values in (term, width)
@@ -227,16 +193,12 @@ def _exact_areas(pairs: PolygonPairs, sizes: tuple[int, int]) -> Floats:
         table.ends.take(table.offsets[index[pair]] + place // count, axis=1)
         for table, index, place in ((pairs.a, pairs.i, p), (pairs.b, pairs.j, q))
     )
-    terms = _exact_terms(a_edge, b_edge, pairs.origin[pair, 1])
+    terms = exact_terms(a_edge, b_edge, pairs.origin[pair, 1])
     cuts = np.searchsorted(pair, np.arange(count + 1)).tolist()
-    return np.array([abs(_exact_sum(terms, slice(*cut))) / 2 for cut in pairwise(cuts)])
+    return np.array([abs(exact_sum(terms, slice(*cut))) / 2 for cut in pairwise(cuts)])
 
 
-def _exact_sum(terms: DoubleDouble, some: slice) -> float:
-    return fsum(terms.high[some].tolist() + terms.low[some].tolist())
-
-
-def _meetings(a: _Side, b: _Side, count: int, sizes: tuple[int, int]) -> tuple[Ints, Ints]:
+def _meetings(a: Side, b: Side, count: int, sizes: tuple[int, int]) -> tuple[Ints, Ints]:
     """Return the places of all pairs of edges of a pair of shapes that have some x in common."""
     left = np.maximum(a.left.reshape(-1, 1, count), b.left.reshape(-1, count))
     right = np.minimum(a.right.reshape(-1, 1, count), b.right.reshape(-1, count))
@@ -291,10 +253,10 @@ def _large_area(pairs: PolygonPairs, sizes: tuple[int, int]) -> tuple[Floats, Bo
     total, width_of_all, met = 0.0, 0.0, 0
     for p, q in _meetings_of_one(large):
         sides = (
-            _drawn([row.take(some) for row in ends], np.ones(len(some), bool), large.origin)
+            drawn([row.take(some) for row in ends], np.ones(len(some), bool), large.origin)
             for ends, some in ((large.a, p), (large.b, q))
         )
-        term, width = _terms(*sides)
+        term, width = terms(*sides)
         total += fsum(term.tolist())
         width_of_all += float(width.sum())
         met += len(p)
@@ -311,7 +273,7 @@ def _exact_large_area(pairs: PolygonPairs, sizes: tuple[int, int]) -> Floats:
             np.stack([row.take(some) for row in ends])
             for ends, some in ((large.a, p), (large.b, q))
         )
-        parts.append(_exact_sum(_exact_terms(a, b, large.origin[0, 1]), slice(None)))
+        parts.append(exact_sum(exact_terms(a, b, large.origin[0, 1]), slice(None)))
     return np.array([abs(fsum(parts)) / 2])
 
 
@@ -336,7 +298,7 @@ def _spans(ends: list[Floats], origin: Floats) -> tuple[Floats, Floats]:
         some = slice(start, start + _BLOCK)
         x0, x1 = ends[0][some] - origin[0, 0], ends[2][some] - origin[0, 0]
         left[some] = np.minimum(x0, x1)
-        right[some] = np.where(np.abs(x1 - x0) > _LEAST_WIDTH, np.maximum(x0, x1), -np.inf)
+        right[some] = np.where(np.abs(x1 - x0) > LEAST_WIDTH, np.maximum(x0, x1), -np.inf)
     return left, right
 
 
@@ -358,51 +320,3 @@ def _beginning(large: _Large) -> tuple[Counts, Counts, Counts]:
         before += len(order)
         orders.append(order)
     return np.concatenate(orders), first, np.maximum(partners, 0, out=partners)
-
-
-def _terms(a: _Side, b: _Side) -> tuple[Floats, Floats]:
-    """Return twice the integral of each pair of edges, with its sign, and its width."""
-    left = np.maximum(a.left, b.left)
-    width = np.minimum(a.right, b.right) - left
-    a_start = a.y + a.slope * (left - a.left)
-    a_stop = a_start + a.slope * width
-    b_start = b.y + b.slope * (left - b.left)
-    b_stop = b_start + b.slope * width
-    lower = np.minimum(a_start, b_start) + np.minimum(a_stop, b_stop)
-    start, stop = a_start - b_start, a_stop - b_stop
-    product = start * stop
-    # Where they cross, the lower one is above the line between its ends, by a triangle.
-    cross = np.flatnonzero(product < 0)
-    lower[cross] -= product[cross] / (np.abs(start[cross]) + np.abs(stop[cross]))
-    return lower * (a.sign * b.sign * width), width
-
-
-@np.errstate(all="ignore")  # edges that do not cross may be parallel
-def _exact_terms(a: Floats, b: Floats, origin: Floats) -> DoubleDouble:
-    """The integrals of `_terms` in 32 digits, for edges (4, n); y is that from the origin."""
-    left = np.maximum(np.minimum(a[0], a[2]), np.minimum(b[0], b[2]))
-    right = np.minimum(np.maximum(a[0], a[2]), np.maximum(b[0], b[2]))
-    (a_start, a_stop), (b_start, b_stop) = (
-        [_exact_height(edge, x, origin) for x in (left, right)] for edge in (a, b)
-    )
-    start, stop = a_start - b_start, a_stop - b_stop
-    lower = _where(start < 0, a_start, b_start) + _where(stop < 0, a_stop, b_stop)
-    both = start - stop
-    triangle = start * stop / _where(both < 0, both, stop - start)
-    cross = np.sign(start.high) * np.sign(stop.high) < 0
-    lower = _where(cross, lower + triangle, lower)
-    term = lower * DoubleDouble.difference(right, left)
-    sign = np.where((a[0] < a[2]) == (b[0] < b[2]), 1.0, -1.0)
-    return DoubleDouble(sign * term.high, sign * term.low)
-
-
-def _where(condition: Bools, a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
-    return DoubleDouble(np.where(condition, a.high, b.high), np.where(condition, a.low, b.low))
-
-
-def _exact_height(edge: Floats, x: Floats, origin: Floats) -> DoubleDouble:
-    """How far an edge is below the origin at some x."""
-    x0, y0, x1, y1 = edge
-    difference = DoubleDouble.difference
-    rise = difference(y1, y0) * difference(x, x0) / difference(x1, x0)
-    return difference(y0, origin) + rise
