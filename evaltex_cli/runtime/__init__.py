@@ -19,6 +19,7 @@ _COLLECTED_EVERY = (1 << 18, 50, 100)
 """Containers made, net, before Python looks for cycles among the young ones; how often it does
 before it looks at older ones, and at all.
 """
+_FREED_BYTES = 1 << 23
 MACHINE_FAULTS = (OSError, MemoryError)
 
 Item = TypeVar("Item")
@@ -60,6 +61,15 @@ def collect_rarely() -> None:
     as long as half of all other work. Only for processes of our own.
     """
     gc.set_threshold(*_COLLECTED_EVERY)
+
+
+def keep_freed_memory() -> None:
+    """Have glibc keep what is freed of the arrays of a batch, so that they are not mapped again for
+    each batch: it keeps blocks up to the size of the largest that it has given back to the system.
+
+    Only for processes of our own.
+    """
+    bytes(_FREED_BYTES)
 
 
 def leave_memory_to_exit() -> None:

@@ -38,6 +38,7 @@ from evaltex_cli.runtime import (
     OrderedMap,
     Result,
     collect_rarely,
+    keep_freed_memory,
     signals,
 )
 
@@ -47,10 +48,6 @@ if TYPE_CHECKING:
 
 _IMPORTED = ("multiprocessing.connection", "multiprocessing.popen_forkserver", "runpy")
 _END = b""
-_FREED_BYTES = 1 << 23
-"""glibc keeps freed blocks up to the size of the largest it has given back to the system: after one
-of so many bytes, the arrays of a batch are not mapped again for each batch.
-"""
 LONGEST_PATH = 60
 """Bytes; systems allow about a hundred for the name of a socket, of which Python adds thirty."""
 _FOLDER_LOCK = "evaltex.lock"
@@ -251,7 +248,7 @@ def _serve(pipe: Connection) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, signals.ENDING)
     collect_rarely()
-    bytes(_FREED_BYTES)
+    keep_freed_memory()
     guard = threading.Thread(target=_end_with_parent, daemon=True)
     guard.start()
     try:

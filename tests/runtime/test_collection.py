@@ -28,6 +28,23 @@ def test_a_command_collects_rarely() -> None:
     assert done.stdout.decode().strip() == str(RARELY)
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a setting of glibc")
+def test_freed_arrays_are_not_mapped_again() -> None:
+    program = (
+        "import resource\n"
+        "from evaltex_cli.runtime import keep_freed_memory\n"
+        "def work():\n"
+        "    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt\n"
+        "    for _ in range(10):\n"
+        "        blocks = [b'x' * (1 << 20) for _ in range(6)]\n"
+        "        del blocks\n"
+        "    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before\n"
+        "keep_freed_memory(); work(); print(work())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert int(done.stdout) < 1000  # 15,000 without it
+
+
 def test_a_command_ends_without_a_last_collection() -> None:
     program = (
         "import gc; from evaltex_cli import __main__, cli\n"
