@@ -367,11 +367,6 @@ def area(geometries: Geometries) -> Floats:
     return np.asarray(shapely.area(geometries), dtype=np.float64)
 
 
-def intersection_area(a: Geometries, b: Geometries) -> Floats:
-    """(n,) areas of the intersections of a[k] and b[k]."""
-    return area(geos.intersection(a, b))
-
-
 def offset(geometries: Geometries, margin: Floats) -> Geometries:
     """Grow (margin > 0) or shrink (margin < 0) each polygon by mitred parallels of its sides.
 

@@ -83,7 +83,8 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> S
         remains = _uncovered_dont_care(batch.gt, gt_shapes, distinct(dc))
         own_area = _areas(remains, overlaps.gt_area)
         some = np.flatnonzero(shapes.has_geometry(remains[dc]))
-        shared[some] = _shared_areas(remains[dc[some]], det_shapes, dc_det[some])
+        drawn = shapes.from_geometries(gt_shapes.boxes, remains)
+        shared[some] = shapes.pair_area(drawn, dc[some], det_shapes, dc_det[some])
         pairs = overlaps._replace(gt=dc, det=dc_det, area=shared)
         recall = settled(divide(shared, own_area[dc]), t_r, pairs)
         precision = settled(divide(shared, det_area[dc_det]), t_p, pairs)
@@ -99,7 +100,8 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> S
         cut = _subtracted(det_shapes, dc_det[meets], _drawn(remains, gt_shapes, dc[meets]))
         det_area = _areas(cut, det_area)
         some = np.flatnonzero(shapes.has_geometry(cut[det]))
-        area[some] = _shared_areas(cut[det[some]], gt_shapes, gt[some])
+        drawn = shapes.from_geometries(det_shapes.boxes, cut)
+        area[some] = shapes.pair_area(gt_shapes, gt[some], drawn, det[some])
         gt, det, area = gt[area > 0], det[area > 0], area[area > 0]
     pairs = overlaps._replace(gt=gt, det=det, area=area)
     recall = settled(divide(area, overlaps.gt_area[gt]), t_r, pairs)
@@ -125,11 +127,6 @@ def _areas(cut: Geometries, whole: Floats) -> Floats:
     result = whole.copy()
     result[some] = geometry.polygons.area(cut[some])
     return result
-
-
-def _shared_areas(cut: Geometries, others: shapes.Shapes, rows: Ints) -> Floats:
-    """(p,) areas of the intersections of ``cut[k]`` and ``others[rows[k]]``."""
-    return geometry.polygons.intersection_area(cut, shapes.geometries(others, rows))
 
 
 def _drawn(cut: Geometries, of: shapes.Shapes, rows: Ints) -> Geometries:
