@@ -97,8 +97,8 @@ class Records:
         for name in self.kind.names or ():
             self._add(name, rows[name])
         self._count += len(rows)
-        del rows
-        self._staged.clear()
+        # Another one: a profiler, as Dask's in every worker, may still have a frame with `rows`.
+        self._staged = bytearray()
 
     def _add(self, name: str, values: NDArray[Any]) -> None:
         if name not in self._columns:

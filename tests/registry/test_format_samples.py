@@ -67,6 +67,20 @@ def test_a_sample_is_recognised_and_has_one_box(name: str, tmp_path: Path, pictu
 
 
 @pytest.mark.parametrize("name", formats.FORMATS)
+def test_a_profiler_may_have_all_frames(name: str, tmp_path: Path, pictures: Path) -> None:
+    """With their arrays, whose buffers cannot be resized then; Dask's workers have one."""
+    path = sample_of(name, tmp_path / "sample")
+    frames = []
+    sys.setprofile(lambda frame, *_: frames.append(frame))
+    try:
+        boxes = boxes_of(path, name, pictures)
+    finally:
+        sys.setprofile(None)
+    assert len(frames) > 100
+    assert boxes == [BOX, *MORE.get(name, [])]
+
+
+@pytest.mark.parametrize("name", formats.FORMATS)
 def test_formats_of_text_are_known_without_their_modules(name: str) -> None:
     known = formats.load(name)
     assert formats.may_be_text(name) or (known.ending and ".txt" not in known.endings)
