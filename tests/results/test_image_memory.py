@@ -36,11 +36,16 @@ COMMANDS = {
     "report": "report res-a --output page.html",
     "evaluate and report": "gt.txt a.txt reported --report --ci --resamples 10",
     "baseline": "gt.txt b.txt gated --baseline res-a",
+    "rank": "rank gt.txt a.txt b.txt --resamples 10",
+    "sweep": "sweep gt.txt a.csv swept --protocol iou,evaltex --plots --report",
+    "sweep with intervals": "sweep gt.txt a.csv swept --ci --resamples 10",
 }
 
 
 def write_data(images: int) -> None:
-    """A ground truth and two detectors, whole; and the first of these in two parts."""
+    """A ground truth and two detectors, whole; the first of these in two parts, and with
+    confidences.
+    """
     rng = random.Random(images)
     sides: dict[str, list[str]] = {"gt": [], "a": [], "b": []}
     for k in range(images):
@@ -60,6 +65,12 @@ def write_data(images: int) -> None:
             blocks.append("\n".join(lines) + "\n")
     for side, blocks in sides.items():
         Path(f"{side}.txt").write_text("".join(blocks))
+    rows = [
+        f"img_{k},{20 * i},{30 * i},{20 * i + 50},{30 * i + 20},{rng.random():.6f}\n"
+        for k in range(images)
+        for i in range(1, WORDS + 1)
+    ]
+    Path("a.csv").write_text("image,x0,y0,x1,y1,confidence\n" + "".join(rows))
     for part, own in enumerate((slice(None, images // 2), slice(images // 2, None))):
         Path(f"gt-{part}.txt").write_text("".join(sides["gt"][own]))
         Path(f"a-{part}.txt").write_text("".join(sides["a"][own]))
