@@ -27,8 +27,10 @@ def words_of_pieces(batch: ImageBatch, gt: Ints, det: Ints) -> list[str]:
 def joined_text(boxes: Floats, texts: list[str], gt: Objects, objects: Ints) -> str:
     """The texts of pieces, (n, 4) boxes, in reading order."""
     several_words = len(objects) > 1 or len(gt.texts[objects[0]].split()) > 1
-    order = _reading_order(boxes, gt.boxes[objects])
-    return (" " if several_words else "").join(texts[k] for k in order)
+    separator = " " if several_words else ""
+    if not any(texts):
+        return separator * (len(texts) - 1)
+    return separator.join(texts[k] for k in _reading_order(boxes, gt.boxes[objects]))
 
 
 def _reading_order(boxes: Floats, around: Floats) -> list[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from evaltex_cli.records import (
     Geometries,
     Ints,
     Objects,
+    distinct,
     offsets_of,
     stretches,
 )
@@ -189,13 +189,15 @@ def united(parts: Drawn, owner: Ints, objects: Drawn, object_owner: Ints) -> Dra
 
 
 def _unions(drawn: Drawn, owner: Ints, groups: Ints) -> Geometries:
-    """(g,) unions of the outlines of each of some groups; a loop, as GEOS unites one at a time."""
+    """(g,) unions of the outlines of each of some groups; those of as many outlines at once."""
     rows = np.flatnonzero(np.isin(owner, groups))
     shown: Any = _geometries(drawn.rows(rows))
-    starts = np.flatnonzero(np.diff(owner[rows], prepend=-1)).tolist()
+    starts = np.flatnonzero(np.diff(owner[rows], prepend=-1))
+    sizes = np.diff(starts, append=len(rows))
     result = np.empty(len(groups), dtype=object)
-    for k, (start, stop) in enumerate(pairwise([*starts, len(rows)])):
-        result[k] = geometry.geos.union_all(shown[start:stop])
+    for size in distinct(sizes).tolist():
+        which = np.flatnonzero(sizes == size)
+        result[which] = geometry.geos.unions(shown[starts[which, None] + np.arange(size)])
     return result
 
 

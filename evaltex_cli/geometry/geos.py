@@ -109,3 +109,17 @@ def paths(points: Floats, owner: Ints) -> Geometries:
     if alone.any():
         points, owner = np.repeat(points, 1 + alone, axis=0), np.repeat(owner, 1 + alone)
     return np.asarray(shapely.linestrings(points, indices=owner), dtype=object)
+
+
+@_silent
+def unions(shapes: Any) -> Any:
+    """(g,) unions of the rows of a (g, n) array of shapes; a row that fails does not change the
+    others.
+    """
+    try:
+        return shapely.union_all(shapes, axis=1)
+    except shapely.GEOSException:
+        united = np.empty(len(shapes), dtype=object)
+        for k, row in enumerate(shapes):
+            united[k] = union_all(row)
+        return united

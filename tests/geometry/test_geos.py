@@ -50,6 +50,16 @@ def test_union_of_many() -> None:
     )
 
 
+def test_unions_of_rows_do_not_depend_on_a_row_that_fails():
+    rows = np.array([[LEAF, ZERO], [LEAF, ALMOST_ZERO], [ZERO, ZERO]])
+    with pytest.raises(shapely.GEOSException):
+        shapely.union_all(rows, axis=1)
+    found = geos.unions(rows)
+    for row, union in zip(rows, found, strict=True):
+        assert union.wkb == geos.union_all(row).wkb
+    assert [one.wkb for one in geos.unions(rows[::2])] == [one.wkb for one in found[::2]]
+
+
 def test_what_fails_on_the_grid_too_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> None:
         raise shapely.GEOSException("no")
