@@ -127,7 +127,7 @@ class BatchImages(NamedTuple):
         """Score each image of a batch."""
         rows = list(evidence.tally.rows())
         scores = [image_scores(run, row) for row in rows]
-        return cls(batch, evidence, [row.as_dict() for row in rows], scores)
+        return cls(batch, evidence, list(map(dict, map(vars, rows))), scores)
 
     @property
     def matches(self) -> Matches:

@@ -98,7 +98,7 @@ def _drawn(objects: Objects) -> Iterator[str]:
     """Yield the members of `side` of each image."""
     ids = list(map(str, objects.ids.tolist()))
     shapes, sure = _shapes(objects), None
-    texts = [_safe(encode_basestring(one)) for one in objects.texts]
+    texts = list(map(encode_basestring, objects.texts))
     if objects.confidences is not None:
         known = np.isfinite(objects.confidences)
         sure = json_numbers(np.where(known, objects.confidences, np.nan))
@@ -107,7 +107,7 @@ def _drawn(objects: Objects) -> Iterator[str]:
         members += f',"text":[{",".join(texts[start:stop])}]'
         if sure is not None and any(one != "null" for one in sure[start:stop]):
             members += f',"confidence":[{",".join(sure[start:stop])}]'
-        yield members
+        yield _safe(members)
 
 
 def _shapes(objects: Objects) -> list[str]:

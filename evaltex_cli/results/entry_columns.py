@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -42,7 +42,11 @@ class EntryColumns(NamedTuple):
             yield separator.join(texts[start:stop])
 
 
-def sides(images: BatchImages) -> tuple[EntryColumns, EntryColumns]:
+Sides: TypeAlias = tuple[EntryColumns, EntryColumns]
+"""Objects and detections."""
+
+
+def sides(images: BatchImages) -> Sides:
     """Return objects and detections of a batch."""
     batch, matches = images.batch, images.matches
     return (

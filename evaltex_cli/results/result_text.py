@@ -16,7 +16,7 @@ from evaltex_cli.evaluation.tally import BatchImages, Run
 from evaltex_cli.protocols.base import Scores
 from evaltex_cli.protocols.matches import IGNORED
 from evaltex_cli.protocols.tally import Totals
-from evaltex_cli.results.entry_columns import EntryColumns, or_none, sides
+from evaltex_cli.results.entry_columns import EntryColumns, Sides, or_none
 
 _LOCAL = ("coverage", "accuracy", "split")
 _MATCH_COUNTS = ("one_to_one", "one_to_many", "many_to_one", "many_to_many", "missed", "ignored")
@@ -46,9 +46,11 @@ def image(result: ImageResult, run: Run) -> str:
     return "\n".join(lines) + "\n"
 
 
-def of_batch(run: Run, images: BatchImages) -> list[tuple[str, str]]:
-    """Return names and texts of a batch's images, which are those of `image`."""
-    gt, det = sides(images)
+def of_batch(run: Run, images: BatchImages, sides: Sides) -> list[tuple[str, str]]:
+    """Return names and texts of a batch's images, which are those of `image`; `sides` are those of
+    the batch.
+    """
+    gt, det = sides
     if run.protocol.name == "evaltex":
         level = run.parameters.print_level
         objects = gt.images(_original_entries(gt, level), "")

@@ -20,6 +20,7 @@ from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.files.image_names import unfit_for_files
 from evaltex_cli.protocols.base import Protocol
 from evaltex_cli.results import entry_columns, result_text
+from evaltex_cli.results.entry_columns import Sides
 from evaltex_cli.results.extras import SCHEMA, Extras
 from evaltex_cli.results.stored_images import PARTNERS, entry_of
 from evaltex_cli.runtime.moves import remove_tree
@@ -57,18 +58,19 @@ def image_files(folder: Path | None, run: Run, images: BatchImages) -> ImageFile
     ImageFiles
         The images' JSON, and their files where they were not written.
     """
-    lines, texts = "".join(_json_lines(images)), result_text.of_batch(run, images)
+    sides = entry_columns.sides(images)
+    lines, texts = "".join(_json_lines(images, sides)), result_text.of_batch(run, images, sides)
     if folder is None:
         return lines, texts
     write_images(folder / run.protocol.name, texts)
     return lines, []
 
 
-def _json_lines(images: BatchImages) -> Iterator[str]:
+def _json_lines(images: BatchImages, sides: Sides) -> Iterator[str]:
     """Yield the lines of `json_line`."""
     of_sides = [
         side.images(entry_columns.json_entries(side, partners))
-        for side, partners in zip(entry_columns.sides(images), PARTNERS.values(), strict=True)
+        for side, partners in zip(sides, PARTNERS.values(), strict=True)
     ]
     heads = [
         {"name": name, "totals": totals, "scores": scores}
