@@ -9,6 +9,7 @@ for every file that it is to replace.
 from __future__ import annotations
 
 import fnmatch
+import glob
 import os
 import re
 import stat
@@ -322,9 +323,13 @@ def _refuse_twice(paths: Sequence[Path]) -> None:
 
 
 def _matches(path: Path, pattern: Path) -> bool:
-    """Whether a file would be one of a pattern's."""
-    own, asked = Path(os.path.abspath(path)).parts, Path(os.path.abspath(pattern)).parts  # noqa: PTH100
-    return len(own) == len(asked) and path != pattern and all(map(fnmatch.fnmatchcase, own, asked))
+    """Whether a file, wherever links lead to, would be one of a pattern's."""
+    place = Path(os.path.realpath(path))
+    if path == pattern or not fnmatch.fnmatchcase(place.name, pattern.name):
+        return False
+    within = pattern if pattern.name == "**" else pattern.parent
+    folders = glob.glob(os.path.abspath(within), recursive=True)  # noqa: PTH100, PTH207 (of any path)
+    return any(os.path.realpath(folder) == str(place.parent) for folder in folders)
 
 
 def _status(path: Path) -> os.stat_result | None:

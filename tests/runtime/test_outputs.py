@@ -386,6 +386,8 @@ def test_nothing_is_written_into_a_folder_that_is_read_as_a_whole(here: Path) ->
     Path("words/gt_img_1.txt").write_text("1,2,3,4,a\n")
     Path("parts").mkdir()
     Path("parts/gt-1.txt").write_text(GT)
+    Path("link").symlink_to("parts")
+    Path("dangling").symlink_to("parts/gt-3.txt")
     before = tree(here)
     for arguments, message in (
         (["words", "words", "words"], "words: is an input"),
@@ -399,9 +401,10 @@ def test_nothing_is_written_into_a_folder_that_is_read_as_a_whole(here: Path) ->
             "words/new: is in words, an input",
         ),
         (["toys", "words", "words/toys"], "words/toys: is in words, an input"),
-        (
-            ["validate", "parts/gt-*.txt", "--output", "parts/gt-2.txt"],
-            "matches parts/gt-*.txt, an input",
+        *(
+            (["validate", pattern, "--output", output], f"matches {pattern}, an input")
+            for pattern in ("parts/gt-*.txt", "link/gt-*.txt", "p*/gt-*.txt", "**/gt-?.txt")
+            for output in ("parts/gt-2.txt", "./parts/../link/gt-2.txt", "dangling")
         ),
     ):
         found = run(*arguments, "--force")
