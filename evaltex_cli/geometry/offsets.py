@@ -25,7 +25,10 @@ from evaltex_cli.geometry.shapes import (
     taken,
     with_others,
 )
-from evaltex_cli.records import Bools, Floats, Ints, offsets_of, stretches
+from evaltex_cli.records import Bools, Floats, Ints, blocks, offsets_of, stretches
+
+_BLOCK = 1 << 15
+"""Vertices of polygons that GEOS is given at once."""
 
 
 def offset(shapes: Shapes, margin: Floats) -> Shapes:
@@ -57,6 +60,8 @@ def offset(shapes: Shapes, margin: Floats) -> Shapes:
     rest = np.flatnonzero(~quick)
     with _numbered(rest):
         others = _offset_slowly(taken(shapes, rest), margin[rest])
+    if not quick.any():
+        return others
     edges = edge_columns.of_rings(vertices, some.offsets)
     moved = Shapes(boxes[rows], Polygons.of(is_polygon[rows], edges))
     if not len(rest):
@@ -109,6 +114,11 @@ def _offset_convex(shapes: Shapes, margin: Floats) -> tuple[Bools, Shapes]:
 def _offset_by_geos(shapes: Shapes, margin: Floats) -> tuple[Bools, Shapes]:
     ends, offsets = polygons_of(shapes).edges
     geometry.near_sides.refuse_moved(ends[:2].T, offsets, margin)
-    found = geometry.polygons.offset(geometries(shapes, np.arange(len(margin))), margin)
+    found = np.concatenate(
+        [
+            geometry.polygons.offset(geometries(shapes, np.arange(start, stop)), margin[start:stop])
+            for start, stop in blocks(np.diff(offsets), _BLOCK)
+        ]
+    )
     remains = ~np.asarray(geometry.shapely.is_empty(found), dtype=bool)
     return remains, from_geometries(geometry.shapely.bounds(found[remains]), found[remains])

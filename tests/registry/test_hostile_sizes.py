@@ -674,3 +674,45 @@ def test_threads_forks_and_event_loops_give_the_same_results() -> None:
         return _scores()
 
     assert asyncio.run(cell()) == expected
+
+
+def circle_of(vertices: int, radius: int, x: int = 0, y: int = 0) -> list[int]:
+    """A circle-like outline of whole numbers, the upper left end of which is at x, y."""
+    angle = np.linspace(0, 2 * np.pi, vertices, endpoint=False)
+    points = radius + radius * np.stack([np.cos(angle), np.sin(angle)], axis=1) + [x, y]
+    return [*map(int, np.rint(points).ravel())]
+
+
+def write_coco(path: str, rings: list[list[int]]) -> int:
+    """Write a COCO file of one image with some polygons; return its bytes."""
+    objects = [
+        {"id": k, "image_id": 1, "category_id": 1, "iscrowd": 0, "text": "word"}
+        | {"bbox": [0, 0, 9, 9], "segmentation": [ring]}
+        for k, ring in enumerate(rings, 1)
+    ]
+    image = {"id": 1, "file_name": "1.jpg", "width": 300_000, "height": 300_000}
+    document = {"images": [image], "categories": [], "annotations": objects}
+    return Path(path).write_text(json.dumps(document, separators=(",", ":")))
+
+
+@pytest.mark.parametrize("protocol", ["evaltex", "tedeval", "popeval"])
+def test_memory_of_one_polygon_of_very_many_vertices(server: Server, protocol: str) -> None:
+    ring = circle_of(350_000, 90_000)
+    size = write_coco("gt.json", [ring]) + write_coco("det.json", [ring])
+    status, peak, seconds, said = server.run("gt.json", "det.json", "--protocol", protocol)
+    if protocol == "evaltex":
+        assert status == 2
+        assert "image '1', object 1 of the ground truth: a polygon" in " ".join(said.split())
+    else:
+        assert status == 0, said
+    assert peak <= FIXED + 8 * size, peak >> 20
+    assert seconds < MINUTE
+
+
+@pytest.mark.parametrize("protocol", ["iou", "popeval"])
+def test_memory_of_an_image_of_many_round_polygons(server: Server, protocol: str) -> None:
+    rings = [circle_of(100, 200, 500 * (k % 60), 500 * (k // 60)) for k in range(3500)]
+    size = write_coco("gt.json", rings) + write_coco("det.json", rings)
+    status, peak, _, said = server.run("gt.json", "det.json", "--protocol", protocol)
+    assert status == 0, said
+    assert peak <= FIXED + 8 * size, peak >> 20
