@@ -5,6 +5,7 @@ their end; a Python program that calls the functions keeps its own setting.
 from __future__ import annotations
 
 import gc
+import platform
 import subprocess
 import sys
 
@@ -28,7 +29,7 @@ def test_a_command_collects_rarely() -> None:
     assert done.stdout.decode().strip() == str(RARELY)
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a setting of glibc")
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="a setting of glibc")
 def test_freed_arrays_are_not_mapped_again() -> None:
     program = (
         "import resource\n"
