@@ -356,7 +356,7 @@ def test_a_scheduler_that_does_not_answer_is_bounded(
         )
         next(results)
         monkeypatch.setattr(cluster_schedule, "ANSWER_SECONDS", 0.5)
-        monkeypatch.setattr(ordered_map.__self__._client, "run_on_scheduler", silent)  # type: ignore[attr-defined]
+        monkeypatch.setattr(ordered_map._client, "run_on_scheduler", silent)  # type: ignore[attr-defined]
         with pytest.raises(InputError, match="its scheduler did not answer for 4 s"):
             next(results)
     (tmp_path / "go").touch()
