@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from evaltex_cli.records import Bools, Floats, Ints
 AGREE = 2
 """Least independent detectors that agree."""
 
+Lists: TypeAlias = "list[Ints] | Ints"
+"""Several rows for each of some things: arrays of any lengths, or (n, k)."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Findings:
@@ -22,8 +26,8 @@ class Findings:
     kind: Kind
     suspicion: Floats
     """(n,) float64."""
-    objects: list[Ints]
-    places: list[Ints]
+    objects: Lists
+    places: Lists
     """`objects` and `places`: the objects they are about, and the places that say so."""
     agree: Bools
     """(n, groups) bool. Which detectors do."""
@@ -50,9 +54,9 @@ def is_first(key: Ints, value: Floats, tie: Ints) -> Bools:
     return first
 
 
-def each(rows: Ints) -> list[Ints]:
-    """Return rows as lists of one."""
-    return list(rows.reshape(-1, 1))
+def each(rows: Ints) -> Ints:
+    """Return rows as lists of one: (n, 1)."""
+    return rows[:, None]
 
 
 def kept(findings: Findings) -> Findings:
@@ -76,10 +80,10 @@ def trusted(evidence: Evidence) -> Floats:
 def grouped(owner: Ints, members: Ints) -> tuple[Ints, list[Ints]]:
     """Return the owners that have two members or more, and the members of each."""
     order = np.argsort(owner, kind="stable")
-    owners, first, counts = np.unique(owner[order], return_index=True, return_counts=True)
+    owners, counts = np.unique(owner[order], return_counts=True)
     several = counts >= 2
-    lists = np.split(members[order], first[1:]) if len(first) else []
-    return owners[several], [lists[k] for k in np.flatnonzero(several).tolist()]
+    lists = np.split(members[order][np.repeat(several, counts)], np.cumsum(counts[several])[:-1])
+    return owners[several], lists if several.any() else []
 
 
 # Objects like an object ---------------------------------------------------------------------------

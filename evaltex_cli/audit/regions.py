@@ -6,7 +6,16 @@ import numpy as np
 
 from evaltex_cli.audit import suspicion
 from evaltex_cli.audit.evidence import Evidence
-from evaltex_cli.audit.findings import AGREE, Findings, best_pairs, each, grouped, kept, trusted
+from evaltex_cli.audit.findings import (
+    AGREE,
+    Findings,
+    Lists,
+    best_pairs,
+    each,
+    grouped,
+    kept,
+    trusted,
+)
 from evaltex_cli.audit.scenes import SAME, pairs_of
 from evaltex_cli.geometry import boxes as box_geometry
 from evaltex_cli.geometry import shapes
@@ -136,7 +145,7 @@ def _contested(evidence: Evidence, agree: Bools, deny: Bools, well: Floats) -> F
     return np.asarray(said * quotient(counts, counts + against) * rare)
 
 
-def _spans(evidence: Evidence, places: list[Ints], objects: list[Ints]) -> Floats:
+def _spans(evidence: Evidence, places: Lists, objects: Lists) -> Floats:
     """(n,) the IoU of the boxes around some places and around some objects."""
     drawn = evidence.scene.det.boxes[evidence.places.centre]
     one, other = _around(drawn, places), _around(evidence.scene.gt.boxes, objects)
@@ -144,8 +153,8 @@ def _spans(evidence: Evidence, places: list[Ints], objects: list[Ints]) -> Float
     return quotient(common, box_geometry.area(one) + box_geometry.area(other) - common)
 
 
-def _around(boxes: Floats, rows: list[Ints]) -> Floats:
-    if not rows:
+def _around(boxes: Floats, rows: Lists) -> Floats:
+    if not len(rows):
         return np.zeros((0, 4))
     every = boxes[np.concatenate(rows)]
     starts = offsets_of([len(of_one) for of_one in rows])[:-1]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from evaltex_cli.runtime import OrderedMap
 
 SAME = 0.5
 """Least IoU of two outlines of one text."""
+_SIDES = ("gt", "det")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +71,7 @@ def read(inputs: Sequence[Inputs], ordered_map: OrderedMap = map) -> Scene:
         What does the work (`workers`).
     """
     tasks = (_task(inputs, images) for images in cut(inputs[0]))
-    return joined(list(ordered_map(_measured, tasks)))
+    return joined(ordered_map(_measured, tasks))
 
 
 def _task(inputs: Sequence[Inputs], images: tuple[int, int]) -> _Task:
@@ -93,18 +95,24 @@ def _measured(task: _Task) -> Scene:
     det, detector = interleaved(sides)
     overlap = overlaps.measure(ImageBatch(task.names, np.zeros((count, 2)), gt, det))
     gt_area, det_area = overlap.gt_area[overlap.gt], overlap.det_area[overlap.det]
+    gt, pairs, det = _needed(gt), pairs_of(det), _needed(det)
     return Scene(
         task.names,
         gt,
         det,
         detector,
-        *pairs_of(det),
+        *pairs,
         overlap.gt,
         overlap.det,
         quotient(overlap.area, gt_area),
         quotient(overlap.area, det_area),
         quotient(overlap.area, gt_area + det_area - overlap.area),
     )
+
+
+def _needed(objects: Objects) -> Objects:
+    """Return objects without what an audit does not ask for."""
+    return replace(objects, pixels=None, types=None, line=None)
 
 
 def _detections(part: Part, invalid: str) -> Objects:
@@ -147,24 +155,30 @@ def pairs_of(objects: Objects) -> tuple[Ints, Ints, Floats]:
     return one[same], other[same], iou[same]
 
 
-def joined(scenes: Sequence[Scene]) -> Scene:
-    """Return the images of several scenes as one."""
-    gt_before = offsets_of([scene.gt.count for scene in scenes])
-    det_before = offsets_of([scene.det.count for scene in scenes])
+def joined(scenes: Iterable[Scene]) -> Scene:
+    """Return the images of several scenes as one, its columns joined one after another, so that no
+    more than one is there twice.
+    """
+    parts: dict[str, list[Any]] = {field.name: [] for field in fields(Scene)}
+    for scene in scenes:
+        for name, of_one in parts.items():
+            of_one.append(getattr(scene, name))
+    del scene
+    gt_before, det_before = (offsets_of([one.count for one in parts[side]]) for side in _SIDES)
 
     def rows(name: str, before: Ints) -> Ints:
         return np.concatenate(
-            [getattr(scene, name) + first for scene, first in zip(scenes, before, strict=False)]
+            [part + first for part, first in zip(parts.pop(name), before, strict=False)]
         )
 
-    def column(name: str) -> Floats:
-        return np.concatenate([getattr(scene, name) for scene in scenes])
+    def column(name: str) -> Any:
+        return np.concatenate(parts.pop(name))
 
     return Scene(
-        [name for scene in scenes for name in scene.names],
-        concatenate([scene.gt for scene in scenes]),
-        concatenate([scene.det for scene in scenes]),
-        np.concatenate([scene.detector for scene in scenes]),
+        [*chain.from_iterable(parts.pop("names"))],
+        concatenate(parts.pop("gt")),
+        concatenate(parts.pop("det")),
+        column("detector"),
         rows("one", det_before),
         rows("other", det_before),
         column("iou"),

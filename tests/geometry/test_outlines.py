@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli.evaluation.arrays import image_objects
-from evaltex_cli.geometry import outlines, polygons, shapes, simple_rings
+from evaltex_cli.geometry import offsets, outlines, polygons, shapes, simple_rings
 from evaltex_cli.records import Convention, GeometryCounts, offsets_of
 
 SQUARE = [(0, 0), (4, 0), (4, 4), (0, 4)]
@@ -169,7 +169,7 @@ def test_a_triangle_with_a_repeated_vertex_shrinks_as_one_without() -> None:
     """By more than GEOS leaves, which does not take it for a triangle."""
     ring = [(23, 23), (23, 23), (28, 34), (26, 21)]
     whole = shapes.from_objects(image_objects(polygons=[np.array(ring)]), Convention())
-    assert shapes.area(shapes.offset(whole, np.array([-1.5]))).tolist() == [21.5]
+    assert shapes.area(offsets.offset(whole, np.array([-1.5]))).tolist() == [21.5]
 
 
 def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
