@@ -20,6 +20,7 @@ from evaltex_cli.evaluation.chosen import chosen_parameters
 from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult
 from evaltex_cli.evaluation.evaluations import ByProtocol, Evaluations, by_protocol
 from evaltex_cli.evaluation.input_counts import InputCounts, InputFile, InputSummary
+from evaltex_cli.evaluation.input_warnings import input_warnings
 from evaltex_cli.evaluation.mask_batches import with_pictures
 from evaltex_cli.formats.filters import at_least
 from evaltex_cli.formats.memory import ImageObjects
@@ -313,7 +314,7 @@ class Accumulator(Generic[Result]):
             for file, counts in zip(("gt", "det"), self._counts, strict=True)
         )
         options = InputOptions(masks=IN_MEMORY) if self._has_masks else self._options
-        shared = evaluate.input_warnings(options, gt, det) if gt.images else []
+        shared = input_warnings(options, gt, det) if gt.images else []
         found = {
             one.protocol.name: one
             for one in (
@@ -389,13 +390,10 @@ class Accumulator(Generic[Result]):
 
 
 def _batch(images: Sequence[_Image]) -> ImageBatch:
-    gt, det = _joined([one.gt for one in images]), _joined([one.det for one in images])
+    sides = [one.gt for one in images], [one.det for one in images]
+    gt, det = (concatenate(parts) if parts else NOTHING for parts in sides)
     sizes = np.array([one.size for one in images]).reshape(-1, 2)
     batch = ImageBatch([one.name for one in images], sizes, gt, det)
     if all(picture is None for one in images for picture in one.pictures):
         return batch
     return with_pictures(batch, *([one.pictures[k] for one in images] for k in (0, 1)))
-
-
-def _joined(parts: Sequence[Objects]) -> Objects:
-    return concatenate(parts) if parts else NOTHING

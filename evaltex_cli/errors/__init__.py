@@ -8,6 +8,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
+from evaltex_cli.errors.wording import counted as counted
+from evaltex_cli.errors.wording import escaped
+from evaltex_cli.errors.wording import listed as listed
+from evaltex_cli.errors.wording import quote as quote
+
 MOST_FAULTS = 10_000
 """Faults that a log records; the others are counted."""
 MOST_KINDS = 20
@@ -23,7 +28,6 @@ _QUOTED = r"'.*?'(?:\.\.\.)?"
 _SUGGESTED = r" \(did you mean '.*?'\?\)"
 _VARYING = r"(?s)'.*'(?:\.\.\.)?|0x[0-9a-f]+|[-+]?[0-9][0-9.e]*(?: [a-z]+?s?\b)?"
 _SEVERAL = r"#(?:, (?:#|\.\.\.))+"
-_FORMS = r"\[(?:([a-z' ]*)\|)?([a-z' ]*)\]"
 
 
 class EvaltexError(Exception):
@@ -117,10 +121,10 @@ class Fault(NamedTuple):
     def place(self) -> str:
         """Its file and line, or its file and the way to the value in a JSON document."""
         place = self.file if self.line is None else f"{self.file}:{self.line}"
-        return _escaped(f"{place}: {inside(self.where)}".removesuffix(": "))
+        return escaped(f"{place}: {inside(self.where)}".removesuffix(": "))
 
     def __str__(self) -> str:
-        return f"{self.place}: {_escaped(f'{self.found}; expected {self.expected}')}"
+        return f"{self.place}: {escaped(f'{self.found}; expected {self.expected}')}"
 
     @property
     def kind(self) -> tuple[str, ...]:
@@ -174,7 +178,7 @@ class EqualFaults:
         if places:
             return [f"at {places[0]}", *places[1:]]
         named = [quoted[0] for fault in others if (quoted := re.search(_QUOTED, fault.found))]
-        return list(dict.fromkeys(map(_escaped, named)))
+        return list(dict.fromkeys(map(escaped, named)))
 
 
 class FaultLog:
@@ -373,34 +377,3 @@ def not_utf8(error: UnicodeDecodeError) -> tuple[int, str, str]:
     line = error.object.count(b"\n", 0, error.start) + 1
     found = f"byte 0x{error.object[error.start]:02x}, which is not UTF-8"
     return line, found, "text in UTF-8 (save the file in that encoding)"
-
-
-def quote(text: str, limit: int = 80) -> str:
-    """Return `text` fit for a message: control characters escaped, long text cut."""
-    shown = text if len(text) <= limit else text[:limit] + "..."
-    return f"'{_escaped(shown)}'"
-
-
-def _escaped(text: str) -> str:
-    return (
-        text
-        if text.isprintable()
-        else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-    )
-
-
-def listed(names: Sequence[str], most: int = 3) -> str:
-    """Return some names in quotes, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(quote, names[:most])) + more
-
-
-def counted(count: int, sentence: str) -> str:
-    """Return a sentence with its ``{count}``, and of its ``[one|many]``, or ``[many]``, the words
-    that go with that.
-
-    >>> counted(1, "{count} object[s] [is|are] numbered again")
-    '1 object is numbered again'
-    """
-    chosen = re.sub(_FORMS, lambda form: (form[1] or "") if count == 1 else form[2], sentence)
-    return chosen.replace("{count}", str(count))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from struct import Struct
@@ -18,10 +18,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.errors import FaultLog, InputError, Position, Steps, TangledError, quote
+from evaltex_cli.errors import FaultLog, InputError, Position, Steps, TangledError
 from evaltex_cli.formats.base import ImageText, Place, ReadImages, Source
 from evaltex_cli.formats.confidences import settle
-from evaltex_cli.formats.files.image_names import are_plain, unfit_name
+from evaltex_cli.formats.files.image_names import are_plain, bad_names
 from evaltex_cli.formats.files.names import (
     Lookup,
     Names,
@@ -32,7 +32,14 @@ from evaltex_cli.formats.files.names import (
     unescaped,
 )
 from evaltex_cli.formats.narrow import Records, narrowest, taken
-from evaltex_cli.formats.parsed import ROW, CollectedImage, CollectedObject, place_of, steps_of
+from evaltex_cli.formats.parsed import (
+    ROW,
+    CollectedImage,
+    CollectedObject,
+    ObjectsAt,
+    place_of,
+    steps_of,
+)
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import (
     ANY_TYPE,
@@ -108,8 +115,7 @@ class Images:
         self._steps += steps
         file = self._files.setdefault(image.place, len(self._files))
         if image.rows:
-            self._owners.extend(_PACK_OWNER.pack(len(self)) * (image.count - image.taken))
-            self._extend(image)
+            self._extend(image, len(self))
         self._images.extend(
             _PACK_IMAGE.pack(
                 *(image.height, image.width, file, line, column, len(steps), image.in_fractions)
@@ -137,8 +143,7 @@ class Images:
 
     def take(self, image: CollectedImage) -> None:
         """Take the objects that an image has, which is the next to be appended."""
-        self._owners.extend(_PACK_OWNER.pack(len(self)) * (image.count - image.taken))
-        self._extend(image)
+        self._extend(image, len(self))
         image.taken = image.count
         image.rows, image.numbers, image.strings = bytearray(), array("d"), bytearray()
 
@@ -146,8 +151,7 @@ class Images:
         """Add an object to image k, after those that it has."""
         alone = CollectedImage("", "")
         alone.add(one)
-        self._owners.extend(_PACK_OWNER.pack(k))
-        self._extend(alone)
+        self._extend(alone, k)
 
     def add_many(self, owners: Ints, rows: bytes, numbers: bytes, strings: bytes) -> None:
         """Add objects that are taken apart as in `CollectedImage`, each to its image."""
@@ -156,7 +160,8 @@ class Images:
         self._numbers.extend(numbers)
         self._strings += strings
 
-    def _extend(self, objects: CollectedImage) -> None:
+    def _extend(self, objects: CollectedImage, image: int) -> None:
+        self._owners.extend(_PACK_OWNER.pack(image) * (objects.count - objects.taken))
         self._objects.extend(objects.rows)
         with memoryview(objects.numbers) as numbers:
             self._numbers.extend(numbers.cast("B"))
@@ -230,19 +235,9 @@ class Images:
         leaves the result folder.
         """
         repeats = Names(self._names).repeat()
-        if not repeats and are_plain(self._names):
-            return
-        seen: set[str] = set()
-        for k, name in enumerate(self.names):
-            wrong = unfit_name(name)
-            if wrong:
-                self.fault(k, faults, *wrong)
-            if not repeats:
-                continue
-            if name in seen:
-                found = f"image name {quote(name)} again"
-                self.fault(k, faults, found, "image names used once")
-            seen.add(name)
+        if repeats or not are_plain(self._names):
+            for k, found, expected in bad_names(self.names, repeats):
+                self.fault(k, faults, found, expected)
 
     # Reading --------------------------------------------------------------------------------------
 
@@ -359,7 +354,8 @@ class Images:
         lines, columns = self._images.column("line"), self._images.column("column")
         for k, file in enumerate(self._images.column("place").tolist()):
             of_image = self._steps[steps[k] : steps[k + 1]]
-            objects = _ObjectsAt(self, range(int(offsets[k]), int(offsets[k + 1])), of_image)
+            rows = range(int(offsets[k]), int(offsets[k + 1]))
+            objects = ObjectsAt(rows, partial(self.object_at, of_image=of_image))
             yield Place(files[file], place_of(int(lines[k]), int(columns[k]), of_image), objects)
 
     def object_at(self, row: int, of_image: bytes | bytearray) -> Position | Steps:
@@ -380,19 +376,6 @@ class Images:
         place = next(self.part(np.array([image])).places())
         at = place.objects[row - int(self._order.offsets[image])]
         return f"{place.file}:{at.line}" if isinstance(at, Position) else place.file
-
-
-class _ObjectsAt(Sequence[Position | Steps]):
-    """Where the objects of an image are; each is made when it is asked for."""
-
-    def __init__(self, images: Images, rows: range, of_image: bytearray) -> None:
-        self._images, self._rows, self._of_image = images, rows, of_image
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._images.object_at(self._rows[index], self._of_image)
 
 
 def columns(images: Iterable[CollectedImage]) -> ReadImages:

@@ -158,3 +158,16 @@ class CollectedImage:
         for one in objects:
             self.add(one)
         return self
+
+
+class ObjectsAt(Sequence[Position | Steps]):
+    """Where the objects in some rows are; each is looked up when it is asked for."""
+
+    def __init__(self, rows: range, place_of_row: Callable[[int], Position | Steps]) -> None:
+        self._rows, self._place_of_row = rows, place_of_row
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._place_of_row(self._rows[index])

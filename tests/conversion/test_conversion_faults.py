@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared_data import DATA, needs_data
 
 from evaltex_cli import formats
 from evaltex_cli.cli import main
@@ -29,8 +30,6 @@ from evaltex_cli.formats.collected import columns
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 from evaltex_cli.records import Objects
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the real data sets are not here")
 SETS = ("icdar2013", "icdar2015", "totaltext", "ctw1500")
 Drawn = dict[str, list[CollectedObject]]
 

@@ -8,7 +8,7 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import accumulate, takewhile
 from pathlib import Path
 
@@ -131,6 +131,22 @@ def unfit_name(name: str) -> tuple[str, str] | None:
             " '..' or control character",
         )
     return None
+
+
+def bad_names(names: Iterable[str], some_repeat: bool) -> Iterator[tuple[int, str, str]]:
+    """Yield the position of each name that is unfit, or is there again, with what is wrong with it
+    and what is expected.
+    """
+    seen: set[str] = set()
+    for k, name in enumerate(names):
+        wrong = unfit_name(name)
+        if wrong:
+            yield k, *wrong
+        if not some_repeat:
+            continue
+        if name in seen:
+            yield k, f"image name {quote(name)} again", "image names used once"
+        seen.add(name)
 
 
 def unfit_for_files(
