@@ -93,7 +93,7 @@ def spread(label: Ints, gt: Ints, det: Ints, detections: int) -> tuple[Ints, Int
     Parameters
     ----------
     label : (G,) int64
-        Below G.
+        Of each, an object that hangs together with it, and is not after it.
     gt, det : (p,) int64
     detections : int
 
@@ -110,6 +110,7 @@ def spread(label: Ints, gt: Ints, det: Ints, detections: int) -> tuple[Ints, Int
         # changes.
         np.minimum.at(lowest, det, label[gt])
         np.minimum.at(label, gt, lowest[det])
+        label = label[label]  # a label is an object, too: so long chains take few turns
         if (label == before).all():
             return label, lowest
 
