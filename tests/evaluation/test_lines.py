@@ -60,6 +60,21 @@ def test_lines_find_their_words() -> None:
     assert found.scores["recall"] == 1.0
 
 
+@pytest.mark.parametrize("policy", ["count", "drop"])
+def test_dont_care_lines_are_treated_as_dont_care_words(policy: str, folder: Path) -> None:
+    """As if the files had no such mark, or no such lines and words."""
+    dont_care = "0,0,100,0,100,20,0,20,###\n"
+    (folder / "lines" / "gt_img_2.txt").write_text(dont_care, encoding="utf-8")
+    found = evaluate("gt", "det", "tiou", gt_lines="lines", dont_care=policy).totals
+    assert found != evaluate("gt", "det", "tiou", gt_lines="lines").totals
+    for path in (*folder.glob("gt/*"), *folder.glob("lines/*")):
+        text = path.read_text(encoding="utf-8")
+        kept = [line for line in text.splitlines(keepends=True) if "###" not in line]
+        text = text.replace("###", "text") if policy == "count" else "".join(kept)
+        path.write_text(text, encoding="utf-8")
+    assert found == evaluate("gt", "det", "tiou", gt_lines="lines").totals
+
+
 @pytest.mark.usefixtures("folder")
 def test_every_command_takes_lines_and_says_so() -> None:
     run("gt", "det", "res", "-a", "--quiet", *OPTIONS)

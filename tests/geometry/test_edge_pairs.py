@@ -95,9 +95,9 @@ def test_slivers_are_exact(origin: float, thin: float, scale: float) -> None:
             assert_exact(a, b)
 
 
-def star(count: int, seed: int) -> Floats:
+def star(count: int, seed: int, least: float = 0.5) -> Floats:
     angle = np.linspace(0, 2 * np.pi, count, endpoint=False)
-    radius = np.random.default_rng(seed).uniform(0.5, 1, count)
+    radius = np.random.default_rng(seed).uniform(least, 1, count)
     return 100 * radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
 
@@ -131,6 +131,13 @@ def test_a_pair_does_not_depend_on_the_others(monkeypatch: pytest.MonkeyPatch) -
         shapes.pair_area(sides[0], i[k], sides[1], j[k]) for k in np.array_split(np.arange(500), 7)
     ]
     assert np.concatenate(parts).tolist() == together.tolist()
+
+
+@pytest.mark.parametrize("width", [1e-149, 1e-151, 1e-300, 1e-308, 5e-324])
+def test_nearly_vertical_edges_are_exact(width: float) -> None:
+    """Also those of which the slope is infinite."""
+    ring = [(0, 0), (10, 0), (10, 10), (width, 10), (0, 5)]
+    assert_exact(shapely.Polygon(ring), shapely.Polygon([(-1, 1), (5, 1.5), (5, 6), (-1, 7)]))
 
 
 def test_what_is_inside_has_its_own_area() -> None:

@@ -62,10 +62,10 @@ def test_groups_do_not_depend_on_each_other(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("margin", [-30.0, -3.0, -0.01, 0.0, 0.01, 4.0, 60.0])
-@pytest.mark.parametrize("count", [4, 8, 12])
+@pytest.mark.parametrize("count", [5, 8, 12, 30])
 def test_offsets_are_those_of_geos(count: int, margin: float) -> None:
-    """Also of rings that lose sides or touch themselves, of boxes, and of several parts."""
-    stars = [star(count, seed)[:: 1 - 2 * (seed % 2)] for seed in range(30)]
+    """Also of rings that lose sides, touch themselves or vanish, of boxes, and of several parts."""
+    stars = [star(count, seed, least=0.1)[:: 1 - 2 * (seed % 2)] for seed in range(30)]
     parts = shapely.MultiPolygon([shapely.Polygon(stars[0]), shapely.box(500, 0, 550, 30)])
     some = np.array([*map(shapely.Polygon, stars), parts, None, None], dtype=object)
     boxes = np.array([parts.bounds, [0, 0, 200, 90], [5.5, 5, 300, 90]])
