@@ -29,7 +29,6 @@ from evaltex_cli.cli.paths import BOARD, CacheFolder, OutputFile, force_option, 
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work, work_options
 from evaltex_cli.formats.options import InputOptions
-from evaltex_cli.runtime.outputs import refuse_folder
 
 if TYPE_CHECKING:
     from evaltex_cli.ranking.board import Board
@@ -112,8 +111,6 @@ def command(
             cache = cache or paths[0].parent / cache_folder.FOLDER
         else:
             board = _of_paths(paths, labels, chosen, options, given)
-        if cache is not None:
-            refuse_folder(cache)
         work.prepare("evaltex_cli.ranking.ranking")
         with work.workers(*board.paths) as ordered_map:
             entries, left_out = measuring.entries_of(board, cache, ordered_map)

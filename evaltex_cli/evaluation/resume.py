@@ -29,7 +29,7 @@ from evaltex_cli.protocols.object_warnings import ObjectWarning
 from evaltex_cli.protocols.tally import ExactSum, Tally
 from evaltex_cli.version import __version__
 
-_OWN = ".evaltex-"
+OWN = ".evaltex-"
 """What the names of journals, staging folders and the cache of a ranking begin with."""
 _BATCH = re.compile(rb'\{"chunk": \[(\d+), (\d+)\], ')
 
@@ -68,8 +68,8 @@ def listing(folder: Path) -> str:
     """
     digest = hashlib.sha256()
     for root, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith(_OWN))
-        for name in sorted(name for name in files if not name.startswith(_OWN)):
+        folders[:] = sorted(name for name in folders if not name.startswith(OWN))
+        for name in sorted(name for name in files if not name.startswith(OWN)):
             path = Path(root, name)
             status = path.stat() if path.exists() else path.lstat()
             digest.update(

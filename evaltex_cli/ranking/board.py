@@ -58,15 +58,22 @@ class Board:
     @property
     def paths(self) -> list[Path]:
         """Everything that is read."""
+        return [*self.inputs, *self.pictures]
+
+    @property
+    def inputs(self) -> list[Path]:
+        """What is read as a whole."""
         return [
             path
             for one in self.datasets
-            for path in (
-                *(one.gt, one.options.images, one.options.lines, one.only),
-                *one.detections.values(),
-            )
+            for path in (one.gt, one.options.lines, one.only, *one.detections.values())
             if path is not None
         ]
+
+    @property
+    def pictures(self) -> list[Path]:
+        """The folders of pictures."""
+        return [one.options.images for one in self.datasets if one.options.images is not None]
 
     @property
     def detectors(self) -> list[str]:

@@ -144,9 +144,8 @@ def paths_in(path: Path) -> tuple[list[Path], list[Path]]:
         board = read(path)
     except EvaltexError:
         return [], []
-    pictures = [one.options.images for one in board.datasets if one.options.images is not None]
     more = [path for one in board.datasets for path in (one.config, *one.reports.values())]
-    return [path for path in (*board.paths, *more) if path and path not in pictures], pictures
+    return [*board.inputs, *filter(None, more)], board.pictures
 
 
 class _Reader:

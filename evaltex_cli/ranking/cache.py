@@ -8,6 +8,7 @@ renamed, or that another user may have written, is passed over, and its evidence
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -17,25 +18,31 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from evaltex_cli.errors import EvaltexError, InputError
-from evaltex_cli.evaluation.resume import listing
+from evaltex_cli.evaluation.resume import OWN, listing
 from evaltex_cli.formats import image_subset
+from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import EvidenceRows, Protocol
+from evaltex_cli.ranking.board import Board
 from evaltex_cli.ranking.entry import Entry, Subsets, drawn_of
 from evaltex_cli.results.significance import Replicates
-from evaltex_cli.runtime import input_files
+from evaltex_cli.runtime import input_files, outputs
+from evaltex_cli.runtime.outputs import Rules
 from evaltex_cli.version import __version__
 
 FOLDER = ".evaltex-cache"
+_NEW = ".evaltex-new-"
+"""How files begin that are being written; they are locked meanwhile."""
 _LAYOUT = 2
 _DAMAGED = (
     *(OSError, EOFError, ValueError, LookupError, TypeError, ArithmeticError),
@@ -63,8 +70,8 @@ class Inputs:
     """The content of input files and folders, each read once."""
 
     def __init__(self) -> None:
-        self.digest = cache(_digest)
-        self.listing = cache(listing)
+        self._content = cache(_content)
+        self._listing = cache(listing)
 
     def key(
         self,
@@ -94,17 +101,28 @@ class Inputs:
                 options.dont_care,
                 None if options.only is None else image_subset.digest(options.only),
             ],
-            "gt": self.digest(gt),
-            "det": self.digest(det),
-            "lines": None if lines is None else self.digest(lines),
-            "pictures": None if pictures is None else self.listing(pictures),
+            "gt": self._content(gt)[0],
+            "det": self._content(det)[0],
+            "lines": None if lines is None else self._content(lines)[0],
+            "pictures": None if pictures is None else self._listing(pictures),
         }
         encoded = json.dumps(depends_on, sort_keys=True).encode()
         return Key(hashlib.sha256(encoded).hexdigest()[:40], protocol, subsets)
 
+    def refuse_changed(self, gt: Path, det: Path, options: InputOptions) -> None:
+        """Refuse inputs that are no longer, or were not all the time, what the keys are of."""
+        for path in (gt, det, options.lines):
+            if path is not None and _content(path) != self._content(path):
+                raise input_files.changed(path)
+        if options.images is not None and listing(options.images) != self._listing(options.images):
+            raise input_files.changed(options.images)
 
-def _digest(path: Path) -> str:
-    """A SHA-256 of the names and the bytes of a file, of those of a pattern, or in a folder."""
+
+def _content(path: Path) -> tuple[str, list[int]]:
+    """A SHA-256 of the names and the bytes of a file, of those of a pattern, or in a folder; and
+    their state before they were read, by which it is seen if they change and change back.
+    """
+    states = [archive.state(given) for given in input_files.files_of(path)]
     whole = hashlib.sha256()
     for file in _files(path):
         try:
@@ -114,7 +132,7 @@ def _digest(path: Path) -> str:
             raise InputError(f"{file}: cannot be read ({error.strerror or error})") from error
         name = file.relative_to(path).as_posix() if path.is_dir() else file.name
         whole.update(repr((name, digest)).encode("utf-8", "backslashreplace"))
-    return whole.hexdigest()
+    return whole.hexdigest(), states
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -126,13 +144,33 @@ def _files(path: Path) -> Iterator[Path]:
             yield from (Path(root, name) for name in sorted(files))
 
 
+def prepare(folder: Path | None, board: Board) -> None:
+    """Look at the folder before any work, and remove files from it that killed rankings were
+    writing.
+
+    Raises
+    ------
+    InputError
+        When it cannot be written, or is in an input: in a folder of pictures under a name that
+        `listing` does not leave out.
+    """
+    if folder is None:
+        return
+    inputs = board.inputs if folder.name.startswith(OWN) else board.paths
+    with outputs.guarded(Rules(inputs, board.pictures, folders=[folder])):
+        for path in folder.glob(f"{_NEW}*"):
+            with suppress(OSError), _opened(path) as file:
+                if _is_own(os.fstat(file.fileno())):
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    path.unlink()
+
+
 def find(folder: Path | None, key: Key) -> Entry | LeftOut | None:
     """Return the evidence of a key; None where there is none that can be trusted."""
     if folder is None:
         return None
     try:
-        opened = os.open(_place(folder, key), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with os.fdopen(opened, "rb") as file:
+        with _opened(_place(folder, key)) as file:
             if not _is_own(os.fstat(file.fileno())):
                 return None
             with np.load(file, allow_pickle=False) as stored:
@@ -153,11 +191,14 @@ def add(folder: Path | None, key: Key, entry: Entry | LeftOut) -> None:
         return
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, new = tempfile.mkstemp(prefix=".new-", dir=folder)  # of this user only
+        descriptor, new = tempfile.mkstemp(prefix=_NEW, dir=folder)  # of this user only
         try:
             with os.fdopen(descriptor, "wb") as file:
+                with suppress(OSError):  # a file system without locks
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 np.savez(file, **_encoded(entry, key))
-            Path(new).replace(_place(folder, key))
+                with suppress(FileNotFoundError):  # removed just before it was locked
+                    Path(new).replace(_place(folder, key))
         except BaseException:
             Path(new).unlink(missing_ok=True)
             raise
@@ -165,6 +206,11 @@ def add(folder: Path | None, key: Key, entry: Entry | LeftOut) -> None:
         raise InputError(
             f"{folder}: cannot be written ({error.strerror or error}); give --cache another folder"
         ) from error
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """Open a file that may be anything, but no link."""
+    return os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
 
 
 def _place(folder: Path, key: Key) -> Path:

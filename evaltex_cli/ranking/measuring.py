@@ -13,7 +13,7 @@ from evaltex_cli.protocols.base import load
 from evaltex_cli.ranking import cache
 from evaltex_cli.ranking.board import Board, DataSet
 from evaltex_cli.ranking.entry import Entry, Subsets, entry_of
-from evaltex_cli.runtime import OrderedMap, input_files
+from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.runtime.progress import tracked
 
 Entries: TypeAlias = "dict[str, dict[str, Entry]]"
@@ -36,8 +36,10 @@ def entries_of(
     Raises
     ------
     InputError
-        As `evaluate.evaluate_inputs`, and when no protocol serves all detectors of a data set.
+        As `evaluate.evaluate_inputs` and `cache.prepare`, and when no protocol serves all detectors
+        of a data set.
     """
+    cache.prepare(folder, board)
     read, same = cache.Inputs(), {one.name: SameInputs() for one in board.datasets}
     subsets = Subsets(board.settings.resamples, board.settings.seed)
     given = [(one, label) for one in board.datasets for label in one.detections]
@@ -69,14 +71,11 @@ def _of_detector(
     """Return protocol -> entry of a detector, of the protocols that its files serve."""
     gt, det = dataset.gt, dataset.detections[label]
     read, same = known_inputs
-
-    def keys_of(read: cache.Inputs) -> dict[str, cache.Key]:
-        return {
-            name: read.key(gt, det, dataset.options, load(name), parameters, subsets)
-            for name, parameters in dataset.parameters.items()
-        }
-
-    keys = {} if folder is None else keys_of(read)
+    keys = {
+        name: read.key(gt, det, dataset.options, load(name), parameters, subsets)
+        for name, parameters in dataset.parameters.items()
+        if folder is not None
+    }
     known = {name: found for name, key in keys.items() if (found := cache.find(folder, key))}
     missing = {
         name: parameters for name, parameters in dataset.parameters.items() if name not in known
@@ -85,8 +84,7 @@ def _of_detector(
         inputs = same.open(gt, det, dataset.options, ordered_map)
         made = dict(evaluated(inputs, missing, subsets, ordered_map))
         if folder is not None:
-            if keys_of(cache.Inputs()) != keys:
-                raise input_files.changed(f"{gt} or {det}")
+            read.refuse_changed(gt, det, dataset.options)
             for name, entry in made.items():
                 cache.add(folder, keys[name], entry)
         known |= made

@@ -201,6 +201,11 @@ def read_regular(path: Path, expected: str, size: int = -1) -> bytes:
         return file.read(size)
 
 
+def version(status: os.stat_result) -> tuple[int, int, int, int]:
+    """Return what changes with any change of a file, also if its times are restored then."""
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
+
+
 def stamps(paths: Iterable[Path]) -> dict[Path, tuple[int, int, int]]:
     """Return what distinguishes a file from a later one in its place; folders
     and what is not there are left out.

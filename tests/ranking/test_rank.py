@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+import fcntl
 import io
 import json
+import os
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -245,6 +248,63 @@ def test_evidence_of_an_input_that_changes_is_not_stored(
     assert not list(Path().glob("stored/*"))
 
 
+def test_evidence_of_an_input_that_changes_and_changes_back_is_not_stored(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, evaluated = Path("gt-one.txt"), measuring.evaluated
+    before, status = file.read_text(), file.stat()
+
+    def changed_and_back(*given: Any) -> Any:
+        file.write_text(before)
+        os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+        return evaluated(*given)
+
+    monkeypatch.setattr(measuring, "evaluated", changed_and_back)
+    arguments = ("gt-one.txt", "good-one.txt", "poor-one.txt", "--cache", "stored")
+    assert "gt-one.txt: changed while it was read" in run(*arguments, status=2).stderr
+    assert not list(Path().glob("stored/*"))
+
+
+def test_what_a_killed_ranking_was_writing_is_removed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("board.toml", "--protocol", "iou")
+    place = folder / ".evaltex-cache"
+    kept = sorted(place.iterdir())
+    (place / "notes").write_text("mine")
+    script = (
+        "import os, sys, numpy\n"
+        "from evaltex_cli.cli import main\n"
+        "numpy.savez = lambda file, **_: (file.write(b'half'), file.flush(), os.kill(os.getpid(), 9))\n"
+        "main(['rank', 'board.toml', '--protocol', 'evaltex'])\n"
+    )
+    killed = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True)
+    assert killed.returncode == -9, killed.stderr
+    (left,) = place.glob(".evaltex-new-*")
+    with left.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # as a ranking that is writing it
+        run("board.toml", "--protocol", "iou")
+        assert left.exists()
+    run("board.toml", "--protocol", "iou")
+    assert sorted(place.iterdir()) == sorted([*kept, place / "notes"])
+
+
+def test_evidence_that_somebody_removes_while_it_is_written_is_not_missed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = np.savez
+
+    def written_and_removed(file: Any, **arrays: Any) -> None:
+        written(file, **arrays)
+        Path(file.name if isinstance(file.name, str) else f"/proc/self/fd/{file.name}").resolve(
+            strict=True
+        ).unlink()
+
+    monkeypatch.setattr(np, "savez", written_and_removed)
+    run("board.toml", "--protocol", "iou")
+    assert not list((folder / ".evaltex-cache").iterdir())
+
+
 def test_a_folder_of_pictures_may_contain_the_cache(folder: Path, evaluations: list[str]) -> None:
     """What is stored there is none of the pictures."""
     Path("missing.png").symlink_to("nowhere.png")
@@ -258,6 +318,8 @@ def test_a_folder_of_pictures_may_contain_the_cache(folder: Path, evaluations: l
     Path("ranking.json").unlink()
     of_board()
     assert len(evaluations) == 6
+    refused = run("board.toml", "--cache", "stored", status=2)  # it would change the folder
+    assert "stored: is in ., an input of this command" in refused.stderr
 
 
 def test_a_board_is_ranked_the_same_in_any_order_and_by_any_number_of_jobs(folder: Path) -> None:

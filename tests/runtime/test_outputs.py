@@ -19,6 +19,7 @@ import pytest
 from command_line import invoke as run
 from forked import Server
 
+import evaltex_cli
 from evaltex_cli.cli import COMMANDS, EVALUATE, main
 from evaltex_cli.cli.options import FORMS as OUTPUT_FORMS
 from evaltex_cli.cli.paths import (
@@ -31,7 +32,7 @@ from evaltex_cli.cli.paths import (
 )
 from evaltex_cli.conversion.patches import Patch, write_patch
 from evaltex_cli.conversion.patching import identify
-from evaltex_cli.errors import FaultLog
+from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats import open_source
 
 GT = 'img_1\n100,200\n1,1,"a",f,10,20,30,40\nimg_2\n50,50\n1,1,"b",f,0,0,10,10\n'
@@ -519,6 +520,8 @@ def test_the_cache_of_a_ranking_is_in_no_input(here: Path) -> None:
         assert found.exit_code == 2
         assert "an input of this command" in found.stderr
     assert "an input of this command" in run("rank", "words/board.toml").stderr
+    with pytest.raises(InputError, match="an input of this command"):
+        evaltex_cli.rank("words/board.toml")
     assert (
         "gt.txt: is a file" in run("rank", "words", "found", "found2", "--cache", "gt.txt").stderr
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 import gzip
 import os
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from evaltex_cli.cli import main
 from evaltex_cli.errors import ChangedError, FaultLog, InputError
 from evaltex_cli.evaluation import inputs, mask_batches
 from evaltex_cli.formats import open_source
+from evaltex_cli.formats.files.entries import Entries, Entry
 
 IMAGES = 4
 VOC = "<annotation><size><width>50</width><height>50</height></size><object><name>a</name><bndbox><xmin>0</xmin><ymin>0</ymin><xmax>10</xmax><ymax>10</ymax></bndbox></object></annotation>"
@@ -232,6 +233,30 @@ def test_a_picture_inside_a_format_is_the_one_that_was_indexed(
     os.utime("seg.zip", ns=(0, 1))
     with pytest.raises(InputError, match="indexed"):
         source.labels(0)
+
+
+@pytest.mark.parametrize("kind", ["quad", "voc", "table"])
+def test_an_archive_has_the_digest_of_what_was_read_of_it(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It changes after its files were read, and before its SHA-256 is made."""
+    monkeypatch.chdir(tmp_path)
+    content = {"quad": "0,0,9,0,9,9,0,9,a\n", "voc": VOC, "table": "image,x0,y0,x1,y1\na,0,0,9,9\n"}
+    Path("gt").mkdir()
+    Path("gt", f"img_1.{ {'quad': 'txt', 'voc': 'xml', 'table': 'csv'}[kind] }").write_text(
+        content[kind]
+    )
+    packed(Path("gt.zip"), Path("gt"))
+    replace = written_over(Path("gt.zip"), Path("gt.zip").read_bytes())
+
+    def read_and_replaced(entries: Entries, chosen: Sequence[Entry]) -> Iterator[bytes]:
+        yield from read_many(entries, chosen)
+        replace()
+
+    read_many = Entries.read_many
+    monkeypatch.setattr(Entries, "read_many", read_and_replaced)
+    with pytest.raises(InputError, match=r"gt\.zip: changed while it was read"):
+        open_source(Path("gt.zip"), "gt", FaultLog(), kind)
 
 
 def test_an_error_of_a_changed_file_can_be_sent() -> None:

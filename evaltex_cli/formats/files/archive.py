@@ -8,7 +8,6 @@ headers within the limits keep the data within them too.
 
 from __future__ import annotations
 
-import os
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,6 +28,7 @@ from evaltex_cli.formats.files.listing import (
     stored_files,
     walk,
 )
+from evaltex_cli.runtime import input_files
 from evaltex_cli.runtime.input_files import GZIP_MAGIC, natural_key
 
 MAX_TOTAL_BYTES = 2 << 30
@@ -64,8 +64,8 @@ def state(path: Path) -> int:
         return held[1]
     try:
         if path.is_dir():
-            return hash(tuple((name, *_times(status)) for name, status in walk(path)))
-        return hash(_times(path.stat()))
+            return hash(tuple((name, *input_files.version(status)) for name, status in walk(path)))
+        return hash(input_files.version(path.stat()))
     except OSError as error:
         raise unreadable(str(path), error) from error
 
@@ -247,7 +247,3 @@ def _refuse_large(path: Path, listing: list[_Listed], limits: _Limits) -> None:
         raise InputError(
             f"{path}: {len(listing)} entries; at most {limits.entries} are read: divide it"
         )
-
-
-def _times(status: os.stat_result) -> tuple[int, int, int, int]:
-    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evaltex_cli.formats.files.entries import Entries, Entry, unreadable
+from evaltex_cli.runtime import input_files
 
 
 class Fingerprint:
@@ -22,6 +23,7 @@ class Fingerprint:
         self._entries = entries
         self._lines: list[bytes] = []
         self._checksums = array("I")
+        self._version = self._version_now()
 
     def add(self, entry: Entry, data: bytes) -> None:
         """Take the bytes of one entry."""
@@ -43,13 +45,29 @@ class Fingerprint:
         )
 
     def hexdigest(self) -> str:
-        """Return the SHA-256 as hexadecimal digits; raises `InputError` when
-        the archive cannot be read.
+        """Return the SHA-256 as hexadecimal digits.
+
+        Raises
+        ------
+        InputError
+            When the archive cannot be read, or has changed since its entries were.
         """
-        if not self._entries.is_zip and not self._entries.is_file:
+        if self._version is None:
             return hashlib.sha256(b"".join(sorted(self._lines))).hexdigest()
         try:
             with Path(self._entries.file).open("rb") as file:
-                return hashlib.file_digest(file, "sha256").hexdigest()
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise unreadable(self._entries.path, error) from error
+        if self._version_now() != self._version:
+            raise input_files.changed(self._entries.path)
+        return digest
+
+    def _version_now(self) -> tuple[int, ...] | None:
+        """The version of the archive or bare file; None for a folder."""
+        if not self._entries.is_zip and not self._entries.is_file:
+            return None
+        try:
+            return input_files.version(Path(self._entries.file).stat())
         except OSError as error:
             raise unreadable(self._entries.path, error) from error
