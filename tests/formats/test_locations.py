@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -249,6 +250,21 @@ def test_positions_in_json(value: Any, indent: int | None, mark: bool) -> None:
         )
         assert json.JSONDecoder().raw_decode(rest)[0] == inner
         assert found[*way, "???"] == found[way]
+
+
+def test_places_in_a_long_line_take_no_copy_of_it() -> None:
+    """A wide character makes each character of a copy four bytes; it would be one for each place,
+    too.
+    """
+    value = ["a" * 100 + "𝕏"] * 5_000
+    data = json.dumps(value, ensure_ascii=False).encode()
+    tracemalloc.start()
+    try:
+        found = json_scan.positions(data, [(k,) for k in range(0, len(value), 9)])
+        assert tracemalloc.get_traced_memory()[1] < 2 * len(data)
+    finally:
+        tracemalloc.stop()
+    assert all(at == (1, 2 + 105 * k) for (k,), at in found.items())
 
 
 def _ways(value: Any, here: tuple[Any, ...]) -> Any:

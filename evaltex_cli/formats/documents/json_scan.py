@@ -66,11 +66,13 @@ def positions(data: bytes, wanted: Collection[Steps]) -> dict[Steps, Position]:
     starts: dict[Steps, int] = {}
     _pass(memoryview(data), 0, ways, (), starts)
     places: dict[Steps, Position] = {}
-    line, line_start, last = 1, 0, 0
+    line, column, last = 1, 1, 0
     for steps, start in sorted(starts.items(), key=lambda item: item[1]):
-        line += data.count(b"\n", last, start)
-        line_start = data.rfind(b"\n", 0, start) + 1
-        places[steps] = Position(line, len(data[line_start:start].decode("utf-8", "replace")) + 1)
+        lines = data.count(b"\n", last, start)
+        if lines:
+            line, column, last = line + lines, 1, data.rindex(b"\n", last, start) + 1
+        column += len(data[last:start].decode("utf-8", "replace"))
+        places[steps] = Position(line, column)
         last = start
     return {
         steps: next(places[steps[:k]] for k in range(len(steps), -1, -1) if steps[:k] in places)
