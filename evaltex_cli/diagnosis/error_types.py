@@ -158,11 +158,18 @@ def _homes(gt: Ints, det: Ints, iou: Floats, order: Ints, detections: int) -> In
     while len(queue):
         # The queue is sorted, the best first: where each object, and each detection, comes first in
         # it.
-        of_gt, of_det = (np.unique(side[queue], return_index=True)[1] for side in (gt, det))
-        settled = queue[np.intersect1d(of_gt, of_det)]
+        of_gt, of_det = (_first_of_each(side[queue]) for side in (gt, det))
+        settled = queue[np.intersect1d(of_gt, of_det, assume_unique=True)]
         home[det[settled]] = gt[settled]
         queue = queue[~np.isin(gt[queue], gt[settled]) & ~np.isin(det[queue], det[settled])]
-    first = order[np.unique(det[order], return_index=True)[1]]
+    first = order[_first_of_each(det[order])]
     first = first[home[det[first]] < 0]
     home[det[first]] = gt[first]
     return home
+
+
+def _first_of_each(members: Ints) -> Ints:
+    """Return the first place of each member; `np.unique` would import `numpy.ma` for it."""
+    order = np.argsort(members, kind="stable")
+    first: Ints = order[np.diff(members[order], prepend=-1) != 0]
+    return first

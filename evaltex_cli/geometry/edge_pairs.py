@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from evaltex_cli.geometry.edge_terms import LEAST_WIDTH, Side, drawn, exact_sum, exact_terms, terms
 from evaltex_cli.geometry.edges import Edges
-from evaltex_cli.records import Bools, Floats, Ints, blocks, stretches
+from evaltex_cli.records import Floats, Ints, blocks, stretches
 
 EXACT = 5e-13
 """Greatest error of an area, as a share of it; where it may be larger, 32 digits are used."""
@@ -71,16 +71,20 @@ class PolygonPairs(NamedTuple):
         return PolygonPairs(a, i[which], b, j[which], origin[which], negligible[which])
 
 
-def intersection_area(pairs: PolygonPairs) -> Floats:
+def intersection_area(pairs: PolygonPairs, is_exact: bool = True) -> Floats:
     """(p,) areas of the intersections of pairs.
 
     Each depends on its own two shapes only, and its error is below `EXACT` of it, unless more than
-    a million of the edges of the two have some x in common.
+    a million of the edges of the two have some x in common; or, if they need not be exact, the area
+    is beyond doubt not negligible.
     """
-    result, is_doubtful = np.zeros(len(pairs.i)), np.zeros(len(pairs.i), dtype=bool)
+    result, error = np.zeros((2, len(pairs.i)))
     for some, sizes in _blocks(pairs):
         measured = _large_area if sizes[0] * sizes[1] > _MANY else _areas
-        result[some], is_doubtful[some] = measured(pairs.some(some), sizes)
+        result[some], error[some] = measured(pairs.some(some), sizes)
+    is_doubtful = (error > EXACT * result) & (result + error > pairs.negligible)
+    if not is_exact:
+        is_doubtful &= result - error <= pairs.negligible
     # All of them together, as they are few in each block.
     doubtful = np.flatnonzero(is_doubtful)
     for some, sizes in _blocks(pairs.some(doubtful)):
@@ -158,8 +162,8 @@ def _side(edges: Edges, index: Ints, size: int, origin: Floats) -> Side:
     return drawn([row.take(edge) for row in edges.ends], is_there, origin)
 
 
-def _areas(pairs: PolygonPairs, sizes: tuple[int, int]) -> tuple[Floats, Bools]:
-    """Areas of pairs whose shapes have at most so many edges, and which may be too inexact."""
+def _areas(pairs: PolygonPairs, sizes: tuple[int, int]) -> tuple[Floats, Floats]:
+    """Areas of pairs whose shapes have at most so many edges, and bounds of their errors."""
     count = len(pairs.i)
     a = _side(pairs.a, pairs.i, sizes[0], pairs.origin)
     b = _side(pairs.b, pairs.j, sizes[1], pairs.origin)
@@ -169,16 +173,7 @@ def _areas(pairs: PolygonPairs, sizes: tuple[int, int]) -> tuple[Floats, Bools]:
         np.bincount(p % count, weights=values, minlength=count).astype(np.float64)
         for values in (term, width)
     )
-    return _judged(total, widths, np.maximum(a.extent, b.extent), pairs.negligible)
-
-
-def _judged(
-    total: Floats, widths: Floats, extent: Floats, negligible: Floats
-) -> tuple[Floats, Bools]:
-    """Areas from the sums of the terms of pairs, and which may be too inexact."""
-    area = np.abs(total) / 2
-    error = _ROUNDING * widths * extent
-    return area, (error > EXACT * area) & (area + error > negligible)
+    return np.abs(total) / 2, _ROUNDING * widths * np.maximum(a.extent, b.extent)
 
 
 def _exact_areas(pairs: PolygonPairs, sizes: tuple[int, int]) -> Floats:
@@ -247,8 +242,10 @@ class _Large(NamedTuple):
         )
 
 
-def _large_area(pairs: PolygonPairs, sizes: tuple[int, int]) -> tuple[Floats, Bools]:
-    """The same as `_areas`, for one pair of many edges."""
+def _large_area(pairs: PolygonPairs, sizes: tuple[int, int]) -> tuple[Floats, Floats]:
+    """The same as `_areas`, for one pair of many edges; without an error if it takes too long to be
+    more exact.
+    """
     large = _Large.of(pairs)
     total, width_of_all, met = 0.0, 0.0, 0
     for p, q in _meetings_of_one(large):
@@ -260,9 +257,8 @@ def _large_area(pairs: PolygonPairs, sizes: tuple[int, int]) -> tuple[Floats, Bo
         total += fsum(term.tolist())
         width_of_all += float(width.sum())
         met += len(p)
-    sums = np.array([total]), np.array([width_of_all])
-    area, doubtful = _judged(*sums, np.array([large.extent()]), pairs.negligible)
-    return area, doubtful & (met <= _MOST_EXACT)
+    error = _ROUNDING * width_of_all * large.extent() if met <= _MOST_EXACT else 0.0
+    return np.array([abs(total) / 2]), np.array([error])
 
 
 def _exact_large_area(pairs: PolygonPairs, sizes: tuple[int, int]) -> Floats:

@@ -14,7 +14,7 @@ import numpy as np
 from evaltex_cli.geometry import edges as edge_columns
 from evaltex_cli.geometry.edges import Edges
 from evaltex_cli.geometry.intervals import covered, covered_length
-from evaltex_cli.records import Floats, Ints, blocks, expanded, stretches
+from evaltex_cli.records import Floats, Ints, blocks, distinct, expanded, stretches
 
 _BLOCK = 1 << 17
 """Pairs of edges that are looked at together, or those of one group."""
@@ -65,7 +65,8 @@ def _areas(pieces: Pieces) -> Floats:
     # The shapes of each group, each once.
     count = len(table.offsets) - 1
     key = np.concatenate([group * count + i, group * count + j])
-    member, rank = np.unique(key, return_inverse=True)
+    member = distinct(key)
+    rank = np.searchsorted(member, key)
     member_group, shape = np.divmod(member, count)
     edges = _Edges.of(table, shape, member_group, origin)
     strips = _strips(edges, member_group)

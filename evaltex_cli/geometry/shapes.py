@@ -230,6 +230,15 @@ def pair_area(a: Shapes, i: Ints, b: Shapes, j: Ints) -> Floats:
     """(p,) areas of the intersections of ``a[i[k]]`` and ``b[j[k]]``; 0 where
     rounding may have made them.
     """
+    return _pair_area(a, i, b, j, is_exact=True)
+
+
+def meet(a: Shapes, i: Ints, b: Shapes, j: Ints) -> Bools:
+    """(p,) whether `pair_area` is above 0, which takes fewer digits."""
+    return _pair_area(a, i, b, j, is_exact=False) > 0
+
+
+def _pair_area(a: Shapes, i: Ints, b: Shapes, j: Ints, is_exact: bool) -> Floats:
     a_boxes, b_boxes = a.boxes[i], b.boxes[j]
     common = box_geometry.intersection(a_boxes, b_boxes)
     result = box_geometry.area(common)
@@ -241,7 +250,7 @@ def pair_area(a: Shapes, i: Ints, b: Shapes, j: Ints) -> Floats:
         one, other = polygons_of(a), polygons_of(b)
         sides = one.edges, i[which], other.edges, j[which]
         measured = geometry.edge_pairs.PolygonPairs(*sides, common[which, :2], negligible)
-        shared = geometry.edge_pairs.intersection_area(measured)
+        shared = geometry.edge_pairs.intersection_area(measured, is_exact)
         smaller = np.minimum(one.area[i[which]], other.area[j[which]])
         inside = np.abs(shared - smaller) <= geometry.edge_pairs.WHOLE * smaller
         result[which] = np.where(inside, smaller, np.minimum(shared, smaller))
@@ -289,10 +298,10 @@ def _together(group: Ints, pieces: Floats, pairs: Pairs[Shapes], groups: int) ->
     near = np.flatnonzero(box_geometry.area(boxes) > 0)
     one, other = one[near], other[near]
     for side, index in ((a, i), (b, j)):
-        meet = index[one] == index[other]
-        asked = np.flatnonzero(~meet)
-        meet[asked] = pair_area(side, index[one[asked]], side, index[other[asked]]) > 0
-        one, other = one[meet], other[meet]
+        is_common = index[one] == index[other]
+        asked = np.flatnonzero(~is_common)
+        is_common[asked] = meet(side, index[one[asked]], side, index[other[asked]])
+        one, other = one[is_common], other[is_common]
     result[group[one]] = True
     return result
 

@@ -25,7 +25,9 @@ DECIMALS = 5
 _CODE = {name: code for code, name in enumerate(MATCH_TYPES)}
 Parts: TypeAlias = tuple[str, str | None, Sequence[Sequence[str]]]
 """An image's objects, its size and its matches, as `image` takes them."""
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")
+)
 
 
 def text(value: Any) -> str:

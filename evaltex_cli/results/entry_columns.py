@@ -15,7 +15,7 @@ from evaltex_cli.evaluation.tally import BatchImages
 from evaltex_cli.protocols.matches import MATCH_TYPES, SideMatches
 from evaltex_cli.records import Floats, Ints, Objects
 
-_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
+_ENCODER = json.JSONEncoder(check_circular=False, allow_nan=False, separators=(",", ":"))
 
 
 class EntryColumns(NamedTuple):

@@ -84,14 +84,15 @@ def replicates(
     images = len(rows.names)
     order = sorted(range(images), key=rows.names.__getitem__)
     tally = rows.tally.each(lambda column: column[order])
+    evidence = _Evidence.of(tally)
     everything = np.ones((1, images))
     (of_all,), (of_doubled,), (of_none,) = (
-        [_scalars(scores(sums)) for sums in _sums(tally, weight * everything)]
+        [_scalars(scores(sums)) for sums in evidence.sums(weight * everything)]
         for weight in (1, 2, 0)
     )
     counts = {name for name, value in of_all.items() if value and of_doubled[name] == 2 * value}
     drawn: dict[str, list[float]] = {name: [] for name in of_all}
-    subsets = _drawn(tally, images, resamples, seed)
+    subsets = _drawn(evidence, images, resamples, seed)
     for sums, factor in tracked(subsets, "resampling", "resamples", _count(images, resamples)):
         for name, value in _scalars(scores(sums)).items():
             drawn[name].append(
@@ -106,11 +107,13 @@ def replicates(
     )
 
 
-def _drawn(tally: Tally, images: int, resamples: int, seed: int) -> Iterator[tuple[Tally, float]]:
+def _drawn(
+    evidence: _Evidence, images: int, resamples: int, seed: int
+) -> Iterator[tuple[Tally, float]]:
     """Yield the sums of each subset, and by what its counts are scaled."""
     for weights in _subsets(images, resamples, seed):
         scale = images / np.maximum(weights.sum(axis=1), 1)
-        yield from zip(_sums(tally, weights), scale.tolist(), strict=True)
+        yield from zip(evidence.sums(weights), scale.tolist(), strict=True)
 
 
 def _is_exact(images: int, resamples: int) -> bool:
@@ -144,22 +147,33 @@ def _subsets(images: int, resamples: int, seed: int) -> Iterator[Floats]:
         yield bits.astype(np.float64)
 
 
-def _sums(tally: Tally, weights: Floats) -> Iterator[Tally]:
-    """Sum the evidence by each row of weights, which are whole numbers."""
-    columns = [
-        column.reshape(len(column), math.prod(column.shape[1:]))
-        for column in tally.as_dict().values()
-    ]
-    # (subsets, images) times (images, numbers of all fields): one product sums all subsets.
-    sums = weights @ np.concatenate(columns, axis=1, dtype=np.float64)
-    ends = np.cumsum([column.shape[1] for column in columns])
-    parts = iter(np.split(sums, ends[:-1], axis=1))
+class _Evidence(NamedTuple):
+    """Evidence of images, and the numbers of all its fields as one matrix."""
 
-    def summed(column: NDArray[Any]) -> NDArray[Any]:
-        part = next(parts).reshape(len(weights), *column.shape[1:])
-        return part if column.dtype.kind == "f" else np.rint(part).astype(np.int64)
+    tally: Tally
+    numbers: Floats
+    """(images, numbers) float64."""
 
-    return tally.each(summed).rows()
+    @classmethod
+    def of(cls, tally: Tally) -> _Evidence:
+        columns = [
+            column.reshape(len(column), math.prod(column.shape[1:]))
+            for column in tally.as_dict().values()
+        ]
+        return cls(tally, np.concatenate(columns, axis=1, dtype=np.float64))
+
+    def sums(self, weights: Floats) -> Iterator[Tally]:
+        """Sum by each row of weights, which are whole numbers."""
+        # (subsets, images) times (images, numbers): one product sums all subsets.
+        sums = weights @ self.numbers
+        counts = [math.prod(column.shape[1:]) for column in self.tally.as_dict().values()]
+        parts = iter(np.split(sums, np.cumsum(counts)[:-1], axis=1))
+
+        def summed(column: NDArray[Any]) -> NDArray[Any]:
+            part = next(parts).reshape(len(weights), *column.shape[1:])
+            return part if column.dtype.kind == "f" else np.rint(part).astype(np.int64)
+
+        return self.tally.each(summed).rows()
 
 
 def _scalars(scores: Scores) -> dict[str, float | None]:

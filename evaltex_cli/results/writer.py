@@ -30,7 +30,10 @@ from evaltex_cli.version import __version__
 ImageFiles: TypeAlias = tuple[str, Sequence[tuple[str, str]]]
 """Elements of ``images`` in the JSON, a line each; names and texts of files still to be written."""
 IMAGE_SUFFIX = ".txt"
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")
+)
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
 _MEMBERS = tuple(field.name for field in fields(ImageResult))
 
 
@@ -165,8 +168,13 @@ def write_images(folder: Path, texts: Iterable[tuple[str, str]]) -> None:
         if parent not in made:
             os.makedirs(parent, exist_ok=True)  # noqa: PTH103
             made.add(parent)
-        with open(path, "wb") as file:  # noqa: PTH123
-            file.write(text.encode("utf-8"))
+        content = text.encode("utf-8")
+        file = os.open(path, _NEW_FILE, 0o666)  # a file object takes as long again
+        try:
+            while content:
+                content = content[os.write(file, content) :]
+        finally:
+            os.close(file)
 
 
 class ResultWriter:

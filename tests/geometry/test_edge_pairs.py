@@ -140,6 +140,30 @@ def test_nearly_vertical_edges_are_exact(width: float) -> None:
     assert_exact(shapely.Polygon(ring), shapely.Polygon([(-1, 1), (5, 1.5), (5, 6), (-1, 7)]))
 
 
+@settings(deadline=None, derandomize=True, max_examples=20)
+@given(st.integers(0, 2**32))
+def test_what_meets_has_an_area_in_common(seed: int) -> None:
+    """Whatever decides: of needles, of rings from 1e-6 to 1e9, of those that differ in the last
+    bits only, and of neighbours along a side.
+    """
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(20):
+        ring = hostile_ring(rng)
+        side = np.stack([ring[1], ring[0], 2 * ring[0] - ring[2]])
+        found += [(ring, hostile_partner(rng, ring)), (ring, side)]
+    pairs = [tuple(map(shapely.Polygon, both)) for both in found]
+    valid_pairs = [both for both in pairs if all(shape.is_valid for shape in both)]
+    a, b = (
+        shapes.from_geometries(shapely.bounds(side), np.array(side, dtype=object))
+        for side in zip(*valid_pairs, strict=True)
+    )
+    rows = np.arange(len(valid_pairs))
+    assert shapes.meet(a, rows, b, rows).tolist() == (
+        (shapes.pair_area(a, rows, b, rows) > 0).tolist()
+    )
+
+
 def test_what_is_inside_has_its_own_area() -> None:
     """To the last bit, so that a perfect detection is perfect."""
     ring = star(12, 4) + 1000.1
