@@ -90,6 +90,8 @@ def _parses(parse: Callable[[str], object]) -> Callable[[Any], bool]:
 
 def _shown(value: Any) -> str:
     """A value of the file as a message shows it."""
+    if isinstance(value, bool):
+        return str(value).lower()
     return quote(value) if isinstance(value, str) else quote(str(value))[1:-1]
 
 
@@ -105,7 +107,7 @@ _TOP: Fields = {
     ),
     "level": (lambda value: _is_share(value) and 0 < value < 1, "a number between 0 and 1"),
     "resamples": (lambda value: _is_whole(value, 1), "a whole number above 0"),
-    "seed": (lambda value: _is_whole(value, 0), "a whole number"),
+    "seed": (lambda value: _is_whole(value, 0), "a whole number from 0 on"),
     "correction": _one_of(CORRECTIONS),
     "pooled": _FLAG,
     "allow_missing": _FLAG,

@@ -367,6 +367,8 @@ def test_fractions_of_the_page(tmp_path: Path, name: str) -> None:
         for one in validate(tmp_path / "unsized", path, images=tmp_path / "pictures").problems
         if one.level == "error"
     ]
+    assert not validate(path).passed
+    assert validate(path, images=tmp_path / "pictures").passed
 
 
 def test_pages_of_textract_are_images(tmp_path: Path) -> None:

@@ -425,6 +425,7 @@ def test_the_page(folder: Path) -> None:
     page.feed(text)
     assert page.open == []
     assert page.links == ["a%20report.html"] * 2
+    assert ["<h2>Over all data sets</h2>" in text, "<h2>Warnings</h2>" in text] == [True, False]
     assert "<script" not in text
     assert "http" not in text.replace("http-equiv", "")
     run("board.toml", "--report", "page.html")
