@@ -196,6 +196,7 @@ def test_a_run_imports_nothing_it_does_not_need(tmp_path: Path) -> None:
             "conversion",
             "formats.files.archive",
             "cli.compare",
+            "runtime.worker_server",
         )
     }
     words = PACKAGE.parent / "examples" / "words"
@@ -249,8 +250,9 @@ def test_workers_are_started_before_numpy_is_imported(tmp_path: Path) -> None:
     words = PACKAGE.parent / "examples" / "words"
     arguments = [str(words / "gt.txt"), str(words / "det.txt"), str(tmp_path / "res"), "--jobs=2"]
     code = (
-        "import sys; from evaltex_cli.cli import main; from evaltex_cli.runtime import workers\n"
-        "workers.prepare = lambda modules: sys.exit('numpy' in sys.modules)\n"
+        "import sys; from evaltex_cli.cli import main\n"
+        "from evaltex_cli.runtime import worker_server\n"
+        "worker_server.prepare = lambda modules, **_: sys.exit('numpy' in sys.modules)\n"
         f"main({arguments!r}, prog_name='evaltex')\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=PACKAGE.parent)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,9 +33,10 @@ class Work(NamedTuple):
     def prepare(self, *modules: str) -> None:
         """Have processes started that will find these modules imported."""
         if self.cluster is None and (self.jobs or cores()) > 1:
-            from evaltex_cli.runtime import workers
+            from evaltex_cli.runtime import worker_server
 
-            workers.prepare(modules)
+            with suppress(OSError):  # reported when workers are needed
+                worker_server.prepare(modules, may_copy=True)
 
     @contextmanager
     def workers(self, *paths: Path | None) -> Iterator[OrderedMap]:

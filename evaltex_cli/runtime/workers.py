@@ -11,22 +11,15 @@ and before Python 3.14 none can be ended while it works.)
 
 from __future__ import annotations
 
-import fcntl
-import multiprocessing
 import os
 import pickle
-import shutil
 import signal
-import tempfile
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from multiprocessing import forkserver, resource_tracker
-from multiprocessing.util import get_temp_dir
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evaltex_cli.errors import InputError
 from evaltex_cli.runtime import (
@@ -37,23 +30,9 @@ from evaltex_cli.runtime import (
     Item,
     OrderedMap,
     Result,
-    collect_rarely,
-    keep_freed_memory,
-    signals,
+    worker_server,
 )
-
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-    from multiprocessing.process import BaseProcess
-
-_IMPORTED = ("multiprocessing.connection", "multiprocessing.popen_forkserver", "runpy")
-_END = b""
-LONGEST_PATH = 60
-"""Bytes; systems allow about a hundred for the name of a socket, of which Python adds thirty."""
-_FOLDER_LOCK = "evaltex.lock"
-_locked_here: dict[str, int] = {}
-"""The folder of this process, and its open lock file: to close it would give up the lock."""
-
+from evaltex_cli.runtime.worker_server import Worker
 
 # Threads ------------------------------------------------------------------------------------------
 
@@ -85,20 +64,13 @@ def in_threads(function: Callable[[Item], Result], items: Iterable[Item], /) -> 
 # Processes ----------------------------------------------------------------------------------------
 
 
-def prepare(modules: Sequence[str]) -> None:
-    """Import modules for the workers that `processes` will start, while this
-    process does something else.
-    """
-    forkserver.set_forkserver_preload([*_IMPORTED, *modules])
-    _start_servers()
-
-
 @contextmanager
 def processes(jobs: int) -> Iterator[OrderedMap]:
     """Give an `OrderedMap` over so many worker processes; none of them is
     left when the block ends, however it does.
     """
-    _start_servers()
+    with _starting():
+        worker_server.prepare()
     workers = _Workers(jobs)
     try:
         yield workers.ordered_map
@@ -113,8 +85,8 @@ class _Workers:
 
     def __init__(self, jobs: int) -> None:
         self._threads, self._ahead = ThreadPoolExecutor(jobs), AHEAD * jobs
-        self._processes: list[BaseProcess] = []
-        self._idle: list[Connection] = []
+        self._alive: list[Worker] = []
+        self._idle: list[Worker] = []
         self._start_lock, self._is_ended = threading.Lock(), False
         with suppress(RuntimeError):  # `ordered_map` reports it
             for _ in range(jobs):  # they start while this process does something else
@@ -145,14 +117,16 @@ class _Workers:
         """
         with self._start_lock:
             self._is_ended = True
-        for process in self._processes if at_once else ():
-            process.kill()
+        for worker in self._alive if at_once else ():
+            with suppress(ProcessLookupError):
+                os.kill(worker.pid, signal.SIGKILL)
         self._threads.shutdown(wait=True, cancel_futures=True)
-        for pipe in self._idle:
+        for worker in self._idle:
             with suppress(OSError):
-                pipe.send_bytes(_END)
-        for process in self._processes:
-            process.join()
+                worker_server.send(worker.pipe, worker_server.END)
+        for worker in self._idle:
+            with worker.pipe, suppress(EOFError, OSError):
+                worker_server.receive(worker.pipe)  # it has ended
 
     def _call(self, function: Callable[[Item], Result], item: Item) -> Result:
         """Have a worker call the function; again, if it dies or its machine fails."""
@@ -168,44 +142,26 @@ class _Workers:
     def _ask(self, task: bytes) -> tuple[Exception | None, Any]:
         """Return what the function raised and returned in a worker; see `_answer`."""
         try:
-            pipe = self._idle.pop()
+            worker = self._idle.pop()
         except IndexError:
-            pipe = self._start()
+            worker = self._start()
         try:
-            pipe.send_bytes(task)
-            answer: tuple[Exception | None, Any] = pickle.loads(pipe.recv_bytes())
+            worker_server.send(worker.pipe, task)
+            answer: tuple[Exception | None, Any] = pickle.loads(worker_server.receive(worker.pipe))
         except (EOFError, OSError):
-            pipe.close()
+            self._alive.remove(worker)
+            worker.pipe.close()
             return OSError("a worker died"), None
-        self._idle.append(pipe)
+        self._idle.append(worker)
         return answer
 
-    def _start(self) -> Connection:
-        """Start a worker and return the pipe to it."""
-        context = multiprocessing.get_context("forkserver")
+    def _start(self) -> Worker:
         with self._start_lock, _starting():
             if self._is_ended:
                 raise RuntimeError("the run is ending")
-            ours, theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(theirs,), daemon=True)
-            process.start()
-            self._processes.append(process)
-            theirs.close()  # so that the pipe ends with the worker
-            return ours
-
-
-def _start_servers() -> None:
-    """Start the two processes that start workers, with signals blocked: a
-    terminal's would end them before workers.
-    """
-    with _starting(), _silent_children():
-        for start in (
-            hold_temporary_folder,
-            resource_tracker.ensure_running,
-            forkserver.ensure_running,
-        ):
-            with signals.blocked():  # once for each: the second unblocks them
-                start()
+            worker = worker_server.start()
+            self._alive.append(worker)
+            return worker
 
 
 @contextmanager
@@ -217,118 +173,5 @@ def _starting() -> Iterator[None]:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise InputError(
             f"workers cannot be started ({reason}); run without --jobs, or see to the limits of"
-            " processes, open files and memory (ulimit -a) and to TMPDIR"
+            " processes, open files and memory (ulimit -a)"
         ) from error
-
-
-@contextmanager
-def _silent_children() -> Iterator[None]:
-    """Start processes, and through them their children, without standard
-    error: this process reports why they die.
-    """
-    if os.environ.get("EVALTEX_DEBUG"):
-        yield
-        return
-    before, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        os.dup2(before, 2)
-        os.close(before)
-        os.close(nowhere)
-
-
-def _serve(pipe: Connection) -> None:
-    """Do what comes through a pipe, in a worker; leave a terminal's signals
-    to the parent, and end with it.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, signals.ENDING)
-    collect_rarely()
-    keep_freed_memory()
-    guard = threading.Thread(target=_end_with_parent, daemon=True)
-    guard.start()
-    try:
-        while (task := pipe.recv_bytes()) != _END:
-            pipe.send_bytes(_answer(task))
-    except (EOFError, OSError):  # the parent is dying
-        guard.join()
-
-
-def _answer(task: bytes) -> bytes:
-    """Return what a function has raised and returned, pickled: None is the one or the other."""
-    try:
-        function, item = pickle.loads(task)
-        return pickle.dumps((None, function(item)), pickle.HIGHEST_PROTOCOL)
-    except Exception as error:
-        return pickle.dumps((error, None))
-
-
-def _end_with_parent() -> None:
-    if parent := multiprocessing.parent_process():
-        parent.join()
-        remove_temporary_folder()
-        os._exit(1)
-
-
-# The temporary folder -----------------------------------------------------------------------------
-#
-# Processes meet in it. multiprocessing makes it (pymp-* in TMPDIR) and removes it when its process
-# ends. If that is killed, a worker removes the folder, or the next run does. A file in the folder
-# that is locked as long as its process lives shows which of these folders are still in use.
-
-
-def hold_temporary_folder() -> None:
-    """Make the folder of this process and lock it, if that has not been done;
-    remove those that killed runs left.
-    """
-    configured = tempfile.gettempdir()
-    try:
-        if len(os.fsencode(configured)) > LONGEST_PATH:
-            tempfile.tempdir = "/tmp"
-        folder = get_temp_dir()
-    finally:
-        tempfile.tempdir = configured
-    if folder in _locked_here:
-        return
-    with suppress(OSError):  # where there are no locks, nothing is removed
-        for stale in _stale_folders(Path(folder).parent):
-            _remove_folder(stale)
-        lock = os.open(
-            f"{folder}/{_FOLDER_LOCK}.new", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600
-        )
-        _locked_here[folder] = lock
-        fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.replace(f"{folder}/{_FOLDER_LOCK}.new", f"{folder}/{_FOLDER_LOCK}")  # noqa: PTH105
-
-
-def remove_temporary_folder() -> None:
-    """Remove the folder of the process that started this one; to be called
-    when that process has been killed.
-    """
-    _remove_folder(Path(get_temp_dir()))
-
-
-def _stale_folders(place: Path) -> Iterator[Path]:
-    """Yield the folders of this user that no process has locked."""
-    for folder in place.glob("pymp-*"):
-        if str(folder) in _locked_here:
-            continue
-        with suppress(OSError):
-            if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
-                continue
-            lock = os.open(
-                folder / _FOLDER_LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-            )
-            try:
-                fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                yield folder
-            finally:
-                os.close(lock)
-
-
-def _remove_folder(folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)

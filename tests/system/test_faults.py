@@ -16,7 +16,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import zipfile
 from collections.abc import Callable, Iterator
@@ -181,54 +180,6 @@ def test_workers_end_with_the_run_that_is_killed() -> None:
         for _ in range(10 * HANG_SECONDS):
             os.killpg(process.pid, 0)
             time.sleep(0.1)
-
-
-@pytest.fixture
-def short_folder() -> Iterator[Path]:
-    """A folder with a path that is short enough for a socket's name."""
-    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
-        yield Path(folder)
-
-
-@pytest.mark.parametrize("kill", [os.kill, os.killpg], ids=["the run", "its workers too"])
-def test_a_run_that_is_killed_leaves_no_temporary_folder_for_ever(
-    kill: Callable[[int, int], None], short_folder: Path
-) -> None:
-    """A worker removes it, or else the next run; not the one of a run that is under way."""
-    temporary = short_folder
-    (temporary / "pymp-of-others").mkdir()
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "COLUMNS": "1000",
-        "TMPDIR": str(temporary),
-    }
-    length = seconds_of_a_run("--jobs", "2")
-
-    def folders() -> list[Path]:
-        return [path for path in temporary.iterdir() if path.name != "pymp-of-others"]
-
-    for moment in (0.5, 0.8):
-        process = new_run("--jobs", "2", before=["env", f"TMPDIR={temporary}"])
-        while not folders():
-            assert process.poll() is None, process.communicate()
-            time.sleep(0.001)
-        time.sleep(moment * length)
-        kill(process.pid, signal.SIGKILL)
-        process.communicate(timeout=HANG_SECONDS)
-    holder = subprocess.Popen(
-        [sys.executable, "-c", "from evaltex_cli.runtime import workers\n"
-         "workers.hold_temporary_folder(); print(1); input()"],
-        env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-    )  # fmt: skip
-    assert holder.stdout is not None
-    holder.stdout.readline()
-    assert finish(new_run("--jobs", "2", before=["env", f"TMPDIR={temporary}"]))[0] == 0
-    assert len(folders()) == 1
-    assert [path.name for path in folders()[0].iterdir()] == ["evaltex.lock"]
-    holder.communicate(b"\n")
-    assert not folders()
-    assert (temporary / "pymp-of-others").exists()
 
 
 KILLED_AT_A_STEP = """
@@ -815,7 +766,7 @@ def test_a_device_without_end_is_not_read(arguments: list[str]) -> None:
 
 
 ENDED_AT_EXIT = """
-import atexit, multiprocessing.util, os, signal, sys
+import atexit, os, signal, sys
 from evaltex_cli.__main__ import run
 if __name__ == "__main__":
     atexit.register(os.kill, os.getpid(), int(sys.argv.pop(1)))
