@@ -26,7 +26,7 @@ MOST_UNPACKED = 200
 times its size is made to fill disks.
 """
 _BLOCK_BYTES = 1 << 20
-_DIGITS = re.compile(r"([0-9]+)")
+_DIGITS = re.compile(r"[0-9]+")
 
 
 def files_of(path: Path) -> list[Path]:
@@ -154,15 +154,17 @@ def _remove(name: str, process: int) -> None:
             Path(name).unlink()
 
 
-def natural_key(name: str) -> list[str | tuple[int, str]]:
+def natural_key(name: str) -> str:
     """Return what sorts a name by its text and numbers in turn; numbers
     compare by value, however long.
     """
-    parts: list[str | tuple[int, str]] = list(_DIGITS.split(name))
-    for k in range(1, len(parts), 2):
-        digits = str(parts[k]).lstrip("0")
-        parts[k] = (len(digits), digits)
-    return parts
+    return _DIGITS.sub(_by_value, name)
+
+
+def _by_value(number: re.Match[str]) -> str:
+    """What sorts before all text, and by how many digits a number has before it does by them."""
+    digits = number[0].lstrip("0")
+    return f"\0{chr(len(digits))}{digits}"
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ import gzip
 import hashlib
 import os
 import random
+import re
 import struct
 import tracemalloc
 import zipfile
@@ -458,3 +459,32 @@ def test_an_offset_that_older_versions_of_zipfile_seek_unchecked_is_reported(
         InputError, match=r"a\.zip: the archive is damaged \(.*\); pack or download it again"
     ):
         stored_files(tmp_path / "a.zip")
+
+
+@given(st.lists(st.text(st.sampled_from("ab019_é "), max_size=6), max_size=8))
+def test_numbers_compare_by_value_whatever_is_around_them(names: list[str]) -> None:
+    def plain(name: str) -> list[object]:
+        parts = re.split("([0-9]+)", name)
+        return [
+            (len(part.lstrip("0")), part.lstrip("0")) if k % 2 else part
+            for k, part in enumerate(parts)
+        ]
+
+    assert sorted(names, key=natural_key) == sorted(names, key=plain)
+
+
+def test_an_entry_of_a_listing_takes_little_memory(tmp_path: Path) -> None:
+    """Also while the archive's directory is read and sorted: 512 bytes, and its name, of which there
+    are two here at times.
+    """
+    count = 3_000
+    with zipfile.ZipFile(tmp_path / "many.zip", "w") as packed:
+        for k in range(count):
+            packed.writestr(zipfile.ZipInfo(f"{k:x}.txt"), b"")
+    tracemalloc.start()
+    try:
+        assert len(archive.open_entries(tmp_path / "many.zip").entries) == count
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak <= 570 * count, peak / count

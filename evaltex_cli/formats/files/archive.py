@@ -149,6 +149,7 @@ def _entries(path: Path, absolute: Path, suffix: str, limits: _Limits, state: in
         Entry(name, image, size, stored)
         for (name, size, stored), image in zip(chosen, images, strict=True)
     ]
+    del listing, chosen, images  # while it is sorted, a key for each entry is in memory
     entries.sort(key=lambda entry: (natural_key(entry.image), entry.image, entry.name))
     return Entries(
         str(path),
