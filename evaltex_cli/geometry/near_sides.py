@@ -19,9 +19,11 @@ MOST_NEAR = 400_000_000
 MOST_CROSSING = 1_000_000
 """Most such pairs of rings that cross themselves, or whose sides, moved by a margin, may: GEOS
 takes some ten seconds for as many crossings."""
-MOST_MOVED = 100_000
-"""Most vertices of a ring whose sides GEOS moves, which takes 500 bytes for each; and most pairs of
-moved sides that may cross, of which each takes 1 kB."""
+FEW_MOVED = 300
+"""Rings of no more vertices never take much memory when their sides are moved."""
+MOST_MOVED = 90_000
+"""Most vertices of a ring whose sides GEOS moves, which takes 500 bytes for each; a pair of moved
+sides that may cross takes up to 1 kB, and counts as two."""
 _SAMPLE = 256
 _BLOCK = 1 << 14
 """Sides that are compared with the sample at once."""
@@ -40,7 +42,7 @@ def near_pairs(ring: Floats) -> float:
     float
         From a sample of the sides, always the same; 0 for few vertices.
     """
-    return _touching(_without_repeats(ring), _sides)
+    return _touching(_without_repeats(ring), _sides) if len(ring) > MANY_VERTICES else 0.0
 
 
 def moved_pairs(ring: Floats, margin: float) -> float:
@@ -60,15 +62,15 @@ def moved_pairs(ring: Floats, margin: float) -> float:
     float
         As of `near_pairs`, without each side and its two neighbours.
     """
+    if len(ring) <= FEW_MOVED:
+        return 0.0
     ring = _without_repeats(ring)
     turned = margin * np.sign(signed_area(of_rings(ring, np.array([0, len(ring)]))))[0]
     return max(_touching(ring, partial(_moved_sides, margin=turned)) - 1.5 * len(ring), 0.0)
 
 
 def _without_repeats(ring: Floats) -> Floats:
-    """A ring without vertices that repeat the one before; without any, if it has few."""
-    if len(ring) <= MANY_VERTICES:
-        return ring[:0]
+    """A ring without vertices that repeat the one before."""
     moves = np.empty(len(ring), dtype=bool)
     for start, stop in _blocks(len(ring)):
         moves[start:stop] = (ring[start:stop] != ring[np.arange(start, stop) - 1]).any(axis=1)
@@ -147,7 +149,7 @@ def refuse_many(vertices: Floats, offsets: Ints, rows: Ints, most: int) -> None:
 
 def refuse_moved(vertices: Floats, offsets: Ints, margin: Floats) -> None:
     """Refuse rings of which GEOS cannot move the sides in little memory: one of more than
-    `MOST_MOVED` vertices, or pairs that may cross; or all together, more than `MOST_CROSSING`.
+    `MOST_MOVED` vertices and pairs that may cross; or, all together, more than `MOST_CROSSING`.
 
     Parameters
     ----------
@@ -157,16 +159,17 @@ def refuse_moved(vertices: Floats, offsets: Ints, margin: Floats) -> None:
         Of each ring.
     """
     crossing = 0.0
-    for i in np.flatnonzero(np.diff(offsets) > MANY_VERTICES).tolist():
+    for i in np.flatnonzero(np.diff(offsets) > FEW_MOVED).tolist():
         ring, by = vertices[offsets[i] : offsets[i + 1]], float(margin[i])
-        pairs = np.inf if len(ring) > MOST_MOVED else moved_pairs(ring, by)
+        most = (MOST_MOVED - len(ring)) // 2
+        pairs = np.inf if most < 0 else moved_pairs(ring, by)
         crossing += pairs
-        if pairs > MOST_MOVED or crossing > MOST_CROSSING:
+        if pairs > most or crossing > MOST_CROSSING:
             many = (
                 f"it has more than {MOST_MOVED} vertices"
-                if len(ring) > MOST_MOVED
-                else f"more than {MOST_MOVED} pairs of its sides may cross then"
-                if pairs > MOST_MOVED
+                if most < 0
+                else f"more than {most} pairs of its sides may cross then"
+                if pairs > most
                 else f"more than {MOST_CROSSING} pairs of its sides, or of those before it, may"
                 " cross then"
             )

@@ -100,7 +100,7 @@ def test_offsets_that_take_geos_too_long_are_refused(monkeypatch: pytest.MonkeyP
     several = shapes.concatenate(made(stairs(600)), made(stairs(600)))
     offset(several, np.array([0.1, 0.1]))
     with pytest.raises(
-        TangledError, match="moved by 200 pixels, as more than 100000 pairs of its sides"
+        TangledError, match="moved by 200 pixels, as more than 43799 pairs of its sides"
     ) as refused:
         offset(several, np.array([0.1, -200.0]))
     assert refused.value.ring == 1
@@ -111,6 +111,13 @@ def test_offsets_that_take_geos_too_long_are_refused(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(near_sides, "MOST_MOVED", 2000)
     with pytest.raises(TangledError, match="as it has more than 2000 vertices"):
         offset(made(stairs(600)), np.array([0.1]))
+
+
+def test_steps_of_few_vertices_are_refused_too() -> None:
+    """About 1 kB for each of half a million pairs."""
+    offset(made(stairs(300)), np.array([0.1]))
+    with pytest.raises(TangledError, match=r"a polygon of 1201 vertices, .* more than 44399 pairs"):
+        offset(made(stairs(300)), np.array([-200.0]))
 
 
 def test_moved_sides_that_may_cross_are_estimated() -> None:
