@@ -184,7 +184,7 @@ Indexer: TypeAlias = Callable[[Path, Side, FaultLog], Source]
 """
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Format:
     """A file format: all that is known of it, so that one file and one line of the registry add
     one.

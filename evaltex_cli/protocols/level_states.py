@@ -17,7 +17,7 @@ from evaltex_cli.protocols.base import per_image
 from evaltex_cli.records import Bools, ImageBatch, Ints, offsets_of, stretches
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LevelStates:
     """Some states of the images of a batch, sorted by image and level."""
 

@@ -20,6 +20,7 @@ from evaltex_cli.cli import main
 from evaltex_cli.errors import ChangedError, FaultLog, InputError
 from evaltex_cli.evaluation import inputs, mask_batches
 from evaltex_cli.formats import open_source
+from evaltex_cli.formats.files import fingerprint
 from evaltex_cli.formats.files.entries import Entries, Entry
 
 IMAGES = 4
@@ -209,10 +210,33 @@ def test_an_input_that_is_replaced_is_refused(
     kind: str, jobs: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(fingerprint, "KEPT_BYTES", 0)
     arguments, file, replace = KINDS[kind]()
     reported = message_of_change([*arguments, "--jobs", jobs], replace, monkeypatch)
     assert file in reported and ("indexed" in reported or "cannot be read" in reported)
     assert str(tmp_path) not in reported
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("kind", ["folder", "removed file", "zip", "documents"])
+def test_small_files_are_read_once(
+    kind: str, jobs: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was indexed is scored, whatever is there later."""
+    monkeypatch.chdir(tmp_path)
+    arguments, _, replace = KINDS[kind]()
+    assert CliRunner().invoke(main, [*arguments[:2], "expected"]).exit_code == 0
+    pair_images = inputs.pair_images
+
+    def paired(*given: Any) -> Any:
+        replace()
+        return pair_images(*given)
+
+    monkeypatch.setattr(inputs, "pair_images", paired)
+    found = CliRunner().invoke(main, [*arguments, "--jobs", jobs])
+    assert found.exit_code == 0, found.output
+    for file in Path("expected").iterdir():
+        assert Path("res", file.name).read_bytes() == file.read_bytes()
 
 
 @pytest.mark.parametrize("suffix", ["", ".zip"])

@@ -183,7 +183,7 @@ def divided(entries: Entries, counts: Sequence[int]) -> tuple[Entries, Ints]:
     renamed = (
         entry._replace(image=name) for entry, name in zip(repeated.entries, names, strict=True)
     )
-    return replace(repeated, entries=tuple(renamed)), numbers
+    return repeated._replace(entries=tuple(renamed)), numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from evaltex_cli.formats.documents import safe_xml
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.entries import Entries, Entry
 from evaltex_cli.formats.files.listing import about_data_set
@@ -87,5 +86,7 @@ def first_with_content(entries: Entries) -> Entry:
 
 def has_root(path: Path, name: str) -> bool:
     """Whether a path holds XML whose first element has this name."""
+    from evaltex_cli.formats.documents import safe_xml  # what is no XML needs none
+
     start = first_bytes(path, ".xml").lstrip()
     return start.startswith(b"<") and safe_xml.root_name(start) == name

@@ -7,7 +7,6 @@ import zipfile
 import zlib
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -47,8 +46,7 @@ class Entry(NamedTuple):
     """What the archive's directory says of it; None in a folder."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entries:
+class Entries(NamedTuple):
     """The files of a folder or archive, without an open file: may be kept, or sent to a worker."""
 
     path: str
@@ -65,6 +63,9 @@ class Entries:
     directory has its own."""
     is_file: bool = False
     """Whether it is one bare file, perhaps packed by gzip."""
+    texts: Sequence[bytes] | None = None
+    """The bytes of each file as `read_many` yields them, if all have few (`Fingerprint.indexed`):
+    so these are read once."""
 
     def refuse_none(self, side: str, ending: str) -> None:
         """Refuse an input without any entry: another folder was meant, or what should have filled
@@ -83,9 +84,11 @@ class Entries:
     def only(self, positions: Ints) -> Entries:
         """Return these entries alone."""
         chosen = positions.tolist()
-        checksums = self.checksums and array("I", (self.checksums[k] for k in chosen))
-        return replace(
-            self, entries=tuple(self.entries[k] for k in chosen), warnings=(), checksums=checksums
+        return self._replace(
+            entries=tuple(self.entries[k] for k in chosen),
+            warnings=(),
+            checksums=self.checksums and array("I", (self.checksums[k] for k in chosen)),
+            texts=self.texts and tuple(self.texts[k] for k in chosen),
         )
 
     def read_indexed(self, positions: Ints) -> Iterator[tuple[Entry, bytes]]:
@@ -98,6 +101,9 @@ class Entries:
         """
         chosen = positions.tolist()
         entries = [self.entries[k] for k in chosen]
+        if self.texts is not None:
+            yield from zip(entries, (self.texts[k] for k in chosen), strict=True)
+            return
         for k, entry, data in zip(chosen, entries, self.read_many(entries), strict=True):
             if self.checksums is not None and zlib.crc32(data) != self.checksums[k]:
                 raise ChangedError(self.place(entry))

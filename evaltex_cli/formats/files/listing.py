@@ -16,8 +16,8 @@ MAX_ENTRIES = 1_000_000
 _SHOWN_OTHERS = 3
 _UTF8_FLAG = 0x800
 _SLASH = re.compile(r"[/\\]")
-_BAG = re.compile(r"bagit\.txt|bag-info\.txt|(?:tag)?manifest-\w+\.txt|fetch\.txt")
-_SPLIT = re.compile(r"(?:train|valid|validation|val|test)\.txt")
+_BAG = r"bagit\.txt|bag-info\.txt|(?:tag)?manifest-\w+\.txt|fetch\.txt"
+_SPLIT = r"(?:train|valid|validation|val|test)\.txt"
 _MARKS_DATA_SET = re.compile(r"bagit\.txt\Z|obj\.names\Z", re.IGNORECASE)
 _MAY_BE_CLUTTER = re.compile(r"\._|__MACOSX|\.ds_store|thumbs\.db", re.IGNORECASE)
 
@@ -132,7 +132,9 @@ def about_data_set(names: Sequence[str]) -> set[str]:
     patterns = [_BAG] * ("bagit.txt" in lower.values())
     patterns += [_SPLIT] * ("obj.names" in lower.values())
     return {
-        name for name, last in lower.items() if any(pattern.fullmatch(last) for pattern in patterns)
+        name
+        for name, last in lower.items()
+        if any(re.fullmatch(pattern, last) for pattern in patterns)
     }
 
 

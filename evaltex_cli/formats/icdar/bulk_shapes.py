@@ -37,7 +37,7 @@ _LONGEST_ANGLE_TEXT = max(map(len, ANGLE_TEXTS)) + 2
 _KINDS = 5
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Shapes:
     """How many lines are of each shape."""
 

@@ -43,9 +43,9 @@ What no single line shows is inferred from all lines of the archive together (`i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -92,8 +92,7 @@ def index(name: str) -> Indexer:
     return find
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Lines:
+class _Lines(NamedTuple):
     """The lines of some entries, one image each; a `base.Content`."""
 
     entries: Entries

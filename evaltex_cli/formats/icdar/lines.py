@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from evaltex_cli.errors import FormatError, counted, quote
 from evaltex_cli.formats.base import DONT_CARE, Side
@@ -65,8 +65,7 @@ _QUOTED = re.compile(r'[ \t]*"(.*)"[ \t]*', re.DOTALL)
 _ESCAPED = re.compile(r'\\(["\\])')
 
 
-@dataclass(frozen=True, slots=True)
-class Syntax:
+class Syntax(NamedTuple):
     """What the lines of an archive hold."""
 
     format: str

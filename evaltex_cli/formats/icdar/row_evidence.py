@@ -32,7 +32,7 @@ _OUTSIDE = 0.02
 _OF_CORNERS = 0.9
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Evidence:
     """How many lines fit each way of reading; all lines are counted as ``lines``."""
 

@@ -67,7 +67,7 @@ SURVEY_BYTES = 1 << 20
 UTF8_BOM = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Survey:
     """One pass over an archive: its entries, its SHA-256, and the shapes of its lines.
 
