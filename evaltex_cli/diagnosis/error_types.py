@@ -10,6 +10,7 @@ import numpy as np
 
 from evaltex_cli.geometry import overlaps, shapes
 from evaltex_cli.geometry.overlaps import CONTINUOUS
+from evaltex_cli.protocols.iou.iou import first_fit
 from evaltex_cli.protocols.ratios import divide
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints
 
@@ -146,22 +147,11 @@ def _best_first(batch: ImageBatch, gt: Ints, det: Ints, iou: Floats) -> Ints:
 
 
 def _homes(gt: Ints, det: Ints, iou: Floats, order: Ints, detections: int) -> Ints:
-    """(D,) the object that each detection is foremost on; -1 where none.
-
-    Notes
-    -----
-    Every round settles all pairs that are the best left to both of their sides, so it ends as if
-    pairs were taken one by one, the best first.
-    """
+    """(D,) the object that each detection is foremost on; -1 where none."""
     home = np.full(detections, -1, np.int64)
-    queue = order[iou[order] > SAME_IOU + SLACK]
-    while len(queue):
-        # The queue is sorted, the best first: where each object, and each detection, comes first in
-        # it.
-        of_gt, of_det = (_first_of_each(side[queue]) for side in (gt, det))
-        settled = queue[np.intersect1d(of_gt, of_det, assume_unique=True)]
-        home[det[settled]] = gt[settled]
-        queue = queue[~np.isin(gt[queue], gt[settled]) & ~np.isin(det[queue], det[settled])]
+    same = order[iou[order] > SAME_IOU + SLACK]
+    same = same[first_fit(gt[same], det[same])]
+    home[det[same]] = gt[same]
     first = order[_first_of_each(det[order])]
     first = first[home[det[first]] < 0]
     home[det[first]] = gt[first]

@@ -206,34 +206,68 @@ def touching_boxes(
     InputError
         For an image with more than `MAX_PAIRS` pairs.
     """
-    a_count, b_count = np.diff(a_offsets), np.diff(b_offsets)
-    crowded = a_count * b_count > DENSE_PAIRS
-    # Every box of a with every box of b of its image: how many partners each box of a has, then
-    # which.
-    partners = np.repeat(np.where(crowded, 0, b_count), a_count)
-    i = np.repeat(np.arange(len(a)), partners)
-    j = stretches(np.repeat(b_offsets[:-1], a_count), partners)
-    for column in (0, 1):
-        meet = (a[:, column][i] < b[:, column + 2][j]) & (b[:, column][j] < a[:, column + 2][i])
-        i, j = i[meet], j[meet]
-    if not crowded.any():
-        return i, j
-    pairs = [(i, j)]
-    for k in np.flatnonzero(crowded).tolist():
+    sides = a, a_offsets, b, b_offsets
+    pairs = [(np.zeros(0, np.int64), np.zeros(0, np.int64)), *_of_small_images(*sides)]
+    crowded = _crowded(a_offsets, b_offsets)
+    for k in crowded.tolist():
         count = 0
-        for i, j in _by_tree(a, a_offsets, b, b_offsets, k):
+        for i, j in _by_tree(*sides, k):
             pairs += [(i, j)] * (len(i) > 0)
             count += len(i)
             if count > MAX_PAIRS:
                 where = f"image {quote(names[k])}" if names else "an image"
+                objects, others = (np.diff(offsets)[k] for offsets in (a_offsets, b_offsets))
                 raise InputError(
-                    f"{where}: {a_count[k]} and {b_count[k]} objects, of which more than"
+                    f"{where}: {objects} and {others} objects, of which more than"
                     f" {MAX_PAIRS} pairs overlap;"
                     " expected fewer: remove duplicates (non-maximum suppression)"
                 )
     i, j = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    if not len(crowded):
+        return i, j
     order = np.lexsort((j, i))
     return i[order], j[order]
+
+
+def touching_parts(
+    a: Floats, a_offsets: Ints, b: Floats, b_offsets: Ints
+) -> Iterator[tuple[Ints, Ints]]:
+    """Yield the pairs of `touching_boxes`, however many, in parts: no pair comes after one with a
+    later i and a j that is not earlier.
+    """
+    sides = a, a_offsets, b, b_offsets
+    yield from _of_small_images(*sides)
+    for k in _crowded(a_offsets, b_offsets).tolist():
+        yield from _by_tree(*sides, k)
+
+
+def _crowded(a_offsets: Ints, b_offsets: Ints) -> Ints:
+    """Images with more possible pairs than `DENSE_PAIRS`."""
+    return np.flatnonzero(np.diff(a_offsets) * np.diff(b_offsets) > DENSE_PAIRS)
+
+
+def _of_small_images(
+    a: Floats, a_offsets: Ints, b: Floats, b_offsets: Ints
+) -> Iterator[tuple[Ints, Ints]]:
+    """Yield the pairs of images that are not crowded, `PAIRS_AT_ONCE` possible ones at a time."""
+    a_count, b_count = np.diff(a_offsets), np.diff(b_offsets)
+    b_count[_crowded(a_offsets, b_offsets)] = 0
+    # Every box of a with every box of b of its image: how many partners each box of a has, then
+    # which.
+    partners = np.repeat(b_count, a_count)
+    first = np.repeat(b_offsets[:-1], a_count)
+    for start, stop in blocks(partners, PAIRS_AT_ONCE):
+        some = slice(start, stop)
+        i = np.repeat(np.arange(start, stop), partners[some])
+        yield _meeting(a, i, b, stretches(first[some], partners[some]))
+
+
+def _meeting(a: Floats, i: Ints, b: Floats, j: Ints) -> tuple[Ints, Ints]:
+    """Return those of some pairs that share some area."""
+    for column in (0, 1):
+        meet = (a[:, column][i] < b[:, column + 2][j]) & (b[:, column][j] < a[:, column + 2][i])
+        i, j = i[meet], j[meet]
+    return i, j
 
 
 def _by_tree(
@@ -251,11 +285,7 @@ def _by_tree(
         for start, stop in blocks(_most_touching(a[a_start:a_stop], others), PAIRS_AT_ONCE):
             some = a[a_start + start : a_start + stop]
             i, j = tree.query(geometry.shapely.linestrings(some.reshape(-1, 2, 2)))
-            i, j = i + a_start + start, j + first
-            for column in (0, 1):
-                meet = (a[i, column] < b[j, column + 2]) & (b[j, column] < a[i, column + 2])
-                i, j = i[meet], j[meet]
-            yield i, j
+            yield _meeting(a, i + a_start + start, b, j + first)
 
 
 def _most_touching(a: Floats, b: Floats) -> Ints:

@@ -4,6 +4,7 @@ coverage and accuracy of objects (Eq. 6-20).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -13,10 +14,19 @@ import numpy as np
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.boxes import around
 from evaltex_cli.geometry.offsets import offset
-from evaltex_cli.geometry.overlaps import naming_image, shapes_of
+from evaltex_cli.geometry.overlaps import naming_image, shapes_of, touching_parts
 from evaltex_cli.protocols.base import parameter
 from evaltex_cli.protocols.ratios import MOST, divide, natural_log, quotient, ratio_error
-from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps, distinct
+from evaltex_cli.records import (
+    Bools,
+    Convention,
+    Floats,
+    ImageBatch,
+    Ints,
+    Overlaps,
+    distinct,
+    offsets_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +145,10 @@ def select_candidates(candidates: Overlaps, scene: Scene, threshold: float) -> B
 
     Notes
     -----
-    One round settles, in every detection at once, its best undecided candidate: it is kept, and
-    drops those it disagrees with.
+    A candidate shares something only with those whose boxes it touches. Each round looks for these
+    with the best undecided candidates of every detection, twice as many as the round before: so a
+    detection with many takes few rounds, and those that a good candidate drops are not compared
+    with each other.
     """
     gt, det, area = candidates.gt, candidates.det, candidates.area
     is_selected = np.ones(len(det), dtype=bool)
@@ -155,19 +167,39 @@ def select_candidates(candidates: Overlaps, scene: Scene, threshold: float) -> B
 
     # What D covers of G' is too little even where no kept object shares it: any kept G drops it.
     is_selected[queue] = best | enough(queue, np.zeros(len(queue)))
-    queue = queue[is_selected[queue]]
-    while True:
-        best = np.diff(det[queue], prepend=-1) != 0
-        # cumsum numbers the detections in the queue: so every other candidate finds the best one of
-        # its detection.
-        leader = queue[best][np.cumsum(best) - 1][~best]
-        queue = queue[~best]
-        if not len(queue):
-            return is_selected
-        is_selected[queue] = enough(
-            queue, scene.measure.pair_area(scene.gt, gt[queue], scene.gt, gt[leader])
-        )
-        queue = queue[is_selected[queue]]
+    if scene.measure is not shapes:
+        return is_selected  # objects of a label picture share nothing
+    queue, leaders = queue[is_selected[queue]], 1
+    while len(queue):
+        for better, other in _touching(scene.gt.boxes[gt[queue]], det[queue], leaders):
+            one, two = queue[better], queue[other]
+            drops = ~enough(two, shapes.pair_area(scene.gt, gt[two], scene.gt, gt[one]))
+            for k, dropped in zip(one[drops].tolist(), two[drops].tolist(), strict=True):
+                is_selected[dropped] &= ~is_selected[k]
+        is_undecided = _rank(det[queue]) >= leaders
+        queue = queue[is_undecided & is_selected[queue]]
+        leaders *= 2
+    return is_selected
+
+
+def _touching(boxes: Floats, det: Ints, leaders: int) -> Iterator[tuple[Ints, Ints]]:
+    """Yield the pairs of boxes, in order of the detections that they belong to, of which one is
+    among the first of its detection, and the other one comes after it; in order of the first ones.
+    """
+    rank = _rank(det)
+    leading = np.flatnonzero(rank < leaders)
+    counts = np.diff(np.flatnonzero(rank == 0), append=len(det))
+    offsets = offsets_of(np.minimum(counts, leaders)), offsets_of(counts)
+    for i, other in touching_parts(boxes[leading], offsets[0], boxes, offsets[1]):
+        better = leading[i]
+        later = np.flatnonzero(better < other)
+        yield better[later], other[later]
+
+
+def _rank(det: Ints) -> Ints:
+    """The place of each of some candidates, which are sorted by detection, in its detection."""
+    place = np.arange(len(det))
+    return place - np.maximum.accumulate(np.where(np.diff(det, prepend=-1) != 0, place, 0))
 
 
 def _best_first(candidates: Overlaps, scene: Scene) -> Ints:

@@ -11,6 +11,9 @@ import pytest
 from shared_data import DATA
 from test_deteval import WORD, accumulated, assert_figures, entries
 
+from evaltex_cli import Accumulator
+from evaltex_cli.protocols.area import matching
+
 
 @pytest.mark.few_fast(2)
 @pytest.mark.parametrize(("gt", "det", "key", "want"), entries("icdar2013"))
@@ -54,3 +57,21 @@ def test_a_merge_costs_nothing() -> None:
     assert (scores["recall"], scores["precision"], scores["hmean"]) == (1, 1, 1)
     scores = accumulated(scene, "icdar2013", merge_weight=0.5).scores
     assert (scores["recall"], scores["precision"]) == (0.5, 0.5)
+
+
+def test_splits_in_a_long_chain_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of 3,000 words is half in the detection before it and half in the one after it.
+
+    The first word has one detection, so no split. The second takes both of its own; the third has
+    only one left; the fourth takes both, and so on: 1,500 words and all detections get 0.8.
+    """
+    summed, inner = [], matching.reduce
+    monkeypatch.setattr(
+        matching, "reduce", lambda *given: summed.append(len(given[1])) or inner(*given)
+    )
+    words = [[10 * k, 0, 10 * k + 9, 9] for k in range(3000)]
+    accumulator = Accumulator("icdar2013")
+    accumulator.update(words, [[x + 5, y, x1 + 5, y1] for x, y, x1, y1 in words])
+    scores = accumulator.compute().scores
+    assert (scores["recall"], scores["precision"]) == pytest.approx((0.4, 0.8))
+    assert sum(summed) <= 2 * 3000

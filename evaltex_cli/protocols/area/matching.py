@@ -11,6 +11,9 @@ object is credited twice and no score exceeds 1, thresholds of 0 included.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from itertools import groupby
+from operator import add, itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -167,42 +170,52 @@ def _assemble(groups: _Groups, is_one_to_one: Bools, alive: Ints, rules: Rules) 
 
     Notes
     -----
-    Those that cannot match any more, with however few of their partners taken, go first: sums only
-    fall. A round then settles, at once, every one that comes first for each of its partners.
+    Those that cannot match, were none of their partners taken, go first: sums only fall. Of the
+    rest, those that share no partner are settled at once, the others one after another.
     """
-    matched = [np.zeros(0, np.int64)]
-    while len(alive):
-        own, partner = groups.one.of[alive], groups.many.of[alive]
-        total = np.zeros(groups.one.objects, groups.share.dtype)
-        # Not a reduction by numpy, which adds in another order: sums that sit on a threshold have
-        # to fall as printed.
-        np.add.at(total, own, groups.share[alive])
-        for decimals in rules.sum_decimals:
-            total = np.round(total, decimals)
-        passes = may_pass = total[own] >= groups.needed
-        if rules.single == SINGLE_IS_RETESTED:
-            has_single = np.zeros(len(total), dtype=bool)
-            has_single[own[is_one_to_one[alive]]] = True
-            may_pass = passes | has_single[own]
-            passes = np.where(np.bincount(own)[own] == 1, is_one_to_one[alive], passes)
-        alive, own, partner, passes = (
-            alive[may_pass],
-            own[may_pass],
-            partner[may_pass],
-            passes[may_pass],
-        )
-        # Assigned backwards, so that of several ones the first remains: what they all wait for.
-        first = np.zeros(groups.many.objects, np.int64)
-        first[partner[::-1]] = own[::-1]
-        waits = np.zeros(len(total), dtype=bool)
-        # A "one" waits if another one comes before it for any of its partners.
-        waits[own[first[partner] != own]] = True
-        settled = ~waits[own]
-        matched.append(alive[settled & passes])
-        taken = np.zeros(len(first), dtype=bool)
-        taken[partner[settled & passes]] = True
-        alive = alive[~settled & ~taken[partner]]
-    return np.sort(np.concatenate(matched))
+    own, partner = groups.one.of[alive], groups.many.of[alive]
+    total = np.zeros(groups.one.objects, groups.share.dtype)
+    # Not a reduction by numpy, which adds in another order: sums that sit on a threshold have
+    # to fall as printed.
+    np.add.at(total, own, groups.share[alive])
+    passes = may_pass = _rounded(total, rules)[own] >= groups.needed
+    if rules.single == SINGLE_IS_RETESTED:
+        has_single = np.zeros(len(total), dtype=bool)
+        has_single[own[is_one_to_one[alive]]] = True
+        may_pass = passes | has_single[own]
+        passes = np.where(np.bincount(own)[own] == 1, is_one_to_one[alive], passes)
+    alive, own, partner, passes = (column[may_pass] for column in (alive, own, partner, passes))
+    shares_some = np.zeros(len(total), dtype=bool)
+    shares_some[own[np.bincount(partner)[partner] > 1]] = True
+    contested = shares_some[own]
+    one_by_one = _one_by_one(groups, is_one_to_one, alive[contested], rules)
+    return np.sort(np.concatenate([alive[~contested & passes], one_by_one]))
+
+
+def _one_by_one(groups: _Groups, is_one_to_one: Bools, alive: Ints, rules: Rules) -> Ints:
+    """Match one after another; arguments as of `_assemble`."""
+    matched: list[int] = []
+    taken: set[int] = set()
+    columns = (groups.one.of[alive], groups.many.of[alive], alive)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    for _, of_one in groupby(rows, itemgetter(0)):
+        free = {pair: partner for _, partner, pair in of_one if partner not in taken}
+        pairs = list(free)
+        if rules.single == SINGLE_IS_RETESTED and len(pairs) == 1:
+            passes = is_one_to_one[pairs[0]]
+        else:
+            total = reduce(add, groups.share[pairs], groups.share.dtype.type(0))
+            passes = _rounded(total, rules) >= groups.needed
+        if passes:
+            matched += pairs
+            taken.update(free.values())
+    return np.array(matched, np.int64)
+
+
+def _rounded(total: Any, rules: Rules) -> Any:
+    for decimals in rules.sum_decimals:
+        total = np.round(total, decimals)
+    return total
 
 
 def credit(scene: Scene, rules: Rules, thresholds: Thresholds, weights: Weights) -> Credits:
