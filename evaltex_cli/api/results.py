@@ -110,9 +110,9 @@ def write_report(
 
 
 def _write(evaluations: Iterable[Evaluation], folder: Path) -> None:
-    with ResultWriter(folder) as writer:
-        for one in evaluations:
-            run = Run(one.protocol, one.parameters)
-            if one.images:
-                writer.take(run, of_images(run, one.images))
-            writer.finish(one)
+    writer = ResultWriter(folder)
+    for one in evaluations:
+        run = Run(one.protocol, one.parameters)
+        if one.images:
+            writer.take(run, of_images(run, one.images))
+        writer.finish(one)

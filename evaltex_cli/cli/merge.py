@@ -48,8 +48,8 @@ def command(results: tuple[Path, ...], res_dir: Path, form: str, quiet: bool) ->
         with (
             without(earlier),
             atomic_output.staged(res_dir, [*owned, *score_forms.FILES], is_result) as folder,
-            writer.ResultWriter(folder) as into,
         ):
+            into = writer.ResultWriter(folder)
             for one in merged:
                 for made in merge.files_of_images(one):
                     into.take(one.run, made)

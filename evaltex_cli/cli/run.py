@@ -188,8 +188,8 @@ def _writer(res_dir: Path | None, owned: Sequence[str]) -> Iterator[ResultWriter
     from evaltex_cli.results.writer import ResultWriter
     from evaltex_cli.runtime.atomic_output import staged
 
-    with staged(res_dir, owned, is_result) as folder, ResultWriter(folder) as writer:
-        yield writer
+    with staged(res_dir, owned, is_result) as folder:
+        yield ResultWriter(folder)
 
 
 @contextmanager

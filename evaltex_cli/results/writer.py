@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any, TextIO, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult
@@ -24,16 +24,21 @@ from evaltex_cli.results.entry_columns import Sides
 from evaltex_cli.results.extras import SCHEMA, Extras
 from evaltex_cli.results.stored_images import PARTNERS, entry_of
 from evaltex_cli.runtime.moves import remove_tree
-from evaltex_cli.runtime.progress import tracked
+from evaltex_cli.runtime.progress import phase
 from evaltex_cli.version import __version__
 
-ImageFiles: TypeAlias = tuple[str, Sequence[tuple[str, str]]]
-"""Elements of ``images`` in the JSON, a line each; names and texts of files still to be written."""
+ImageFiles: TypeAlias = tuple[str | Path, Sequence[tuple[str, str]]]
+"""Elements of ``images`` as they are in the JSON, a line each, or the file that has them; names and
+texts of files still to be written.
+"""
 IMAGE_SUFFIX = ".txt"
+_BLOCK_BYTES = 1 << 20
+_SEPARATOR = ",\n"
 _ENCODER = json.JSONEncoder(
     ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")
 )
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
+Piece = TypeVar("Piece")
 _MEMBERS = tuple(field.name for field in fields(ImageResult))
 
 
@@ -62,11 +67,12 @@ def image_files(folder: Path | None, run: Run, images: BatchImages) -> ImageFile
         The images' JSON, and their files where they were not written.
     """
     sides = entry_columns.sides(images)
-    lines, texts = "".join(_json_lines(images, sides)), result_text.of_batch(run, images, sides)
+    lines = _SEPARATOR.join(_json_lines(images, sides))
+    texts = result_text.of_batch(run, images, sides)
     if folder is None:
         return lines, texts
     write_images(folder / run.protocol.name, texts)
-    return lines, []
+    return _write_part(_parts_of(folder, run.protocol.name), lines), []
 
 
 def _json_lines(images: BatchImages, sides: Sides) -> Iterator[str]:
@@ -84,7 +90,7 @@ def _json_lines(images: BatchImages, sides: Sides) -> Iterator[str]:
     # No quotation mark in a name is without a backslash, so these are between two images only.
     texts = _compact(heads)[len('[{"name":') : -len("}]")].split('},{"name":')
     for head, objects, detections in zip(texts, *of_sides, strict=True):
-        yield f'{{"name":{head},"objects":[{objects}],"detections":[{detections}]}}\n'
+        yield f'{{"name":{head},"objects":[{objects}],"detections":[{detections}]}}'
 
 
 def of_images(run: Run, results: Iterable[ImageResult]) -> ImageFiles:
@@ -92,9 +98,9 @@ def of_images(run: Run, results: Iterable[ImageResult]) -> ImageFiles:
     lines: list[str] = []
     texts: list[tuple[str, str]] = []
     for result in results:
-        lines.append(json_line(result) + "\n")
+        lines.append(json_line(result))
         texts.append((result.name, result_text.image(result, run)))
-    return "".join(lines), texts
+    return _SEPARATOR.join(lines), texts
 
 
 def json_line(result: ImageResult) -> str:
@@ -105,13 +111,15 @@ def json_line(result: ImageResult) -> str:
     return _compact(members)
 
 
-def document(evaluation: Evaluation, images: Iterable[str], extras: Extras) -> Iterator[str]:
+def document(
+    evaluation: Evaluation, images: Iterable[Piece], extras: Extras
+) -> Iterator[str | Piece]:
     """Yield the .json of a result in pieces.
 
     Parameters
     ----------
-    images : iterable of str
-        Elements of ``images``, each made by `json_line`.
+    images : iterable
+        Elements of ``images``, each made by `json_line`, or what stands for some of them.
     extras : Extras
         Written after ``scores``; the preset is that of the signature.
     """
@@ -125,7 +133,8 @@ def document(evaluation: Evaluation, images: Iterable[str], extras: Extras) -> I
         yield f'"{key}": {_compact(value)},\n'
     yield '"images": ['
     for k, text in enumerate(images):
-        yield (",\n" if k else "\n") + text
+        yield _SEPARATOR if k else "\n"
+        yield text
     yield f'],\n"warnings": {_compact(evaluation.warnings)}\n}}\n'
 
 
@@ -188,26 +197,26 @@ class ResultWriter:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._images: dict[str, TextIO] = {}
+        self._parts: dict[str, list[Path]] = {}
 
     def take(self, run: Run, made: ImageFiles) -> None:
         """Keep what `image_files` has made of a batch; batches come in the order of the images."""
         name = run.protocol.name
-        if name not in self._images:
-            self._images[name] = self._part(name).open("w", encoding="utf-8", newline="\n")
         lines, texts = made
-        self._images[name].write(lines)
+        if isinstance(lines, str):
+            lines = _write_part(_parts_of(self.folder, name), lines)
+        self._parts.setdefault(name, []).append(lines)
         write_images(self.folder / name, texts)
 
     def finish(self, evaluation: Evaluation, extras: Extras | None = None) -> None:
         """Write the data set's files of one protocol."""
         name = evaluation.protocol.name
         _write(self.folder / f"{name}.txt", result_text.dataset(evaluation))
-        lines = tracked(
-            self._image_lines(name), f"writing {name}.json", "images", evaluation.gt.images
-        )
-        with (self.folder / f"{name}.json").open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(document(evaluation, lines, extras or Extras()))
+        pieces = document(evaluation, self._parts.pop(name, []), extras or Extras())
+        with phase(f"writing {name}.json"), (self.folder / f"{name}.json").open("wb") as file:
+            for piece in pieces:
+                file.writelines(_blocks(piece) if isinstance(piece, Path) else [piece.encode()])
+        remove_tree(_parts_of(self.folder, name))
 
     def draw(self, evaluation: Evaluation) -> None:
         """Write the plots that a protocol has."""
@@ -220,32 +229,27 @@ class ResultWriter:
     def drop(self, names: Iterable[str]) -> None:
         """Remove what was written for protocols whose results mean nothing after all."""
         for name in names:
-            file = self._images.pop(name, None)
-            if file is not None:
-                file.close()
-                self._part(name).unlink()
+            self._parts.pop(name, None)
+            remove_tree(_parts_of(self.folder, name))
             remove_tree(self.folder / name)
 
-    def _part(self, name: str) -> Path:
-        return self.folder / f".{name}.images"
 
-    def _image_lines(self, name: str) -> Iterator[str]:
-        file = self._images.pop(name, None)
-        if file is None:
-            return
-        file.close()
-        with self._part(name).open(encoding="utf-8", newline="\n") as lines:
-            for line in lines:
-                yield line.rstrip("\n")
-        self._part(name).unlink()
+def _parts_of(folder: Path, name: str) -> Path:
+    return folder / f".{name}.images"
 
-    def __enter__(self) -> ResultWriter:
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        """Close what an interrupted run has left open."""
-        for file in self._images.values():
-            file.close()
+def _write_part(folder: Path, lines: str) -> Path:
+    """Write elements of ``images`` into a file of their own."""
+    folder.mkdir(exist_ok=True)
+    part = folder / os.urandom(8).hex()
+    part.write_bytes(lines.encode())
+    return part
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK_BYTES):
+            yield block
 
 
 def _compact(value: Any) -> str:

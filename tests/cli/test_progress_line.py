@@ -169,7 +169,7 @@ COMMANDS = {
     "report old --gt gt.txt --det det.txt": {"reading evaltex", "evaluating", "writing the report"},
     "validate gt.txt det.txt": {"checking gt.txt", "checking det.txt"},
     "convert gt.txt new.zip --kind gt": {"converting"},
-    "merge old merged": {"reading evaltex", "writing evaltex", "writing evaltex.json"},
+    "merge old merged": {"reading evaltex", "writing evaltex"},
 }
 
 

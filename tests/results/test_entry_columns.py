@@ -38,7 +38,7 @@ def test_images_in_bulk_are_as_one_by_one(tmp_path: Path, level: int) -> None:
 
     def slowly(run, batch, evidence):
         results = list(image_results(run, batch, evidence))
-        lines = "".join(writer.json_line(one) + "\n" for one in results)
+        lines = ",\n".join(map(writer.json_line, results))
         texts = [(one.name, result_text.image(one, run)) for one in results]
         table = image_table.of_images(results, run.protocol.headline, with_objects=True)
         return lines, texts, list(map(image_json.matches, results)), table
