@@ -5,8 +5,8 @@ after repairs, and objects in bins.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -146,15 +146,15 @@ class BatchSums:
         prepared = self.prepared
         sums = Sums(Counter({kind: prepared.mistakes.count(kind) for kind in ERROR_TYPES}))
         sums.misread = misread_pairs(batch, evidence)
-        # In images with mistakes of one kind, the repair of all kinds is that of this kind.
-        combined = evidence.tally
-        for stack in prepared.stacks_of(run):
-            corrected = prepared.tally_after(run, stack, evidence)
-            for kind, part in stack.parts.items():
-                images, rows = stack.image[part], corrected.each(itemgetter(part))
-                combined = _with_rows(combined, images, rows)
-                tally = combined if kind == ALL_TYPES else evidence.tally
-                sums.repaired[kind] = _with_rows(tally, images, rows).sum()
+        sums.repaired = _repaired(
+            evidence.tally,
+            {
+                kind: (stack.image[part], corrected.take(part))
+                for stack in prepared.stacks_of(run)
+                for corrected in [prepared.tally_after(run, stack, evidence)]
+                for kind, part in stack.parts.items()
+            },
+        )
         for name, bin_of in prepared.bins.items():
             sums.bins[name] = [BinSums() for _ in range(len(getattr(self.edges, name)) + 1)]
             counted = np.where(batch.gt.dont_care, -1, bin_of)
@@ -173,12 +173,16 @@ class BatchSums:
         return _Prepared(batch, find(batch, self.thresholds), bins)
 
 
-def _with_rows(tally: Tally, images: Ints, new: Tally) -> Tally:
-    """Return evidence in which the rows of some images are others."""
-
-    def replaced(column: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
-        result = column.copy()
-        result[images] = rows
-        return result
-
-    return tally.each(replaced, new)
+def _repaired(tally: Tally, changes: Mapping[str, tuple[Ints, Tally]]) -> dict[str, Tally]:
+    """Sum the evidence of a batch after each repair, which is that of the images before but for
+    those that it changes.
+    """
+    before = combined = tally.sum()
+    several, _ = changes[ALL_TYPES]
+    result = {}
+    for kind, (images, rows) in changes.items():
+        result[kind] = before.exchanged(tally.take(images), rows)
+        # In images with mistakes of one kind, the repair of all kinds is that of this kind.
+        own = np.flatnonzero((kind == ALL_TYPES) | ~np.isin(images, several))
+        combined = combined.exchanged(tally.take(images[own]), rows.take(own))
+    return result | {ALL_TYPES: combined}

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
+from itertools import pairwise
 
 import numpy as np
 
@@ -124,27 +124,30 @@ def add_bins(
     matches = evidence.matches
     if matches is None:
         raise ValueError("evidence was made without matches")
-    counts = np.bincount(bin_of + 1, minlength=len(sums) + 1)[1:].tolist()
-    for k, one in enumerate(sums):
-        _add_matches(one, matches.gt, bin_of == k)
-    chosen = [k for k, count in enumerate(counts) if count]
+    # By bin; in each as before.
+    order = np.argsort(bin_of, kind="stable")
+    bounds = np.searchsorted(bin_of[order], np.arange(len(sums) + 1))
+    members = [order[start:stop] for start, stop in pairwise(bounds.tolist())]
+    for one, rows in zip(sums, members, strict=True):
+        _add_matches(one, matches.gt, rows)
+    chosen = [k for k, rows in enumerate(members) if len(rows)]
     if run.protocol.recount is None:
         tallies = [_evaluated(run, batch, bin_of == k) for k in chosen]
     else:
-        whole = _recounted(run, Matched.of(batch.gt, matches.gt), bin_of, len(sums))
+        whole = _recounted(run, Matched.of(batch.gt, matches.gt), members)
         images = len(batch.names)
-        parts = [slice(k * images, (k + 1) * images) for k in chosen]
-        tallies = [whole.each(itemgetter(part)) for part in parts]
+        tallies = [whole.take(slice(k * images, (k + 1) * images)) for k in chosen]
     for k, tally in zip(chosen, tallies, strict=True):
         sums[k].evidence = joined(sums[k].evidence, tally.sum())
 
 
-def _add_matches(sums: BinSums, gt: SideMatches, inside: Bools) -> None:
-    sums.matches += np.bincount(gt.types[inside], minlength=len(MATCH_TYPES))
+def _add_matches(sums: BinSums, gt: SideMatches, rows: Ints) -> None:
+    sums.matches += np.bincount(gt.types[rows], minlength=len(MATCH_TYPES))
     for name, values in gt.values.items():
-        own = np.asarray(values[inside], dtype=np.float64)
+        own = np.asarray(values[rows], dtype=np.float64)
         known = own[~np.isnan(own)]
-        sums.values[name] = sums.values.get(name, ExactSum()) + ExactSum(known.tolist())
+        total = ExactSum(known[known != 0].tolist())
+        sums.values[name] = sums.values.get(name, ExactSum()) + total
         sums.numbers[name] += len(known)
 
 
@@ -158,14 +161,13 @@ def _evaluated(run: Run, batch: ImageBatch, inside: Bools) -> Tally:
     return run.protocol.evidence(*chosen, run.parameters, False).tally
 
 
-def _recounted(run: Run, gt: Matched, bin_of: Ints, bins: int) -> Tally:
+def _recounted(run: Run, gt: Matched, members: Sequence[Ints]) -> Tally:
     """Count the objects of each bin, as if the images were there once for each; without
     detections, which recall does not depend on.
     """
-    images = len(gt.offsets) - 1
-    # By bin; in each as before.
-    order = np.argsort(bin_of, kind="stable")[np.count_nonzero(bin_of < 0) :]
-    place = bin_of[order] * images + gt.image[order]
+    images, bins = len(gt.offsets) - 1, len(members)
+    order = np.concatenate(members)
+    place = np.repeat(np.arange(bins), list(map(len, members))) * images + gt.image[order]
     offsets = offsets_of(np.bincount(place, minlength=bins * images))
     inside = Matched(
         offsets,

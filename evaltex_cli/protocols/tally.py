@@ -135,9 +135,19 @@ class Tally:
             row.__dict__.update(zip(columns, values, strict=True))
             yield row
 
+    def take(self, images: Any) -> Self:
+        """Return the evidence of some images, given by a slice or their indices."""
+        some = object.__new__(type(self))  # without `check`, which the columns have passed
+        some.__dict__.update((name, column[images]) for name, column in self.as_dict().items())
+        return some
+
     def sum(self) -> Self:
         """Return the sums of all images, exactly: in whatever order they come."""
         return self.each(_sum)
+
+    def exchanged(self, old: Self, new: Self) -> Self:
+        """Return sums in which the evidence of some images, in columns, is another."""
+        return self.each(_exchanged, old, new)
 
     def __add__(self, other: Self) -> Self:
         return self.each(_added, other)
@@ -156,7 +166,17 @@ def joined(one: Tally | None, other: Tally | None) -> Tally | None:
 def _sum(column: NDArray[Any]) -> Any:
     if column.dtype.kind != "f":
         return column.sum(axis=0).tolist()
-    return [*map(ExactSum, column.T.tolist())] if column.ndim > 1 else ExactSum(column.tolist())
+    if column.ndim > 1:
+        return [*map(ExactSum, column.T.tolist())]
+    return ExactSum(column[column != 0].tolist())
+
+
+def _exchanged(total: Any, old: NDArray[Any], new: NDArray[Any]) -> Any:
+    if isinstance(total, list):
+        return [*map(_exchanged, total, old.T, new.T)]
+    if isinstance(total, ExactSum):
+        return ExactSum([*total.parts, *(-old).tolist(), *new.tolist()])
+    return total + int(new.sum()) - int(old.sum())
 
 
 def _added(one: Any, other: Any) -> Any:

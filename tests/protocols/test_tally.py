@@ -57,6 +57,17 @@ def test_sums_of_batches_are_those_of_their_rows(batches) -> None:
     assert totals["bins"] == [math.fsum(values), math.fsum(2 * value for value in values)]
 
 
+@quick
+@given(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=8), st.data())
+def test_exchanged_rows_are_as_if_summed_anew(values, data) -> None:
+    before, after = (words(list(column)) for column in zip(*values, strict=True))
+    images = np.array(data.draw(st.lists(st.integers(0, len(values) - 1), unique=True)), np.int64)
+    credits = [after.credit[k] if k in images else before.credit[k] for k in range(len(values))]
+    found = before.sum().exchanged(before.take(images), after.take(images)).as_dict()
+    assert found == words(credits).sum().as_dict()
+    assert [type(value) for value in found.values()] == [int, ExactSum, list]
+
+
 def test_fields_that_are_none_are_not_there() -> None:
     assert list(Words(1, 0.5).as_dict()) == ["words", "credit"]
     assert (Words(1, 0.5) + Words(2, 0.5)).as_dict() == {"words": 3, "credit": 1.0}
