@@ -75,5 +75,8 @@ def covered_length(key: Ints, start: Floats | Ints, stop: Floats | Ints, keys: i
 
     Integer ends give exact lengths.
     """
-    key, start, stop = covered(key, start, stop, 1)
-    return np.bincount(key, weights=stop - start, minlength=keys).astype(np.float64)
+    alone = np.bincount(key, minlength=keys)[key] == 1
+    own = np.maximum(stop[alone] - start[alone], 0)
+    result = np.bincount(key[alone], weights=own, minlength=keys).astype(np.float64)
+    key, start, stop = covered(key[~alone], start[~alone], stop[~alone], 1)
+    return result + np.bincount(key, weights=stop - start, minlength=keys)

@@ -47,8 +47,12 @@ def union_area(pieces: Pieces) -> Floats:
     Each depends on its own pieces only. The error is below 1e-14 of the bounding box of the shapes.
     """
     group, a, i, b, j, origin = pieces
-    # The shapes of b come after those of a, unless they are the same.
-    table, j = (a, j) if a is b else (edge_columns.concatenate(a, b), j + len(a.offsets) - 1)
+    table = a
+    if a is not b:
+        # The shapes of b after those of a, of both only those that are asked for.
+        of_a, of_b = distinct(i), distinct(j)
+        table = edge_columns.concatenate(edge_columns.taken(a, of_a), edge_columns.taken(b, of_b))
+        i, j = np.searchsorted(of_a, i), len(of_a) + np.searchsorted(of_b, j)
     edges = np.diff(table.offsets)
     work = np.bincount(group, weights=edges[i] + edges[j], minlength=len(origin)).astype(np.int64)
     result = np.zeros(len(origin))
@@ -73,13 +77,37 @@ def _areas(pieces: Pieces) -> Floats:
     of_member, strip, start, stop = _sections(edges, strips)
     # What both members of a piece cover in a strip, and then what any piece of the group covers.
     first = np.searchsorted(of_member, np.arange(len(member) + 1))
-    counts = np.diff(first)[rank]
-    section = stretches(first[rank], counts)
     total = len(strips.width)
-    place = np.repeat(np.tile(np.arange(len(i)), 2), counts) * total + strip[section]
-    place, low, high = covered(place, start[section], stop[section], 2)
+    sides = []
+    for rows in (rank[: len(i)], rank[len(i) :]):
+        counts = np.diff(first)[rows]
+        section = stretches(first[rows], counts)
+        place = np.repeat(np.arange(len(i)), counts) * total + strip[section]
+        sides.append(_Sections(place, start[section], stop[section]))
+    place, low, high = _common(*sides)
     weights = strips.width * covered_length(place % total, low, high, total)
     return np.bincount(strips.group, weights, len(origin)).astype(np.float64)
+
+
+class _Sections(NamedTuple):
+    """What is covered at some places, which are in order, from `start` to `stop`."""
+
+    place: Ints
+    start: Floats | Ints
+    stop: Floats | Ints
+
+
+def _common(a: _Sections, b: _Sections) -> _Sections:
+    """What both cover, neither meeting itself."""
+    if not all(len(side.place) and (np.diff(side.place) > 0).all() for side in (a, b)):
+        place = np.concatenate([a.place, b.place])
+        ends = np.concatenate([a.start, b.start]), np.concatenate([a.stop, b.stop])
+        return _Sections(*covered(place, *ends, 2))
+    # Each covers one stretch of a place.
+    partner = np.minimum(np.searchsorted(b.place, a.place), len(b.place) - 1)
+    start, stop = np.maximum(a.start, b.start[partner]), np.minimum(a.stop, b.stop[partner])
+    some = (b.place[partner] == a.place) & (start < stop)
+    return _Sections(a.place[some], start[some], stop[some])
 
 
 class _Edges(NamedTuple):
@@ -178,7 +206,11 @@ def _sections(edges: _Edges, strips: _Strips) -> tuple[Ints, Ints, Floats, Float
     middle = strips.left[strip] + strips.width[strip] / 2
     height = edges.height(edge, middle)
     owner = edges.owner[edge]
-    order = np.lexsort((height, strip, owner))
+    section = owner * len(strips.width) + strip
+    order = np.argsort(section, kind="stable")
     # A ring crosses a line an even number of times: into the shape and out of it, in turn.
-    owner, strip, height = owner[order], strip[order], height[order]
-    return owner[::2], strip[::2], height[::2], height[1::2]
+    if (np.diff(section[order[::2]]) == 0).any():
+        order = np.lexsort((height, section))
+    one, other = order[::2], order[1::2]
+    low, high = (end(height[one], height[other]) for end in (np.minimum, np.maximum))
+    return owner[one], strip[one], low, high
