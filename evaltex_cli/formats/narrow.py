@@ -40,6 +40,46 @@ def _equal(values: NDArray[Any], others: Any) -> bool:
     return bool(is_equal.all())
 
 
+class Column:
+    """Values, or rows of them, that are added part by part; one while all are the same.
+
+    Parameters
+    ----------
+    kinds : str
+        Their types, each wider than the one before.
+    width : int
+        Values of a row.
+    """
+
+    def __init__(self, kinds: str = WHOLE, width: int = 1) -> None:
+        self._kinds, self._width = kinds, width
+        self._first, self._count = array(kinds[0]), 0
+        """The first row, which all are the same as, and how many those are."""
+        self._all: array[Any] | None = None
+
+    def extend(self, values: NDArray[Any]) -> None:
+        """Add values, or rows."""
+        rows = values.reshape(-1, self._width)
+        if not len(rows):
+            return
+        if self._all is None:
+            if not self._count:
+                self._first = extended(self._first, rows[:1], self._kinds)
+            if _equal(rows, np.asarray(self._first)):
+                self._count += len(rows)
+                return
+            self._all = self._first * self._count
+        self._all = extended(self._all, rows, self._kinds)
+
+    def values(self) -> NDArray[Any]:
+        """(n, width) what was added."""
+        if self._all is not None:
+            return np.asarray(self._all).reshape(-1, self._width)
+        return np.broadcast_to(
+            np.asarray(self._first).reshape(-1, self._width), (self._count, self._width)
+        )
+
+
 class Records:
     """Records of a structured type, each field a column; one that is the same in all is one value.
 

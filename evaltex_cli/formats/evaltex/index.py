@@ -22,14 +22,14 @@ from evaltex_cli.formats.evaltex.lines import LAYOUT, is_object_line, parse_size
 from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES, is_too_long, leaves_result_folder
 from evaltex_cli.formats.files.names import Names
 from evaltex_cli.formats.files.text_lines import MANY_LINES, line_ends
-from evaltex_cli.formats.narrow import extended
+from evaltex_cli.formats.narrow import Column, extended
 from evaltex_cli.records import Bools, Ints, distinct
 
 _SIZE_ATTEMPT = r"[\s\d.+-]+[,;xX\s][\s\d.+,;xX-]*|\d[^,]*,[^,]*|[^,]*,\s*\d[^,]*"
 PART_BYTES = 1 << 20
 _SIZES = "Hfd"
 
-Column: TypeAlias = NDArray[Any]
+Values: TypeAlias = NDArray[Any]
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -48,18 +48,18 @@ class Images(NamedTuple):
     """Where images stand."""
 
     names: Names
-    sizes: Column
+    sizes: Values
     """(n, 2) numbers. Height and width; 0 where the file does not say."""
-    start: Column
-    weights: Column
-    line: Column
+    start: Values
+    weights: Values
+    line: Values
     """`start`, `weights` and `line`: (n,) integers. First byte, bytes and first line of the
     objects."""
-    head: Column
+    head: Values
     """(n,) integers. Lines from the name to the objects."""
-    file: Column
+    file: Values
     """(n,) integers. Index of the image's file."""
-    checksum: Column
+    checksum: Values
     """(n,) uint32. CRC-32 of the objects' bytes."""
     polygons: Bools
     """(n,) bool. Whether objects may be other than boxes: their lines have commas enough."""
@@ -83,11 +83,11 @@ class Index:
     _heads: list[_Head] = field(default_factory=list)
     _images: list[int] = field(default_factory=list)
     _names: bytearray = field(default_factory=bytearray)
-    _sizes: array[Any] = field(default_factory=lambda: array("H"))
+    _sizes: Column = field(default_factory=lambda: Column(_SIZES, 2))
     _start: array[Any] = field(default_factory=lambda: array("i"))
     _weights: array[Any] = field(default_factory=lambda: array("H"))
     _line: array[Any] = field(default_factory=lambda: array("i"))
-    _head: array[Any] = field(default_factory=lambda: array("B"))
+    _head: Column = field(default_factory=Column)
     _checksum: array[Any] = field(default_factory=lambda: array("I"))
     _polygons: bytearray = field(default_factory=bytearray)
 
@@ -211,13 +211,13 @@ class Index:
         count = len(self._start)
         return Images(
             Names(self._names),
-            np.asarray(self._sizes).reshape(-1, 2)
-            if self._sizes
+            self._sizes.values()
+            if self.side == "gt"
             else np.broadcast_to(np.uint16(0), (count, 2)),
             np.asarray(self._start),
             np.asarray(self._weights),
             np.asarray(self._line),
-            np.asarray(self._head),
+            self._head.values()[:, 0],
             np.repeat(np.arange(len(self._images), dtype=np.int32), self._images)
             if len(self._images) > 1
             else np.broadcast_to(np.int32(0), count),
@@ -253,9 +253,9 @@ class Index:
         self._weights = extended(self._weights, stop - before)
         self._start = extended(self._start, start)
         self._line = extended(self._line, objects_line)
-        self._head = extended(self._head, head_lines)
+        self._head.extend(head_lines)
         if self.side == "gt":
-            self._sizes = extended(self._sizes, sizes, _SIZES)
+            self._sizes.extend(sizes)
         self._images[-1] += len(begin)
         return begin, start
 
