@@ -309,7 +309,7 @@ class _Reader:
         path = self.folder / given
         try:
             is_there = all(file.exists() for file in input_files.files_of(path))
-        except InputError:  # a pattern that no file matches
+        except (InputError, OSError):  # a pattern that no file matches; a name that is too long
             is_there = False
         if not is_there:
             self.faults.append(f"{where}: {key} = {quote(given)}; there is no {path}")

@@ -30,6 +30,8 @@ from evaltex_cli.errors import EvaltexError, InputError
 from evaltex_cli.evaluation.resume import OWN, listing
 from evaltex_cli.formats import image_subset
 from evaltex_cli.formats.files import archive
+from evaltex_cli.formats.files.entries import unreadable
+from evaltex_cli.formats.files.listing import walk
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import EvidenceRows, Protocol
@@ -124,24 +126,24 @@ def _content(path: Path) -> tuple[str, list[int]]:
     """
     states = [archive.state(given) for given in input_files.files_of(path)]
     whole = hashlib.sha256()
-    for file in _files(path):
-        try:
-            with file.open("rb") as opened:
+    try:
+        for file in _files(path):
+            with input_files.open_regular(file, "a file") as opened:
                 digest = hashlib.file_digest(opened, "sha256").hexdigest()
-        except OSError as error:
-            raise InputError(f"{file}: cannot be read ({error.strerror or error})") from error
-        name = file.relative_to(path).as_posix() if path.is_dir() else file.name
-        whole.update(repr((name, digest)).encode("utf-8", "backslashreplace"))
+            name = file.relative_to(path).as_posix() if path.is_dir() else file.name
+            whole.update(repr((name, digest)).encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise unreadable(str(path), error) from error
     return whole.hexdigest(), states
 
 
 def _files(path: Path) -> Iterator[Path]:
+    """The regular files of a file, a pattern, or a folder."""
     for given in input_files.files_of(path):
-        if not given.is_dir():
+        if given.is_dir():
+            yield from (given / name for name, _ in walk(given))
+        else:
             yield given
-        for root, folders, files in os.walk(given):
-            folders.sort()
-            yield from (Path(root, name) for name in sorted(files))
 
 
 def prepare(folder: Path | None, board: Board) -> None:

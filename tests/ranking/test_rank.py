@@ -305,6 +305,20 @@ def test_evidence_that_somebody_removes_while_it_is_written_is_not_missed(
     assert not list((folder / ".evaltex-cache").iterdir())
 
 
+def test_a_pipe_is_not_read_for_the_cache(folder: Path) -> None:
+    """Nobody writes into it, so who opened it would wait for ever."""
+    Path("gt-one.txt").unlink()
+    os.mkfifo("gt-one.txt")
+    assert "gt-one.txt: is a device or pipe; give a file" in run("board.toml", status=2).stderr
+    for name in ("gt", "one", "two"):
+        Path(name).mkdir()
+        for k in range(3):
+            Path(name, f"img_{k}.txt").write_text("0,0,9,0,9,9,0,9,a\n")
+        os.mkfifo(Path(name, "pipe.txt"))
+    run("gt", "one", "two", "--cache", "stored", "--protocol", "iou")
+    assert len(list(Path("stored").iterdir())) == 1, "both detectors found the same"
+
+
 def test_a_folder_of_pictures_may_contain_the_cache(folder: Path, evaluations: list[str]) -> None:
     """What is stored there is none of the pictures."""
     Path("missing.png").symlink_to("nowhere.png")
