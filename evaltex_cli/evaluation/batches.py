@@ -17,6 +17,7 @@ from evaltex_cli.evaluation.tally import Gathered, Run, SinkWork, add_batch
 from evaltex_cli.formats.base import ReadImages, Source
 from evaltex_cli.formats.filters import treat_invalid
 from evaltex_cli.formats.options import InputOptions, MaskFolders
+from evaltex_cli.geometry import overlaps
 from evaltex_cli.records import (
     Bools,
     ImageBatch,
@@ -24,6 +25,7 @@ from evaltex_cli.records import (
     Objects,
     offsets_of,
 )
+from evaltex_cli.records.rows import some_images
 
 if TYPE_CHECKING:
     from evaltex_cli.geometry.picture_runs import PictureRuns
@@ -75,8 +77,8 @@ class BatchResult(NamedTuple):
     ----------
     gathered : list of Gathered
         By each run; none where nobody wanted it, or there were faults.
-    made : list
-        What `SinkWork.make` has made of it, one for each run.
+    made : list of list
+        What `SinkWork.make` has made of each part of it (`_divided`), a list for each run.
     gt, det, lines : InputCounts
         `lines` of the ground truth of lines.
     faults : FaultLog
@@ -87,7 +89,7 @@ class BatchResult(NamedTuple):
     """
 
     gathered: list[Gathered]
-    made: list[Any]
+    made: list[list[Any]]
     gt: InputCounts
     det: InputCounts
     faults: FaultLog
@@ -132,10 +134,26 @@ def measure(
         return result
     runs = [run.empty() for run in bare]
     try:
-        made = [add_batch(run, batch, work) for run in runs]
+        parts = [[add_batch(run, part, work) for run in runs] for part in _divided(batch)]
+        made = [list(of_run) for of_run in zip(*parts, strict=True)]
         return result._replace(gathered=[run.gathered for run in runs], made=made)
     except EvaltexError as refusal:
         return result._replace(refusal=refusal)
+
+
+def _divided(batch: ImageBatch) -> Iterator[ImageBatch]:
+    """Divide a batch so that no more pairs of objects may overlap in each part than in one image:
+    protocols keep all of them.
+    """
+    most = np.zeros(1, np.int64) if batch.has_masks else np.cumsum(overlaps.most_pairs(batch))
+    if not len(most) or most[-1] <= overlaps.MAX_PAIRS:
+        yield batch
+        return
+    start = before = 0
+    while start < len(most):
+        stop = max(int(np.searchsorted(most, before + overlaps.MAX_PAIRS, "right")), start + 1)
+        yield some_images(batch, start, stop)
+        start, before = stop, int(most[stop - 1])
 
 
 def _with_pixels(

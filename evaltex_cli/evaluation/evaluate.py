@@ -111,7 +111,7 @@ def evaluate_inputs(
         ):
             run.gathered.add(part)
             if sink is not None:
-                sink.take(run, made)
+                sink.take_all(run, made)
         if progress is not None:
             progress(done, len(gt.names))
     if journal is not None and faults.count:

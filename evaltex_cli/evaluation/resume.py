@@ -31,6 +31,8 @@ from evaltex_cli.version import __version__
 
 OWN = ".evaltex-"
 """What the names of journals, staging folders and the cache of a ranking begin with."""
+_LAYOUT = 2
+"""Of the journal's lines."""
 _BATCH = re.compile(rb'\{"chunk": \[(\d+), (\d+)\], ')
 
 
@@ -50,6 +52,7 @@ def key(inputs: Inputs, runs: Sequence[Run], *wanted: bool) -> dict[str, Any]:
     masks, pictures = options.masks, options.images
     return {
         "version": __version__,
+        "layout": _LAYOUT,
         "signatures": [signature(run.protocol, run.parameters, *data) for run in runs],
         "gt": [gt.format, gt.sha256],
         "det": [det.format, det.sha256],

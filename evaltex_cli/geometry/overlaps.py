@@ -187,6 +187,32 @@ def naming_image(batch: ImageBatch, side: Objects) -> Iterator[None]:
         ) from error
 
 
+def most_pairs(batch: ImageBatch) -> Ints:
+    """(images,) about as many pairs as may overlap, or more: those of all objects; if these are
+    more than `MAX_PAIRS` together, those whose boxes meet along x, or along y.
+    """
+    counts = [np.diff(side.offsets) for side in (batch.gt, batch.det)]
+    most = counts[0] * counts[1]
+    if most.sum() <= MAX_PAIRS:
+        return most
+    a, b = batch.gt.boxes, batch.det.boxes
+    of_a, of_b = (np.repeat(np.arange(len(most)), count) for count in counts)
+    met = np.full(len(a), len(b))
+    for column in (0, 1):
+        # One image beyond the other, so that no box meets those of others.
+        sides = a[:, column::2], b[:, column::2]
+        first = min(side.min() for side in sides)
+        span = max(side.max() for side in sides) - first + 1
+        a_keys, b_keys = (
+            side - first + span * image[:, None]
+            for side, image in zip(sides, (of_a, of_b), strict=True)
+        )
+        begun = np.searchsorted(np.sort(b_keys[:, 0]), a_keys[:, 1], side="right")
+        ended = np.searchsorted(np.sort(b_keys[:, 1]), a_keys[:, 0], side="left")
+        met = np.minimum(met, begun - ended)
+    return np.bincount(of_a, met, len(most)).astype(np.int64)
+
+
 def touching_boxes(
     a: Floats, a_offsets: Ints, b: Floats, b_offsets: Ints, names: Sequence[str] = ()
 ) -> tuple[Ints, Ints]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from evaltex_cli.records import (
     ANY_TYPE,
     Bools,
+    ImageBatch,
     Ints,
     Objects,
     Outlines,
@@ -54,6 +55,20 @@ def take_images(objects: Objects, images: Ints) -> Objects:
     """Return the objects of some images, (n,) indices, in the given order."""
     counts = np.diff(objects.offsets)[images]
     return take(objects, stretches(objects.offsets[images], counts), offsets_of(counts))
+
+
+def some_images(batch: ImageBatch, start: int, stop: int) -> ImageBatch:
+    """Return the images of a range of a batch without masks."""
+    images = np.arange(start, stop)
+    named, lines = batch.in_detections, batch.gt_lines
+    return ImageBatch(
+        batch.names[start:stop],
+        batch.sizes[start:stop],
+        take_images(batch.gt, images),
+        take_images(batch.det, images),
+        in_detections=None if named is None else named[start:stop],
+        gt_lines=None if lines is None else take_images(lines, images),
+    )
 
 
 def taken_outlines(outlines: Outlines, rows: Ints | Bools) -> Outlines:

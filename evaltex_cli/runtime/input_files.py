@@ -16,7 +16,6 @@ import weakref
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO
 
 from evaltex_cli.errors import InputError
 
@@ -168,7 +167,7 @@ def _by_value(number: re.Match[str]) -> str:
 
 
 @contextlib.contextmanager
-def open_regular(path: Path, expected: str) -> Iterator[IO[bytes]]:
+def open_regular(path: Path, expected: str) -> Iterator[io.BufferedReader]:
     """Open a regular file for reading.
 
     Parameters
