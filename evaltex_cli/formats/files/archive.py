@@ -8,6 +8,7 @@ headers within the limits keep the data within them too.
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -20,13 +21,13 @@ from evaltex_cli.formats.files.entries import MAX_ENTRY_BYTES, ZIP_MAGIC, Entrie
 from evaltex_cli.formats.files.image_names import image_names, without_prefix
 from evaltex_cli.formats.files.listing import (
     MAX_ENTRIES,
+    Stored,
     about_data_set,
     is_class_list,
     left_out,
     stored_files,
     walk,
 )
-from evaltex_cli.formats.files.zip_directory import DEFLATED, STORED, Stored
 from evaltex_cli.runtime import input_files
 from evaltex_cli.runtime.input_files import GZIP_MAGIC, natural_key
 
@@ -217,7 +218,7 @@ def _refuse_unreadable(path: Path, name: str, stored: Stored, largest: int) -> N
         raise InputError(
             f"{path}: entry {quote(name)} is encrypted; pack the files without a password"
         )
-    if stored.method not in (STORED, DEFLATED):
+    if stored.method not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         found = f"entry {quote(name)} is packed by method {stored.method}"
         raise InputError(f"{path}: {found}; pack the files as an ordinary .zip (deflate)")
     if not 0 <= stored.offset < _LARGEST_OFFSET:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import zipfile
 import zlib
 from array import array
 from collections.abc import Iterator, Sequence
@@ -18,8 +19,8 @@ from evaltex_cli.formats.files.image_names import (
     leaves_result_folder,
     parts_of,
 )
+from evaltex_cli.formats.files.listing import Stored
 from evaltex_cli.formats.files.text_lines import with_newlines
-from evaltex_cli.formats.files.zip_directory import DEFLATED, Stored
 from evaltex_cli.records import Ints
 from evaltex_cli.runtime.input_files import without_gzip
 from evaltex_cli.runtime.progress import tracked
@@ -189,7 +190,7 @@ class Entries(NamedTuple):
         start = _LOCAL_HEADER.size + name_length + extra_length
         stop = start + stored.packed_size
         data = (data + file.read(stop - len(data)) if stop > len(data) else data)[start:stop]
-        if stored.method == DEFLATED:
+        if stored.method == zipfile.ZIP_DEFLATED:
             try:
                 data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, entry.size + 1)
             except zlib.error as error:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import re
 import stat
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from evaltex_cli.errors import InputError, counted, listed, quote
-from evaltex_cli.formats.files.zip_directory import Stored, directory_of
 
 MAX_ENTRIES = 1_000_000
 _SHOWN_OTHERS = 3
+_UTF8_FLAG = 0x800
 _SLASH = re.compile(r"[/\\]")
 _BAG = r"bagit\.txt|bag-info\.txt|(?:tag)?manifest-\w+\.txt|fetch\.txt"
 _SPLIT = r"(?:train|valid|validation|val|test)\.txt"
@@ -20,15 +22,62 @@ _MARKS_DATA_SET = re.compile(r"bagit\.txt\Z|obj\.names\Z", re.IGNORECASE)
 _MAY_BE_CLUTTER = re.compile(r"\._|__MACOSX|\.ds_store|thumbs\.db", re.IGNORECASE)
 
 
-def stored_files(path: Path) -> list[Stored]:
-    """Return the files of an archive in the directory's order, without its folders; raises as
-    `directory_of`.
+class Stored(NamedTuple):
+    """A file as the archive's directory has it; sizes in bytes, the offset
+    that of its local header.
     """
-    return [
-        one
-        for one in directory_of(path)
-        if not one.name.endswith(("/", "\\")) and not _is_clutter(one.name)
-    ]
+
+    name: str
+    flags: int
+    method: int
+    crc: int
+    packed_size: int
+    size: int
+    offset: int
+
+
+def stored_files(path: Path) -> list[Stored]:
+    """Return the files of an archive in the directory's order, without its folders.
+
+    Raises
+    ------
+    InputError
+        When the archive is damaged.
+    OSError
+        When it cannot be read.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            infos = archive.filelist
+            archive.NameToInfo.clear()  # each entry is freed once it has been looked at
+    # zipfile also raises NotImplementedError for a later version of the format, and ValueError for
+    # names that are not UTF-8 and offsets before the file (tests/formats/test_archive.py).
+    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+        raise InputError(
+            f"{path}: the archive is damaged ({error}); pack or download it again"
+        ) from error
+    infos.reverse()
+    found = []
+    while infos:
+        info = infos.pop()
+        name = _name(info)
+        if not name.endswith(("/", "\\")) and not _is_clutter(name):
+            sizes = info.compress_size, info.file_size, info.header_offset
+            found.append(Stored(name, info.flag_bits, info.compress_type, info.CRC, *sizes))
+    return found
+
+
+def _name(info: zipfile.ZipInfo) -> str:
+    """The whole name, not cut at a NUL; UTF-8 where its bytes are, flagged as
+    such or not (macOS does not flag it).
+    """
+    name: str = info.orig_filename
+    if not info.flag_bits & _UTF8_FLAG and not name.isascii():
+        try:
+            return name.encode("cp437").decode("utf-8")
+        except UnicodeError:
+            pass
+    return name
 
 
 def walk(folder: Path) -> list[tuple[str, os.stat_result]]:
