@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaltex_cli.audit.scenes import Scene
+from evaltex_cli.audit.scenes import Measured
 from evaltex_cli.records import Bools, Floats, Ints, count_texts
 
 COPIED_IOU, COPIED_SHARE = 0.95, 0.5
@@ -42,7 +42,7 @@ class Independent:
     several recognisers of the same outlines are one detector, and several readers."""
 
 
-def independent(scene: Scene, detectors: int) -> Independent:
+def independent(scene: Measured, detectors: int) -> Independent:
     """Return which detectors count: those whose detections are almost the same count as one."""
     close = scene.iou >= COPIED_IOU
     alike, texts = close.copy(), scene.det.texts
@@ -53,7 +53,7 @@ def independent(scene: Scene, detectors: int) -> Independent:
     return Independent(_first(scene, detectors, close), _first(scene, detectors, alike))
 
 
-def _first(scene: Scene, detectors: int, same: Bools) -> Ints:
+def _first(scene: Measured, detectors: int, same: Bools) -> Ints:
     """(detectors,) the first detector that has almost the detections of each, by pairs of
     detections that are the same.
     """
@@ -72,7 +72,7 @@ def _first(scene: Scene, detectors: int, same: Bools) -> Ints:
     return first
 
 
-def places(scene: Scene, group: Ints, reader: Ints) -> Places:
+def places(scene: Measured, group: Ints, reader: Ints) -> Places:
     """Return the places of all images.
 
     The detection on which most independent detectors agree (at an IoU of `scenes.SAME`) is a
@@ -94,10 +94,13 @@ def places(scene: Scene, group: Ints, reader: Ints) -> Places:
     with_centre = centre_of[near] == far
     to_centre[near[with_centre]] = iou[with_centre]
     place = np.searchsorted(centre, centre_of)
-    at, read = (
-        _best_of(place, number[scene.detector], to_centre, centre, int(number.max()) + 1)
-        for number in (group, reader)
-    )
+
+    def best_of(number: Ints) -> Ints:
+        columns = number[scene.detector], int(number.max()) + 1
+        return _best_of(place, columns[0], to_centre, centre, columns[1])
+
+    at = best_of(group)
+    read = at if np.array_equal(group, reader) else best_of(reader)
     has = at >= 0
     count = has.sum(axis=1)
     ious = np.where(has, to_centre[at], 0).sum(axis=1) - 1
@@ -116,7 +119,7 @@ def _best(group: Ints, groups: int, pairs: Pairs) -> Floats:
     return best
 
 
-def _ranks(scene: Scene, group: Ints, pairs: Pairs) -> Ints:
+def _ranks(scene: Measured, group: Ints, pairs: Pairs) -> Ints:
     """(D,) the detections' ranks, those with which most agree, and best, first; equal ones by
     where they are, so that the order of a file does not matter.
     """

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from evaltex_cli.audit import agreement, readings, regions, scenes, unmatched, what_if
+from evaltex_cli.audit.agreement import Independent
 from evaltex_cli.audit.evidence import Evidence
-from evaltex_cli.audit.findings import AGREE, Findings
+from evaltex_cli.audit.findings import AGREE, Findings, Lists
 from evaltex_cli.audit.scenes import Scene
-from evaltex_cli.audit.suspects import AuditedObject, Box, Kind, Suspect
+from evaltex_cli.audit.suspect_columns import Found, Suspects, columns, explained
 from evaltex_cli.audit.what_if import WhatIf
-from evaltex_cli.conversion import patches, patching
+from evaltex_cli.conversion import patches
 from evaltex_cli.display import Record, Table
 from evaltex_cli.errors import counted
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.protocol_warnings import of_detectors
-from evaltex_cli.formats.base import DONT_CARE
 from evaltex_cli.records import Bools, Ints
 from evaltex_cli.records.rows import packed
 from evaltex_cli.runtime import OrderedMap
@@ -37,8 +36,6 @@ KINDS: tuple[Callable[[Evidence], Findings], ...] = (
 )
 ALONE = "only one detector counts, as the others have almost its detections or none: none can agree"
 SUSPICION = 0.5
-DECIMALS = 6
-"""Of suspicions: what rounding may change does not change their order."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -47,7 +44,7 @@ class Audit(Record):
 
     Attributes
     ----------
-    suspects : list of Suspect
+    suspects : sequence of Suspect
         By falling suspicion.
     scene : Scene
         What was audited; the detectors are in the order of `detectors`.
@@ -67,7 +64,7 @@ class Audit(Record):
     warnings : list of str
     """
 
-    suspects: list[Suspect]
+    suspects: Suspects
     scene: Scene
     detectors: list[str]
     independent: list[str]
@@ -79,10 +76,11 @@ class Audit(Record):
 
     def shown(self) -> Table:
         """Return one line for each kind of suspects."""
-        kinds = Counter(one.kind for one in self.suspects)
-        likely = Counter(one.kind for one in self.suspects if one.suspicion >= self.suspicion)
+        likely = self.suspects.suspicion >= self.suspicion
         rows = [["suspects", "all", f"from {self.suspicion:g}"]]
-        rows += [[kind, str(kinds[kind]), str(likely[kind])] for kind in patches.KINDS]
+        for kind in patches.KINDS:
+            of_kind = self.suspects.are(kind)
+            rows.append([kind, str(of_kind.sum()), str((of_kind & likely).sum())])
         detectors = counted(len(self.independent), "{count} independent detector[s]")
         objects = counted(self.scene.gt.count, "{count} object[s]")
         return Table(f"Audit of {objects} by {detectors}", rows)
@@ -115,7 +113,7 @@ def audit(
     inputs = dict(sorted(inputs.items()))
     scored, left_out = what_if.scored(inputs, protocols, ordered_map)
     found = audited(inputs, ordered_map)
-    likely = [one for one in found.suspects if one.suspicion >= suspicion]
+    likely = found.suspects.of(np.flatnonzero(found.suspects.suspicion >= suspicion))
     compared = what_if.what_if(inputs, scored, likely, ordered_map)
     warned = of_detectors(
         (name, [(label, one.warnings) for label, one in of_one.items()])
@@ -141,29 +139,38 @@ def audited(inputs: Mapping[str, Inputs], ordered_map: OrderedMap = map) -> Audi
         Without `what_if`. It does not depend on the order of the detectors.
     """
     labels = sorted(inputs)
-    scene = scenes.read([inputs[label] for label in labels], ordered_map)
-    counting = agreement.independent(scene, len(labels))
-    with_detections = np.bincount(scene.detector, minlength=len(labels)) > 0
-    group, detectors = _numbered(counting.outlines, labels, with_detections)
-    reader, readers = _numbered(counting.texts, labels, with_detections)
-    places = agreement.places(scene, group, reader)
-    evidence = Evidence(scene, places, group[scene.detector], len(detectors))
-    suspects = _explained(
-        [
-            suspect
-            for kind in KINDS
-            for suspect in _suspects(
-                kind(evidence), evidence, readers if kind is readings.text else detectors
-            )
-        ]
-    )
-    suspects.sort(key=lambda one: (-one.suspicion, one.image, one.box, one.kind, one.objects))
+    # What overlaps is no longer in memory when the suspects are sorted.
+    suspects, counting = _suspects([inputs[label] for label in labels], labels, ordered_map)
+    suspects, scene = explained(suspects), suspects.scene
+    some = np.bincount(scene.detector, minlength=len(labels)) > 0
+    _, detectors = _numbered(counting.outlines, labels, some)
+    _, readers = _numbered(counting.texts, labels, some)
     copies = {labels[k]: labels[of] for k, of in enumerate(counting.outlines.tolist()) if of != k}
     texts = packed(scene.det.texts)
     with_texts = {labels[k] for k in np.unique(scene.detector[texts.stop > texts.start]).tolist()}
     reading = [label for label in readers if label in with_texts]
     warnings = [ALONE] if len(detectors) < AGREE else []
     return Audit(suspects, scene, labels, detectors, reading, copies, {}, SUSPICION, warnings)
+
+
+def _suspects(
+    inputs: Sequence[Inputs], labels: Sequence[str], ordered_map: OrderedMap
+) -> tuple[Suspects, Independent]:
+    """Return all suspects as they are found, and which detectors count."""
+    measured = scenes.read(inputs, ordered_map)
+    counting = agreement.independent(measured, len(labels))
+    some = np.bincount(measured.detector, minlength=len(labels)) > 0
+    group, detectors = _numbered(counting.outlines, labels, some)
+    reader, readers = _numbered(counting.texts, labels, some)
+    places = agreement.places(measured, group, reader)
+    evidence = Evidence(measured, places, group[measured.detector], len(detectors))
+    found = []
+    for kind in KINDS:
+        findings = kind(evidence)
+        centres = Lists(places.centre[findings.places.rows], findings.places.offsets)
+        found.append(Found(findings, centres, readers if kind is readings.text else detectors))
+    scene = Scene(measured.names, measured.gt, measured.det, measured.detector)
+    return columns(found, scene, labels), counting
 
 
 def _numbered(first: Ints, labels: Sequence[str], some: Bools) -> tuple[Ints, list[str]]:
@@ -173,130 +180,3 @@ def _numbered(first: Ints, labels: Sequence[str], some: Bools) -> tuple[Ints, li
     counting = np.unique(first[some] if some.any() else first)
     number = np.searchsorted(counting, first).clip(max=len(counting) - 1)
     return number, [labels[k] for k in counting.tolist()]
-
-
-Highest: TypeAlias = "dict[tuple[str, int], float]"
-"""Image and ID of an object -> the highest suspicion of some kinds."""
-
-
-def _explained(suspects: Sequence[Suspect]) -> list[Suspect]:
-    """Say once what is wrong with an object.
-
-    What is merged, split or there twice is misplaced, too: the suspicion of both is the higher one.
-    As for the parts, the annotator counts as one of those who say. Parts have other texts: so much
-    less suspicious is the object's own.
-    """
-    off = {
-        key: one.suspicion * len(one.detectors) / (len(one.detectors) + 1)
-        for one in suspects
-        if one.kind == "misplaced"
-        for key in _keys(one)
-    }
-    regions = [
-        replace(one, suspicion=max(one.suspicion, *(off.get(key, 0) for key in _keys(one))))
-        if one.kind in ("merged", "split")
-        else one
-        for one in suspects
-    ]
-    known = _highest(regions, ("merged", "split", "duplicate"))
-    explained = [
-        replace(one, suspicion=one.suspicion * (1 - max(known.get(key, 0) for key in _keys(one))))
-        if one.kind == "text"
-        else one
-        for one in regions
-        if one.kind != "misplaced" or not any(key in known for key in _keys(one))
-    ]
-    rounded = [replace(one, suspicion=round(one.suspicion, DECIMALS)) for one in explained]
-    return [one for one in rounded if one.suspicion > 0]
-
-
-def _keys(suspect: Suspect) -> list[tuple[str, int]]:
-    return [(suspect.image, number) for number in suspect.objects]
-
-
-def _highest(suspects: Sequence[Suspect], kinds: Sequence[Kind]) -> Highest:
-    found: Highest = {}
-    for one in suspects:
-        for key in _keys(one) if one.kind in kinds else ():
-            found[key] = max(found.get(key, 0), one.suspicion)
-    return found
-
-
-def _suspects(findings: Findings, evidence: Evidence, labels: Sequence[str]) -> list[Suspect]:
-    """Return the records of a kind's suspects."""
-    scene = evidence.scene
-    image = {True: scene.det.image, False: scene.gt.image}
-    found = []
-    for k, value in enumerate(findings.suspicion.round(DECIMALS).tolist()):
-        objects = findings.objects[k]
-        centres = evidence.places.centre[findings.places[k]]
-        current = tuple(patching.audited(scene.gt, row) for row in objects.tolist())
-        rows = (scene.gt, objects), (scene.det, centres)
-        boxes = np.concatenate([side.boxes[which] for side, which in rows])
-        where = image[not len(objects)][objects[0] if len(objects) else centres[0]]
-        found.append(
-            Suspect(
-                findings.kind,
-                scene.names[where],
-                tuple(scene.gt.ids[objects].tolist()),
-                value,
-                _around(boxes),
-                tuple(label for label, has in zip(labels, findings.agree[k], strict=True) if has),
-                current,
-                _proposed(findings, k, current, scene, centres.tolist()),
-            )
-        )
-    return found
-
-
-def _around(boxes: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> Box:
-    x0, y0 = boxes[:, :2].min(axis=0).tolist()
-    x1, y1 = boxes[:, 2:].max(axis=0).tolist()
-    return x0, y0, x1, y1
-
-
-def _proposed(
-    findings: Findings,
-    k: int,
-    current: Sequence[AuditedObject],
-    scene: Scene,
-    centres: Sequence[int],
-) -> tuple[AuditedObject, ...]:
-    """Return what should be in the place of a suspect's objects."""
-    read = -1 if findings.read is None else int(findings.read[k])
-    if findings.kind == "unfound":
-        return (replace(current[0], dont_care=True),)
-    if findings.kind == "duplicate":
-        return (current[0],)
-    if findings.kind == "text":
-        return (replace(current[0], text=scene.det.texts[read]),)
-    if findings.kind == "dont-care":
-        text = scene.det.texts[read] if read >= 0 else ""
-        return (_other_way(current[0], text),)
-    detected = _in_order(
-        [replace(patching.audited(scene.det, row), dont_care=False) for row in centres]
-    )
-    words = " ".join(one.text for one in _in_order(current)).split()
-    if findings.kind in ("misplaced", "split"):
-        return (replace(detected[0], text=" ".join(words)),)
-    if len(words) == len(detected):
-        return tuple(replace(one, text=word) for one, word in zip(detected, words, strict=True))
-    return tuple(detected)
-
-
-def _other_way(one: AuditedObject, text: str) -> AuditedObject:
-    """Return an object that counts as don't care, and one that is don't care as one that counts,
-    with the text that was read instead of the mark of what does not count.
-    """
-    marked = one.dont_care and one.text in ("", DONT_CARE)
-    return replace(one, dont_care=not one.dont_care, text=text if marked else one.text)
-
-
-def _in_order(objects: Sequence[AuditedObject]) -> list[AuditedObject]:
-    """Return parts of a text as it is read: from left to right, or down if it is higher than
-    wide.
-    """
-    centres = np.array([np.mean(one.vertices, axis=0) for one in objects]).reshape(-1, 2)
-    extent = np.ptp(centres, axis=0) if len(centres) else np.zeros(2)
-    axis = int(extent[1] > extent[0])
-    return [objects[k] for k in np.argsort(centres[:, axis], kind="stable").tolist()]

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from evaltex_cli.audit.agreement import Places
-from evaltex_cli.audit.scenes import SAME, Scene
+from evaltex_cli.audit.scenes import SAME, Measured
 from evaltex_cli.records import Bools, Floats, Ints
 
 TOUCHED = 0.1
@@ -17,7 +17,7 @@ TOUCHED = 0.1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AtPlaces:
-    """The pairs of an object and a place that share some area, as `Scene` has them."""
+    """The pairs of an object and a place that share some area, as `Measured` has them."""
 
     gt: Ints
     place: Ints
@@ -43,7 +43,7 @@ class AtPlaces:
 class Evidence:
     """Scenes, the places of independent detectors, and what both have to do with each other."""
 
-    scene: Scene
+    scene: Measured
     places: Places
     group: Ints
     """(D,) int64. The independent detector of each detection."""

@@ -2,21 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaltex_cli.audit import suspicion
 from evaltex_cli.audit.evidence import AtPlaces, Evidence
 from evaltex_cli.audit.suspects import Kind
-from evaltex_cli.records import Bools, Floats, Ints
+from evaltex_cli.records import Bools, Floats, Ints, offsets_of, stretches
 
 AGREE = 2
 """Least independent detectors that agree."""
 
-Lists: TypeAlias = "list[Ints] | Ints"
-"""Several rows for each of some things: arrays of any lengths, or (n, k)."""
+
+class Lists(NamedTuple):
+    """Several rows for each of some things, one list after the other."""
+
+    rows: Ints
+    offsets: Ints
+    """(n + 1,) int64. The list of thing k is ``rows[offsets[k]:offsets[k + 1]]``."""
+
+    @property
+    def counts(self) -> Ints:
+        """(n,) the length of each list."""
+        return np.diff(self.offsets)
+
+    @property
+    def owner(self) -> Ints:
+        """(r,) the thing that each row is of."""
+        return np.repeat(np.arange(len(self.offsets) - 1), self.counts)
+
+    def of(self, which: Ints) -> Lists:
+        """Return the lists of some things."""
+        counts = self.counts[which]
+        return Lists(self.rows[stretches(self.offsets[which], counts)], offsets_of(counts))
+
+    def sums(self, values: NDArray[Any]) -> NDArray[Any]:
+        """(n, ...) the sum of the values of each list's rows, (r, ...); no list is empty."""
+        return np.add.reduceat(values, self.offsets[:-1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,9 +80,20 @@ def is_first(key: Ints, value: Floats, tie: Ints) -> Bools:
     return first
 
 
-def each(rows: Ints) -> Ints:
-    """Return rows as lists of one: (n, 1)."""
-    return rows[:, None]
+def each(rows: Ints) -> Lists:
+    """Return rows as lists of one."""
+    return Lists(rows, np.arange(len(rows) + 1))
+
+
+def nothing(count: int) -> Lists:
+    """Return so many empty lists."""
+    return Lists(np.zeros(0, np.int64), np.zeros(count + 1, np.int64))
+
+
+def joined(lists: Sequence[Lists]) -> Lists:
+    """Return the lists of several groups of things as those of one."""
+    rows = np.concatenate([one.rows for one in lists])
+    return Lists(rows, offsets_of(np.concatenate([one.counts for one in lists])))
 
 
 def kept(findings: Findings) -> Findings:
@@ -65,8 +102,8 @@ def kept(findings: Findings) -> Findings:
     return Findings(
         findings.kind,
         findings.suspicion[rows],
-        [findings.objects[k] for k in rows.tolist()],
-        [findings.places[k] for k in rows.tolist()],
+        findings.objects.of(rows),
+        findings.places.of(rows),
         findings.agree[rows],
         None if findings.read is None else findings.read[rows],
     )
@@ -77,13 +114,13 @@ def trusted(evidence: Evidence) -> Floats:
     return suspicion.trust(evidence, evidence.places.count, suspicion.quality(evidence))
 
 
-def grouped(owner: Ints, members: Ints) -> tuple[Ints, list[Ints]]:
+def grouped(owner: Ints, members: Ints) -> tuple[Ints, Lists]:
     """Return the owners that have two members or more, and the members of each."""
     order = np.argsort(owner, kind="stable")
     owners, counts = np.unique(owner[order], return_counts=True)
     several = counts >= 2
-    lists = np.split(members[order][np.repeat(several, counts)], np.cumsum(counts[several])[:-1])
-    return owners[several], lists if several.any() else []
+    rows = members[order][np.repeat(several, counts)]
+    return owners[several], Lists(rows, offsets_of(counts[several]))
 
 
 # Objects like an object ---------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -13,7 +13,9 @@ from evaltex_cli.audit.findings import (
     Findings,
     best_pairs,
     each,
+    joined,
     kept,
+    nothing,
     share_in_cell,
     sizes,
     trusted,
@@ -21,6 +23,9 @@ from evaltex_cli.audit.findings import (
 from evaltex_cli.audit.scenes import SAME
 from evaltex_cli.protocols.edit_distance import edit_distances
 from evaltex_cli.records import Bools, Floats, Ints, Objects
+
+AT_ONCE = 1 << 13
+"""Objects of which texts are compared at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +44,10 @@ class _Readings:
     longer one."""
     confirms: Bools
     """(n,) bool. Whether a detector has the object's own text."""
+    known: Bools
+    """(n,) bool. Whether the object has a text."""
+    same: Bools
+    """(n,) bool. Whether it is that of `row`."""
 
 
 def text(evidence: Evidence) -> Findings:
@@ -46,12 +55,9 @@ def text(evidence: Evidence) -> Findings:
     another one.
     """
     at = _matched(evidence, dont_care=False)
-    own = _plain(evidence.scene.gt, at.gt)
-    read = _readings(evidence, at.place, own)
+    read = _readings(evidence, at)
     counts, readers = read.agree.sum(axis=1), read.readers.sum(axis=1)
-    known = (readers >= AGREE) & np.array([bool(one) for one in own], bool)
-    best = _plain(evidence.scene.det, read.row)
-    same = np.array([one == other for one, other in zip(own, best, strict=True)], bool)
+    known, same = (readers >= AGREE) & read.known, read.same
     reliable = suspicion.of_counts(counts, known & same, known & ~same, read.readers.shape[1])
     values = reliable[counts] * read.alike * suspicion.confidence(evidence)[at.place]
     another = known & ~same & ((counts >= AGREE) | ~read.confirms)
@@ -67,7 +73,7 @@ def dont_care(evidence: Evidence) -> Findings:
     at = _matched(evidence, dont_care=True)
     count = evidence.places.count[at.place]
     most = 2 * count > evidence.groups
-    read = _readings(evidence, at.place, _plain(evidence.scene.gt, at.gt))
+    read = _readings(evidence, at)
     readers = read.readers.sum(axis=1)
     alike = np.where(readers, read.agree.sum(axis=1) / np.maximum(readers, 1), 1)
     counts = _counted_like(evidence)[at.gt]
@@ -90,18 +96,19 @@ def _unreadable(evidence: Evidence) -> Findings:
     lost = evidence.finders == 0
     share = share_in_cell(gt.dont_care, lost, sizes(evidence))
     rows = np.flatnonzero(lost & ~gt.dont_care & gt.dont_care.any())
-    nowhere = [np.zeros(0, np.int64)] * len(rows)
     agree = np.zeros((len(rows), evidence.groups), bool)
     values = np.maximum(2 * share[rows] - 1, 0)
-    return Findings("dont-care", values, each(rows), nowhere, agree, np.full(len(rows), -1))
+    return Findings(
+        "dont-care", values, each(rows), nothing(len(rows)), agree, np.full(len(rows), -1)
+    )
 
 
 def _joined(one: Findings, other: Findings) -> Findings:
     return Findings(
         one.kind,
         np.concatenate([one.suspicion, other.suspicion]),
-        [*one.objects, *other.objects],
-        [*one.places, *other.places],
+        joined([one.objects, other.objects]),
+        joined([one.places, other.places]),
         np.concatenate([one.agree, other.agree]),
         None if one.read is None or other.read is None else np.concatenate([one.read, other.read]),
     )
@@ -112,8 +119,17 @@ def _matched(evidence: Evidence, dont_care: bool) -> AtPlaces:
     return at.of(at.iou >= SAME)
 
 
-def _readings(evidence: Evidence, place: Ints, own: list[str]) -> _Readings:
-    rows = evidence.places.read[place]
+def _readings(evidence: Evidence, at: AtPlaces) -> _Readings:
+    """Return what is read of objects at places, some at a time, as texts take much memory."""
+    starts = range(0, max(len(at.gt), 1), AT_ONCE)
+    parts = [_some(evidence, at.of(np.arange(len(at.gt))[k : k + AT_ONCE])) for k in starts]
+    names = [one.name for one in fields(_Readings)]
+    return _Readings(*(np.concatenate([getattr(one, name) for one in parts]) for name in names))
+
+
+def _some(evidence: Evidence, at: AtPlaces) -> _Readings:
+    own = _plain(evidence.scene.gt, at.gt)
+    rows = evidence.places.read[at.place]
     codes, texts = _codes(evidence.scene.det, rows)
     readers = codes >= 0
     equal = (codes[:, :, None] == codes[:, None, :]) & readers[:, :, None]
@@ -128,12 +144,16 @@ def _readings(evidence: Evidence, place: Ints, own: list[str]) -> _Readings:
     alike = _similarity(texts, codes[row, one], chosen[row, 0])
     number = {text: k for k, text in enumerate(texts)}
     own_codes = np.array([number.get(text, -2) for text in own], np.int64)
+    read = np.where(readers.any(axis=1), np.take_along_axis(rows, best, axis=1)[:, 0], -1)
+    texts = _plain(evidence.scene.det, read)
     return _Readings(
         readers,
         readers & (codes == chosen),
-        np.where(readers.any(axis=1), np.take_along_axis(rows, best, axis=1)[:, 0], -1),
-        np.bincount(row, alike, len(place)) / np.maximum(readers.sum(axis=1), 1),
+        read,
+        np.bincount(row, alike, len(at.gt)) / np.maximum(readers.sum(axis=1), 1),
         (codes == own_codes[:, None]).any(axis=1),
+        np.array([bool(one) for one in own], bool),
+        np.array([one == other for one, other in zip(own, texts, strict=True)], bool),
     )
 
 

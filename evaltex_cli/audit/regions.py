@@ -14,9 +14,10 @@ from evaltex_cli.audit.findings import (
     each,
     grouped,
     kept,
+    nothing,
     trusted,
 )
-from evaltex_cli.audit.scenes import SAME, pairs_of
+from evaltex_cli.audit.scenes import SAME
 from evaltex_cli.geometry import boxes as box_geometry
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.overlaps import CONTINUOUS, touching_boxes
@@ -53,12 +54,10 @@ def merged(evidence: Evidence) -> Findings:
     parts_drawn = evidence.places.centre[at.place]
     at = at.of(_outermost(at.gt, evidence.scene.det, parts_drawn, trusted(evidence)[at.place]))
     objects, parts = grouped(at.gt, at.place)
-    present = [evidence.places.at[of_one] >= 0 for of_one in parts]
+    seen = parts.sums((evidence.places.at[parts.rows] >= 0).astype(np.int64))
     whole = evidence.found[objects] >= SAME
-    some = np.array([of_one.any(axis=0) for of_one in present], bool).reshape(whole.shape)
-    agree = _see_several(present, evidence.groups) | (some & ~whole)
-    quality = suspicion.quality(evidence)
-    well = np.array([quality[of_one].mean() for of_one in parts])
+    agree = (seen >= AGREE) | ((seen > 0) & ~whole)
+    well = parts.sums(suspicion.quality(evidence)[parts.rows]) / parts.counts
     values = _contested(evidence, agree, whole, well) * _spans(evidence, parts, each(objects))
     return _enough(Findings("merged", values, each(objects), parts, agree))
 
@@ -72,16 +71,18 @@ def split(evidence: Evidence) -> Findings:
     at = at.of(order).of(_outermost(at.place[order], evidence.scene.gt, at.gt[order], found[order]))
     places, objects = grouped(at.place, at.gt)
     agree = evidence.places.at[places] >= 0
-    apart = _see_several([evidence.found[of_one] >= SAME for of_one in objects], evidence.groups)
+    seen = objects.sums((evidence.found[objects.rows] >= SAME).astype(np.int64))
     well = suspicion.quality(evidence)[places]
-    values = _contested(evidence, agree, apart, well) * _spans(evidence, each(places), objects)
+    values = _contested(evidence, agree, seen >= AGREE, well) * _spans(
+        evidence, each(places), objects
+    )
     return _enough(Findings("split", values, objects, each(places), agree))
 
 
 def duplicate(evidence: Evidence) -> Findings:
     """Two objects in one place."""
     gt = evidence.scene.gt
-    one, other, iou = pairs_of(gt)
+    one, other, iou = evidence.scene.same
     both = ~(gt.dont_care[one] & gt.dont_care[other])
     one, other, iou = one[both], other[both], iou[both]
     # The one to keep is first: one that counts, then the one that detectors fit better.
@@ -90,8 +91,8 @@ def duplicate(evidence: Evidence) -> Findings:
     worse |= (gt.dont_care[one] == gt.dont_care[other]) & (mean[one] < mean[other])
     keep, remove = np.where(worse, other, one), np.where(worse, one, other)
     agree = (evidence.found[one] >= SAME) & (evidence.found[other] >= SAME)
-    objects = list(np.stack([keep, remove], axis=1))
-    return Findings("duplicate", iou, objects, [np.zeros(0, np.int64)] * len(one), agree)
+    pairs = Lists(np.stack([keep, remove], axis=1).ravel(), 2 * np.arange(len(one) + 1))
+    return Findings("duplicate", iou, pairs, nothing(len(one)), agree)
 
 
 def _counted(evidence: Evidence) -> Bools:
@@ -129,12 +130,6 @@ def _outermost(owner: Ints, objects: Objects, rows: Ints, trust: Floats) -> Bool
     return remains
 
 
-def _see_several(present: list[Bools], groups: int) -> Bools:
-    """(n, groups) which detectors have two or more of some members; one (k, groups) for each."""
-    several = [of_one.sum(axis=0) >= AGREE for of_one in present]
-    return np.array(several, bool).reshape(-1, groups)
-
-
 def _contested(evidence: Evidence, agree: Bools, deny: Bools, well: Floats) -> Floats:
     """(n,) suspicion of what some detectors say and others deny, (n, groups) each; the annotator
     denies it, too.
@@ -153,12 +148,9 @@ def _spans(evidence: Evidence, places: Lists, objects: Lists) -> Floats:
     return quotient(common, box_geometry.area(one) + box_geometry.area(other) - common)
 
 
-def _around(boxes: Floats, rows: Lists) -> Floats:
-    if not len(rows):
-        return np.zeros((0, 4))
-    every = boxes[np.concatenate(rows)]
-    starts = offsets_of([len(of_one) for of_one in rows])[:-1]
-    return box_geometry.around(every[:, :2], every[:, 2:], starts)
+def _around(boxes: Floats, lists: Lists) -> Floats:
+    every = boxes[lists.rows]
+    return box_geometry.around(every[:, :2], every[:, 2:], lists.offsets[:-1])
 
 
 def _enough(findings: Findings) -> Findings:

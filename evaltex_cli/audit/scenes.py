@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
-from itertools import chain
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaltex_cli.evaluation.batches import Part, cut, part_of
 from evaltex_cli.evaluation.inputs import Inputs
@@ -16,13 +17,33 @@ from evaltex_cli.formats.filters import treat_invalid
 from evaltex_cli.geometry import boxes, overlaps, shapes
 from evaltex_cli.geometry.overlaps import CONTINUOUS, touching_boxes
 from evaltex_cli.protocols.ratios import quotient
-from evaltex_cli.records import Floats, ImageBatch, Ints, Objects, offsets_of
-from evaltex_cli.records.rows import concatenate, take
+from evaltex_cli.records import (
+    Floats,
+    ImageBatch,
+    Ints,
+    Objects,
+    Outlines,
+    Texts,
+    offsets_of,
+    stretches,
+)
+from evaltex_cli.records.rows import concatenate, packed, take
 from evaltex_cli.runtime import OrderedMap
 
 SAME = 0.5
 """Least IoU of two outlines of one text."""
-_SIDES = ("gt", "det")
+_SHARES = ("share_of_gt", "share_of_det", "gt_iou")
+_COLUMNS = (
+    "per image",
+    "ids",
+    "boxes",
+    "vertices",
+    "corners",
+    "dont_care",
+    "letters",
+    "lengths",
+    "confidences",
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,11 +57,19 @@ class Scene:
     """`gt` and `det`: the detections of an image are in the order of the detectors."""
     detector: Ints
     """(D,) int64. Index of each detection's detector."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured(Scene):
+    """A scene with what overlaps in it."""
+
     one: Ints
     other: Ints
     """`one` and `other`: (p,) int64. Detections with an IoU of at least `SAME`, each pair once."""
     iou: Floats
     """(p,) float64."""
+    same: tuple[Ints, Ints, Floats]
+    """The same pairs of objects, and their IoU."""
     at_gt: Ints
     at_det: Ints
     """`at_gt` and `at_det`: (m,) int64. Objects and detections that share some area."""
@@ -60,7 +89,7 @@ class _Task(NamedTuple):
     detectors: Sequence[tuple[Part, Ints]]
 
 
-def read(inputs: Sequence[Inputs], ordered_map: OrderedMap = map) -> Scene:
+def read(inputs: Sequence[Inputs], ordered_map: OrderedMap = map) -> Measured:
     """Return all images, read and measured.
 
     Parameters
@@ -86,7 +115,7 @@ def _task(inputs: Sequence[Inputs], images: tuple[int, int]) -> _Task:
     return _Task(gt.names, first.options.invalid, gt, detectors)
 
 
-def _measured(task: _Task) -> Scene:
+def _measured(task: _Task) -> Measured:
     count = len(task.names)
     gt = task.gt.read().objects  # an invalid polygon is there, even if a score leaves it out
     sides = [
@@ -95,24 +124,19 @@ def _measured(task: _Task) -> Scene:
     det, detector = interleaved(sides)
     overlap = overlaps.measure(ImageBatch(task.names, np.zeros((count, 2)), gt, det))
     gt_area, det_area = overlap.gt_area[overlap.gt], overlap.det_area[overlap.det]
-    gt, pairs, det = _needed(gt), pairs_of(det), _needed(det)
-    return Scene(
+    return Measured(
         task.names,
         gt,
         det,
         detector,
-        *pairs,
+        *pairs_of(det),
+        pairs_of(gt),
         overlap.gt,
         overlap.det,
         quotient(overlap.area, gt_area),
         quotient(overlap.area, det_area),
         quotient(overlap.area, gt_area + det_area - overlap.area),
     )
-
-
-def _needed(objects: Objects) -> Objects:
-    """Return objects without what an audit does not ask for."""
-    return replace(objects, pixels=None, types=None, line=None)
 
 
 def _detections(part: Part, invalid: str) -> Objects:
@@ -155,34 +179,84 @@ def pairs_of(objects: Objects) -> tuple[Ints, Ints, Floats]:
     return one[same], other[same], iou[same]
 
 
-def joined(scenes: Iterable[Scene]) -> Scene:
-    """Return the images of several scenes as one, its columns joined one after another, so that no
-    more than one is there twice.
-    """
-    parts: dict[str, list[Any]] = {field.name: [] for field in fields(Scene)}
+def joined(scenes: Iterable[Measured]) -> Measured:
+    """Return the images of several scenes as one, without what an audit does not ask for."""
+    names: list[str] = []
+    columns: dict[str, _Column] = defaultdict(_Column)
+    gt_count = det_count = 0
     for scene in scenes:
-        for name, of_one in parts.items():
-            of_one.append(getattr(scene, name))
-    del scene
-    gt_before, det_before = (offsets_of([one.count for one in parts[side]]) for side in _SIDES)
+        names += scene.names
+        numbers = {
+            "detector": scene.detector,
+            "one": scene.one + det_count,
+            "other": scene.other + det_count,
+            "iou": scene.iou,
+            "same_one": scene.same[0] + gt_count,
+            "same_other": scene.same[1] + gt_count,
+            "same_iou": scene.same[2],
+            "at_gt": scene.at_gt + gt_count,
+            "at_det": scene.at_det + det_count,
+            **{name: getattr(scene, name) for name in _SHARES},
+        }
+        for side in ("gt", "det"):
+            of_side = _columns_of(getattr(scene, side)).items()
+            numbers |= {f"{side} {name}": column for name, column in of_side}
+        for name, part in numbers.items():
+            columns[name].add(part)
+        gt_count, det_count = gt_count + scene.gt.count, det_count + scene.det.count
 
-    def rows(name: str, before: Ints) -> Ints:
-        return np.concatenate(
-            [part + first for part, first in zip(parts.pop(name), before, strict=False)]
-        )
+    whole: dict[str, Any] = {}
+    while columns:
+        name, column = columns.popitem()
+        whole[name] = column.array()
+    gt, det = (_objects_of(whole, side) for side in ("gt", "det"))
+    same = tuple(whole.pop(f"same_{name}") for name in ("one", "other", "iou"))
+    return Measured(names, gt, det, same=same, **whole)
 
-    def column(name: str) -> Any:
-        return np.concatenate(parts.pop(name))
 
-    return Scene(
-        [*chain.from_iterable(parts.pop("names"))],
-        concatenate(parts.pop("gt")),
-        concatenate(parts.pop("det")),
-        column("detector"),
-        rows("one", det_before),
-        rows("other", det_before),
-        column("iou"),
-        rows("at_gt", gt_before),
-        rows("at_det", det_before),
-        *(column(name) for name in ("share_of_gt", "share_of_det", "gt_iou")),
+class _Column:
+    """An array that grows in its place, so that no part of it is in memory twice."""
+
+    def __init__(self) -> None:
+        self._values = bytearray()
+
+    def add(self, part: NDArray[Any]) -> None:
+        self._like = part[:0]
+        self._values.extend(np.ascontiguousarray(part).data.cast("B") if part.size else b"")
+
+    def array(self) -> NDArray[Any]:
+        shape = self._like.shape[1:]
+        return np.frombuffer(self._values, self._like.dtype).reshape(-1, *shape)
+
+
+def _columns_of(objects: Objects) -> dict[str, NDArray[Any]]:
+    """Return what an audit asks objects for, each in a column that grows."""
+    texts, confidences = packed(objects.texts), objects.confidences
+    lengths = texts.stop - texts.start
+    return {
+        "per image": np.diff(objects.offsets),
+        "ids": objects.ids,
+        "boxes": objects.boxes,
+        "vertices": objects.outlines.vertices,
+        "corners": objects.outlines.counts,
+        "dont_care": objects.dont_care,
+        "letters": np.frombuffer(texts.buffer, np.uint8)[stretches(texts.start, lengths)],
+        "lengths": lengths,
+        "confidences": np.full(objects.count, np.nan) if confidences is None else confidences,
+    }
+
+
+def _objects_of(whole: dict[str, Any], side: str) -> Objects:
+    """Return the objects of a side, whose columns are taken away."""
+    column = {name: whole.pop(f"{side} {name}") for name in _COLUMNS}
+    ids, ends, confidences = column["ids"], offsets_of(column["lengths"]), column["confidences"]
+    outlines = Outlines(column["boxes"], column["vertices"], offsets_of(column["corners"]))
+    return Objects(
+        offsets_of(column["per image"]),
+        ids,
+        Outlines.of_boxes(outlines.boxes) if outlines.all_boxes else outlines,
+        ids,
+        column["dont_care"],
+        Texts(column["letters"].tobytes(), ends[:-1], ends[1:]),
+        None if np.isnan(confidences).all() else confidences,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from evaltex_cli.audit.audit import Audit
 from evaltex_cli.audit.suspects import Suspect
@@ -26,7 +26,7 @@ def document(audit: Audit) -> Iterator[str]:
             "readers": audit.readers,
             "copies": audit.copies,
             "suspicion": audit.suspicion,
-            "suspects": [_suspect(one) for one in audit.suspects],
+            "suspects": (_suspect(one) for one in audit.suspects),
             "what_if": {
                 protocol: {label: asdict(one) for label, one in of_one.items()}
                 for protocol, of_one in audit.what_if.items()
@@ -56,18 +56,26 @@ def _suspect(one: Suspect) -> JsonObject:
     }
 
 
-def _rows(audit: Audit) -> list[Sequence[markup.Cell]]:
+@dataclass(frozen=True, slots=True)
+class _Rows:
     """One row per suspect; several IDs, labels and texts are separated by blanks."""
-    rows: list[Sequence[markup.Cell]] = [HEAD]
-    for one in audit.suspects:
-        objects = " ".join(map(str, one.objects))
-        texts = " ".join(each.text for each in one.proposed)
-        labels = " ".join(one.detectors)
-        rows.append([one.kind, one.image, objects, one.suspicion, *one.box, labels, texts])
-    return rows
+
+    audit: Audit
+
+    def __iter__(self) -> Iterator[Sequence[markup.Cell]]:
+        yield HEAD
+        for one in self.audit.suspects:
+            objects = " ".join(map(str, one.objects))
+            texts = " ".join(each.text for each in one.proposed)
+            labels = " ".join(one.detectors)
+            yield [one.kind, one.image, objects, one.suspicion, *one.box, labels, texts]
 
 
-FORMATS: dict[str, Callable[[Audit], str | Iterator[str]]] = {
+def _form(pieces: Callable[[markup.Rows], Iterator[str]]) -> Callable[[Audit], Iterator[str]]:
+    return lambda audit: pieces(_Rows(audit))
+
+
+FORMATS: dict[str, Callable[[Audit], Iterator[str]]] = {
     "json": document,
-    **markup.forms_of("audit", _rows),
+    **{form: _form(pieces) for form, pieces in markup.pieces_of("audit").items()},
 }

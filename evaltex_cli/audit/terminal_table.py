@@ -26,7 +26,7 @@ def table(audit: Audit, screen: Screen) -> str:
     for protocol, of_one in audit.what_if.items():
         lines += ["", *_what_if(protocol, of_one, screen)]
     if audit.what_if:
-        kept = sum(one.suspicion >= audit.suspicion for one in audit.suspects)
+        kept = int((audit.suspects.suspicion >= audit.suspicion).sum())
         suspects = counted(kept, "{count} suspect[s]")
         note = f"Without: {suspects} of suspicion {audit.suspicion:g} or more, as if don't care."
         lines += [screen.paint(line, "dim") for line in screen.wrapped(note)]

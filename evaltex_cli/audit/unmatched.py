@@ -6,7 +6,7 @@ import numpy as np
 
 from evaltex_cli.audit import suspicion
 from evaltex_cli.audit.evidence import Evidence
-from evaltex_cli.audit.findings import AGREE, Findings, each, share_in_cell, sizes, trusted
+from evaltex_cli.audit.findings import AGREE, Findings, each, nothing, share_in_cell, sizes, trusted
 from evaltex_cli.audit.scenes import SAME
 from evaltex_cli.protocols.ratios import quotient
 from evaltex_cli.records import Ints
@@ -22,7 +22,7 @@ def missing(evidence: Evidence) -> Findings:
     return Findings(
         "missing",
         trusted(evidence)[which],
-        [np.zeros(0, np.int64)] * len(which),
+        nothing(len(which)),
         each(which),
         places.at[which] >= 0,
     )
@@ -51,7 +51,7 @@ def unfound(evidence: Evidence) -> Findings:
         "unfound",
         values[which],
         each(which),
-        [np.zeros(0, np.int64)] * len(which),
+        nothing(len(which)),
         np.zeros((len(which), evidence.groups), bool),
     )
 

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from evaltex_cli.audit.findings import Lists
 from evaltex_cli.audit.scenes import interleaved
-from evaltex_cli.audit.suspects import Suspect
+from evaltex_cli.audit.suspect_columns import Suspects
+from evaltex_cli.conversion import patching
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.formats.base import ReadImages, Source
-from evaltex_cli.geometry import outlines
 from evaltex_cli.protocols import score_names
 from evaltex_cli.protocols.base import load
 from evaltex_cli.ranking import statistics
-from evaltex_cli.records import Ints, Objects, concatenate_texts, offsets_of
+from evaltex_cli.records import Ints, Objects, concatenate_texts, expanded, offsets_of
+from evaltex_cli.records.rows import take, take_images
 from evaltex_cli.runtime import OrderedMap
-
-Outline = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,64 +36,71 @@ class WhatIf:
     rank_without: int
 
 
-@dataclass(slots=True)
-class _Ignored:
-    """What is don't care in an image: IDs of objects, and outlines where none is."""
-
-    ids: list[int] = field(default_factory=list)
-    outlines: list[Outline] = field(default_factory=list)
-
-
 @dataclass(frozen=True, slots=True)
 class _AsDontCare:
-    """A `formats.base.Filter` that makes suspects don't care; one entry per image."""
+    """A `formats.base.Filter` that makes suspects don't care."""
 
-    images: Sequence[_Ignored]
+    ids: Lists
+    """Of each image's objects that are."""
+    added: Objects
+    """What is where no object is."""
 
     def part(self, positions: Ints) -> _AsDontCare:
-        return _AsDontCare([self.images[k] for k in positions.tolist()])
+        return _AsDontCare(self.ids.of(positions), take_images(self.added, positions))
 
     def apply(self, images: ReadImages) -> ReadImages:
-        objects = images.objects
+        objects, added = images.objects, self.added
         dont_care = objects.dont_care.copy()
-        added = [one.outlines for one in self.images]
-        first = np.zeros(len(added), np.int64)
-        for k, one in enumerate(self.images):
-            here = slice(*objects.offsets[k : k + 2])
-            dont_care[here] |= np.isin(objects.ids[here], one.ids)
-            both = np.concatenate([objects.ids[here], objects.regions[here]])
-            first[k] = both.max(initial=0) + 1
+        next_id = np.ones(len(objects.offsets) - 1, np.int64)
+        for k, (start, stop) in enumerate(pairwise(objects.offsets.tolist())):
+            own = self.ids.rows[slice(*self.ids.offsets[k : k + 2])]
+            dont_care[start:stop] |= np.isin(objects.ids[start:stop], own)
+            both = np.concatenate([objects.ids[start:stop], objects.regions[start:stop]])
+            next_id[k] = both.max(initial=0) + 1
+        image, number = expanded(np.diff(added.offsets))
+        new = next_id[image] + number
         objects = replace(objects, dont_care=dont_care)
-        joined, _ = interleaved([objects, _dont_care(added, first)])
+        joined, _ = interleaved([objects, replace(added, ids=new, regions=new)])
         return replace(images, objects=joined)
 
 
-def _dont_care(added: Sequence[Sequence[Outline]], first: Ints) -> Objects:
-    """Return don't-care objects of some images, numbered from `first` of each."""
-    every = [one for of_image in added for one in of_image]
-    numbers = np.array([value for one in every for point in one for value in point], np.float64)
-    counts = np.array([2 * len(one) for one in every], np.int64)
-    drawn, _ = outlines.from_numbers(numbers, counts, counts == 4)
-    offsets = offsets_of([len(of_image) for of_image in added])
-    of_image = np.repeat(np.arange(len(added)), np.diff(offsets))
-    ids = first[of_image] + np.arange(len(every)) - offsets[of_image]
-    texts = concatenate_texts([""] * len(every))
-    return Objects(offsets, ids, drawn, ids, np.ones(len(every), bool), texts)
-
-
-def without(gt: Source, suspects: Sequence[Suspect]) -> Source:
+def without(gt: Source, suspects: Suspects) -> Source:
     """Return the ground truth with suspects as don't care: their objects, and where others are
     proposed, these too.
     """
-    ignored: dict[str, _Ignored] = defaultdict(_Ignored)
-    for one in suspects:
-        ignored[one.image].ids += one.objects
-        known = {each.vertices for each in one.current}
-        ignored[one.image].outlines += [
-            each.vertices for each in one.proposed if each.vertices not in known
-        ]
-    images = [ignored.get(name, _Ignored()) for name in gt.names]
-    return replace(gt, filters=(*gt.filters, _AsDontCare(images)))
+    scene = suspects.scene
+    rows = np.unique(suspects.objects.rows)
+    ids = Lists(scene.gt.ids[rows], np.searchsorted(rows, scene.gt.offsets))
+    rows = _elsewhere(suspects)
+    image = np.searchsorted(scene.det.offsets, rows, side="right") - 1
+    offsets = offsets_of(np.bincount(image, minlength=len(scene.names)))
+    added = take(scene.det, rows[np.argsort(image, kind="stable")], offsets)
+    added = replace(
+        added,
+        dont_care=np.ones(added.count, bool),
+        texts=concatenate_texts([""] * added.count),
+        confidences=None,
+    )
+    return replace(gt, filters=(*gt.filters, _AsDontCare(ids, added)))
+
+
+def _elsewhere(suspects: Suspects) -> Ints:
+    """Return the detections that are proposed, but those that are drawn as an object is."""
+    scene = suspects.scene
+    suspects = suspects.of(np.flatnonzero(suspects.are("missing", "misplaced", "merged", "split")))
+    objects, centres = suspects.objects, suspects.centres
+    owner, number = expanded(objects.counts[centres.owner])
+    first = objects.offsets[centres.owner[owner]]
+    pairs = np.stack([objects.rows[first + number], centres.rows[owner]])
+    alike = (scene.gt.boxes[pairs[0]] == scene.det.boxes[pairs[1]]).all(axis=1)
+    drawn = np.zeros(len(centres.rows), bool)
+    for k in np.flatnonzero(alike).tolist():
+        one, other = (
+            patching.audited(scene.gt, pairs[0, k]),
+            patching.audited(scene.det, pairs[1, k]),
+        )
+        drawn[owner[k]] |= one.vertices == other.vertices
+    return centres.rows[~drawn]
 
 
 def scored(
@@ -126,7 +133,7 @@ def scored(
 def what_if(
     inputs: Mapping[str, Inputs],
     scored_with: Mapping[str, Mapping[str, Evaluation]],
-    suspects: Sequence[Suspect],
+    suspects: Suspects,
     ordered_map: OrderedMap = map,
 ) -> dict[str, dict[str, WhatIf]]:
     """Return what the ranking is with and without suspects.
@@ -137,7 +144,7 @@ def what_if(
         Label -> the ground truth and the detections of a detector.
     scored_with : mapping
         Protocol -> detector -> its evaluation with all objects (`scored`).
-    suspects : sequence of Suspect
+    suspects : Suspects
         Those that are left out.
 
     Returns

@@ -122,7 +122,7 @@ def _write_page(report: Path, found: Audit, patch: Patch, gt: tuple[str, Path | 
     from evaltex_cli.report.surroundings import around
 
     name, pictures = gt
-    nearby = list(around(found.suspects, found.scene, found.detectors))
+    nearby = around(found.suspects, found.scene, found.detectors)
     counting = Detectors(tuple(found.detectors), len(found.independent), len(found.readers))
     shown = audit_page.Audit(name, counting, found.suspects, in_json(patch), nearby)
     made = audit_page.write(report, shown, pictures)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -171,11 +171,16 @@ def plain(value: float) -> float | int:
 
 def write_list(file: IO[str], records: Iterable[Mapping[str, Any]]) -> None:
     """Write a JSON list, one item in each line, as they come."""
+    file.writelines(list_pieces(records))
+
+
+def list_pieces(records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a JSON list in pieces, one item in each line."""
     separator = "["
     for record in records:
-        file.write(f"{separator}\n{json.dumps(record, ensure_ascii=False, allow_nan=False)}")
+        yield f"{separator}\n{json.dumps(record, ensure_ascii=False, allow_nan=False)}"
         separator = ","
-    file.write("[]" if separator == "[" else "\n]")
+    yield "[]" if separator == "[" else "\n]"
 
 
 def quoted(text: str) -> str:

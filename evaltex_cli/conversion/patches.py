@@ -6,13 +6,13 @@ Nothing but ``accept`` is meant to be edited. `patch_reading` reads the file.
 
 from __future__ import annotations
 
-import io
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
-from evaltex_cli.conversion.base import plain, write_list
+from evaltex_cli.conversion.base import list_pieces, plain
 from evaltex_cli.runtime.atomic_output import written
 from evaltex_cli.version import __version__
 
@@ -74,7 +74,7 @@ class Patch:
     """A ground truth's entries."""
 
     ground_truth: GroundTruth
-    entries: tuple[Entry, ...]
+    entries: Sequence[Entry]
     seed: int | None = None
     """Of the random choice of injected faults; None for an audit."""
 
@@ -88,17 +88,11 @@ def write_patch(path: Path, patch: Patch) -> None:
         As `atomic_output.written`.
     """
     with written(path) as file:
-        _write(file, patch)
+        file.writelines(in_json(patch))
 
 
-def in_json(patch: Patch) -> str:
-    """Return the text of a patch's file."""
-    file = io.StringIO()
-    _write(file, patch)
-    return file.getvalue()
-
-
-def _write(file: IO[str], patch: Patch) -> None:
+def in_json(patch: Patch) -> Iterator[str]:
+    """Yield the text of a patch's file in pieces."""
     head = {
         "schema": SCHEMA,
         "tool": "evaltex",
@@ -108,10 +102,10 @@ def _write(file: IO[str], patch: Patch) -> None:
         **({} if patch.seed is None else {"seed": patch.seed}),
     }
     for key, value in head.items():
-        file.write(f"{'{' if key == 'schema' else ','}\n{json.dumps(key)}: {json.dumps(value)}")
-    file.write(',\n"suspects": ')
-    write_list(file, map(_entry_in_json, patch.entries))
-    file.write("}\n")
+        yield f"{'{' if key == 'schema' else ','}\n{json.dumps(key)}: {json.dumps(value)}"
+    yield ',\n"suspects": '
+    yield from list_pieces(map(_entry_in_json, patch.entries))
+    yield "}\n"
 
 
 def _entry_in_json(one: Entry) -> dict[str, Any]:

@@ -4,12 +4,13 @@ the decisions as a patch.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import islice, repeat
 from pathlib import Path
+from typing import NamedTuple
 
 from evaltex_cli.audit.suspects import AuditedObject, Suspect
 from evaltex_cli.errors import counted
@@ -49,9 +50,9 @@ class Audit:
     detectors: Detectors
     suspects: Sequence[Suspect]
     """By falling suspicion."""
-    patch: str
-    """The patch file, as JSON; its entries are those of the suspects, in their order."""
-    surroundings: Sequence[Surroundings] = ()
+    patch: Iterable[str]
+    """The patch file, as JSON in pieces; its entries are those of the suspects, in their order."""
+    surroundings: Iterable[Surroundings] = ()
     """Of each suspect; empty if they are not known."""
 
 
@@ -84,17 +85,16 @@ def write(file: Path, audit: Audit, pictures: Path | None = None) -> Made:
         When the folder cannot be read or has a picture of none of the images, or the file cannot be
         written.
     """
-    regions = [region(suspect.box) for suspect in audit.suspects]
-    wanted = [] if pictures is None else _wanted(audit, regions, pictures)
+    wanted = [] if pictures is None else _wanted(audit.suspects[:MOST_CROPS], pictures)
     with written(file) as out:
         out.write(skeleton.head(PARTS))
-        out.write(skeleton.island("audit", _overview(audit)))
-        blocks, cut = _blocks(audit, regions), _crops(wanted, regions)
+        out.writelines(skeleton.streamed("audit", _overview(audit)))
+        blocks, cut = _blocks(audit), _crops(wanted)
         first = list(islice(cut, 1))
         out.writelines([*islice(blocks, 1), *first])  # shown while the rest is read
         out.write(skeleton.program(PARTS))
         out.writelines(blocks)
-        out.write(skeleton.data("patch", _escaped(audit.patch)))
+        out.writelines(skeleton.streamed("patch", map(_escaped, audit.patch)))
         made = len(first)
         for island in cut:
             out.write(island)
@@ -103,19 +103,28 @@ def write(file: Path, audit: Audit, pictures: Path | None = None) -> Made:
     return Made(file.stat().st_size, len(audit.suspects), made)
 
 
-def _wanted(audit: Audit, regions: Sequence[Region], pictures: Path) -> list[tuple[int, Path]]:
-    """Return the suspects that get a crop, and the picture of each."""
-    names = list(dict.fromkeys(suspect.image for suspect in audit.suspects[:MOST_CROPS]))
+class _Wanted(NamedTuple):
+    """A suspect that gets a crop of its picture."""
+
+    number: int
+    picture: Path
+    region: Region
+
+
+def _wanted(suspects: Sequence[Suspect], pictures: Path) -> list[_Wanted]:
+    """Return the suspects that get a crop."""
+    places = [(one.image, region(one.box)) for one in suspects]
+    names = list(dict.fromkeys(name for name, _ in places))
     paths = dict(zip(names, pictures_of(pictures, names), strict=True))
-    found = ((k, paths[suspect.image]) for k, suspect in enumerate(audit.suspects[:MOST_CROPS]))
-    return [(k, path) for k, path in found if path is not None]
+    found = ((k, paths[name], place) for k, (name, place) in enumerate(places))
+    return [_Wanted(k, path, place) for k, path, place in found if path is not None]
 
 
-def _crops(wanted: Sequence[tuple[int, Path]], regions: Sequence[Region]) -> Iterator[str]:
-    cut = crops([(path, regions[k]) for k, path in wanted])
+def _crops(wanted: Sequence[_Wanted]) -> Iterator[str]:
+    cut = crops([(one.picture, one.region) for one in wanted])
     for at, crop in tracked(cut, "cutting", "pictures", len(wanted)):
         if crop is not None:
-            yield skeleton.island(f"crop-{wanted[at][0]}", crop)
+            yield skeleton.island(f"crop-{wanted[at].number}", crop)
 
 
 def _escaped(json: str) -> str:
@@ -123,45 +132,56 @@ def _escaped(json: str) -> str:
     return json.replace("<", "\\u003c").encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _overview(audit: Audit) -> JsonObject:
-    """What the page needs of all suspects at once."""
-    suspects, kinds = audit.suspects, list(KINDS)
-    images = {name: k for k, name in enumerate(dict.fromkeys(one.image for one in suspects))}
-    return {
+def _overview(audit: Audit) -> Iterator[str]:
+    """Yield what the page needs of all suspects at once, in pieces."""
+    kinds = {kind: k for k, kind in enumerate(KINDS)}
+    images: dict[str, int] = {}
+    columns = {name: io.StringIO() for name in ("kind", "image", "objects", "suspicion")}
+    for k, one in enumerate(audit.suspects):
+        values = (
+            kinds[one.kind],
+            images.setdefault(one.image, len(images)),
+            one.objects,
+            image_json.short(float(one.suspicion)),
+        )
+        for column, value in zip(columns.values(), values, strict=True):
+            column.write(f"{',' if k else ''}{image_json.text(value)}")
+    head = {
         "groundTruth": audit.ground_truth,
         "detectors": audit.detectors.labels,
         "independent": audit.detectors.outlines,
         "kinds": list(KINDS.items()),
         "images": list(images),
         "block": BLOCK,
-        "kind": [kinds.index(one.kind) for one in suspects],
-        "image": [images[one.image] for one in suspects],
-        "objects": [one.objects for one in suspects],
-        "suspicion": [image_json.short(float(one.suspicion)) for one in suspects],
     }
+    yield image_json.text(head)[:-1]
+    for name, column in columns.items():
+        yield from (f',"{name}":[', column.getvalue(), "]")
+    yield "}"
 
 
-def _blocks(audit: Audit, regions: Sequence[Region]) -> Iterator[str]:
+def _blocks(audit: Audit) -> Iterator[str]:
     labels = {name: k for k, name in enumerate(audit.detectors.labels)}
-    nearby = audit.surroundings or [Surroundings()] * len(regions)
-    why = reasons(audit.suspects, nearby, audit.detectors)
-    shown = map(partial(_suspect, labels), audit.suspects, nearby, regions, why)
-    for part in range(math.ceil(len(regions) / BLOCK)):
-        yield skeleton.island(f"suspects-{part}", list(islice(shown, BLOCK)))
+    nearby = iter(audit.surroundings or repeat(Surroundings()))
+    for part, start in enumerate(range(0, len(audit.suspects), BLOCK)):
+        suspects = [*audit.suspects[start : start + BLOCK]]
+        around = [*islice(nearby, len(suspects))]
+        why = reasons(suspects, around, audit.detectors)
+        shown = map(partial(_suspect, labels), suspects, around, why)
+        yield skeleton.island(f"suspects-{part}", list(shown))
 
 
 def _suspect(
     labels: Mapping[str, int],
     suspect: Suspect,
     around: Surroundings,
-    place: Region,
     why: tuple[str, list[int]],
 ) -> JsonObject:
     reason, evidence = why
     return {
         "reason": reason,
         "evidence": evidence,
-        "region": place,
+        "region": region(suspect.box),
         "by": [labels[name] for name in suspect.detectors],
         "now": [_object(one) for one in suspect.current],
         "proposed": [_object(one) for one in suspect.proposed],

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
 from importlib import resources
@@ -59,7 +60,14 @@ def island(name: str, value: Any) -> str:
 
 def data(name: str, content: str) -> str:
     """Return text of `image_json` as a script element that is not run."""
-    return f'<script type="application/json" id="{name}">{content}</script>\n'
+    return "".join(streamed(name, [content]))
+
+
+def streamed(name: str, pieces: Iterable[str]) -> Iterator[str]:
+    """Yield what `data` returns, of a text in pieces."""
+    yield f'<script type="application/json" id="{name}">'
+    yield from pieces
+    yield "</script>\n"
 
 
 def _digest(text: str) -> str:

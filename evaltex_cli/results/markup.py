@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from operator import or_
 from typing import TypeAlias
+
+from evaltex_cli.results.text_tables import in_blocks
 
 Cell: TypeAlias = str | int | float | None
 Rows: TypeAlias = Iterable[Sequence[Cell]]
@@ -18,27 +21,49 @@ _MARKDOWN = str.maketrans({c: "\\" + c for c in "\\`*_[]<>|#~"} | {"\n": " ", "\
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
-def in_csv(rows: Rows) -> str:
-    """Return CSV at full precision; no text of it is a formula (`no_formula`)."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
+class _Line:
+    """A file that returns what is written to it."""
+
+    @staticmethod
+    def write(text: str) -> str:
+        return text
+
+
+def csv_lines(rows: Rows) -> Iterator[str]:
+    """Yield lines of CSV at full precision; no text of it is a formula (`no_formula`)."""
+    writer = csv.writer(_Line(), lineterminator="\n")
     for row in rows:
-        writer.writerow([no_formula(cell) if isinstance(cell, str) else cell for cell in row])
-    return file.getvalue()
+        yield writer.writerow([no_formula(cell) if isinstance(cell, str) else cell for cell in row])
+
+
+def in_csv(rows: Rows) -> str:
+    """Return what `csv_lines` yields."""
+    return "".join(csv_lines(rows))
 
 
 def in_markdown(rows: Rows) -> str:
     """Return a table of Markdown."""
-    return "\n".join(markdown_rows(rows)) + "\n"
+    return "".join(_markdown(rows))
+
+
+def _markdown(rows: Rows) -> Iterator[str]:
+    return (f"{line}\n" for line in markdown_rows(rows))
 
 
 def in_latex(rows: Rows) -> str:
     """Return a booktabs table, columns of numbers to the right."""
-    head, *body = rows
-    are_texts = [any(isinstance(row[k], str) and row[k] for row in body) for k in range(len(head))]
+    return "".join(_latex([*rows]))
+
+
+def _latex(rows: Rows) -> Iterator[str]:
+    are_texts: list[bool] = []
+    for row in rows:
+        texts = [isinstance(cell, str) and cell != "" for cell in row]
+        # The head comes first, and says nothing.
+        are_texts = [*map(or_, are_texts, texts)] if are_texts else [False] * len(texts)
     columns = "".join("l" if is_text else "r" for is_text in are_texts)
-    cells = ([latex_text(shown(cell)) for cell in row] for row in (head, *body))
-    return "\n".join(latex_rows(columns, cells)) + "\n"
+    cells = ([latex_text(shown(cell)) for cell in row] for row in rows)
+    return (f"{line}\n" for line in latex_rows(columns, cells))
 
 
 FORMS: Mapping[str, Callable[[Rows], str]] = {
@@ -49,15 +74,25 @@ FORMS: Mapping[str, Callable[[Rows], str]] = {
 
 
 def forms_of(kind: str, rows_of: Callable[..., Rows]) -> dict[str, Callable[..., str]]:
-    """Return what writes the rows of an output of a kind in each form; Markdown and LaTeX begin
-    with the mark by which `beginnings` recognises the kind.
+    """Return what writes the rows of an output of a kind in each form, as `pieces_of`."""
+
+    def joined(pieces: Callable[[Rows], Iterator[str]]) -> Callable[..., str]:
+        return lambda *given: "".join(pieces([*rows_of(*given)]))
+
+    return {form: joined(pieces) for form, pieces in pieces_of(kind).items()}
+
+
+def pieces_of(kind: str) -> dict[str, Callable[[Rows], Iterator[str]]]:
+    """Return what yields the rows of an output of a kind in each form, in pieces; rows are read
+    twice. Markdown and LaTeX begin with the mark by which `beginnings` recognises the kind.
     """
     marks = {"csv": "", "markdown": f"<!-- evaltex {kind} -->\n", "latex": f"% evaltex {kind}\n"}
+    forms = {"csv": csv_lines, "markdown": _markdown, "latex": _latex}
 
-    def writing(form: str) -> Callable[..., str]:
-        return lambda *given: marks[form] + FORMS[form](rows_of(*given))
+    def writing(form: str) -> Callable[[Rows], Iterator[str]]:
+        return lambda rows: in_blocks(chain([marks[form]], forms[form](rows)))
 
-    return {form: writing(form) for form in FORMS}
+    return {form: writing(form) for form in forms}
 
 
 def markdown_rows(rows: Rows) -> Iterator[str]:

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from json.encoder import encode_basestring
 from types import GeneratorType
 from typing import Any, TypeAlias
@@ -46,14 +47,19 @@ def json_pieces(kind: str, content: JsonObject) -> Iterator[str]:
     whose elements are made one by one.
     """
     head = {"schema": SCHEMA, "tool": "evaltex", "version": __version__, "kind": kind}
+    yield from in_blocks(chain(_pieces(head | content, "\n"), ["\n"]))
+
+
+def in_blocks(pieces: Iterable[str]) -> Iterator[str]:
+    """Yield a text in pieces of at least `BLOCK` characters, of which the last may be shorter."""
     block, size = [], 0
-    for piece in _pieces(head | content, "\n"):
+    for piece in pieces:
         block.append(piece)
         size += len(piece)
         if size >= BLOCK:
             yield "".join(block)
             block, size = [], 0
-    yield "".join(block) + "\n"
+    yield "".join(block)
 
 
 def _pieces(value: Any, line: str) -> Iterator[str]:

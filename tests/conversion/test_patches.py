@@ -35,14 +35,18 @@ GT = (
     'img_1\n100,200\n1,1,"a",f,10,20,30,40\n2,1,"b",f,50,20,30,40\n5,5,"###",t,0,0,5,5\n\n'
     'img_2\n50,50\n1,1,"c",f,0,0,10,0,10.5,10,0,10\n\n'
 )
-DAMAGED = in_json(
-    Patch(
-        GroundTruth(1, 1, "0" * 64),
-        (
-            Entry("missing", "img", (), 0.5, (), (AuditedObject(((0, 0), (1, 1)), "é"),)),
-            Entry("unfound", "img", (3,), 1, (AuditedObject(((0, 0), (9, 1), (5, 5))),), (), True),
-        ),
-        seed=3,
+DAMAGED = "".join(
+    in_json(
+        Patch(
+            GroundTruth(1, 1, "0" * 64),
+            (
+                Entry("missing", "img", (), 0.5, (), (AuditedObject(((0, 0), (1, 1)), "é"),)),
+                Entry(
+                    "unfound", "img", (3,), 1, (AuditedObject(((0, 0), (9, 1), (5, 5))),), (), True
+                ),
+            ),
+            seed=3,
+        )
     )
 )
 WORD = AuditedObject(((1.0, 2.0), (8.0, 2.0), (8.0, 6.0), (1.0, 6.0)), "word")
@@ -96,8 +100,10 @@ def test_what_is_written_is_read() -> None:
     write(*entries)
     found = read_patch(Path("p.json"))
     assert found.entries == entries
-    assert in_json(found) == Path("p.json").read_text()
-    assert all(line.startswith('{"accept": ') for line in in_json(found).splitlines()[7:10])
+    assert "".join(in_json(found)) == Path("p.json").read_text()
+    assert all(
+        line.startswith('{"accept": ') for line in "".join(in_json(found)).splitlines()[7:10]
+    )
 
 
 def test_a_browser_writes_the_same_patch() -> None:
@@ -426,4 +432,5 @@ def test_a_suspect_is_an_entry_that_is_not_accepted() -> None:
         proposed=wanted.proposed,
     )
     truth = identify(formats.open_source(Path("gt.txt"), "gt", FaultLog()))
-    assert patch_of(truth, [suspect]) == Patch(truth, (wanted,))
+    made = patch_of(truth, [suspect])
+    assert (made.ground_truth, [*made.entries]) == (truth, [wanted])

@@ -716,3 +716,38 @@ def test_memory_of_an_image_of_many_round_polygons(server: Server, protocol: str
     status, peak, _, said = server.run("gt.json", "det.json", "--protocol", protocol)
     assert status == 0, said
     assert peak <= FIXED + 8 * size, peak >> 20
+
+
+def write_suspects(images: int) -> int:
+    """Write a ground truth and two detections, of images of 50 objects: the detectors agree with
+    each other, and with no object; return how many bytes there are."""
+    shift = np.random.default_rng(1).integers(-4, 5, (images, 50, 3)).tolist()
+    texts = {"gt": "", "a": "", "b": ""}
+    for k, of_image in enumerate(shift):
+        texts["gt"] += f"img_{k}\n1000,1000\n"
+        texts["a"] += f"img_{k}\n"
+        texts["b"] += f"img_{k}\n"
+        for i, (own, one, other) in enumerate(of_image, 1):
+            x, y = 10 + i % 10 * 100, 10 + i // 10 * 60
+            texts["gt"] += f'{i},{i},"word",f,{x + own},{y + 12},80,20\n'
+            texts["a"] += f'{i},"ward",{x + one},{y + other},80,20\n'
+            texts["b"] += f'{i},"ward",{x + other},{y + own},80,20\n'
+    return sum(Path(f"{side}.txt").write_text(text) for side, text in texts.items())
+
+
+AUDIT = ("audit", "gt.txt", "a.txt", "b.txt", "--protocol", "iou", "--suspicion", "0")
+
+
+def test_memory_of_an_audit_in_which_every_object_is_suspect(server: Server) -> None:
+    size = write_suspects(1000)
+    status, peak, _, said = server.run(*AUDIT)
+    assert status == 0, said
+    assert peak <= FIXED + 8 * size, peak >> 20
+
+
+def test_memory_of_the_outputs_of_an_audit(server: Server) -> None:
+    size = write_suspects(80)
+    outputs = ("--report", "page.html", "--patch", "patch.json", "--output", "out.json")
+    status, peak, _, said = server.run(*AUDIT, "--format", "json", *outputs)
+    assert status == 0, said
+    assert peak <= FIXED + 8 * size, peak >> 20

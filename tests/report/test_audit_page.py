@@ -119,7 +119,7 @@ class TestContent:
             one.kind for one in suspects
         ]
         assert data["audit"]["suspicion"] == [one.suspicion for one in suspects]
-        assert data["patch"] == json.loads(audit(suspects).patch)
+        assert data["patch"] == json.loads("".join(audit(suspects).patch))
         assert [one["proposed"] for one in data["suspects-0"]] == [
             [
                 {
