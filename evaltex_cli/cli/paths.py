@@ -157,6 +157,7 @@ def rules() -> Rules:
         pictures=[path for kind, path in given if isinstance(kind, PictureFolder)],
         files=[(path, is_of(kind.kind)) for kind, path in given if isinstance(kind, OutputFile)],
         folders=[path for kind, path in given if isinstance(kind, OutputFolder)],
+        caches=[path for kind, path in given if isinstance(kind, CacheFolder)],
         apart=[path for kind, path in given if type(kind) is Input],
         force=context.meta.get(_FORCE, False),
         is_result=is_result,

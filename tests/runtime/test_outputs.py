@@ -519,6 +519,9 @@ def test_the_cache_of_a_ranking_is_in_no_input(here: Path) -> None:
         found = run("rank", "words", "found", "found2", "--cache", folder)
         assert found.exit_code == 2
         assert "an input of this command" in found.stderr
+    for option in ("--report", "--output"):
+        found = run("rank", "words", "found", "found2", "--cache", "new", option, "./new")
+        assert "are the same place" in found.stderr
     assert "an input of this command" in run("rank", "words/board.toml").stderr
     with pytest.raises(InputError, match="an input of this command"):
         evaltex_cli.rank("words/board.toml")
