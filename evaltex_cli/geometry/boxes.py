@@ -44,9 +44,14 @@ def around(low: Floats, high: Floats, starts: Ints) -> Floats:
     """
     if not len(starts):
         return np.zeros((0, 4))
-    return np.concatenate(
-        [np.minimum.reduceat(low, starts), np.maximum.reduceat(high, starts)], axis=1
-    )
+    corners = (np.minimum, low), (np.maximum, high)
+    # A column of its own takes a third of the time.
+    columns = [
+        extreme.reduceat(np.ascontiguousarray(points[:, axis]), starts)
+        for extreme, points in corners
+        for axis in (0, 1)
+    ]
+    return np.stack(columns, axis=1)
 
 
 def offset(boxes: Floats, margin: Floats) -> Floats:

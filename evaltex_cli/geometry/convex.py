@@ -15,7 +15,7 @@ from evaltex_cli.geometry import convex_offsets
 from evaltex_cli.geometry.convex_offsets import Corners
 from evaltex_cli.geometry.double_double import exact_product, exact_sum
 from evaltex_cli.geometry.edges import Edges
-from evaltex_cli.geometry.rings import following, with_vertices, without_repeats
+from evaltex_cli.geometry.rings import dot, following, with_vertices, without_repeats
 from evaltex_cli.records import Bools, Floats, Ints, blocks, expanded, offsets_of
 
 _BLOCK = 1 << 15
@@ -120,7 +120,7 @@ def _on_a_line(vertices: Floats, offsets: Ints, at: Ints, step: Floats, then: Fl
         exact &= (np.abs(product) > _LEAST_PRODUCT) | (a == 0) | (b == 0)
         products.append((product, error))
     (one, one_error), (other, other_error) = products
-    onwards = (step * then).sum(axis=1) > 0
+    onwards = dot(step, then) > 0
     return np.asarray(exact & onwards & (one == other) & (one_error == other_error))
 
 

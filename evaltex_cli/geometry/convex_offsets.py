@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evaltex_cli.geometry import rounding
-from evaltex_cli.geometry.rings import following, preceding
+from evaltex_cli.geometry.rings import dot, following, preceding
 from evaltex_cli.records import Bools, Floats, Ints, offsets_of, stretches
 
 MITRE_LIMIT = 5.0
@@ -34,7 +34,7 @@ def moved(corners: Corners, margin: Floats) -> tuple[Floats, Ints]:
         return vertices, offsets
     each = np.repeat(margin, np.diff(offsets))
     steps = following(vertices, offsets) - vertices
-    lengths = np.sqrt((steps * steps).sum(axis=1))
+    lengths = np.sqrt(dot(steps, steps))
     sides = steps / lengths[:, None]
     before = preceding(sides, offsets)
     tangent = tangent_of_half(
@@ -61,10 +61,12 @@ def moved(corners: Corners, margin: Floats) -> tuple[Floats, Ints]:
 
 def tangent_of_half(before: Floats, after: Floats, lengths: Floats) -> Floats:
     """(v,) tangents of half the turns from sides to others, from the products of their lengths."""
-    cross, dot = _cross(before, after), (before * after).sum(axis=1)
+    cross, product = _cross(before, after), dot(before, after)
     # Either is exact for turns that are not on the other side of a right angle.
     with np.errstate(divide="ignore"):
-        return np.asarray(np.where(dot > 0, cross / (lengths + dot), (lengths - dot) / cross))
+        return np.asarray(
+            np.where(product > 0, cross / (lengths + product), (lengths - product) / cross)
+        )
 
 
 def outwards(sides: Floats) -> Floats:
@@ -74,7 +76,7 @@ def outwards(sides: Floats) -> Floats:
 
 def _along(vertices: Floats, offsets: Ints, sides: Floats) -> Floats:
     """(v,) how far the next vertex is from each, in the direction of its side."""
-    return np.asarray(((following(vertices, offsets) - vertices) * sides).sum(axis=1))
+    return dot(following(vertices, offsets) - vertices, sides)
 
 
 def _cut(
@@ -86,7 +88,7 @@ def _cut(
     before, after, each = preceding(sides, corners.offsets)[cut], sides[cut], margin[cut, None]
     # Half of the turn has as its cosine the length of the mean of the unit normals.
     mean = (before + after) / 2
-    squared = (mean * mean).sum(axis=1)
+    squared = dot(mean, mean)
     # How far along the sides that line is from where they end, moved.
     along = each * ((MITRE_LIMIT - np.sqrt(squared)) / np.sqrt(1 - squared))[:, None]
     rows = offsets_of(1 + cut)

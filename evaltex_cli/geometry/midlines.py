@@ -170,16 +170,16 @@ def _side_by_side(edges: _Edges, group: Ints) -> tuple[Ints, Ints]:
     earlier shape first.
     """
     count = len(group)
-    begins = np.repeat([True, False], count)
-    x, of_group = np.concatenate([edges.left, edges.right]), np.tile(group, 2)
+    x, of_group = np.concatenate([edges.right, edges.left]), np.tile(group, 2)
     # Where one edge ends and another begins, the end comes first.
-    order = np.lexsort((begins, x, of_group))
+    order = np.lexsort((x, of_group))
     place = np.empty_like(order)
     place[order] = np.arange(2 * count)
-    begun = np.cumsum(begins[order])
-    by_left = order[begins[order]]
+    begins = order >= count
+    begun: Ints = np.cumsum(begins)
+    by_left = order[begins] - count
     # The partners of an edge begin after it does, and before it ends.
-    first, last = begun[place[:count]], begun[place[count:]]
+    first, last = begun[place[count:]], begun[place[:count]]
     p, q = np.repeat(np.arange(count), last - first), by_left[stretches(first, last - first)]
     other = edges.owner[p] != edges.owner[q]
     p, q = p[other], q[other]

@@ -10,6 +10,7 @@ import numpy as np
 from evaltex_cli.errors import TangledError
 from evaltex_cli.geometry.convex_offsets import MITRE_LIMIT, outwards, tangent_of_half
 from evaltex_cli.geometry.edges import of_rings, signed_area
+from evaltex_cli.geometry.rings import dot
 from evaltex_cli.records import Floats, Ints
 
 MANY_VERTICES = 2000
@@ -111,7 +112,7 @@ def _moved_sides(ring: Floats, sides: Ints, margin: float) -> tuple[Floats, Floa
     """
     here, there = ring[sides], ring[(sides + 1) % len(ring)]
     steps = here - ring[sides - 1], there - here
-    lengths = [np.sqrt((step * step).sum(axis=1)) for step in steps]
+    lengths = [np.sqrt(dot(step, step)) for step in steps]
     with np.errstate(all="ignore"):
         before, after = (
             step / length[:, None] for step, length in zip(steps, lengths, strict=True)

@@ -7,7 +7,7 @@ import numpy as np
 from evaltex_cli.geometry import rounding
 from evaltex_cli.geometry.convex_offsets import MITRE_LIMIT, outwards, tangent_of_half
 from evaltex_cli.geometry.edges import of_rings, signed_area
-from evaltex_cli.geometry.rings import following, preceding
+from evaltex_cli.geometry.rings import dot, following, preceding
 from evaltex_cli.geometry.simple_rings import are_simple
 from evaltex_cli.records import Bools, Floats, Ints, blocks
 
@@ -47,7 +47,7 @@ def _moved(vertices: Floats, offsets: Ints, margin: Floats) -> tuple[Floats, Boo
     """The same of rings with a vertex or more in all."""
     owner = np.repeat(np.arange(len(margin)), np.diff(offsets))
     steps = following(vertices, offsets) - vertices
-    lengths = np.sqrt((steps * steps).sum(axis=1))
+    lengths = np.sqrt(dot(steps, steps))
     with np.errstate(all="ignore"):  # a vertex that is repeated has no side
         sides = steps / lengths[:, None]
         before = preceding(sides, offsets)
@@ -56,8 +56,8 @@ def _moved(vertices: Floats, offsets: Ints, margin: Floats) -> tuple[Floats, Boo
         )
         each = (margin * np.sign(signed_area(of_rings(vertices, offsets))))[owner]
         result = vertices + each[:, None] * (outwards(before) + tangent[:, None] * before)
-        along = ((following(result, offsets) - result) * sides).sum(axis=1)
-        least = rounding.STEP * np.abs(result).max(axis=1)
+        along = dot(following(result, offsets) - result, sides)
+        least = rounding.STEP * np.maximum(*np.abs(result).T)
         good = (along > 2 * np.maximum(least, following(least, offsets))) & (
             (each * tangent <= 0) | (1 + tangent * tangent <= MITRE_LIMIT**2)
         )

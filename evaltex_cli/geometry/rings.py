@@ -146,6 +146,13 @@ def preceding(values: Any, offsets: Ints) -> Any:
     return result
 
 
+def dot(a: Floats, b: Floats) -> Floats:
+    """(v,) scalar products of (v, 2) vectors; numpy takes a hundred times as long to sum along the
+    rows.
+    """
+    return np.asarray(a[:, 0] * b[:, 0] + a[:, 1] * b[:, 1])
+
+
 def with_vertices(vertices: Floats, offsets: Ints, stays: Bools) -> tuple[Floats, Ints]:
     """Return rings of those vertices that stay."""
     if stays.all():

@@ -112,8 +112,8 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> S
         grown, shrunk = label_runs.grown(runs, radius), label_runs.shrunk_or_same(runs, radius)
         return Scene(label_runs, runs, batch.det_runs, gt_area, det_area, grown, shrunk)
     gt, det = shapes_of(batch, convention(parameters))
-    sides = batch.gt.boxes[:, 2:] - batch.gt.boxes[:, :2]
-    longer, shorter = sides.max(axis=1, initial=0.0), sides.min(axis=1, initial=np.inf)
+    width, height = (batch.gt.boxes[:, 2:] - batch.gt.boxes[:, :2]).T
+    longer, shorter = np.maximum(width, height), np.minimum(width, height)
     # A polygon that no detection touches is never measured, and costs two buffers.
     touched = np.bincount(overlaps.gt, minlength=batch.gt.count) > 0
     thickness = np.where(gt.is_polygon, quotient(gt_area, longer) * touched, shorter)
