@@ -7,7 +7,9 @@ A document contains all images of a data set (`index_json`), or one image and ha
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+import stat
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -86,7 +88,9 @@ def read_file(path: Path) -> bytes:
     """
     try:
         with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+            about = os.fstat(file.fileno())
+            most = min(about.st_size, MAX_BYTES) if stat.S_ISREG(about.st_mode) else MAX_BYTES
+            data = file.read(most + 1)  # memory for all of these is taken first
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
     if len(data) > MAX_BYTES:
