@@ -25,6 +25,8 @@ from evaltex_cli.formats.files.entries import Entries, Entry
 
 IMAGES = 4
 VOC = "<annotation><size><width>50</width><height>50</height></size><object><name>a</name><bndbox><xmin>0</xmin><ymin>0</ymin><xmax>10</xmax><ymax>10</ymax></bndbox></object></annotation>"
+padding = ""
+"""At the end of the first file of a folder; much of it, and the files are read again."""
 Kind = tuple[list[str], str, Callable[[], None]]
 """Arguments, the file that is replaced as messages name it, and what replaces it."""
 
@@ -84,8 +86,9 @@ def folder() -> Kind:
     Path("gt").mkdir()
     Path("det").mkdir()
     for k in range(IMAGES):
-        Path(f"gt/gt_img_{k}.txt").write_text("0,0,10,10,word\n")
-        Path(f"det/res_img_{k}.txt").write_text("0,0,10,10\n")
+        end = padding if k == 0 else ""
+        Path(f"gt/gt_img_{k}.txt").write_text("0,0,10,10,word\n" + end)
+        Path(f"det/res_img_{k}.txt").write_text("0,0,10,10\n" + end)
     return (
         ["gt", "det", "res"],
         "det/res_img_3.txt",
@@ -119,7 +122,7 @@ def documents() -> Kind:
     for side in ("gt", "det"):
         Path(side).mkdir()
         for k in range(IMAGES):
-            Path(side, f"img_{k}.xml").write_text(VOC)
+            Path(side, f"img_{k}.xml").write_text(VOC + (padding if k == 0 else ""))
     other = VOC.replace("<xmax>10", "<xmax>30").encode()
     return ["gt", "det", "res"], "gt/img_2.xml", written_over(Path("gt/img_2.xml"), other)
 
@@ -210,7 +213,7 @@ def test_an_input_that_is_replaced_is_refused(
     kind: str, jobs: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(fingerprint, "KEPT_BYTES", 0)
+    monkeypatch.setitem(globals(), "padding", "\n" * fingerprint.KEPT_BYTES)
     arguments, file, replace = KINDS[kind]()
     reported = message_of_change([*arguments, "--jobs", jobs], replace, monkeypatch)
     assert file in reported and ("indexed" in reported or "cannot be read" in reported)
@@ -324,7 +327,7 @@ def test_what_is_read_several_times_is_the_same(
 
     monkeypatch.setattr(inputs, "open_inputs", open_changed)
     found = CliRunner().invoke(main, arguments)
-    if (arguments[0], side) == ("rank", "det"):
+    if side == "det" and arguments[0] in ("rank", "audit") and "--patch" not in arguments:
         assert found.exit_code == 0, "read once, and not yet"
         return
     assert found.exit_code == 2, found.output
