@@ -385,6 +385,7 @@ PROCESS_WIDE = {
 }  # fmt: skip
 OF_NO_WORKER = {
     "runtime/workers",
+    "runtime/worker_server",
     "runtime/signals",
     "runtime/dask_cluster",
     "cli/options",

@@ -63,9 +63,6 @@ class Entries(NamedTuple):
     directory has its own."""
     is_file: bool = False
     """Whether it is one bare file, perhaps packed by gzip."""
-    texts: Sequence[bytes] | None = None
-    """The bytes of each file as `read_many` yields them, if all have few (`Fingerprint.indexed`):
-    so these are read once."""
 
     def refuse_none(self, side: str, ending: str) -> None:
         """Refuse an input without any entry: another folder was meant, or what should have filled
@@ -88,7 +85,6 @@ class Entries(NamedTuple):
             entries=tuple(self.entries[k] for k in chosen),
             warnings=(),
             checksums=self.checksums and array("I", (self.checksums[k] for k in chosen)),
-            texts=self.texts and tuple(self.texts[k] for k in chosen),
         )
 
     def read_indexed(self, positions: Ints) -> Iterator[tuple[Entry, bytes]]:
@@ -101,9 +97,6 @@ class Entries(NamedTuple):
         """
         chosen = positions.tolist()
         entries = [self.entries[k] for k in chosen]
-        if self.texts is not None:
-            yield from zip(entries, (self.texts[k] for k in chosen), strict=True)
-            return
         for k, entry, data in zip(chosen, entries, self.read_many(entries), strict=True):
             if self.checksums is not None and zlib.crc32(data) != self.checksums[k]:
                 raise ChangedError(self.place(entry))

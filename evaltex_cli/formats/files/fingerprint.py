@@ -10,10 +10,6 @@ from pathlib import Path
 from evaltex_cli.formats.files.entries import Entries, Entry, unreadable
 from evaltex_cli.runtime import input_files
 
-KEPT_BYTES = 1 << 20
-"""The files of a folder or archive that have no more bytes together are kept, and not read again.
-"""
-
 
 class Fingerprint:
     """SHA-256 of an input while its entries pass by.
@@ -26,15 +22,10 @@ class Fingerprint:
         self._entries = entries
         self._lines: list[bytes] = []
         self._checksums = array("I")
-        self._texts: list[bytes] = []
-        self._bytes = 0
         self._version = self._version_now()
 
     def add(self, entry: Entry, data: bytes) -> None:
         """Take the bytes of one entry."""
-        self._bytes += len(data)
-        if self._bytes <= KEPT_BYTES:
-            self._texts.append(data)
         if not self._entries.is_zip:
             self._checksums.append(zlib.crc32(data))
             digest = hashlib.sha256(data).hexdigest().encode()
@@ -46,10 +37,9 @@ class Fingerprint:
         """Return the entries, all of which have been added in their order,
         with what `Entries.read_indexed` needs.
         """
-        return self._entries._replace(
-            checksums=None if self._entries.is_zip else self._checksums,
-            texts=self._texts if self._bytes <= KEPT_BYTES else None,
-        )
+        if self._entries.is_zip:
+            return self._entries
+        return self._entries._replace(checksums=self._checksums)
 
     def hexdigest(self) -> str:
         """Return the SHA-256 as hexadecimal digits.
