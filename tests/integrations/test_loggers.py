@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from limits import wait_for
 
 from evaltex_cli import Evaluations, evaluate, write_report
 
@@ -64,9 +65,9 @@ def test_wandb_offline(
         log_result(result, report=report, step=2)
         assert run.summary["evaltex/iou/recall"] == result["iou"].scores["recall"]
     (stored,) = tmp_path.rglob("*.wandb")
-    data = stored.read_bytes()
-    assert b"evaltex/evaltex/fscore" in data
-    assert b"report.html" in data
+    # A process of wandb writes it, perhaps after the run has ended.
+    texts = b"evaltex/evaltex/fscore", b"report.html"
+    wait_for(lambda: all(text in stored.read_bytes() for text in texts))
 
 
 def test_tensorboard(result: Evaluations, report: Path, tmp_path: Path) -> None:

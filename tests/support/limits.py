@@ -5,7 +5,8 @@ which a busy machine decides.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -13,6 +14,14 @@ HANG_SECONDS = 1800
 """After this time a process that is waited for hangs; no process that ends
 takes so long on any machine.
 """
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    """Wait until a condition holds, which it does sooner or later."""
+    deadline = time.monotonic() + HANG_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.005)
 
 
 class Calls:

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from limits import HANG_SECONDS
+from limits import HANG_SECONDS, wait_for
 from PIL import Image
 
 from evaltex_cli.cli import main
@@ -441,13 +441,6 @@ def began(*arguments: str, changed: str = "") -> subprocess.Popen[str]:
         env=environment,
         start_new_session=True,
     )
-
-
-def wait_for(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + HANG_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.005)
 
 
 def group_members(group: int) -> list[int]:
