@@ -1,0 +1,262 @@
+"""What goes wrong with the inputs, the options and the disk: one clear message each, and no more."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_inputs import DET, GT, write_inputs
+from click.testing import CliRunner
+from command_line import invoke as run
+from command_line import tree
+
+from evaltex_cli.cli import main
+from evaltex_cli.cli import run as run_module
+from evaltex_cli.evaluation import evaluate as evaluation
+from evaltex_cli.formats.files import image_names
+from evaltex_cli.runtime import atomic_output
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Every test runs in a folder of its own, with gt.txt and det.txt."""
+    return write_inputs(tmp_path, monkeypatch)
+
+
+@pytest.mark.few_fast(20)
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("gt.txt", "Missing argument 'DET'"),
+        ("gt.txt det.txt res a b c", "unexpected extra argument (c)"),
+        ("gt.txt det.txt res a", "GT_IMG_DIR and DET_IMG_DIR go together, after RES_DIR"),
+        ("gt.txt det.txt -a", "-a, --plots, --report and --resume are of RES_DIR"),
+        ("gt.txt det.txt --report", "-a, --plots, --report and --resume are of RES_DIR"),
+        ("gt.txt det.txt res --al", "No such option"),
+        (
+            "gt.txt det.txt res --protocol evltex",
+            "unknown protocol 'evltex' (did you mean 'evaltex'?)",
+        ),
+        ("gt.txt det.txt res --protocol iou,tio", "unknown protocol 'tio' (did you mean 'tiou'?)"),
+        ("gt.txt det.txt res --protocol iou,", "unknown protocol ''; expected evaltex, "),
+        (
+            "gt.txt det.txt res --preset icdar15",
+            "unknown preset 'icdar15' (did you mean 'icdar2015'?)",
+        ),
+        (
+            "gt.txt det.txt res --gt-format coc",
+            "unknown format 'coc' (did you mean 'coco'?); `evaltex",
+        ),
+        ("gt.txt det.txt res --format yaml", "unknown format 'yaml'; expected table, json, csv, "),
+        (
+            "gt.txt det.txt res --protocol iou --set region=no",
+            "unknown key 'region' of iou, but of evaltex; iou knows",
+        ),
+        ("gt.txt det.txt res --protocol all --set iou=1", "several protocols of this run have"),
+        ("gt.txt det.txt res --set region", "--set region: expected [PROTOCOL.]KEY=VALUE"),
+        (
+            "gt.txt det.txt res --set det_boder=1",
+            "unknown key 'det_boder' (did you mean 'det_border'?)",
+        ),
+        ("gt.txt det.txt res --set det_border=0.5", "expected a number from 0 to below 0.5"),
+        ("gt.txt det.txt res --set deteval.t_r=7", "t_r is '7'; expected a number from "),
+        (
+            "gt.txt det.txt res --config none.ini",
+            "none.ini: cannot be read (No such file or directory)",
+        ),
+        ("gt.txt det.txt res --config bad.ini", "bad.ini:2: unknown key 'a'"),
+        ("none.txt det.txt res", "none.txt: cannot be read (No such file or directory)"),
+        ("gt.txt none.txt res", "none.txt: cannot be read (No such file or directory)"),
+        ("gt.txt bad.txt res", "bad.txt:2: width 0; expected a width above 0"),
+        (
+            "bad.txt det.txt res",
+            "bad.txt:2: '1,\"\",0,0,0,9'; expected the size line height,width of image 'img_1'",
+        ),
+        ("gt.txt other.txt res", "other.txt: image 'img_3' is not in the ground truth"),
+        ("gt.txt det.txt res empty empty", "empty"),
+        ("gt.txt det.txt gt.txt", "gt.txt: is a file; give a folder for the results"),
+        ("gt.txt det.txt gt.txt/res", "gt.txt/res: cannot be written (Not a directory"),
+        ("gt.txt det.txt new/res --gt-format quad", "gt.txt"),
+        (
+            "mine/evaltex.txt det.txt mine",
+            "mine: contains mine/evaltex.txt, an input of this command; give another folder",
+        ),
+        ("mine/evaltex.txt det.txt .", ".: contains mine/evaltex.txt, an input of this command"),
+        ("gt.txt det.txt mine2", "mine2/evaltex/precious.txt: is no result of an earlier run"),
+        (
+            "long.txt nothing.txt new/res -a",
+            f"long.txt:3: image name '{'x' * 80}...' makes a file name of 304 bytes; expected at"
+            " most 255; shorten it, or leave out -a",
+        ),
+        ("deep.txt nothing.txt new/res -a", "deep.txt:1: image name 'd/d/d/"),
+        ("deep.txt nothing.txt new/res -a", " makes 500 folders; expected at most 100; shorten it"),
+        (
+            "endless.txt nothing.txt new/res -a --jobs 2",
+            " makes a path of 4095 bytes; expected at most ",
+        ),
+        (
+            "too_long.txt nothing.txt new/res -a",
+            "too_long.txt:1: an image name of more than 4096 bytes",
+        ),
+        (
+            "clash.txt nothing.txt new/res -a",
+            "clash.txt:3: image name 'a' makes the file 'a.txt', which is a folder of image"
+            " 'a.txt/b'; expected files"
+            " and folders that differ; rename one of the images, or leave out -a",
+        ),
+        (
+            "/dev/null det.txt res",
+            "/dev/null: is a pipe or device, and input is read more than once; write it to",
+        ),
+        ("'' det.txt res", "'GT': is empty; give a path"),
+        ("gt.txt det.txt ''", "'RES_DIR': is empty; give a path"),
+        ("gt.txt det.txt res --junit ''", "'--junit': is empty; give a path"),
+        (
+            "gt.txt det.txt res --junit -",
+            "'--junit': - is not stdout here; give the name of a file",
+        ),
+        ("report ''", "is empty; give a path"),
+        ("compare gt.txt det.txt ''", "is empty; give a path"),
+        (
+            "--ci gt.txt det.txt res",
+            "'--ci': 'gt.txt' is no level between 0 and 1; for 0.95, put the option after the"
+            " paths.",
+        ),
+        (
+            "none.txt det.txt res --fail-if 'fscor<1'",
+            "unknown score 'fscor' (did you mean 'fscore'?)",
+        ),
+        ("none.txt det.txt res --fail-if 'iou.recall<1'", "protocol iou is not in this run"),
+        ("none.txt det.txt res --fail-if recall:-1%", "needs a baseline of evaltex"),
+    ],
+)
+def test_wrong_input_ends_in_a_message_and_writes_nothing(
+    here: Path, arguments: str, message: str
+) -> None:
+    Path("bad.ini").write_text("\na=1\n")
+    Path("bad.txt").write_text('img_1\n1,"",0,0,0,9\n')
+    Path("other.txt").write_text("img_3\n")
+    Path("long.txt").write_text("y\n9,9\n" + "x" * 300 + "\n9,9\n")
+    Path("deep.txt").write_text("d/" * 500 + "d\n9,9\n")
+    Path("endless.txt").write_text("e/" * 2045 + "e\n9,9\n")
+    Path("too_long.txt").write_text("n" * 5000 + "\n9,9\n")
+    Path("clash.txt").write_text("b\n9,9\na\n9,9\na.txt/b\n9,9\n")
+    Path("nothing.txt").write_text("")
+    for folder in ("empty", "mine", "mine2/evaltex"):
+        Path(folder).mkdir(parents=True)
+    Path("mine/evaltex.txt").write_text(GT)
+    Path("mine2/evaltex/precious.txt").write_text(GT)
+    assert run("gt.txt", "det.txt", "res", "-a").exit_code == 0
+    before = tree(here)
+    result = run(*shlex.split(arguments))
+    assert result.exit_code == 2
+    assert isinstance(result.exception, SystemExit)
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert "internal error" not in result.stderr
+    assert result.stdout == ""
+    assert tree(here) == before
+
+
+def test_faults_of_both_files_come_together() -> None:
+    Path("gt.txt").write_text(GT + 'img_3\n9,9\n1,1,"",x,0,0,1,1\n')
+    Path("det.txt").write_text(DET + '7,"",0,0,1,q\nimg_9\n')
+    result = run("gt.txt", "det.txt", "res")
+    lines = result.stderr.splitlines()
+    assert len(lines) == 4
+    assert all(
+        line.startswith(("evaltex: error: gt.txt:10: ", "evaltex: error: det.txt"))
+        for line in lines[:3]
+    )
+    assert (
+        lines[3]
+        == "evaltex: hint: `evaltex validate gt.txt det.txt` says more; --all-faults lists every"
+        " fault"
+    )
+    assert not Path("res").exists()
+
+
+@pytest.mark.parametrize("file", ["gt.txt", "det.txt"])
+def test_input_that_is_written_to_meanwhile_is_refused(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The length is the same, so only the check can notice: else the scores would be of one file,
+    and the SHA-256 of another.
+    """
+    real = run_module.open_inputs
+
+    def changing(*arguments: Any) -> Any:
+        opened = real(*arguments)
+        Path("new").write_text(Path(file).read_text().replace(",20,", ",21,"))
+        Path("new").replace(file)
+        return opened
+
+    monkeypatch.setattr(run_module, "open_inputs", changing)
+    result = run("gt.txt", "det.txt", "res", "-a")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        f"evaltex: error: {file}: is not the file that was indexed (it changed, or a worker has"
+        " another copy); run again when nothing writes to it\n"
+    )
+    assert not Path("res").exists()
+
+
+def test_a_bug_shows_itself_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluation, "scored", lambda *_: {}["x"])
+    monkeypatch.setenv("EVALTEX_DEBUG", "1")
+    assert isinstance(run("gt.txt", "det.txt", "res").exception, KeyError)
+
+
+def test_a_full_disk_is_reported(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device", "evaltex.txt")
+
+    before = tree(here)
+    monkeypatch.setattr(atomic_output.Path, "write_text", full)
+    result = run("gt.txt", "det.txt", "new/res")
+    assert result.exit_code == 2
+    assert result.stderr.startswith(
+        "evaltex: error: new/res: cannot be written (No space left on device at evaltex.txt)"
+    )
+    assert tree(here) == before
+
+
+def test_names_that_are_too_much_for_files_do_without(here: Path) -> None:
+    name = "d/" * 500 + "x" * 300
+    Path("gt.txt").write_text(f"{name}\n9,9\n")
+    Path("det.txt").write_text(f"{name}\n")
+    assert run("gt.txt", "det.txt", "res").exit_code == 0
+
+
+def test_names_of_one_file_where_capitals_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("gt.txt").write_text("Img\n9,9\nother\n9,9\nimg\n9,9\n")
+    Path("det.txt").write_text("")
+    assert run("gt.txt", "det.txt", "res", "-a").exit_code == 0
+    assert sorted(path.name for path in Path("res/evaltex").iterdir()) == [
+        "Img.txt",
+        "img.txt",
+        "other.txt",
+    ]
+    monkeypatch.setattr(image_names, "_is_blind_to_case", lambda _: True)
+    assert run("gt.txt", "det.txt", "res", "-a").stderr == (
+        "evaltex: error: gt.txt:5: image name 'img' makes the same file as 'Img' on this file"
+        " system, which is blind to"
+        " capitals; expected names that differ by more; rename one of the images, or leave out -a\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["gt.txt", "det.txt", "res", "--ci", "nan"],
+        ["gt.txt", "det.txt", "res", "--jobs", "99999999999999999999"],
+        ["compare", "gt.txt", "det.txt", "det.txt", "--ci", "nan"],
+    ],
+    ids=" ".join,
+)
+def test_numbers_that_no_option_takes(arguments: list[str]) -> None:
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 2
+    assert f"Invalid value for '{arguments[-2]}'" in result.stderr

@@ -1,0 +1,167 @@
+"""What terminals, pipes and files get of what is printed."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from cli_inputs import shell, write_inputs
+from command_line import tree
+from limits import HANG_SECONDS
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Every test runs in a folder of its own, with gt.txt and det.txt."""
+    return write_inputs(tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
+def test_a_pipe_gets_no_bar_and_no_colour() -> None:
+    result = shell("gt.txt", "det.txt", "res", "-a")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("protocol  recall ")
+    assert result.stdout.isprintable() is False
+    assert set(re.findall(r"[^ -~]", result.stdout)) == {"\n"}
+
+
+def started(*arguments: str, after_seconds: float, stderr: int) -> subprocess.Popen[bytes]:
+    """A run that waits so long until it shows its progress."""
+    code = (
+        "from evaltex_cli.cli import main, progress_line\n"
+        f"progress_line.AFTER_SECONDS = {after_seconds}; progress_line.EVERY_SECONDS = 0.001\n"
+        f"main({list(arguments)!r}, prog_name='evaltex')"
+    )
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+        "TERM": "xterm",
+        "COLUMNS": "80",
+    }
+    null = subprocess.DEVNULL
+    return subprocess.Popen(
+        [sys.executable, "-c", code], stdin=null, stdout=null, stderr=stderr, env=environment
+    )
+
+
+def in_terminal(*arguments: str, after_seconds: float) -> str:
+    """What a terminal on stderr sees."""
+    ours, theirs = pty.openpty()
+    process = started(*arguments, after_seconds=after_seconds, stderr=theirs)
+    os.close(theirs)
+    seen = b""
+    reader = threading.Timer(HANG_SECONDS, process.kill)
+    reader.start()
+    try:
+        while chunk := os.read(ours, 4096):
+            seen += chunk
+    except OSError:
+        pass  # the other end is closed
+    finally:
+        os.close(ours)
+        reader.cancel()
+    assert process.wait() == 0, seen
+    return seen.decode()
+
+
+@pytest.mark.slow
+def test_a_terminal_shows_the_progress_of_work_of_some_length() -> None:
+    assert "working" in in_terminal("gt.txt", "det.txt", "res", after_seconds=-1)
+    assert in_terminal("gt.txt", "det.txt", "res", after_seconds=HANG_SECONDS) == ""
+    assert in_terminal("gt.txt", "det.txt", "res", "--quiet", after_seconds=-1) == ""
+
+
+@pytest.mark.slow
+def test_a_pipe_gets_no_bar_however_long_the_work() -> None:
+    assert (
+        started("gt.txt", "det.txt", "res", after_seconds=-1, stderr=subprocess.PIPE).communicate()[
+            1
+        ]
+        == b""
+    )
+
+
+@pytest.mark.slow
+def test_a_closed_pipe_is_no_error() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    result = shell(
+        "gt.txt", "det.txt", "res", capture_output=False, stdout=writing, stderr=subprocess.PIPE
+    )
+    os.close(writing)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert list(tree(Path("res"))) == ["evaltex.json", "evaltex.txt", "scores.csv", "scores.json"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="needs /dev/full, the file of Linux that is always full"
+)
+def test_output_that_cannot_be_written_is_reported() -> None:
+    with Path("/dev/full").open("w") as full:
+        result = shell(
+            "gt.txt", "det.txt", "res", capture_output=False, stdout=full, stderr=subprocess.PIPE
+        )
+    assert result.returncode == 2
+    assert result.stderr == "evaltex: error: [Errno 28] No space left on device\n"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux takes any bytes as the name of a file"
+)
+def test_names_of_files_that_are_not_unicode() -> None:
+    odd = os.fsdecode(b"gt\xff.txt")
+    Path("gt.txt").rename(odd)
+    for encoding in ("utf-8:strict", "ascii:strict"):
+        os.environ["PYTHONIOENCODING"] = encoding
+        try:
+            result = shell(odd, "det.txt", os.fsdecode(b"res\xff\xc3\xa9"))
+        finally:
+            del os.environ["PYTHONIOENCODING"]
+        assert (result.returncode, result.stderr) == (0, "")
+        assert "Results: res" in result.stdout
+    assert (
+        json.loads(Path(os.fsdecode(b"res\xff\xc3\xa9"), "evaltex.json").read_bytes())["inputs"][
+            "gt"
+        ]["file"]
+        == "gt?.txt"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux takes any bytes as the name of a file"
+)
+@pytest.mark.parametrize(
+    ("command", "form"),
+    [
+        ("compare", "table"),
+        ("compare", "csv"),
+        ("compare", "json"),
+        ("diagnose", "json"),
+        ("validate", "json"),
+    ],
+)
+def test_a_file_gets_what_stdout_gets_of_names_that_are_not_unicode(
+    command: str, form: str
+) -> None:
+    odd = os.fsdecode(b"det\xff.txt")
+    Path("det.txt").rename(odd)
+    arguments = [
+        command,
+        "gt.txt",
+        *([odd, odd] if command == "compare" else [odd]),
+        "--format",
+        form,
+    ]
+    shown, written = shell(*arguments, encoding="utf-8"), shell(*arguments, "--output", "out")
+    assert (shown.returncode, written.returncode, written.stdout) == (0, 0, "")
+    assert Path("out").read_text(encoding="utf-8") == shown.stdout
