@@ -13,7 +13,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ import click
 import pytest
 import test_changed
 from click.testing import CliRunner
+from limits import HANG_SECONDS, wait_for
 
 from evaltex_cli.cli import COMMANDS, EVALUATE, main
 from evaltex_cli.errors import InputError
@@ -35,9 +35,8 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning",
 )
 ROOT = Path(__file__).parents[2]
-LONG = 120.0
-"""Seconds that no test needs, on whatever machine."""
-
+TESTS = (Path(__file__).parent, ROOT / "tests" / "support")
+"""Where workers import the functions of these tests from."""
 PATIENCE_SECONDS = 4
 """How long the runs under test wait for a worker; nothing that is asserted depends on it."""
 GRACE_SECONDS = 10
@@ -66,7 +65,7 @@ class Workers:
             "--no-dashboard",
             f"--local-directory={self._folder}",
         ]
-        paths = os.pathsep.join([str(package), str(Path(__file__).parent)])
+        paths = os.pathsep.join(map(str, (package, *TESTS)))
         process = subprocess.Popen(
             command, env=os.environ | {"PYTHONPATH": paths}, cwd=self._folder,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -87,13 +86,6 @@ class Workers:
                 process.wait()
 
 
-def wait_for(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + LONG
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.01)
-
-
 def in_background(results: Iterator[int]) -> Callable[[], list[int]]:
     """Take results in a thread; return what waits for all of them."""
     found: list[int] = []
@@ -101,7 +93,7 @@ def in_background(results: Iterator[int]) -> Callable[[], list[int]]:
     thread.start()
 
     def wait() -> list[int]:
-        thread.join(LONG)
+        thread.join(HANG_SECONDS)
         return found
 
     return wait
@@ -186,7 +178,7 @@ def test_what_is_no_scheduler_is_refused_in_time(
 def test_a_host_without_an_address_is_refused_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_cluster, "PROBE_SECONDS", 0.2)
     forever = threading.Event()
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: forever.wait(LONG))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: forever.wait(HANG_SECONDS))
     with pytest.raises(InputError, match="no Dask scheduler answers within"):
         dask_cluster.workers_of("tcp://nowhere.invalid:8786").__enter__()
     forever.set()
@@ -438,11 +430,13 @@ def test_two_users_of_one_worker_do_not_disturb_each_other(
             )
         )
     for process in processes:
-        _, errors = process.communicate(timeout=LONG)
+        _, errors = process.communicate(timeout=HANG_SECONDS)
         assert process.returncode == 0, errors
     for k in range(2):
         alone = [sys.executable, "-c", RUN, "gt.txt", "det.txt", "alone", "--quiet"]
-        subprocess.run(alone, cwd=tmp_path / str(k), env=environment, check=True, timeout=LONG)
+        subprocess.run(
+            alone, cwd=tmp_path / str(k), env=environment, check=True, timeout=HANG_SECONDS
+        )
         results = [
             (tmp_path / str(k) / name / "evaltex.json").read_bytes() for name in ("res", "alone")
         ]
