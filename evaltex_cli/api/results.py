@@ -105,7 +105,7 @@ def write_report(
             both = sides(gt, det)
             options = of_evaluation(next(iter(evaluations)), NO_IMAGES).options
             opened = open_inputs(both.gt, both.det, options)
-            subject = report.of_run(folder, label, opened, []).with_losses()
+            subject = report.of_results(folder, label, opened).with_losses()
         report.make(page, subject, report.Pictures(pictures, embed, page.parent))
 
 

@@ -81,9 +81,7 @@ def _bootstrap(level: float | None, **drawn: int) -> Bootstrap | None:
     help="Write one row per object to a .csv or .parquet file.",
 )
 @click.option("--plots", is_flag=True, help="Write curves as SVG, of protocols that have any.")
-@click.option(
-    "--report", is_flag=True, help="Write RES_DIR/report.html with every image; implies -a."
-)
+@click.option("--report", is_flag=True, help="Write RES_DIR/report.html with every image.")
 @embed_option
 @diagnose_option
 @protocol_options("evaltex")
@@ -148,7 +146,6 @@ def command(
         modules = [PROTOCOLS[name] for name in chosen.names()]
         modules.append(f"evaltex_cli.formats.{'icdar' if gt.is_dir() else 'evaltex'}.format")
         modules += ["evaltex_cli.formats.label_images"] if options.masks else []
-        results["per_image"] |= results["report"]
         modules += ["evaltex_cli.results.writer"] if results["per_image"] else []
         work.prepare("evaltex_cli.evaluation.batches", *modules)
         from evaltex_cli.cli.run import Request, Results, run

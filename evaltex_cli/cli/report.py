@@ -97,7 +97,7 @@ def command(
             [
                 (
                     f"{path}: holds no results of single images, so the page has none; make it"
-                    " again with -a or --report"
+                    " again with -a"
                 )
                 for path in subject.without_images
             ]

@@ -108,7 +108,7 @@ def run(request: Request) -> list[Verdict]:
         }
         if writer is not None:
             _write(writer, evaluations, extras, results.plots)
-        if writer is not None and results.report:
+        if writer is not None and images is not None:
             diagnoses = (
                 [diagnostician.diagnosis(one) for one in evaluations] if diagnostician else []
             )
@@ -155,7 +155,8 @@ def run(request: Request) -> list[Verdict]:
 def _refuse_conflicts(request: Request) -> None:
     """Refuse options that need others."""
     results = request.results
-    if results.res_dir is None and (results.per_image or results.plots or results.resume):
+    of_folder = results.per_image, results.plots, results.report, results.resume
+    if results.res_dir is None and any(of_folder):
         raise click.UsageError(
             "-a, --plots, --report and --resume are of RES_DIR: give it after GT and DET."
         )
@@ -208,17 +209,13 @@ def _object_table(path: Path | None) -> Iterator[ObjectTable | None]:
 def _run_images(
     request: Request, writer: ResultWriter | None, runs: Sequence[Run]
 ) -> Iterator[RunImages | None]:
-    """Yield what gathers the report's images while they are evaluated.
-
-    Not if results come from a journal, or if the report shows invalid objects that are skipped.
-    """
-    results, invalid = request.results, request.options.invalid
-    if writer is None or not results.report or results.resume or invalid == "skip":
+    """Yield what gathers the report's images while they are evaluated, if there is to be one."""
+    if writer is None or not request.results.report:
         yield None
         return
     from evaltex_cli.report.run_images import RunImages
 
-    with RunImages(writer.folder, runs) as images:
+    with RunImages(writer.folder, runs, request.options.invalid) as images:
         yield images
 
 
@@ -265,22 +262,22 @@ def _evaluated(
         folders = (options.images, options.lines, masks and masks.gt, masks and masks.det)
         ordered_map = stack.enter_context(request.work.workers(request.gt, request.det, *folders))
         inputs = open_inputs(request.gt, request.det, options, ordered_map)
-        sinks = []
+        of_images = [] if images is None else [images.sink]
         if writer is not None and results.per_image:
             from evaltex_cli.results.writer import image_files, log_unfit_names
 
             log_unfit_names(writer.folder, runs, inputs.gt, inputs.faults)
             is_seen = request.work.cluster is None and not results.resume
-            of_files = ImageSink(
-                partial(image_files, writer.folder if is_seen else None), writer.take
-            )
-            sinks.append(sink_of_images([of_files, *([images.sink] if images else [])]))
-        sink = reduce(Sink.and_also, [*sinks, *others]) if sinks or others else None
+            make_files = partial(image_files, writer.folder if is_seen else None)
+            of_images.append(ImageSink(make_files, writer.take))
+        sinks = [*([sink_of_images(of_images)] if of_images else []), *others]
+        sink = reduce(Sink.and_also, sinks) if sinks else None
         journal = None
         if results.res_dir and results.resume:
             from evaltex_cli.evaluation import resume
 
-            key = resume.key(inputs, runs, results.per_image, results.objects is not None)
+            wanted = results.per_image, results.report, results.objects is not None
+            key = resume.key(inputs, runs, *wanted)
             journal = stack.enter_context(resume.opened(resume.place(results.res_dir), key, runs))
         evaluations = evaluate.evaluate_inputs(inputs, runs, sink, None, ordered_map, journal)
     if writer is not None:
@@ -334,7 +331,7 @@ def _report(
     request: Request,
     inputs: Inputs,
     diagnoses: Sequence[Diagnosis],
-    images: RunImages | None,
+    images: RunImages,
 ) -> str:
     """Write the report of the results in a folder; return what it contains."""
     from evaltex_cli import report

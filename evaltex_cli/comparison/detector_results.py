@@ -123,7 +123,7 @@ def of_document(file: Path, document: ResultDocument, label: str) -> System:
     InputError
         When it is damaged, or was made without ``-a`` and so has no results of images.
     """
-    if not document.images:
+    if not document.table.rows.names:
         raise InputError(f"{file}: holds no images' results; run that evaluation again with -a")
     try:
         return _system(label, document)

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.evaluation.batches import BatchResult
@@ -31,7 +32,7 @@ from evaltex_cli.version import __version__
 
 OWN = ".evaltex-"
 """What the names of journals, staging folders and the cache of a ranking begin with."""
-_LAYOUT = 2
+_LAYOUT = 3
 """Of the journal's lines."""
 _BATCH = re.compile(rb'\{"chunk": \[(\d+), (\d+)\], ')
 
@@ -167,7 +168,8 @@ class JournalFile:
         """Return their result."""
         self._file.seek(self._done[start, stop])
         try:
-            return _decoded(json.loads(self._file.readline()), self._tallies)
+            line = json.loads(self._file.readline(), object_hook=_with_array)
+            return _decoded(line, self._tallies)
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(
                 f"{self.path}: is damaged ({error}); remove it to begin again"
@@ -176,9 +178,8 @@ class JournalFile:
     def add(self, start: int, stop: int, result: BatchResult) -> None:
         """Save their result, unless anything was wrong."""
         if result.gathered:
-            self._end = self._write(
-                self._end, json.dumps({"chunk": [start, stop]} | _encoded(result))
-            )
+            line = {"chunk": [start, stop]} | _encoded(result)
+            self._end = self._write(self._end, json.dumps(line, default=_array))
 
     def remove(self) -> None:
         """Remove the file."""
@@ -195,16 +196,24 @@ def _encoded(result: BatchResult) -> dict[str, Any]:
             {
                 "sums": {name: _parts(value) for name, value in one.sums.as_dict().items()},
                 "warnings": [astuple(warning) for warning in one.warnings],
-                "columns": [
-                    {name: [c.dtype.str, c.tolist()] for name, c in part.as_dict().items()}
-                    for part in one.columns
-                ],
+                "columns": [part.as_dict() for part in one.columns],
                 "names": one.names,
             }
             for one in result.gathered
             if one.sums is not None
         ],
     }
+
+
+def _array(values: NDArray[Any]) -> dict[str, Any]:
+    """Return a column in what JSON keeps exactly."""
+    return {"dtype": values.dtype.str, "values": values.tolist()}
+
+
+def _with_array(value: dict[str, Any]) -> Any:
+    """Return the column that gave this; anything else as it is."""
+    is_array = value.keys() == {"dtype", "values"}
+    return np.array(value["values"], value["dtype"]) if is_array else value
 
 
 def _parts(sums: Any) -> Any:
@@ -229,10 +238,7 @@ def _decoded(line: Mapping[str, Any], tallies: Sequence[type[Tally]]) -> BatchRe
                 ObjectWarning(text, count, tuple(images), others)
                 for text, count, images, others in one["warnings"]
             ],
-            [
-                tally(**{name: np.array(values, dtype) for name, (dtype, values) in part.items()})
-                for part in one["columns"]
-            ],
+            [tally(**part) for part in one["columns"]],
             one["names"],
         )
         for tally, one in zip(tallies, line["gathered"], strict=True)

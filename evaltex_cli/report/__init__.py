@@ -3,6 +3,16 @@ neither server nor network.
 """
 
 from evaltex_cli.report.page import COMPARISON_NAME, NAME, Made, Pictures, make
-from evaltex_cli.report.subject import Subject, of_run, read
+from evaltex_cli.report.subject import Subject, of_results, of_run, read
 
-__all__ = ["COMPARISON_NAME", "NAME", "Made", "Pictures", "Subject", "make", "of_run", "read"]
+__all__ = [
+    "COMPARISON_NAME",
+    "NAME",
+    "Made",
+    "Pictures",
+    "Subject",
+    "make",
+    "of_results",
+    "of_run",
+    "read",
+]

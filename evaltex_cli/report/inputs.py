@@ -121,6 +121,7 @@ def _same_source(path: Path, side: Side, result: ResultDocument, faults: FaultLo
 class DrawnSide:
     """The objects of one side of an image."""
 
+    ids: list[int]
     shape: list[list[float]]
     """Four numbers for a box (x0, y0, x1, y1), six or more for a polygon (x and y in turn)."""
     text: list[str]
@@ -164,7 +165,7 @@ def read_shapes(inputs: Sequence[Inputs], start: int, stop: int) -> list[DrawnIm
         faults.extend(det.faults)
         drawn = iter(sides_of(det.objects))
         det_sides.append(
-            [next(drawn) if present else DrawnSide([], []) for present in named.tolist()]
+            [next(drawn) if present else DrawnSide([], [], []) for present in named.tolist()]
         )
     faults.raise_if_any()
     return [
@@ -196,12 +197,16 @@ def sides_of(objects: Objects) -> list[DrawnSide]:
         confidences = [
             value if math.isfinite(value) else None for value in objects.confidences.tolist()
         ]
-    texts = list(objects.texts)
+    ids, texts = objects.ids.tolist(), list(objects.texts)
     sides = []
     for start, stop in pairwise(objects.offsets.tolist()):
         own = None if confidences is None else confidences[start:stop]
         has_any = own is not None and any(one is not None for one in own)
-        sides.append(DrawnSide(shapes[start:stop], texts[start:stop], own if has_any else None))
+        sides.append(
+            DrawnSide(
+                ids[start:stop], shapes[start:stop], texts[start:stop], own if has_any else None
+            )
+        )
     return sides
 
 

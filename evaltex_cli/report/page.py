@@ -286,7 +286,7 @@ def _intervals(result: Result) -> tuple[Intervals, list[str]]:
 
 def _index(results: Sequence[Result]) -> list[JsonObject] | None:
     """The table of images, in columns; None if a run has no images' results."""
-    if not all(result.document.images for result in results):
+    if not all(result.names for result in results):
         return None
     return [
         {

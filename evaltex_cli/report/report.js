@@ -348,7 +348,7 @@
 
   function imageSection(k) {
     const data = protocol(k);
-    if (!data.images) return h("section", { id: "images" }, h("h2", {}, "Images"), h("p", {}, "This run kept no results of single images; run it again with -a or --report."));
+    if (!data.images) return h("section", { id: "images" }, h("h2", {}, "Images"), h("p", {}, "This run kept no results of single images; run it again with -a."));
     const columns = columnsOf(data);
     const heads = ["Image", ...columns.map((column) => column.head)];
     const body = h("tbody"), count = h("output", { class: "quiet" }), headRow = h("tr"), pager = h("div", { class: "bar screen" });
@@ -678,7 +678,7 @@
 
   function imageView(k, image) {
     const data = details(image), info = protocol(k);
-    if (!data.matches[k].every(Boolean)) return [h("p", {}, "This protocol's run kept no results of single images; run it again with -a or --report.")];
+    if (!data.matches[k].every(Boolean)) return [h("p", {}, "This protocol's run kept no results of single images; run it again with -a.")];
     const lists = systems.map((_, system) => objectsOf(data, k, system));
     orderRows(info, columnsOf(info));
     const at = order.indexOf(image);

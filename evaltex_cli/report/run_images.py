@@ -9,13 +9,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.tally import BatchImages, ImageSink, Run
 from evaltex_cli.records import ImageBatch
 from evaltex_cli.report import image_json
-from evaltex_cli.report.inputs import numbers
-from evaltex_cli.results.image_table import ImageTable, ImageTableBuilder, table_of_images
+from evaltex_cli.report.inputs import numbers, read_shapes
+from evaltex_cli.results.image_table import (
+    ImageTable,
+    ImageTableBuilder,
+    StoredRows,
+    table_of_images,
+)
 
+_READ_IMAGES = 500
+"""Number of images that are read again at a time."""
 _OBJECTS = ""
 """In place of a protocol's name: what all protocols share, objects and size with a tab between."""
 
@@ -28,15 +37,19 @@ class RunImages(ExitStack):
     folder : Path
         Where there is room for it until this is closed.
     runs : sequence of Run
+    invalid : str
+        The policy for invalid polygons. With `skip` objects are read again, as the report draws
+        those that are skipped, too.
 
     Attributes
     ----------
     sink : ImageSink
     """
 
-    def __init__(self, folder: Path, runs: Sequence[Run]) -> None:
+    def __init__(self, folder: Path, runs: Sequence[Run], invalid: str) -> None:
         super().__init__()
         names = [run.protocol.name for run in runs]
+        self._has_objects = invalid != "skip"
         self._files = {
             name: self.enter_context(
                 tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n", dir=folder)  # noqa: SIM115
@@ -47,11 +60,13 @@ class RunImages(ExitStack):
             run.protocol.name: ImageTableBuilder(run.protocol.headline, with_objects=False)
             for run in runs
         }
-        self.sink = ImageSink(partial(_of_batch, names[0]), self._take)
+        self.sink = ImageSink(
+            partial(_of_batch, names[0] if self._has_objects else None), self._take
+        )
 
-    def _take(self, run: Run, made: tuple[ImageTable, str, str]) -> None:
-        table, matches, objects = made
-        self._tables[run.protocol.name].add_table(table)
+    def _take(self, run: Run, made: Sequence[Any]) -> None:
+        (rows, *columns), matches, objects = made  # lists if they come from a journal
+        self._tables[run.protocol.name].add_table(ImageTable(StoredRows(*rows), *columns))
         self._files[run.protocol.name].write(matches)
         self._files[_OBJECTS].write(objects)
 
@@ -59,17 +74,20 @@ class RunImages(ExitStack):
         """Return the images' table of a protocol."""
         return self._tables[name].table()
 
-    def lines(self, names: Sequence[str]) -> Iterator[image_json.Parts]:
+    def lines(self, names: Sequence[str], inputs: Inputs) -> Iterator[image_json.Parts]:
         """Yield the images with the matches of some protocols, in the order of the ground truth."""
-        files = [self._files[name] for name in (_OBJECTS, *names)]
-        for file in files:
-            file.seek(0)
-        for shared, *rows in zip(*files, strict=True):
-            objects, _, size = shared.rstrip("\n").partition("\t")
-            yield objects, size, [[row.rstrip("\n")] for row in rows]
+        shared = self._rows(_OBJECTS) if self._has_objects else _read_again(inputs)
+        for one, *rows in zip(shared, *map(self._rows, names), strict=True):
+            objects, _, size = one.partition("\t")
+            yield objects, size, [[row] for row in rows]
+
+    def _rows(self, name: str) -> Iterator[str]:
+        file = self._files[name]
+        file.seek(0)
+        return (line.rstrip("\n") for line in file)
 
 
-def _of_batch(first: str, run: Run, images: BatchImages) -> tuple[ImageTable, str, str]:
+def _of_batch(first: str | None, run: Run, images: BatchImages) -> tuple[ImageTable, str, str]:
     """Return the table of a batch and its lines; those of objects only by the first protocol."""
     table = table_of_images(run, images)
     rows = table.rows._replace(names=list(map(_written, images.batch.names)))
@@ -92,3 +110,12 @@ def _objects(batch: ImageBatch) -> str:
         f"{objects}\t{image_json.text(size)}\n"
         for objects, size in zip(image_json.objects_of_batch(batch), sizes, strict=True)
     )
+
+
+def _read_again(inputs: Inputs) -> Iterator[str]:
+    """Yield the lines of `_objects`, with the objects that are skipped."""
+    images = len(inputs.gt.names)
+    for start in range(0, images, _READ_IMAGES):
+        for one in read_shapes([inputs], start, min(start + _READ_IMAGES, images)):
+            gt, det = (image_json.side(side.ids, side) for side in (one.gt, *one.det))
+            yield f"{image_json.objects(gt, [det])}\t{image_json.text(one.size)}"

@@ -50,8 +50,12 @@ class Result:
     protocol: Protocol
     document: ResultDocument
     system: detector_results.System | None
-    """The same with the evidence of each image; None if the run was made without images' results.
-    """
+    """The same with the evidence of each image; None if there are no images' results."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the images; none if there are no images' results."""
+        return self.document.table.rows.names
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +79,7 @@ class Subject:
         return [
             path
             for k, path in enumerate(self.results)
-            if not any(row[k].document.images for row in self.rows)
+            if not any(row[k].names for row in self.rows)
         ]
 
     def with_losses(self, ordered_map: OrderedMap = map) -> Subject:
@@ -158,12 +162,13 @@ def read(
     return Subject(results, rows, inputs)
 
 
+def of_results(folder: Path, label: str, inputs: Inputs) -> Subject:
+    """Return what a report shows of the results in a folder, of inputs that are open."""
+    return Subject([folder], _read_results([folder], [label]), [inputs])
+
+
 def of_run(
-    folder: Path,
-    label: str,
-    inputs: Inputs,
-    diagnoses: Sequence[Diagnosis],
-    images: RunImages | None = None,
+    folder: Path, label: str, inputs: Inputs, diagnoses: Sequence[Diagnosis], images: RunImages
 ) -> Subject:
     """Return what a report shows of a run that was just made into a folder.
 
@@ -171,13 +176,13 @@ def of_run(
     ----------
     diagnoses : sequence of Diagnosis
         Where the score is lost; not shown without any.
-    images : RunImages, optional
-        What was gathered of the images while they were evaluated; else they are read.
+    images : RunImages
+        What was gathered of the images while they were evaluated.
     """
     rows = _read_results([folder], [label], images)
     by_protocol = {diagnosis.protocol: diagnosis for diagnosis in diagnoses}
     losses = _losses(rows, [by_protocol]) if diagnoses else None
-    lines = None if images is None else images.lines([row[0].protocol.name for row in rows])
+    lines = images.lines([row[0].protocol.name for row in rows], inputs)
     return Subject([folder], rows, [inputs], losses, lines)
 
 
@@ -229,7 +234,8 @@ def _by_protocol(
         if file not in present:
             continue
         document = read(file)
-        system = detector_results.of_document(file, document, label) if document.images else None
+        has_images = len(document.table.rows.names) > 0
+        system = detector_results.of_document(file, document, label) if has_images else None
         results[document.protocol] = Result(label, load(document.protocol), document, system)
     if not results:
         raise InputError(
@@ -279,12 +285,7 @@ def image_names(results: Sequence[Sequence[Result]]) -> list[str]:
     InputError
         When two results differ in them.
     """
-    lists = [
-        result.document.table.rows.names
-        for row in results
-        for result in row
-        if result.document.images
-    ]
+    lists = [result.names for row in results for result in row if result.names]
     if any(names != lists[0] for names in lists):
         raise InputError("the results are of different images; evaluate all on one ground truth")
     return list(lists[0]) if lists else []

@@ -146,7 +146,7 @@ def test_results_of_other_lines_are_not_comparable_and_merge_with_all_their_line
 
 @pytest.mark.usefixtures("folder")
 def test_a_report_of_lines_shows_where_the_score_is_lost() -> None:
-    run("gt", "det", "res", "--quiet", "--report", *OPTIONS)
+    run("gt", "det", "res", "--quiet", "-a", "--report", *OPTIONS)
     inputs = ("--gt", "gt", "--det", "det")
     run("report", "res", *inputs, "--lines", "lines", "--output", "again.html")
     again, of_run = (

@@ -249,7 +249,7 @@ class TestContent:
         assert reported.exit_code == 0
         assert reported.stderr == (
             f"evaltex: warning: {tmp_path / 'res'}: holds no results of single images, so the page"
-            " has none; make it again with -a or --report\n"
+            " has none; make it again with -a\n"
         )
         assert reported.stdout.endswith(" MB, 0 images, 0 pictures)\n")
         assert islands(tmp_path / "report.html")["protocol-0"]["systems"][0]["scores"]["recall"] > 0
@@ -359,6 +359,7 @@ class TestLosses:
             gt,
             det,
             tmp_path / "res",
+            "-a",
             "--report",
             "--protocol",
             "evaltex",

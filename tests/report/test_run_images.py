@@ -5,11 +5,13 @@ results.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from evaltex_cli.cli import main
+from evaltex_cli.evaluation import resume
 from evaltex_cli.results import reader
 
 GT = """\
@@ -52,25 +54,72 @@ def sides(tmp_path: Path) -> tuple[Path, Path]:
     return paths
 
 
+def report_of_results(folder: Path, sides: tuple[Path, Path]) -> bytes:
+    """The page that is made of results, which must be of a run with -a."""
+    again = folder.parent / "again.html"
+    run("report", folder, "--gt", sides[0], "--det", sides[1], "--output", again)
+    return again.read_bytes()
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize("work", [(), ("--jobs", "2"), ("--resume",)], ids=["one", "two", "resume"])
 @pytest.mark.parametrize(
     "options",
     [(), ("--protocol", "all"), ("--protocol", "iou,evaltex", "--ci"), ("--invalid", "skip")],
     ids=["default", "all", "intervals", "skip"],
 )
-def test_it_is_the_report_of_its_results(tmp_path, sides, options):
-    run(*sides, tmp_path / "res", "--report", *options)
-    again = tmp_path / "again.html"
-    run("report", tmp_path / "res", "--gt", sides[0], "--det", sides[1], "--output", again)
-    assert again.read_bytes() == (tmp_path / "res" / "report.html").read_bytes()
-    assert not [path for path in (tmp_path / "res").iterdir() if path.name.startswith(".")]
+def test_it_is_the_report_of_results_with_images(tmp_path, sides, options, work):
+    run(*sides, tmp_path / "alone" / "res", "--report", *options, *work)
+    run(*sides, tmp_path / "both" / "res", "--report", "-a", *options, *work)
+    page = report_of_results(tmp_path / "both" / "res", sides)
+    assert (tmp_path / "alone" / "res" / "report.html").read_bytes() == page
+    assert (tmp_path / "both" / "res" / "report.html").read_bytes() == page
+
+
+def test_a_run_with_it_writes_no_other_results(tmp_path, sides):
+    run(*sides, tmp_path / "plain", "--protocol", "iou,evaltex")
+    run(*sides, tmp_path / "res", "--protocol", "iou,evaltex", "--report")
+    found = contents(tmp_path / "res")
+    assert found.pop("report.html")
+    assert found == contents(tmp_path / "plain")
 
 
 def test_left_out_protocols_are_not_in_it(tmp_path, sides):
     sides[1].write_text(DET.replace('"b"', '""').replace('"cafe"', '""'), encoding="utf-8")
-    run(*sides, tmp_path / "res", "--report", "--protocol", "iou-crw,evaltex")
-    again = tmp_path / "again.html"
-    run("report", tmp_path / "res", "--gt", sides[0], "--det", sides[1], "--output", again)
-    assert again.read_bytes() == (tmp_path / "res" / "report.html").read_bytes()
+    run(*sides, tmp_path / "res", "--report", "-a", "--protocol", "iou-crw,evaltex")
+    page = report_of_results(tmp_path / "res", sides)
+    assert (tmp_path / "res" / "report.html").read_bytes() == page
+
+
+def test_a_run_that_was_interrupted_has_it_of_all_images(tmp_path, sides, monkeypatch):
+    run(*sides, tmp_path / "whole" / "res", "--report", "--protocol", "all")
+    monkeypatch.setattr("evaltex_cli.evaluation.batches.BATCH_IMAGES", 1)
+    command = *sides, tmp_path / "cut" / "res", "--report", "--protocol", "all", "--resume"
+    add, added = resume.JournalFile.add, []
+
+    def add_two(self: resume.JournalFile, *batch: Any) -> None:
+        if len(added) == 2:
+            raise KeyboardInterrupt
+        added.append(batch)
+        add(self, *batch)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(resume.JournalFile, "add", add_two)
+        assert CliRunner().invoke(main, [str(one) for one in command]).exit_code != 0
+    measured = []
+    monkeypatch.setattr(
+        resume.JournalFile, "add", lambda self, *batch: measured.append(add(self, *batch))
+    )
+    run(*command)
+    assert (len(added), len(measured)) == (2, 2)
+    assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
 
 
 def test_neither_results_nor_inputs_of_images_are_read_again(tmp_path, sides, monkeypatch):
