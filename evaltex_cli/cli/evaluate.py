@@ -33,7 +33,6 @@ from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, PICTURES, RESULTS, Outpu
 from evaltex_cli.cli.work import Work, work_options
 from evaltex_cli.formats.options import MAX_PIXELS, InputOptions, MaskFolders
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.runtime import keep_freed_memory
 
 if TYPE_CHECKING:
     from evaltex_cli.results.extras import Bootstrap
@@ -142,7 +141,6 @@ def command(
         options = chosen.read_by(options)
         if gt_img_dir is not None and det_img_dir is not None:
             options = replace(options, masks=MaskFolders(gt_img_dir, det_img_dir, max_pixels))
-            keep_freed_memory()
         modules = [PROTOCOLS[name] for name in chosen.names()]
         modules.append(f"evaltex_cli.formats.{'icdar' if gt.is_dir() else 'evaltex'}.format")
         modules += ["evaltex_cli.formats.label_images"] if options.masks else []
