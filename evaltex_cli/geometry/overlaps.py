@@ -25,8 +25,12 @@ from evaltex_cli.records import (
 
 CONTINUOUS = Convention()
 DENSE_PAIRS = 4096
-"""An image with more possible pairs than this goes through a tree; fewer are
+"""An image with more possible pairs than this is crowded, and goes through a tree; fewer are
 measured all at once.
+"""
+WORTH_A_TREE = 1 << 17
+"""If all crowded images of a batch together have no more possible pairs, they are measured all at
+once, too: importing shapely for a tree takes longer.
 """
 MAX_PAIRS = 1_000_000
 """Most overlapping pairs of an image, those of 1,000 boxes of either side in
@@ -268,8 +272,10 @@ def touching_parts(
 
 
 def _crowded(a_offsets: Ints, b_offsets: Ints) -> Ints:
-    """Images with more possible pairs than `DENSE_PAIRS`."""
-    return np.flatnonzero(np.diff(a_offsets) * np.diff(b_offsets) > DENSE_PAIRS)
+    """Images that go through a tree."""
+    possible = np.diff(a_offsets) * np.diff(b_offsets)
+    crowded = np.flatnonzero(possible > DENSE_PAIRS)
+    return crowded if possible[crowded].sum() > WORTH_A_TREE else crowded[:0]
 
 
 def _of_small_images(

@@ -10,12 +10,21 @@ from evaltex_cli.geometry import overlaps, shapes
 from evaltex_cli.records import Convention, ImageBatch
 
 
-@pytest.mark.parametrize("dense", [0, 9, 1 << 20])
+@pytest.mark.parametrize(
+    ("dense", "few", "trees"), [(0, 0, 3), (9, 0, 2), (9, 41, 2), (9, 42, 0), (1 << 20, 0, 0)]
+)
 def test_boxes_that_touch_are_found_in_every_image(
-    dense: int, monkeypatch: pytest.MonkeyPatch
+    dense: int, few: int, trees: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whichever images are crowded; boxes that share an edge only do not touch."""
+    """Whichever images are crowded, and go through a tree unless they have few pairs together;
+    boxes that share an edge only do not touch.
+    """
     monkeypatch.setattr(overlaps, "DENSE_PAIRS", dense)
+    monkeypatch.setattr(overlaps, "WORTH_A_TREE", few)
+    by_tree, images = overlaps._by_tree, []
+    monkeypatch.setattr(
+        overlaps, "_by_tree", lambda *sides: images.append(sides[4]) or by_tree(*sides)
+    )
     rng = np.random.default_rng(5)
     counts = np.array([[4, 2], [0, 3], [5, 6], [2, 0], [3, 4]])
     offsets = [np.concatenate([[0], np.cumsum(side)]) for side in counts.T]
@@ -30,6 +39,7 @@ def test_boxes_that_touch_are_found_in_every_image(
     ]
     i, j = overlaps.touching_boxes(a, offsets[0], b, offsets[1])
     assert expected and list(zip(i.tolist(), j.tolist(), strict=True)) == expected
+    assert len(images) == trees
 
 
 @pytest.mark.parametrize("height", [2, 2.5])

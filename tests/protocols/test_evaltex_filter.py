@@ -48,7 +48,7 @@ def test_what_is_kept_is_what_is_kept_one_after_the_other(
             reference_evaltex.Rectangles(), [[box] for box in both[0]], [one], parameters
         )
     ]
-    with mock.patch.object(overlaps, "DENSE_PAIRS", dense):
+    with mock.patch.multiple(overlaps, DENSE_PAIRS=dense, WORTH_A_TREE=0):
         assert selected(*both)[1] == sorted(expected)
 
 
