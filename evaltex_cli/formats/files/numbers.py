@@ -15,7 +15,7 @@ from evaltex_cli.records import Floats, Ints
 NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 COORDINATE_LIMIT = 1e12
 """Largest magnitude of a coordinate, in pixels: beyond it areas lose the pixel."""
-_ZERO = np.uint8(ord("0"))
+_ZERO, _BLANK = np.frombuffer(b"0 ", np.uint8)
 _MOST_DIGITS = 15
 """Of a whole number that is the sum of its digits' values: below 2**53 each sum is exact."""
 
@@ -53,6 +53,7 @@ def parse_numbers(data: NDArray[np.uint8], start: Ints, stop: Ints) -> Floats:
         Correctly rounded, so the same as `float` returns. If one is no number, all that are not of
         digits alone are NaN.
     """
+    start = start + ((data[start] == _BLANK) & (stop - start > 1))
     length = stop - start
     digits_only = length <= _MOST_DIGITS
     values = np.zeros(len(start))
