@@ -117,7 +117,7 @@ def _uncovered_dont_care(objects: Objects, of: shapes.Shapes, dont_care: Ints) -
     offsets = [np.searchsorted(side, objects.offsets) for side in (dont_care, counting)]
     target, other = touching_boxes(of.boxes[dont_care], offsets[0], of.boxes[counting], offsets[1])
     target, other = dont_care[target], counting[other]
-    overlap = shapes.pair_area(of, target, of, other) > 0
+    overlap = shapes.meet(of, target, of, other)
     return _subtracted(of, target[overlap], shapes.geometries(of, other[overlap]))
 
 

@@ -10,6 +10,7 @@ object is credited twice and no score exceeds 1, thresholds of 0 included.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 from itertools import groupby
@@ -188,20 +189,34 @@ def _assemble(groups: _Groups, is_one_to_one: Bools, alive: Ints, rules: Rules) 
     shares_some = np.zeros(len(total), dtype=bool)
     shares_some[own[np.bincount(partner)[partner] > 1]] = True
     contested = shares_some[own]
-    one_by_one = _one_by_one(groups, is_one_to_one, alive[contested], rules)
+    rows = zip(
+        *(column[contested].tolist() for column in (own, partner, alive, passes)), strict=True
+    )
+    one_by_one = _one_by_one(groups, is_one_to_one, rows, rules)
     return np.sort(np.concatenate([alive[~contested & passes], one_by_one]))
 
 
-def _one_by_one(groups: _Groups, is_one_to_one: Bools, alive: Ints, rules: Rules) -> Ints:
-    """Match one after another; arguments as of `_assemble`."""
+def _one_by_one(
+    groups: _Groups, is_one_to_one: Bools, rows: Iterable[tuple[int, int, int, bool]], rules: Rules
+) -> Ints:
+    """Match one after another; arguments as of `_assemble`.
+
+    Parameters
+    ----------
+    rows : iterable of (int, int, int, bool)
+        One, partner and index of each pair, and whether the one passes with all its partners.
+    """
     matched: list[int] = []
     taken: set[int] = set()
-    columns = (groups.one.of[alive], groups.many.of[alive], alive)
-    rows = zip(*(column.tolist() for column in columns), strict=True)
     for _, of_one in groupby(rows, itemgetter(0)):
-        free = {pair: partner for _, partner, pair in of_one if partner not in taken}
+        every = list(of_one)
+        free = {pair: partner for _, partner, pair, _ in every if partner not in taken}
         pairs = list(free)
-        if rules.single == SINGLE_IS_RETESTED and len(pairs) == 1:
+        if not pairs:
+            continue
+        if len(pairs) == len(every):
+            passes = every[0][3]
+        elif rules.single == SINGLE_IS_RETESTED and len(pairs) == 1:
             passes = is_one_to_one[pairs[0]]
         else:
             total = reduce(add, groups.share[pairs], groups.share.dtype.type(0))
