@@ -169,6 +169,10 @@ def after(stack: Stack, convention: Convention, components: Components | None = 
         shapes.taken(gt_shapes, gt_rows),
         shapes.taken(shapes.concatenate(det_shapes, new.shapes), rows),
     )
+    if convention in stack.before.moved:
+        margin, *moved = stack.before.moved[convention]
+        grown, shrunk = (shapes.taken(some, gt_rows) for some in moved)
+        batch.moved[convention] = margin[gt_rows], grown, shrunk
     # Every object's pairs before, as often as it is in the stack.
     bounds = offsets_of(np.bincount(old.gt, minlength=stack.before.gt.count))
     counts = np.diff(bounds)[gt_rows]

@@ -13,6 +13,7 @@ from evaltex_cli import geometry
 from evaltex_cli.errors import TangledError
 from evaltex_cli.geometry import boxes as box_geometry
 from evaltex_cli.geometry import edges as edge_columns
+from evaltex_cli.geometry.overlaps import naming_image, shapes_of
 from evaltex_cli.geometry.shapes import (
     Polygons,
     Shapes,
@@ -25,10 +26,43 @@ from evaltex_cli.geometry.shapes import (
     taken,
     with_others,
 )
-from evaltex_cli.records import Bools, Floats, Ints, blocks, offsets_of, stretches
+from evaltex_cli.records import (
+    Bools,
+    Convention,
+    Floats,
+    ImageBatch,
+    Ints,
+    blocks,
+    offsets_of,
+    stretches,
+)
 
 _BLOCK = 1 << 15
 """Vertices of polygons that GEOS is given at once."""
+
+
+def of_ground_truth(
+    batch: ImageBatch, convention: Convention, margin: Floats
+) -> tuple[Shapes, Shapes]:
+    """Return the ground truth's shapes grown and shrunk; those that were moved by the same margins
+    before are not moved again.
+
+    Raises
+    ------
+    TangledError
+        As `near_sides.refuse_moved`.
+    """
+    gt, _ = shapes_of(batch, convention)
+    known = batch.moved.get(convention, (np.zeros(len(margin)), gt, gt))
+    rows = np.flatnonzero(margin != known[0])
+    some = taken(gt, rows)
+    with naming_image(batch, batch.gt), _numbered(rows):
+        grown, shrunk = (
+            with_others(shapes, rows, offset(some, sign * margin[rows]))
+            for sign, shapes in zip((1, -1), known[1:], strict=True)
+        )
+    batch.moved[convention] = margin, grown, shrunk
+    return grown, shrunk
 
 
 def offset(shapes: Shapes, margin: Floats) -> Shapes:

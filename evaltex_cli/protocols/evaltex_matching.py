@@ -13,8 +13,8 @@ import numpy as np
 
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.boxes import around
-from evaltex_cli.geometry.offsets import offset
-from evaltex_cli.geometry.overlaps import naming_image, shapes_of, touching_parts
+from evaltex_cli.geometry.offsets import of_ground_truth
+from evaltex_cli.geometry.overlaps import shapes_of, touching_parts
 from evaltex_cli.protocols.base import parameter
 from evaltex_cli.protocols.ratios import MOST, divide, natural_log, quotient, ratio_error
 from evaltex_cli.records import (
@@ -118,8 +118,7 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> S
     touched = np.bincount(overlaps.gt, minlength=batch.gt.count) > 0
     thickness = np.where(gt.is_polygon, quotient(gt_area, longer) * touched, shorter)
     margin = parameters.det_border * thickness
-    with naming_image(batch, batch.gt):
-        moved = offset(gt, margin), offset(gt, -margin)
+    moved = of_ground_truth(batch, convention(parameters), margin)
     return Scene(shapes, gt, det, gt_area, det_area, *moved)
 
 

@@ -191,6 +191,11 @@ class ImageBatch:
     starts without."""
     shapes: dict[Convention, tuple[Any, Any]] = field(default_factory=dict, init=False, repr=False)
     """Both sides' shapes by convention, likewise of `geometry.overlaps.shapes_of`."""
+    moved: dict[Convention, tuple[Floats, Any, Any]] = field(
+        default_factory=dict, init=False, repr=False
+    )
+    """The ground truth's margins by convention, and its shapes grown and shrunk by them, likewise
+    of `geometry.offsets.of_ground_truth`."""
 
     @property
     def has_masks(self) -> bool:
