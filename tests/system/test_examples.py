@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import json
 import re
-import runpy
 import shlex
+import subprocess
+import sys
 import zipfile
 from functools import cache
 from pathlib import Path
@@ -185,7 +186,7 @@ def test_sums_and_figures_of_the_text_are_among_the_results():
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory):
     folder = tmp_path_factory.mktemp("examples")
-    runpy.run_path(str(EXAMPLES / "draw.py"))["draw_all"](folder)
+    subprocess.run([sys.executable, "-B", EXAMPLES / "draw.py", folder], check=True)
     return folder
 
 
