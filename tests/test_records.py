@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 
 from evaltex_cli import Accumulator, image_objects
 from evaltex_cli.geometry import outlines
-from evaltex_cli.records import Objects, Outlines, concatenate_texts, expanded, offsets_of
+from evaltex_cli.records import (
+    Objects,
+    Outlines,
+    concatenate_texts,
+    expanded,
+    offsets_of,
+    some_texts,
+    text_lengths,
+)
 from evaltex_cli.records.rows import concatenate, take
 
 quick = settings(deadline=None, derandomize=True, max_examples=80)
@@ -118,8 +126,12 @@ def test_an_accumulator_keeps_confidences() -> None:
     assert credits == [4, 2]
 
 
-def test_lengths_of_texts_are_in_characters():
+def test_texts_are_alike_packed_and_not():
+    """Lengths are in characters; a text with half a character is kept as it is only in a list."""
     words = ["", "ascii", "caf\u00e9", "\u6f22\u5b57", "\U0001f600!", "\ud800", "end"]
-    for some in (words, words[:2]):
-        texts = concatenate_texts(some)[::-1]
-        assert texts.lengths.tolist() == list(map(len, texts))
+    rows = np.array([3, 0, 3])
+    for some in (words, words[:2] * 2):
+        packed = concatenate_texts(some)[::-1]
+        for texts in (packed, list(packed), some):
+            assert text_lengths(texts).tolist() == list(map(len, texts))
+            assert list(some_texts(texts, rows)) == [texts[k] for k in rows.tolist()]

@@ -25,7 +25,7 @@ from evaltex_cli.protocols.matches import (
     SideMatches,
 )
 from evaltex_cli.protocols.tally import ExactSum, Tally, joined
-from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Objects, Texts, offsets_of
+from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Objects, offsets_of, text_lengths
 
 OF_GT = tuple(
     name for code, name in enumerate(MATCH_TYPES) if code not in (FALSE_POSITIVE, IGNORED)
@@ -101,9 +101,8 @@ def properties(objects: Objects) -> dict[str, Floats]:
     width, height = (objects.boxes[:, 2:] - objects.boxes[:, :2]).T
     ratio = np.full(objects.count, np.inf)
     np.divide(width, height, out=ratio, where=height > 0)
-    texts = objects.texts
-    lengths = texts.lengths if isinstance(texts, Texts) else np.array(list(map(len, texts)))
-    return {"height": height, "aspect_ratio": ratio, "length": lengths.astype(np.float64)}
+    lengths = text_lengths(objects.texts).astype(np.float64)
+    return {"height": height, "aspect_ratio": ratio, "length": lengths}
 
 
 def add_bin(sums: BinSums, run: Run, batch: ImageBatch, evidence: Evidence, inside: Bools) -> None:

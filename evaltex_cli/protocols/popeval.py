@@ -70,6 +70,7 @@ from evaltex_cli.records import (
     distinct,
     expanded,
     offsets_of,
+    text_lengths,
 )
 
 TRUNCATED = Convention(truncated=True)
@@ -146,9 +147,7 @@ def evidence(
 
     `overlaps` are not used: pairs are of convex hulls, and may touch without common area.
     """
-    gt_lengths, det_lengths = (
-        np.fromiter(map(len, side.texts), np.int64, side.count) for side in (batch.gt, batch.det)
-    )
+    gt_lengths, det_lengths = (text_lengths(side.texts) for side in (batch.gt, batch.det))
     scene = _scene(batch, parameters, gt_lengths > 0)
     pairs = _crossed_out(scene, batch)
     gt, det, crossed = np.array(pairs, np.int64).reshape(-1, 3).T

@@ -28,6 +28,7 @@ above the threshold:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from operator import eq
 from typing import NamedTuple
 
 import numpy as np
@@ -60,6 +61,7 @@ from evaltex_cli.records import (
     Overlaps,
     concatenate_texts,
     offsets_of,
+    some_texts,
     stretches,
 )
 from evaltex_cli.records.rows import take
@@ -168,11 +170,8 @@ def _is_best(own: Ints, other: Ints, similarity: Floats) -> Bools:
 
 
 def _same_text(batch: ImageBatch, gt: Ints, det: Ints) -> Bools:
-    texts = (
-        (batch.gt.texts[i], batch.det.texts[j])
-        for i, j in zip(gt.tolist(), det.tolist(), strict=True)
-    )
-    return np.fromiter((one == other for one, other in texts), np.bool_, len(gt))
+    texts = some_texts(batch.gt.texts, gt), some_texts(batch.det.texts, det)
+    return np.fromiter(map(eq, *texts), np.bool_, len(gt))
 
 
 # Regions ------------------------------------------------------------------------------------------

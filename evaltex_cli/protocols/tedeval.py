@@ -53,7 +53,7 @@ from evaltex_cli.protocols.tedeval_outlines import (
     outlines_of,
     pseudo_centres,
 )
-from evaltex_cli.records import Convention, ImageBatch, Overlaps, distinct
+from evaltex_cli.records import Convention, ImageBatch, Overlaps, distinct, text_lengths
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def evidence(
     gt_outlines, det_outlines = outlines_of(batch.gt), outlines_of(batch.det)
     matched = match(scene, gt_outlines, det_outlines, t_r, t_p, center)
     gt, det = scene.gt[matched], scene.det[matched]
-    lengths = np.fromiter(map(len, batch.gt.texts), np.int64, batch.gt.count)
+    lengths = text_lengths(batch.gt.texts)
     characters = np.where(batch.gt.dont_care, 0, lengths)
     centres = pseudo_centres(gt_outlines, characters, distinct(gt))
     pair, centre = members(gt, characters)

@@ -263,6 +263,18 @@ def count_texts(texts: Sequence[str]) -> int:
     )
 
 
+def text_lengths(texts: Sequence[str]) -> Ints:
+    """(n,) how many characters each transcription has."""
+    if isinstance(texts, Texts):
+        return texts.lengths
+    return np.fromiter(map(len, texts), np.int64, len(texts))
+
+
+def some_texts(texts: Sequence[str], rows: Ints) -> Sequence[str]:
+    """Return the transcriptions of some objects."""
+    return texts[rows] if isinstance(texts, Texts) else [texts[k] for k in rows.tolist()]
+
+
 def concatenate_texts(texts: list[str]) -> Texts:
     """Pack strings into `Texts`."""
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]

@@ -72,7 +72,7 @@ from evaltex_cli.protocols.matches import matches, mean_of, scatter
 from evaltex_cli.protocols.object_warnings import ObjectWarning, object_warning
 from evaltex_cli.protocols.ratios import divide, image_scores_by, ratio, scores_of
 from evaltex_cli.protocols.tally import Count, Sum, at_most, require
-from evaltex_cli.records import Bools, ImageBatch, Ints, Overlaps
+from evaltex_cli.records import Bools, ImageBatch, Ints, Overlaps, some_texts, text_lengths
 
 PUNCTUATION = "'!?.:,*\"()·[]/"
 DICTIONARY_WORD = re.compile("[a-zA-ZÀ-ÖØ-öø-ƿǄ-ɿΆ-Ͽ-]{3,}")
@@ -188,7 +188,7 @@ def by_level(
 
 
 def _textless(batch: ImageBatch, gt_counts: Bools) -> tuple[ObjectWarning, ...]:
-    empty = gt_counts & np.fromiter((not text for text in batch.gt.texts), np.bool_, batch.gt.count)
+    empty = gt_counts & (text_lengths(batch.gt.texts) == 0)
     text = (
         "{count} object[s] count[s|] but [has|have] no transcription ({images}); should"
         " [it|they] be ###?"
@@ -216,11 +216,8 @@ def _correctly_read(batch: ImageBatch, gt: Ints, det: Ints, parameters: Paramete
         if parameters.strip == "both"
         else reads
     )
-    texts = (
-        (batch.gt.texts[i], batch.det.texts[j])
-        for i, j in zip(gt.tolist(), det.tolist(), strict=True)
-    )
-    return np.fromiter((same(*pair) for pair in texts), np.bool_, len(gt))
+    texts = some_texts(batch.gt.texts, gt), some_texts(batch.det.texts, det)
+    return np.fromiter(map(same, *texts), np.bool_, len(gt))
 
 
 def _errors(
@@ -230,8 +227,8 @@ def _errors(
     the protocol has none.
     """
     as_compared = cleaned if parameters.word_spotting else str
-    expected = [as_compared(batch.gt.texts[i]).upper() for i in gt.tolist()]
-    read = [batch.det.texts[j].upper() for j in det.tolist()]
+    expected = [as_compared(text).upper() for text in some_texts(batch.gt.texts, gt)]
+    read = [text.upper() for text in some_texts(batch.det.texts, det)]
     read = [
         one if right else other
         for one, other, right in zip(expected, read, correct.tolist(), strict=True)
