@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -56,8 +55,7 @@ _MOST_BY_STRIPS = 8
 """Pieces of a union that is measured by strips: their number grows with the square."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Shapes:
+class Shapes(NamedTuple):
     """Shapes in columns."""
 
     boxes: Floats

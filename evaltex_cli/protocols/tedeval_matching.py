@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,8 +40,7 @@ MAX_NEIGHBOURS = 200_000_000
 TRUNCATED = Convention(truncated=True)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Scene:
+class Scene(NamedTuple):
     """A batch after don't care was cut off."""
 
     gt: Ints

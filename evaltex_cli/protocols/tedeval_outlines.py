@@ -4,7 +4,7 @@ and points that a detection contains.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,7 @@ read from top to bottom.
 """
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Outlines:
+class Outlines(NamedTuple):
     """Vertices of one side's objects, cut to integers, and what follows from them."""
 
     points: Floats

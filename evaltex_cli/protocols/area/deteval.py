@@ -45,7 +45,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 
@@ -147,7 +147,7 @@ def evidence(
         left_out,
         np.array([fixed, *(thresholds for _, thresholds in chain(*series.values()))]).ravel(),
     )
-    scene = replace(scene, det_counts=scene.det_counts & ~det_zero)
+    scene = scene._replace(det_counts=scene.det_counts & ~det_zero)
     credits = matching.credit(scene, rules, fixed, weights)
     tally = tally_of(batch, scene, credits)
     no_text = taken & (tally.counted_gt_objects == 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from evaltex_cli.protocols.area import pairs
@@ -155,8 +155,7 @@ def convention(parameters: Parameters) -> Convention:
 def rules_of(parameters: Parameters) -> Rules:
     """What the variant's program does, with the parameters that are set."""
     share = 0.5 if parameters.variant == "totaltext" else _or(parameters.t_p, 0.4)
-    rules = replace(
-        RULES[parameters.variant],
+    rules = RULES[parameters.variant]._replace(
         dont_care_overlap=_or(parameters.dont_care_overlap, share),
         center=None if parameters.variant == "totaltext" else parameters.center,
         border=parameters.border,

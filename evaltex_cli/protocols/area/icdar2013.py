@@ -26,7 +26,7 @@ One detection of two words: the first word takes it for a split of one part, so 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -91,7 +91,7 @@ def evidence(
     dont_care_overlap = (
         parameters.t_p if parameters.dont_care_overlap < 0 else parameters.dont_care_overlap
     )
-    rules = replace(RULES, dont_care_overlap=dont_care_overlap, center=parameters.center)
+    rules = RULES._replace(dont_care_overlap=dont_care_overlap, center=parameters.center)
     rules = pairs.exact_sums(rules) if parameters.shape == "polygon" else rules
     t_r, t_p = parameters.t_r, parameters.t_p
     thresholds = Thresholds(t_r, t_p, t_r, t_p, t_p, t_r)

@@ -45,8 +45,7 @@ from evaltex_cli.protocols.tally import Count, require
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(NamedTuple):
     """Credits of the members of a split and of a merge: constants, or 1 / (1
     + ln k) for k members (`logarithm`).
     """
@@ -56,8 +55,7 @@ class Weights:
     logarithm: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Credits:
+class Credits(NamedTuple):
     """Credits of one setting."""
 
     relation: NDArray[np.uint8]

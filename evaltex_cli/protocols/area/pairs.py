@@ -7,7 +7,7 @@ IJDAR 2006).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,8 +37,7 @@ SLACK_DECIMALS = 9
 """As `SLACK`: sums of ratios are rounded to so many decimals where no program says how to add."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(NamedTuple):
     """How a member of the family matches."""
 
     single_overlap: bool = True
@@ -91,8 +90,7 @@ class Thresholds(NamedTuple):
     many_to_one_recall: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Pairs:
+class Pairs(NamedTuple):
     """Overlapping pairs of a batch, sorted by (gt, det)."""
 
     gt: Ints
@@ -109,12 +107,13 @@ class Pairs:
     alike: Bools
     """(p,) bool. Whether types allow a match at all."""
 
-    def __getitem__(self, which: Any) -> Pairs:
-        return Pairs(*(getattr(self, field.name)[which] for field in fields(self)))
+    def some(self, which: Bools) -> Pairs:
+        """Return some of the pairs, (p,) bool."""
+        columns: Iterable[Any] = self
+        return Pairs(*(column[which] for column in columns))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Scene:
+class Scene(NamedTuple):
     """Where a batch's matches are looked for: the pairs; (G,), (D,) bool,
     which objects and detections count.
     """
@@ -182,7 +181,7 @@ def scene(
     pairs = Pairs(
         gt, det, recall.astype(ratio_type), precision.astype(ratio_type), counts, near, alike
     )
-    return Scene(pairs if rules.dont_care_competes else pairs[counts], gt_counts, det_counts)
+    return Scene(pairs if rules.dont_care_competes else pairs.some(counts), gt_counts, det_counts)
 
 
 def _alike(batch: ImageBatch, gt: Ints, det: Ints) -> Bools:
@@ -221,7 +220,7 @@ def exact_sums(rules: Rules) -> Rules:
     return (
         rules
         if rules.single_precision
-        else replace(rules, sum_decimals=(SLACK_DECIMALS, *rules.sum_decimals))
+        else rules._replace(sum_decimals=(SLACK_DECIMALS, *rules.sum_decimals))
     )
 
 
