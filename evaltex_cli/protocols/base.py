@@ -5,7 +5,7 @@ evidence, and one from evidence to scores.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from typing import Any, NamedTuple, TypeAlias
 
@@ -66,8 +66,7 @@ class Plot(NamedTuple):
     """The ends of a shaded stretch of the x axis."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Protocol:
+class Protocol(NamedTuple):
     """An evaluation protocol."""
 
     name: str
