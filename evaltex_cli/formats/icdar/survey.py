@@ -27,7 +27,6 @@ Everything comes from the shapes of the lines (`icdar.shapes.LineShape`):
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -288,8 +287,11 @@ def _blocks(entries: Entries, fingerprint: Fingerprint) -> Iterator[bytes]:
     size = 0
     for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
         fingerprint.add(entry, data)
-        with contextlib.suppress(FormatError):
+        try:
             refuse_excess(data)
+        except FormatError:
+            pass
+        else:
             parts.append(whole_lines(without_blank_lines(data)[0].removeprefix(UTF8_BOM)))
         size += len(data)
         if size >= SURVEY_BYTES:

@@ -273,6 +273,8 @@ def reads(gt: str, det: str) -> bool:
     punctuation mark at either end may be missing.
     """
     gt, det = gt.upper(), det.upper()
+    if gt == det:
+        return True
     firsts = (0, 1) if gt[:1] in PUNCTUATION else (0,)
     lasts = (0, 1) if gt[-1:] in PUNCTUATION else (0,)
     return any(gt[first : len(gt) - last] == det for first in firsts for last in lasts)
