@@ -12,6 +12,7 @@ from evaltex_cli.evaluation.evaluate import Progress, left_out, runs_of
 from evaltex_cli.evaluation.evaluations import ByProtocol
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.evaluation.protocol_warnings import of_protocols
+from evaltex_cli.results import significance
 from evaltex_cli.results.extras import Bootstrap
 from evaltex_cli.thresholds.result import Sweep
 from evaltex_cli.thresholds.sweep import SweepOptions, swept
@@ -125,9 +126,10 @@ def options_of(options: dict[str, Any]) -> SweepOptions:
     if level is False or level is None:
         return own
     share = 0.95 if level is True else float(level)
-    if not 0 < share < 1 or not isinstance(resamples, int) or resamples < 1:
+    most = significance.MOST_RESAMPLES
+    if not 0 < share < 1 or not isinstance(resamples, int) or not 1 <= resamples <= most:
         raise ConfigError(
             f"confidence_intervals={level!r}, resamples={resamples!r}; expected a level between 0"
-            " and 1, and a whole number from 1 up"
+            f" and 1, and a whole number from 1 to {most}"
         )
     return replace(own, bootstrap=Bootstrap(share, resamples, own.seed))

@@ -175,7 +175,7 @@ diagnose_option = click.option(
     help="Leave the error breakdown out of the report (faster).",
 )
 resamples_option = default_option(
-    "--resamples", WholeNumber(min=1), 2000, "Random subsets of the images."
+    "--resamples", WholeNumber(1, 1_000_000), 2000, "Random subsets of the images."
 )
 seed_option = default_option("--seed", WholeNumber(min=0), 0, "Seed of the random subsets.")
 

@@ -22,6 +22,7 @@ from evaltex_cli.runtime.outputs import guarded
 
 COLORS = {"error:": "red", "warning:": "yellow"}
 """Kinds of messages that are in colour on a terminal."""
+_NO_MEMORY = "out of memory; nothing was written"
 
 
 @contextmanager
@@ -37,7 +38,7 @@ def error_exit() -> Iterator[None]:
             signal.signal(number, _end)
     try:
         quiet = click.get_current_context().params.get("quiet", False)
-        with _reported(), guarded(rules()), progress_line.shown(quiet):
+        with _short_memory_reported(), _reported(), guarded(rules()), progress_line.shown(quiet):
             yield
     finally:
         for number, handler in handlers.items():
@@ -71,9 +72,7 @@ def _reported() -> Iterator[None]:
         sys.exit(0)
     except OSError as error:
         stop(str(error))
-    except MemoryError:
-        stop("out of memory; nothing was written")
-    except (click.exceptions.Exit, click.ClickException, SystemExit):
+    except (click.exceptions.Exit, click.ClickException, SystemExit, MemoryError):
         raise
     except Exception as error:
         if os.environ.get("EVALTEX_DEBUG"):
@@ -82,6 +81,19 @@ def _reported() -> Iterator[None]:
             f"internal error ({type(error).__name__}: {error}); please report it, with"
             " EVALTEX_DEBUG=1 for details"
         )
+
+
+@contextmanager
+def _short_memory_reported() -> Iterator[None]:
+    """Report it; without colour and wrapping if there is no memory for these either."""
+    try:
+        yield
+    except MemoryError:
+        try:
+            stop(_NO_MEMORY)
+        except MemoryError:
+            os.write(2, f"evaltex: error: {_NO_MEMORY}\n".encode())
+            sys.exit(2)
 
 
 def stop(message: str) -> NoReturn:

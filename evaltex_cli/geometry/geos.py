@@ -18,6 +18,14 @@ GRID = 2.0**-40
 """Of the extent of shapes at which a function fails; their vertices are moved
 to points of a grid.
 """
+_NO_MEMORY = "bad_alloc"
+"""In what GEOS says if it gets no memory."""
+
+
+def refuse_short_memory(error: shapely.GEOSException) -> None:
+    """Raise MemoryError for a failure that is no fault of a shape."""
+    if _NO_MEMORY in str(error):
+        raise MemoryError from error
 
 
 def _never_failing(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -29,11 +37,12 @@ def _never_failing(function: Callable[..., Any]) -> Callable[..., Any]:
     def never_failing(*arguments: Any, **options: Any) -> Any:
         try:
             return function(*arguments, **options)
-        except shapely.GEOSException:
-            pass
+        except shapely.GEOSException as error:
+            refuse_short_memory(error)
         try:
             return function(*_on_grid(arguments), **options)
-        except shapely.GEOSException:
+        except shapely.GEOSException as error:
+            refuse_short_memory(error)
             return shapely.Polygon()
 
     return never_failing
@@ -48,7 +57,8 @@ def _never_failing_each(function: Callable[..., Any]) -> Callable[..., Any]:
     def never_failing(*arguments: Any, **options: Any) -> Any:
         try:
             return function(*arguments, **options)
-        except shapely.GEOSException:
+        except shapely.GEOSException as error:
+            refuse_short_memory(error)
             return np.vectorize(_never_failing(function), otypes=[object], excluded=options)(
                 *arguments, **options
             )[()]
@@ -68,7 +78,20 @@ def _on_grid(arguments: Sequence[Any]) -> list[Any]:
     ]
 
 
-_silent = np.errstate(all="ignore")
+def _silent(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function without numpy's warnings."""
+
+    @np.errstate(all="ignore")
+    def silent(*arguments: Any, **options: Any) -> Any:
+        try:
+            return function(*arguments, **options)
+        except shapely.GEOSException as error:
+            refuse_short_memory(error)
+            raise
+
+    return silent
+
+
 centroid = _silent(shapely.centroid)
 contains_xy = _silent(shapely.contains_xy)
 convex_hull = _silent(shapely.convex_hull)
@@ -118,7 +141,8 @@ def unions(shapes: Any) -> Any:
     """
     try:
         return shapely.union_all(shapes, axis=1)
-    except shapely.GEOSException:
+    except shapely.GEOSException as error:
+        refuse_short_memory(error)
         united = np.empty(len(shapes), dtype=object)
         for k, row in enumerate(shapes):
             united[k] = union_all(row)

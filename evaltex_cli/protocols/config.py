@@ -128,7 +128,8 @@ def read_config(path: Path) -> list[Setting]:
     ------
     ConfigError
         When it cannot be read, a line is neither ``key=value``, section, comment nor blank, a
-        section is no protocol's, or a key is given twice in a section.
+        section is no protocol's, a key is given twice in a section, or one before all sections is
+        not as it should be in that of `DEFAULT_SECTION`.
     """
     try:
         text = read_regular(path, "a parameter file").decode("utf-8-sig")
@@ -151,21 +152,24 @@ def read_config(path: Path) -> list[Setting]:
 
 
 def _settings(path: Path, text: str) -> Iterator[Setting]:
-    section = DEFAULT_SECTION
+    section, is_named = DEFAULT_SECTION, False
     for number, raw in enumerate(text.split("\n"), start=1):
         line = raw.strip()
         place = f"{path}:{number}"
         if not line or line.startswith(("#", ";")):
             continue
         if line.startswith("[") and line.endswith("]"):
-            section = _section(line[1:-1].strip(), place)
+            section, is_named = _section(line[1:-1].strip(), place), True
             continue
         key, equals, value = line.partition("=")
         if not equals or not key.strip():
             raise ConfigError(
                 f"{place}: {quote(line)}; expected key=value, [protocol], or a comment after # or ;"
             )
-        yield Setting(place, section, key.strip(), _uncommented(value))
+        setting = Setting(place, section, key.strip(), _uncommented(value))
+        if not is_named:  # meant for the protocol that is run, whichever it is
+            parameters_of(section, [setting])
+        yield setting
 
 
 def _section(name: str, place: str) -> str:

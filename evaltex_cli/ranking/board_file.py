@@ -21,12 +21,14 @@ from evaltex_cli.formats.options import (
 )
 from evaltex_cli.protocols import PROTOCOLS, config, plain
 from evaltex_cli.ranking.board import CORRECTIONS, Board, DataSet, Settings
+from evaltex_cli.results.significance import MOST_RESAMPLES
 from evaltex_cli.runtime import input_files
 from evaltex_cli.runtime.input_files import read_regular
 
 ALL = "all"
 LARGEST = 1 << 20
 """Bytes of the largest board that is read."""
+_MOST_SEED = 2**64 - 1
 Fields: TypeAlias = "dict[str, tuple[Callable[[Any], bool], str]]"
 """Key -> whether a value may be one of it, and what is expected."""
 
@@ -53,7 +55,7 @@ def read(path: Path, settings: Mapping[str, Any] | None = None) -> Board:
         raise ConfigError(f"{path}: cannot be read ({error.strerror or error})") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: is not UTF-8; expected a board in TOML") from error
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # no TOML; a number of thousands of digits
         raise ConfigError(f"{path}: is no TOML ({quote(str(error))}); expected a board") from error
     reader = _Reader(path, content, settings or {})
     board = reader.board()
@@ -70,8 +72,8 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, list) and all(map(_is_text, value))
 
 
-def _is_whole(value: Any, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+def _is_whole(value: Any, least: int, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
 def _is_share(value: Any) -> bool:
@@ -92,11 +94,14 @@ def _shown(value: Any) -> str:
     """A value of the file as a message shows it."""
     if isinstance(value, bool):
         return str(value).lower()
-    return quote(value) if isinstance(value, str) else quote(str(value))[1:-1]
+    try:
+        return quote(value) if isinstance(value, str) else quote(str(value))[1:-1]
+    except ValueError:  # hexadecimal, of more digits than Python writes as decimals
+        return "a number of thousands of digits"
 
 
 def _one_of(names: Sequence[str]) -> tuple[Callable[[Any], bool], str]:
-    return lambda value: value in names, f"one of {', '.join(names)}"
+    return lambda value: isinstance(value, str) and value in names, f"one of {', '.join(names)}"
 
 
 _FLAG = (lambda value: isinstance(value, bool), "true or false")
@@ -106,8 +111,11 @@ _TOP: Fields = {
         'names, such as ["iou", "evaltex"]',
     ),
     "level": (lambda value: _is_share(value) and 0 < value < 1, "a number between 0 and 1"),
-    "resamples": (lambda value: _is_whole(value, 1), "a whole number above 0"),
-    "seed": (lambda value: _is_whole(value, 0), "a whole number from 0 on"),
+    "resamples": (
+        lambda value: _is_whole(value, 1, MOST_RESAMPLES),
+        f"a whole number from 1 to {MOST_RESAMPLES}",
+    ),
+    "seed": (lambda value: _is_whole(value, 0, _MOST_SEED), "a whole number from 0 on, of 64 bits"),
     "correction": _one_of(CORRECTIONS),
     "pooled": _FLAG,
     "allow_missing": _FLAG,
@@ -115,7 +123,10 @@ _TOP: Fields = {
     "detectors": (lambda value: isinstance(value, dict), "tables [detectors.NAME]"),
     "reports": (lambda value: isinstance(value, dict), "tables [reports.DETECTOR]"),
 }
-_FORMAT = (lambda value: value in formats.FORMATS, "a format (`evaltex formats`)")
+_FORMAT = (
+    lambda value: isinstance(value, str) and value in formats.FORMATS,
+    "a format (`evaltex formats`)",
+)
 _DATA_SET: Fields = {
     "gt": (_is_text, "a path"),
     "gt_format": _FORMAT,

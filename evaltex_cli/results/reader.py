@@ -14,6 +14,7 @@ import numpy as np
 from evaltex_cli.errors import ConfigError, InputError, quote
 from evaltex_cli.evaluation.evaluation import ImageResult, ObjectResult
 from evaltex_cli.evaluation.input_counts import InputSummary
+from evaltex_cli.formats.files.image_names import is_unicode
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import Scores, load
 from evaltex_cli.protocols.matches import MATCH_TYPES
@@ -289,7 +290,7 @@ def _image(value: Any, totals: Totals, scores: Scores) -> ImageResult:
     """An image, whose totals and scores have the names and kinds of the data set's."""
     name, own_totals, own_scores = (
         member(value, name, decode)
-        for name, decode in (("name", TEXT), ("totals", _totals), ("scores", _scores))
+        for name, decode in (("name", _image_name), ("totals", _totals), ("scores", _scores))
     )
     if len(own_totals) != len(totals) or not _are_alike(own_totals, totals, _length):
         raise Unfit(own_totals, "one like the data set's", ("totals",))
@@ -298,6 +299,12 @@ def _image(value: Any, totals: Totals, scores: Scores) -> ImageResult:
     objects = member(value, "objects", lambda entries: _matches(entries, "detections"))
     detections = member(value, "detections", lambda entries: _matches(entries, "objects"))
     return ImageResult(name, own_totals, own_scores, objects, detections)
+
+
+def _image_name(value: Any) -> str:
+    if not is_unicode(TEXT(value)):
+        raise Unfit(value, "a name in Unicode")
+    return str(value)
 
 
 def _matches(entries: Any, partners: str) -> list[ObjectResult]:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -38,6 +39,8 @@ from evaltex_cli.runtime.progress import tracked
 LEVEL = 0.95
 RESAMPLES = 2000
 """The smallest p-value is 2 / (RESAMPLES + 1), just below 0.001."""
+MOST_RESAMPLES = 1_000_000
+"""Each takes eight bytes for a score."""
 ENOUGH_IMAGES = 20
 """Below this number of images a warning is given."""
 UNDEFINED = "the score is undefined"
@@ -91,7 +94,7 @@ def replicates(
         for weight in (1, 2, 0)
     )
     counts = {name for name, value in of_all.items() if value and of_doubled[name] == 2 * value}
-    drawn: dict[str, list[float]] = {name: [] for name in of_all}
+    drawn = {name: array("d") for name in of_all}
     subsets = _drawn(evidence, images, resamples, seed)
     for sums, factor in tracked(subsets, "resampling", "resamples", _count(images, resamples)):
         for name, value in _scalars(scores(sums)).items():

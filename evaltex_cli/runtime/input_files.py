@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from evaltex_cli.errors import InputError
+from evaltex_cli.errors import InputError, quote
 
 GZIP_MAGIC = b"\x1f\x8b"
 MOST_UNPACKED = 200
@@ -25,6 +25,8 @@ MOST_UNPACKED = 200
 times its size is made to fill disks.
 """
 _BLOCK_BYTES = 1 << 20
+_NO_MEMORY = "Error -4 "
+"""How zlib's errors begin if it gets no memory."""
 _DIGITS = re.compile(r"[0-9]+")
 
 
@@ -77,7 +79,8 @@ def beginning(path: Path, size: int) -> bytes:
     if data.startswith(GZIP_MAGIC):
         try:
             return zlib.decompressobj(wbits=31).decompress(data, size)
-        except zlib.error:
+        except zlib.error as error:
+            refuse_short_memory(error)
             return b""
     return data
 
@@ -104,7 +107,14 @@ def without_gzip(path: str | Path, data: bytes, most: int) -> bytes:
     return found
 
 
+def refuse_short_memory(error: Exception) -> None:
+    """Raise MemoryError for a failure to unpack that is no fault of the data."""
+    if isinstance(error, zlib.error) and str(error).startswith(_NO_MEMORY):
+        raise MemoryError from error
+
+
 def _damaged(path: str | Path, error: Exception) -> InputError:
+    refuse_short_memory(error)
     return InputError(f"{path}: damaged gzip data ({error}); pack or download it again")
 
 
@@ -178,11 +188,14 @@ def open_regular(path: Path, expected: str) -> Iterator[io.BufferedReader]:
     Raises
     ------
     InputError
-        When it is a pipe, a socket or a device.
+        When it is a pipe, a socket or a device, or no path can be of that name.
     OSError
         When it cannot be read.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except ValueError as error:  # a null character, or half of a surrogate pair
+        raise InputError(f"{quote(str(path))}: is no path ({error}); give {expected}") from error
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise InputError(f"{path}: is a device or pipe; give {expected}")

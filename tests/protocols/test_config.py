@@ -255,3 +255,17 @@ def test_a_section_is_checked_when_its_protocol_is_run(tmp_path: Path) -> None:
     assert config.parameters_of("evaltex", settings) == config.parameters_of("evaltex", [])
     with pytest.raises(ConfigError, match=r"p\.ini:2: unknown key 'no_such'"):
         config.parameters_of("deteval", settings)
+
+
+def test_a_key_before_all_sections_is_checked_whichever_protocol_is_run(tmp_path: Path) -> None:
+    """Else a key that was meant for the run's protocol does nothing."""
+    path = tmp_path / "p.ini"
+    path.write_text("iou=0.7\n[iou]\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"p\.ini:1: unknown key .iou. of evaltex, but of iou, "):
+        config.read_config(path)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800"])
+def test_a_name_that_no_file_can_have_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match=r"lexicon: .* is no path"):
+        config.checked("iou-crw", {"lexicon": name})

@@ -87,14 +87,31 @@ def test_all_faults_are_in_one_message(folder: Path) -> None:
         ("level = nan", ["the board: level = nan; expected a number between 0 and 1"]),
         ("level = 1", ["the board: level = 1; expected a number between 0 and 1"]),
         ("level = true", ["the board: level = true; expected a number between 0 and 1"]),
-        ("resamples = 0", ["the board: resamples = 0; expected a whole number above 0"]),
-        ("resamples = 9.5", ["the board: resamples = 9.5; expected a whole number above 0"]),
-        ("resamples = true", ["the board: resamples = true; expected a whole number above 0"]),
+        ("resamples = 0", ["the board: resamples = 0; expected a whole number from 1 to 1000000"]),
+        (
+            "resamples = 9.5",
+            ["the board: resamples = 9.5; expected a whole number from 1 to 1000000"],
+        ),
+        (
+            "resamples = true",
+            ["the board: resamples = true; expected a whole number from 1 to 1000000"],
+        ),
+        ("resamples = 1000001", ["the board: resamples = 1000001; expected a whole number from 1"]),
+        (
+            "seed = 0x1" + "0" * 9999,
+            ["the board: seed = a number of thousands of digits; expected"],
+        ),
         ("seed = 'a'", ["the board: seed = 'a'; expected a whole number from 0 on"]),
         ("seed = -1", ["the board: seed = -1; expected a whole number from 0 on"]),
         ("datasets = 1", ["the board: datasets = 1; expected tables [datasets.NAME]"]),
         ("[datasets]\none = 1", ["datasets: 'one' = 1; expected a table [datasets.NAME]"]),
         ("[datasets.one]", ["datasets.one: no gt; expected the path of the ground truth"]),
+        ("[datasets.one]\ngt_format = ['iou']", ["datasets.one: gt_format = ['iou']; expected"]),
+        ("[datasets.one]\ninvalid = {}", ["datasets.one: invalid = {}; expected one of"]),
+        (
+            '[datasets.one]\nonly = "gt\\u0000"\ngt = "gt.txt"',
+            ["datasets.one: only = 'gt\\x00'; there is no"],
+        ),
         ('[datasets.one]\ngt = ""', ["datasets.one: gt = ''; expected a path"]),
         (
             "[datasets.one]\nset = ['x']\ngt='gt.txt'",
@@ -111,7 +128,8 @@ def test_a_fault_has_its_place(folder: Path, text: str, expected: list[str]) -> 
 
 
 @pytest.mark.parametrize(
-    "content", [b"\xff", b"[", b"a = " + b"[" * 100_000, b" " * (1 << 20) + b"a"]
+    "content",
+    [b"\xff", b"[", b"a = " + b"[" * 100_000, b" " * (1 << 20) + b"a", b"seed = " + b"9" * 5000],
 )
 def test_what_is_no_toml_is_refused(folder: Path, content: bytes) -> None:
     path = folder / "board.toml"

@@ -96,6 +96,11 @@ MESSAGES = [
         [],
         "images[0].totals is an object, expected one like the data set's",
     ),
+    (
+        ("images", 0, "name"),
+        "a\ud800",
+        "images[0].name is 'a\\ud800', expected a name in Unicode",
+    ),
     (("totals", "coverage"), 9.5, "totals, which are not those of the images"),
     (("scores", "hmean"), 0.5, "scores are not those of evaltex"),
 ]

@@ -26,6 +26,7 @@ MAX_DEPTH = 100
 """Deepest nesting of elements: several times what any annotation has."""
 LONGEST_NUMBER = 400
 """Characters of the longest number: the decimals of any double; matching takes the square of it."""
+_NO_MEMORY = expat.errors.codes[expat.errors.XML_ERROR_NO_MEMORY]
 
 
 class _Tree:
@@ -205,6 +206,8 @@ def parse(parser: expat.XMLParserType, data: bytes) -> None:
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
+        if error.code == _NO_MEMORY:
+            raise MemoryError from error
         raise FormatError(
             expat.ErrorString(error.code),
             "well-formed XML",
