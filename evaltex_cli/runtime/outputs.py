@@ -13,6 +13,7 @@ import glob
 import os
 import re
 import stat
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -231,9 +232,9 @@ def is_forced() -> bool:
 
 def refuse_shared(place: Path) -> None:
     """Refuse a place of a result in which another output of the command is to be."""
-    rules, place = _rules.get(), Path(os.path.realpath(place))
+    rules, place = _rules.get(), _to_be(place)
     for file, _ in rules.files if rules else ():
-        if Path(os.path.realpath(file)).is_relative_to(place):
+        if _to_be(file).is_relative_to(place):
             raise InputError(
                 f"{file}: is the place of a result of the same command; write to another place"
             )
@@ -287,9 +288,9 @@ def refuse_folder(path: Path) -> None:
 
 def _refuse_around(folder: Path, inputs: Sequence[Path]) -> None:
     """Refuse a folder with an input in it."""
-    place = os.path.realpath(folder)
-    for path in inputs:
-        if path.exists() and Path(os.path.realpath(path)).is_relative_to(place):
+    for path in inputs if folder.exists() else ():
+        place = Path(os.path.realpath(path))
+        if path.exists() and any(folder.samefile(above) for above in (place, *place.parents)):
             raise InputError(
                 f"{folder}: contains {path}, an input of this command; give another folder"
             )
@@ -311,17 +312,24 @@ def _refuse_unwritable(path: Path, folder: Path) -> None:
 
 
 def _refuse_twice(paths: Sequence[Path]) -> None:
-    seen: dict[str, Path] = {}
+    seen: dict[Path, Path] = {}
     for path in paths:
         if is_special(path):
             continue
-        place = os.path.realpath(path)
+        place = _to_be(path)
         first = seen.get(place)
         seen[place] = path
         if first is not None:
             raise InputError(
                 f"{first} and {path}: are the same place, to be written twice; give two places"
             )
+
+
+def _to_be(path: Path) -> Path:
+    """Return the place of a file or folder that may not be there yet. Places whose names differ by
+    capitals alone are one: on some file systems they are.
+    """
+    return Path(unicodedata.normalize("NFD", os.path.realpath(path)).casefold())
 
 
 def _matches(path: Path, pattern: Path) -> bool:

@@ -376,8 +376,13 @@ def test_outputs_of_a_command_are_different_places(here: Path) -> None:
         found = run("gt.txt", "det.txt", "res", "--junit", junit, *gates)
         assert found.exit_code == 2, junit
     assert "same place" in run("gt.txt", "det.txt", "x", "--junit", "./x", *gates).stderr
-    same = ("--patch", "x.json", "--report", "x.json")
-    assert "same place" in run("audit", "gt.txt", "det.txt", "det.txt", *same).stderr
+    for one, other in (("x", "x"), ("x", "X"), ("\xe9", "e\N{COMBINING ACUTE ACCENT}")):
+        same = ("--patch", f"{one}.json", "--report", f"{other}.json")
+        assert "same place" in run("audit", "gt.txt", "det.txt", "det.txt", *same).stderr
+    assert (
+        "res/EVALTEX.json: is the place of a result"
+        in run("gt.txt", "det.txt", "res", "--objects", "res/EVALTEX.json").stderr
+    )
     assert tree(here) == before
 
 
