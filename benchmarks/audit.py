@@ -16,9 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from evaltex_cli.audit import scenes
+from evaltex_cli.audit import gathering
+from evaltex_cli.audit.agreement import SAME
 from evaltex_cli.audit.audit import audited
-from evaltex_cli.audit.scenes import SAME, Measured
+from evaltex_cli.audit.evidence import Evidence
 from evaltex_cli.audit.suspects import AuditedObject, Box, Suspect
 from evaltex_cli.conversion.faults import FAULTS, inject
 from evaltex_cli.conversion.patches import Entry
@@ -155,18 +156,16 @@ def figures(data: DataSet, shared: Path, seed: int) -> Figures:
     for k in range(data.simulated):
         detectors[f"simulated {k}"] = simulated(gt.names, read.objects, k)
     faulty, entries = inject(gt.names, read.objects, seed)
-    clean = scenes.read([open_inputs(gt, det, options) for det in detectors.values()])
+    clean, _ = gathering.read([open_inputs(gt, det, options) for det in detectors.values()])
     side = in_memory(gt.names, faulty)
     found = audited({name: open_inputs(side, det, options) for name, det in detectors.items()})
     injected = Injected(gt.names, faulty, entries, seen_apart(clean, entries))
     return judged(injected, found.suspects, data.simulated > 0)
 
 
-def seen_apart(scene: Measured, entries: Sequence[Entry]) -> frozenset[tuple[str, int]]:
+def seen_apart(evidence: Evidence, entries: Sequence[Entry]) -> frozenset[tuple[str, int]]:
     """Return the merged objects of which two detectors or more find each part in the original."""
-    match = scene.gt_iou >= SAME
-    pairs = np.stack([scene.at_gt[match], scene.detector[scene.at_det[match]]])
-    finders = np.bincount(np.unique(pairs, axis=1)[0], minlength=scene.gt.count)
+    scene, finders = evidence.scene, evidence.finders
     number = {name: k for k, name in enumerate(scene.names)}
     seen = set()
     for one in entries:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from evaltex_cli.audit import agreement, readings, regions, scenes, unmatched, what_if
-from evaltex_cli.audit.agreement import Independent
+from evaltex_cli.audit import gathering, readings, regions, unmatched, what_if
+from evaltex_cli.audit.agreement import AGREE, Independent
 from evaltex_cli.audit.evidence import Evidence
-from evaltex_cli.audit.findings import AGREE, Findings, Lists
+from evaltex_cli.audit.findings import Findings, Lists
 from evaltex_cli.audit.scenes import Scene
 from evaltex_cli.audit.suspect_columns import Found, Suspects, columns, explained
 from evaltex_cli.audit.what_if import WhatIf
@@ -20,7 +20,7 @@ from evaltex_cli.display import Record, Table
 from evaltex_cli.errors import counted
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.protocol_warnings import of_detectors
-from evaltex_cli.records import Bools, Ints
+from evaltex_cli.records import Ints
 from evaltex_cli.records.rows import packed
 from evaltex_cli.runtime import OrderedMap
 
@@ -139,12 +139,10 @@ def audited(inputs: Mapping[str, Inputs], ordered_map: OrderedMap = map) -> Audi
         Without `what_if`. It does not depend on the order of the detectors.
     """
     labels = sorted(inputs)
-    # What overlaps is no longer in memory when the suspects are sorted.
+    # The evidence is no longer in memory when the suspects are sorted.
     suspects, counting = _suspects([inputs[label] for label in labels], labels, ordered_map)
     suspects, scene = explained(suspects), suspects.scene
-    some = np.bincount(scene.detector, minlength=len(labels)) > 0
-    _, detectors = _numbered(counting.outlines, labels, some)
-    _, readers = _numbered(counting.texts, labels, some)
+    detectors, readers = (_labels(first, scene, labels) for first in counting)
     copies = {labels[k]: labels[of] for k, of in enumerate(counting.outlines.tolist()) if of != k}
     texts = packed(scene.det.texts)
     with_texts = {labels[k] for k in np.unique(scene.detector[texts.stop > texts.start]).tolist()}
@@ -157,26 +155,17 @@ def _suspects(
     inputs: Sequence[Inputs], labels: Sequence[str], ordered_map: OrderedMap
 ) -> tuple[Suspects, Independent]:
     """Return all suspects as they are found, and which detectors count."""
-    measured = scenes.read(inputs, ordered_map)
-    counting = agreement.independent(measured, len(labels))
-    some = np.bincount(measured.detector, minlength=len(labels)) > 0
-    group, detectors = _numbered(counting.outlines, labels, some)
-    reader, readers = _numbered(counting.texts, labels, some)
-    places = agreement.places(measured, group, reader)
-    evidence = Evidence(measured, places, group[measured.detector], len(detectors))
+    evidence, counting = gathering.read(inputs, ordered_map)
+    detectors, readers = (_labels(first, evidence.scene, labels) for first in counting)
     found = []
     for kind in KINDS:
         findings = kind(evidence)
-        centres = Lists(places.centre[findings.places.rows], findings.places.offsets)
+        centres = Lists(evidence.places.centre[findings.places.rows], findings.places.offsets)
         found.append(Found(findings, centres, readers if kind is readings.text else detectors))
-    scene = Scene(measured.names, measured.gt, measured.det, measured.detector)
-    return columns(found, scene, labels), counting
+    return columns(found, evidence.scene, labels), counting
 
 
-def _numbered(first: Ints, labels: Sequence[str], some: Bools) -> tuple[Ints, list[str]]:
-    """Return the number of each detector among those that count, and the labels of these: of
-    detectors with some detections, which are all if none has any.
-    """
-    counting = np.unique(first[some] if some.any() else first)
-    number = np.searchsorted(counting, first).clip(max=len(counting) - 1)
-    return number, [labels[k] for k in counting.tolist()]
+def _labels(first: Ints, scene: Scene, labels: Sequence[str]) -> list[str]:
+    """Return the labels of the detectors that count."""
+    counting = np.unique(first)[gathering.with_detections(first, scene.detector)]
+    return [labels[k] for k in counting.tolist()]

@@ -10,12 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.audit import suspicion
-from evaltex_cli.audit.evidence import AtPlaces, Evidence
+from evaltex_cli.audit.evidence import Evidence
 from evaltex_cli.audit.suspects import Kind
 from evaltex_cli.records import Bools, Floats, Ints, offsets_of, stretches
-
-AGREE = 2
-"""Least independent detectors that agree."""
 
 
 class Lists(NamedTuple):
@@ -61,25 +58,6 @@ class Findings:
     """(n,) int64. A detection with the text that is proposed; -1 for none. None if no text is."""
 
 
-def best_pairs(evidence: Evidence, dont_care: bool = False) -> AtPlaces:
-    """Counted objects, or those that are don't care, each with the best of the places on which
-    detectors agree that no other of them fits better.
-    """
-    at = evidence.at
-    wanted = evidence.scene.gt.dont_care[at.gt] == dont_care
-    at = at.of(wanted & (evidence.places.count[at.place] >= AGREE))
-    at = at.of(is_first(at.place, at.iou, at.gt))
-    return at.of(is_first(at.gt, at.iou, at.place))
-
-
-def is_first(key: Ints, value: Floats, tie: Ints) -> Bools:
-    """(n,) whether a row has the highest value of its key; of equal ones the first by `tie`."""
-    order = np.lexsort((tie, -value, key))
-    first = np.ones(len(key), dtype=bool)
-    first[order[1:]] = key[order[1:]] != key[order[:-1]]
-    return first
-
-
 def each(rows: Ints) -> Lists:
     """Return rows as lists of one."""
     return Lists(rows, np.arange(len(rows) + 1))
@@ -115,12 +93,9 @@ def trusted(evidence: Evidence) -> Floats:
 
 
 def grouped(owner: Ints, members: Ints) -> tuple[Ints, Lists]:
-    """Return the owners that have two members or more, and the members of each."""
-    order = np.argsort(owner, kind="stable")
-    owners, counts = np.unique(owner[order], return_counts=True)
-    several = counts >= 2
-    rows = members[order][np.repeat(several, counts)]
-    return owners[several], Lists(rows, offsets_of(counts[several]))
+    """Return the owners, which are sorted and have two members or more each, and their members."""
+    owners, counts = np.unique(owner, return_counts=True)
+    return owners, Lists(members, offsets_of(counts))
 
 
 # Objects like an object ---------------------------------------------------------------------------

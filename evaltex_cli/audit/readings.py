@@ -7,11 +7,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from evaltex_cli.audit import suspicion
+from evaltex_cli.audit.agreement import AGREE, SAME
 from evaltex_cli.audit.evidence import AtPlaces, Evidence
 from evaltex_cli.audit.findings import (
-    AGREE,
     Findings,
-    best_pairs,
     each,
     joined,
     kept,
@@ -20,7 +19,6 @@ from evaltex_cli.audit.findings import (
     sizes,
     trusted,
 )
-from evaltex_cli.audit.scenes import SAME
 from evaltex_cli.protocols.edit_distance import edit_distances
 from evaltex_cli.records import Bools, Floats, Ints, Objects
 
@@ -115,7 +113,7 @@ def _joined(one: Findings, other: Findings) -> Findings:
 
 
 def _matched(evidence: Evidence, dont_care: bool) -> AtPlaces:
-    at = best_pairs(evidence, dont_care)
+    at = evidence.best[dont_care]
     return at.of(at.iou >= SAME)
 
 

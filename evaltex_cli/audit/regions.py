@@ -5,37 +5,29 @@ from __future__ import annotations
 import numpy as np
 
 from evaltex_cli.audit import suspicion
+from evaltex_cli.audit.agreement import AGREE, SAME
 from evaltex_cli.audit.evidence import Evidence
 from evaltex_cli.audit.findings import (
-    AGREE,
     Findings,
     Lists,
-    best_pairs,
     each,
     grouped,
     kept,
     nothing,
     trusted,
 )
-from evaltex_cli.audit.scenes import SAME
+from evaltex_cli.audit.parts import outermost, several
 from evaltex_cli.geometry import boxes as box_geometry
-from evaltex_cli.geometry import shapes
-from evaltex_cli.geometry.overlaps import CONTINUOUS, touching_boxes
 from evaltex_cli.protocols.ratios import quotient
-from evaltex_cli.records import Bools, Floats, Ints, Objects, offsets_of
-from evaltex_cli.records.rows import take
+from evaltex_cli.records import Bools, Floats
 
-INSIDE = 0.6
-"""Least share of an outline in another one that contains it."""
 USUAL = 0.25
 """Three of four objects fit their detections better than what is usual."""
-NESTED = 0.5
-"""Least share that two parts have in common, of the smaller one, if they are one part."""
 
 
 def misplaced(evidence: Evidence) -> Findings:
     """Objects with which detectors agree less than with each other."""
-    at = best_pairs(evidence)
+    at, _ = evidence.best
     agree = evidence.places.at[at.place] >= 0
     agreement = evidence.places.iou[at.place]
     iou = np.where(agree, evidence.found[at.gt], 0).sum(axis=1) / agree.sum(axis=1)
@@ -49,11 +41,12 @@ def misplaced(evidence: Evidence) -> Findings:
 
 def merged(evidence: Evidence) -> Findings:
     """Objects that are several texts for the detectors."""
-    at, counted = evidence.at, _counted(evidence)
-    at = at.of(counted & (at.share_of_place >= INSIDE))
-    parts_drawn = evidence.places.centre[at.place]
-    at = at.of(_outermost(at.gt, evidence.scene.det, parts_drawn, trusted(evidence)[at.place]))
-    objects, parts = grouped(at.gt, at.place)
+    gt, place = evidence.parts
+    drawn = evidence.places.centre[place]
+    rows = outermost(gt, evidence.scene.det, drawn, trusted(evidence)[place])
+    gt, place = gt[rows], place[rows]
+    rows = several(gt)
+    objects, parts = grouped(gt[rows], place[rows])
     seen = parts.sums((evidence.places.at[parts.rows] >= 0).astype(np.int64))
     whole = evidence.found[objects] >= SAME
     agree = (seen >= AGREE) | ((seen > 0) & ~whole)
@@ -64,12 +57,7 @@ def merged(evidence: Evidence) -> Findings:
 
 def split(evidence: Evidence) -> Findings:
     """Objects that are one text together for the detectors."""
-    at, counted = evidence.at, _counted(evidence)
-    at = at.of(counted & (at.share_of_gt >= INSIDE))
-    found = evidence.found.mean(axis=1)[at.gt]
-    order = np.lexsort((at.gt, at.place))
-    at = at.of(order).of(_outermost(at.place[order], evidence.scene.gt, at.gt[order], found[order]))
-    places, objects = grouped(at.place, at.gt)
+    places, objects = grouped(*evidence.wholes)
     agree = evidence.places.at[places] >= 0
     seen = objects.sums((evidence.found[objects.rows] >= SAME).astype(np.int64))
     well = suspicion.quality(evidence)[places]
@@ -82,9 +70,7 @@ def split(evidence: Evidence) -> Findings:
 def duplicate(evidence: Evidence) -> Findings:
     """Two objects in one place."""
     gt = evidence.scene.gt
-    one, other, iou = evidence.scene.same
-    both = ~(gt.dont_care[one] & gt.dont_care[other])
-    one, other, iou = one[both], other[both], iou[both]
+    one, other, iou = evidence.same
     # The one to keep is first: one that counts, then the one that detectors fit better.
     mean = evidence.found.mean(axis=1)
     worse = gt.dont_care[one] & ~gt.dont_care[other]
@@ -93,41 +79,6 @@ def duplicate(evidence: Evidence) -> Findings:
     agree = (evidence.found[one] >= SAME) & (evidence.found[other] >= SAME)
     pairs = Lists(np.stack([keep, remove], axis=1).ravel(), 2 * np.arange(len(one) + 1))
     return Findings("duplicate", iou, pairs, nothing(len(one)), agree)
-
-
-def _counted(evidence: Evidence) -> Bools:
-    """(r,) the pairs of an object that counts and a place on which detectors agree."""
-    at = evidence.at
-    return np.asarray(
-        ~evidence.scene.gt.dont_care[at.gt] & (evidence.places.count[at.place] >= AGREE)
-    )
-
-
-def _outermost(owner: Ints, objects: Objects, rows: Ints, trust: Floats) -> Bools:
-    """(n,) which parts of something remain if of two that share much one goes, the one that is
-    trusted less.
-
-    Parameters
-    ----------
-    owner : (n,) int64
-        What each is a part of, sorted.
-    objects : Objects
-    rows : (n,) int64
-        The parts among the objects.
-    trust : (n,) float64
-    """
-    boxes = objects.boxes[rows]
-    offsets = offsets_of(np.unique(owner, return_counts=True)[1])
-    one, other = touching_boxes(boxes, offsets, boxes, offsets)
-    one, other = one[one < other], other[one < other]
-    made = shapes.from_objects(take(objects, rows, np.array([0, len(rows)])), CONTINUOUS)
-    area = shapes.area(made)
-    common = shapes.pair_area(made, one, made, other)
-    nested = common >= NESTED * np.minimum(area[one], area[other])
-    one, other = one[nested], other[nested]
-    remains = np.ones(len(rows), dtype=bool)
-    remains[np.where(trust[one] < trust[other], one, other)] = False
-    return remains
 
 
 def _contested(evidence: Evidence, agree: Bools, deny: Bools, well: Floats) -> Floats:

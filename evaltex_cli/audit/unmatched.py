@@ -5,14 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from evaltex_cli.audit import suspicion
+from evaltex_cli.audit.agreement import AGREE
 from evaltex_cli.audit.evidence import Evidence
-from evaltex_cli.audit.findings import AGREE, Findings, each, nothing, share_in_cell, sizes, trusted
-from evaltex_cli.audit.scenes import SAME
+from evaltex_cli.audit.findings import Findings, each, nothing, share_in_cell, sizes, trusted
 from evaltex_cli.protocols.ratios import quotient
 from evaltex_cli.records import Ints
-
-NEAR = 0.3
-"""Least share of an object that a detection has if the object is not unfound, whatever its IoU."""
 
 
 def missing(evidence: Evidence) -> Findings:
@@ -30,12 +27,8 @@ def missing(evidence: Evidence) -> Findings:
 
 def unfound(evidence: Evidence) -> Findings:
     """Objects that no detector has, while the detectors find objects like them."""
-    scene = evidence.scene
+    scene, by = evidence.scene, evidence.near
     counted = ~scene.gt.dont_care
-    seen = evidence.found >= SAME
-    near = scene.share_of_gt >= NEAR
-    seen[scene.at_gt[near], evidence.group[scene.at_det[near]]] = True
-    by = seen.sum(axis=1)
     unknown = counted & (by == 0)
     if not scene.det.count:
         unknown[:] = False  # nothing is known of objects like them

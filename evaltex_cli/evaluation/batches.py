@@ -233,20 +233,24 @@ def _settled(
     return settled
 
 
-def cut(inputs: Inputs) -> Iterator[tuple[int, int]]:
+def cut(inputs: Inputs, *others: Inputs) -> Iterator[tuple[int, int]]:
     """Cut images into batches of bounded bytes and number, always the same;
-    an image is never cut.
+    an image is never cut. With other detections of the same ground truth, a batch has
+    as many bytes of each input as without.
     """
-    gt, det = inputs.gt, inputs.det
+    gt, sides = inputs.gt, (inputs, *others)
     most_images = MASK_BATCH_IMAGES if inputs.options.masks else BATCH_IMAGES
-    start, left = 0, int(gt.weights.sum(dtype=np.int64) + det.weights.sum(dtype=np.int64))
+    bytes_ = (one.weights.sum(dtype=np.int64) for one in (gt, *(side.det for side in sides)))
+    start, left = 0, int(sum(bytes_))
+    scale = (1 + len(sides)) / 2
     while start < len(gt.names):
         weights = gt.weights[start : start + most_images].astype(np.int64)
-        partners = inputs.paired[start : start + most_images]
-        present = partners != NO_DETECTIONS
-        weights[present] += det.weights[partners[present]]
+        for side in sides:
+            partners = side.paired[start : start + most_images]
+            present = partners != NO_DETECTIONS
+            weights[present] += side.det.weights[partners[present]]
         # As many images as fit the limit together; one that is larger alone is a batch of its own.
-        most = min(BATCH_BYTES, max(left // _LAST_BATCHES, LEAST_BYTES))
+        most = min(BATCH_BYTES * scale, max(left // _LAST_BATCHES, LEAST_BYTES * scale))
         ends = np.cumsum(weights)
         stop = start + max(int(np.searchsorted(ends, most, side="right")), 1)
         yield start, stop

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from shared_data import DATA, needs
 
 from evaltex_cli.audit.audit import Audit, audited
-from evaltex_cli.audit.scenes import SAME, Measured, read
+from evaltex_cli.audit.evidence import Evidence
+from evaltex_cli.audit.gathering import read
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
 from evaltex_cli.formats.options import InputOptions
 
@@ -28,14 +28,14 @@ def ctw1500() -> Audit:
 
 
 @pytest.fixture(scope="module")
-def measured_ctw1500() -> Measured:
-    return read([*ctw1500_inputs().values()])
+def evidence_of_ctw1500() -> Evidence:
+    return read([*ctw1500_inputs().values()])[0]
 
 
 @pytest.mark.slow
 @OF_CTW1500
 def test_ctw1500_has_79_places_of_four_detectors_without_an_object(
-    ctw1500: Audit, measured_ctw1500: Measured
+    ctw1500: Audit, evidence_of_ctw1500: Evidence
 ) -> None:
     """Objects cover less than a tenth of 79; 75 share no area with any, and 73 if an IoU of 0.6
     instead of 0.5 is asked of detections that agree.
@@ -45,30 +45,20 @@ def test_ctw1500_has_79_places_of_four_detectors_without_an_object(
     assert counts[:79] == sorted(counts[:79], reverse=True), "the more agree, the earlier"
     assert (counts.count(5), counts.count(4), counts.count(3)) == (43, 36, 50)
     assert [one.kind for one in ctw1500.suspects[:83]].count("missing") == 79
-    scene = measured_ctw1500
-    boxes = {
-        (scene.names[image], *box)
-        for image, box, covered in zip(
-            scene.det.image.tolist(),
-            scene.det.boxes.tolist(),
-            (np.bincount(scene.at_det, scene.share_of_det, scene.det.count) > 0).tolist(),
-            strict=True,
-        )
-        if not covered
-    }
+    det, names = evidence_of_ctw1500.scene.det, evidence_of_ctw1500.scene.names
+    alone = evidence_of_ctw1500.places.centre[evidence_of_ctw1500.covered == 0]
+    boxes = {(names[det.image[row]], *det.boxes[row].tolist()) for row in alone.tolist()}
     assert sum((one.image, *one.box) in boxes for one in missing[:79]) == 75
 
 
 @pytest.mark.slow
 @OF_CTW1500
 def test_no_detector_of_ctw1500_finds_208_of_3068_objects(
-    ctw1500: Audit, measured_ctw1500: Measured
+    ctw1500: Audit, evidence_of_ctw1500: Evidence
 ) -> None:
     """At an IoU of 0.5; 80 of them have no detection on 30 % of their area either."""
-    scene = measured_ctw1500
-    found = np.zeros(scene.gt.count, bool)
-    found[scene.at_gt[scene.gt_iou >= SAME]] = True
-    assert (len(found), int((~found).sum())) == (3068, 208)
+    finders = evidence_of_ctw1500.finders
+    assert (len(finders), int((finders == 0).sum())) == (3068, 208)
     assert len([one for one in ctw1500.suspects if one.kind == "unfound"]) == 80
 
 

@@ -751,3 +751,36 @@ def test_memory_of_the_outputs_of_an_audit(server: Server) -> None:
     status, peak, _, said = server.run(*AUDIT, "--format", "json", *outputs)
     assert status == 0, said
     assert peak <= FIXED + 8 * size, peak >> 20
+
+
+def write_crowds(images: int, detections: int, least: int) -> int:
+    """Write a ground truth of ten words an image, and three detectors that each have so many boxes
+    in one place, of the least size or up to 400 pixels; return how many bytes there are."""
+    rng = np.random.default_rng(3)
+    size = 0
+    for side in ("gt", "a", "b", "c"):
+        lines = []
+        for k in range(images):
+            lines.append(f"img_{k}\n" + "1000,1000\n" * (side == "gt"))
+            if side == "gt":
+                lines += [f'{i},{i},"w",f,{10 + i * 35},{10 + i * 30},30,20\n' for i in range(10)]
+            else:
+                at = rng.integers(0, 60, (detections, 2)).tolist()
+                sides = rng.integers(least, 400, (detections, 2)).tolist()
+                for i, ((x, y), (width, height)) in enumerate(zip(at, sides, strict=True), 1):
+                    lines.append(f'{i},"",{x},{y},{width},{height}\n')
+        size += Path(f"{side}.txt").write_text("".join(lines))
+    return size
+
+
+@pytest.mark.parametrize("least", [300, 100, 10])
+@pytest.mark.parametrize(("images", "detections"), [(300, 50), (15, 300), (1, 330)])
+def test_memory_of_an_audit_of_crowds(
+    server: Server, images: int, detections: int, least: int
+) -> None:
+    """Detections that agree, or that share some area and hardly agree."""
+    size = write_crowds(images, detections, least)
+    status, peak, seconds, said = server.run(*AUDIT[:4], "c.txt", "--protocol", "iou")
+    assert status == 0, said
+    assert peak <= FIXED + 8 * size, peak >> 20
+    assert seconds < MINUTE
