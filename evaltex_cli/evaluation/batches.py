@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from evaltex_cli.geometry.picture_runs import PictureRuns
 
 BATCH_BYTES = 1 << 20
-LEAST_BYTES = 1 << 19
+LEAST_BYTES = 1 << 18
 _LAST_BATCHES = 4
-"""A batch is at most this part of what is left, down to `LEAST_BYTES`: no worker has much to do
-when the others are done.
+"""A batch is at most this part of what is left, down to about `LEAST_BYTES`: no worker has much to
+do when the others are done. What is left in the end is divided evenly: the least batch takes time.
 """
 BATCH_IMAGES = 8192
 MASK_BATCH_IMAGES = 8
@@ -250,7 +250,8 @@ def cut(inputs: Inputs, *others: Inputs) -> Iterator[tuple[int, int]]:
             present = partners != NO_DETECTIONS
             weights[present] += side.det.weights[partners[present]]
         # As many images as fit the limit together; one that is larger alone is a batch of its own.
-        most = min(BATCH_BYTES * scale, max(left // _LAST_BATCHES, LEAST_BYTES * scale))
+        parts = max(min(round(left / (LEAST_BYTES * scale)), _LAST_BATCHES), 1)
+        most = min(BATCH_BYTES * scale, left // parts)
         ends = np.cumsum(weights)
         stop = start + max(int(np.searchsorted(ends, most, side="right")), 1)
         yield start, stop

@@ -4,10 +4,11 @@ that names what scores depend on.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -30,8 +31,12 @@ from evaltex_cli.records import Ints
 from evaltex_cli.runtime import FailedError, OrderedMap, input_files, is_elsewhere
 from evaltex_cli.version import __version__
 
+SENT_BYTES = 1 << 23
+"""Of the largest file that a worker indexes."""
 LINES_OF_FILE = "file"
 """Value of a parameter `lines`: those of the ground truth of lines."""
+
+SideInput: TypeAlias = tuple[Path | Source, Side, InputOptions]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,11 +92,9 @@ def open_inputs(
     InputError
         When an input cannot be read at all.
     """
-    sides: list[tuple[Path | Source, Side, InputOptions]] = [
-        (gt, "gt", options),
-        (det, "det", options),
-    ]
+    sides: list[SideInput] = [(gt, "gt", options), (det, "det", options)]
     files = [path for path in (gt, det) if isinstance(path, Path)]
+    opened: Callable[[SideInput], tuple[Source, FaultLog]] = _opened
     if len(files) < 2 or is_elsewhere(ordered_map):
         ordered_map = map
     elif ordered_map is not map and all(
@@ -99,11 +102,11 @@ def open_inputs(
     ):
         from evaltex_cli.runtime.workers import in_threads
 
-        ordered_map = in_threads
+        opened, ordered_map = partial(_opened_by, ordered_map), in_threads
     elif any(map(input_files.unpacks, files)):
         ordered_map = map  # what is unpacked must outlive the workers
     try:
-        (gt_source, faults), (det_source, more) = ordered_map(_opened, sides)
+        (gt_source, faults), (det_source, more) = ordered_map(opened, sides)
     except FailedError as failed:
         raise InputError(
             f"{failed.item[0]}: given up after three attempts ({failed.reason})"
@@ -199,7 +202,7 @@ def in_pixels(gt: Source, det: Source, pictures: Path | None = None) -> tuple[So
     return with_sizes_of_each_other(gt, det, pair_images(gt, det, FaultLog()), pictures)
 
 
-def _opened(side_input: tuple[Path | Source, Side, InputOptions]) -> tuple[Source, FaultLog]:
+def _opened(side_input: SideInput) -> tuple[Source, FaultLog]:
     faults = FaultLog()
     path, side, options = side_input
     detected = formats.open_source(path, side, faults, options.format_of(side), options)
@@ -208,6 +211,24 @@ def _opened(side_input: tuple[Path | Source, Side, InputOptions]) -> tuple[Sourc
         if isinstance(path, Path)
         else (detected, faults)
     )
+
+
+def _opened_by(ordered_map: OrderedMap, side_input: SideInput) -> tuple[Source, FaultLog]:
+    """Index a side here, or by a worker if it is the detections, in a file that may be sent.
+
+    Not a large one, whose index would be in memory twice, and no packed one: what is unpacked must
+    outlive the workers.
+    """
+    path, side, _ = side_input
+    if (
+        side == "det"
+        and isinstance(path, Path)
+        and path.is_file()
+        and path.stat().st_size <= SENT_BYTES
+        and not input_files.is_packed(path)
+    ):
+        return next(ordered_map(_opened, [side_input]))
+    return _opened(side_input)
 
 
 # The signature ------------------------------------------------------------------------------------

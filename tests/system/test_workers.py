@@ -13,9 +13,10 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -343,13 +344,25 @@ def test_threads_give_results_in_order_and_errors() -> None:
         next(results)
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_text_is_indexed_here_while_workers_start(packed: bool) -> None:
+@pytest.mark.parametrize("kind", ["small", "large", "packed"])
+def test_a_worker_indexes_detections_that_are_small_text(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Meanwhile this process indexes the ground truth, and everything else."""
     paths = [Path(name) for name in write_boxes()]
-    if packed:
+    if kind == "packed":
         for path in paths:
             path.write_bytes(gzip.compress(path.read_bytes()))
-    opened = inputs.open_inputs(*paths, InputOptions(), lambda *_: pytest.fail("sent to a worker"))
+    if kind == "large":
+        monkeypatch.setattr(inputs, "SENT_BYTES", paths[1].stat().st_size - 1)
+    sent = []
+
+    def noted(function: Callable[[Any], Any], items: Iterable[Any], /) -> Iterator[Any]:
+        sent.extend(item[0] for item in items)
+        return map(function, items)
+
+    opened = inputs.open_inputs(*paths, InputOptions(), noted)
+    assert sent == (paths[1:] if kind == "small" else [])
     assert (len(opened.gt.names), len(opened.det.names), opened.faults.count) == (
         IMAGES,
         IMAGES * 4 // 5,
