@@ -32,10 +32,8 @@ WORTH_A_TREE = 1 << 17
 """If all crowded images of a batch together have no more possible pairs, they are measured all at
 once, too: importing shapely for a tree takes longer.
 """
-MAX_PAIRS = 1_000_000
-"""Most overlapping pairs of an image, those of 1,000 boxes of either side in
-one place; a pair takes up to 1 KB.
-"""
+MAX_PAIRS = 160_000
+"""Most overlapping pairs of an image, those of 400 boxes of either side in one place."""
 MAX_EDGE_PAIRS = 100_000_000
 """Most pairs of edges of an image that have some x (or y, if fewer) in common: some ten seconds."""
 PAIRS_AT_ONCE = 1 << 17

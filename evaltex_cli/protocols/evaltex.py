@@ -76,9 +76,11 @@ def evidence(
 ) -> Evidence:
     """Match a batch and sum what its images contribute."""
     enough = settled(overlaps.area, parameters.min_area, overlaps) > parameters.min_area
-    candidates = overlaps._replace(
-        gt=overlaps.gt[enough], det=overlaps.det[enough], area=overlaps.area[enough]
-    )
+    candidates = overlaps
+    if not enough.all():
+        candidates = overlaps._replace(
+            gt=overlaps.gt[enough], det=overlaps.det[enough], area=overlaps.area[enough]
+        )
     scene = scene_of(batch, overlaps, parameters)
     selected = select_candidates(candidates, scene, parameters.overlap_filter)
     gt, det = candidates.gt[selected], candidates.det[selected]

@@ -189,6 +189,7 @@ def _touching(boxes: Floats, det: Ints, leaders: int) -> Iterator[tuple[Ints, In
     leading = np.flatnonzero(rank < leaders)
     counts = np.diff(np.flatnonzero(rank == 0), append=len(det))
     offsets = offsets_of(np.minimum(counts, leaders)), offsets_of(counts)
+    del rank
     for i, other in touching_parts(boxes[leading], offsets[0], boxes, offsets[1]):
         better = leading[i]
         later = np.flatnonzero(better < other)

@@ -303,14 +303,15 @@ def _crossed_out(scene: _Scene, batch: ImageBatch) -> list[Crossed]:
     for i, j in zip(scene.gt[alone].tolist(), scene.det[alone].tolist(), strict=True):
         if common := common_characters(gt_texts[i], det_texts[j]):
             result.append((i, j, common))
-    gt, det = scene.gt[~alone], scene.det[~alone]
-    pairs = list(zip(gt.tolist(), det.tolist(), scene.share[~alone].tolist(), strict=True))
+    gt, det, share = scene.gt[~alone], scene.det[~alone], scene.share[~alone]
     gt_left = {i: Counter(gt_texts[i]) for i in distinct(gt).tolist()}
     det_left = {j: Counter(det_texts[j]) for j in distinct(det).tolist()}
     # Pairs are sorted by object, and objects by image: the pairs of each image are one stretch.
     for start, stop in pairwise(np.searchsorted(gt, batch.gt.offsets).tolist()):
         if stop > start:
-            result.extend(cross_out(pairs[start:stop], gt_left, det_left, scene.distance))
+            some = slice(start, stop)
+            pairs = gt[some], det[some], share[some]
+            result.extend(cross_out(*pairs, gt_left, det_left, scene.distance))
     return result
 
 

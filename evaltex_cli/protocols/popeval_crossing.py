@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from itertools import pairwise
 from typing import TypeAlias
 
-from evaltex_cli.records import Floats
+import numpy as np
+
+from evaltex_cli.records import Floats, Ints
 
 Crossed: TypeAlias = tuple[int, int, int]
 """Object, detection, and how many characters were crossed out of both."""
@@ -23,7 +26,9 @@ def common_characters(a: str, b: str) -> int:
 
 
 def cross_out(
-    pairs: Sequence[tuple[int, int, float]],
+    gt: Ints,
+    det: Ints,
+    share: Floats,
     gt_texts: Mapping[int, Counter[str]],
     det_texts: Mapping[int, Counter[str]],
     distance: Floats,
@@ -32,8 +37,10 @@ def cross_out(
 
     Parameters
     ----------
-    pairs : sequence of (gt, det, share)
-        Pairs that meet, sorted, and the share of the object that the detection covers.
+    gt, det : (p,) int64
+        Pairs that meet, sorted.
+    share : (p,) float64
+        Share of the object that the detection covers.
     gt_texts, det_texts : mapping to Counter
         Characters of each object and detection; what is crossed out is taken off.
     distance : (G,) float64
@@ -44,7 +51,7 @@ def cross_out(
     list of (gt, det, characters)
         In the order of crossing out.
     """
-    state = _Candidates(pairs, gt_texts, det_texts)
+    state = _Candidates(gt, det, share, gt_texts, det_texts)
     single = [(float(distance[i]), i) for i, partners in state.of.items() if len(partners) == 1]
     several = [(float(distance[i]), i) for i, partners in state.of.items() if len(partners) > 1]
     heapq.heapify(single)
@@ -71,9 +78,8 @@ def cross_out(
 class _Candidates:
     """The candidates of each object of an image, kept up to date while characters are crossed out.
 
-    A pair counts the different characters it still has in common, and is visited again only when
-    one of them is used up on either side; so the work is proportional to the characters that all
-    pairs have in common, each counted once.
+    A pair is visited again only when a character of the object or of the detection is used up; so
+    the work is proportional to the different characters of both sides of all pairs.
 
     Attributes
     ----------
@@ -86,50 +92,55 @@ class _Candidates:
 
     def __init__(
         self,
-        pairs: Sequence[tuple[int, int, float]],
+        gt: Ints,
+        det: Ints,
+        share: Floats,
         gt_texts: Mapping[int, Counter[str]],
         det_texts: Mapping[int, Counter[str]],
     ) -> None:
         self.gt_texts, self.det_texts = gt_texts, det_texts
-        self.of: dict[int, dict[int, float]] = defaultdict(dict)
+        self.of: dict[int, dict[int, float]] = {}
         self.left_with_one: list[int] = []
         self.crossed: list[Crossed] = []
-        self._common: dict[tuple[int, int], int] = {}
-        self._gts_by_character: dict[tuple[int, str], list[int]] = defaultdict(list)
-        self._dets_by_character: dict[tuple[int, str], list[int]] = defaultdict(list)
-        for i, j, share in pairs:
-            shared = gt_texts[i].keys() & det_texts[j].keys()
-            if shared:
-                self.of[i][j] = share
-                self._common[i, j] = len(shared)
-            for character in shared:
-                self._gts_by_character[j, character].append(i)
-                self._dets_by_character[i, character].append(j)
+        self._objects_of: dict[int, list[int]] = defaultdict(list)
+        starts = np.flatnonzero(np.diff(gt, prepend=-1)).tolist()
+        for start, stop in pairwise([*starts, len(gt)]):
+            i, text = int(gt[start]), gt_texts[int(gt[start])].keys()
+            candidates = {
+                j: covered
+                for j, covered in zip(
+                    det[start:stop].tolist(), share[start:stop].tolist(), strict=True
+                )
+                if not text.isdisjoint(det_texts[j])
+            }
+            if candidates:
+                self.of[i] = candidates
+            for j in candidates:
+                self._objects_of[j].append(i)
 
     def take(self, i: int, j: int) -> None:
         """Cross out what object i and detection j have in common."""
         gt_text, det_text = self.gt_texts[i], self.det_texts[j]
         removed = 0
-        for character in [c for c in gt_text if gt_text[c] and det_text[c]]:
+        for character in [c for c in gt_text if c in det_text]:
             count = min(gt_text[character], det_text[character])
             removed += count
             gt_text[character] -= count
-            if not gt_text[character]:
-                for other in self._dets_by_character[i, character]:
-                    if self.det_texts[other][character]:
-                        self._lose(i, other)
             det_text[character] -= count
+            if not gt_text[character]:
+                del gt_text[character]
+                for other in [k for k in self.of[i] if character in self.det_texts[k]]:
+                    self._lose(i, other)
             if not det_text[character]:
-                for other in self._gts_by_character[j, character]:
-                    if self.gt_texts[other][character]:
-                        self._lose(other, j)
+                del det_text[character]
+                for other in [k for k in self._objects_of[j] if character in self.gt_texts[k]]:
+                    self._lose(other, j)
         if removed:
             self.crossed.append((i, j, removed))
 
     def _lose(self, i: int, j: int) -> None:
-        """One character less is common to object i and detection j."""
-        self._common[i, j] -= 1
-        if not self._common[i, j]:
+        """A character that object i and detection j had in common is used up."""
+        if self.gt_texts[i].keys().isdisjoint(self.det_texts[j]):
             del self.of[i][j]
             if len(self.of[i]) == 1:
                 self.left_with_one.append(i)

@@ -30,6 +30,7 @@ SLACK = 1e-9
 """What rounding may change in a sum of ratios, or in a distance in diagonals,
 where no program says how to add.
 """
+_PAIRS_AT_ONCE = 1 << 15
 _LOGARITHMS = (
     0.0,
     0.0,
@@ -109,9 +110,12 @@ def ratio_error(ratio: Floats, overlaps: Overlaps, pairs: Ints) -> Floats:
     """
     if overlaps.gt_boxes is None or overlaps.det_boxes is None:
         return LEAST * ratio
-    error = area_error(
-        overlaps.gt_boxes[overlaps.gt[pairs]], overlaps.det_boxes[overlaps.det[pairs]]
-    )
+    error = np.empty(len(pairs))
+    for start in range(0, len(pairs), _PAIRS_AT_ONCE):
+        some = pairs[start : start + _PAIRS_AT_ONCE]
+        error[start : start + _PAIRS_AT_ONCE] = area_error(
+            overlaps.gt_boxes[overlaps.gt[some]], overlaps.det_boxes[overlaps.det[some]]
+        )
     area = overlaps.area[pairs]
     with np.errstate(over="ignore"):  # areas may be smaller than their error by any factor
         relative = np.divide(error, area, out=np.zeros(len(error)), where=area > 0)

@@ -53,7 +53,10 @@ from evaltex_cli.protocols.tedeval_outlines import (
     outlines_of,
     pseudo_centres,
 )
-from evaltex_cli.records import Convention, ImageBatch, Overlaps, distinct, text_lengths
+from evaltex_cli.records import Convention, ImageBatch, Overlaps, blocks, distinct, text_lengths
+
+CENTRES_AT_ONCE = 1 << 17
+"""Pairs of a character centre and a detection that are looked at at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +93,18 @@ def evidence(
     lengths = text_lengths(batch.gt.texts)
     characters = np.where(batch.gt.dont_care, 0, lengths)
     centres = pseudo_centres(gt_outlines, characters, distinct(gt))
-    pair, centre = members(gt, characters)
-    contained = contains(*edges(det_outlines, scene.cut), det[pair], centres[centre])
+    drawn = edges(det_outlines, scene.cut)
     # In how many of its object's detections each centre is: exactly one is what counts.
-    seen = np.bincount(centre[contained], minlength=len(centres))
+    seen, det_found = np.zeros(len(centres), np.int64), np.zeros(batch.det.count, np.int64)
+    for start, stop in blocks(characters[gt], CENTRES_AT_ONCE):
+        pair, centre = members(gt[start:stop], characters)
+        within = det[start:stop][pair]
+        contained = contains(*drawn, within, centres[centre])
+        seen += np.bincount(centre[contained], minlength=len(seen))
+        det_found += np.bincount(within[contained], minlength=len(det_found))
     owner = np.repeat(np.arange(batch.gt.count), characters)
     gt_found = np.bincount(owner[seen == 1], minlength=batch.gt.count)
-    expected = np.bincount(det[pair], minlength=batch.det.count)
-    det_found = np.bincount(det[pair][contained], minlength=batch.det.count)
+    expected = np.bincount(det, characters[gt], batch.det.count).astype(np.int64)
     recall, precision = (
         divide(some.astype(np.float64), every.astype(np.float64))
         for some, every in ((gt_found, characters), (det_found, expected))

@@ -33,7 +33,7 @@ SEVERAL_LINES = 45.0
 from which both are on several lines.
 """
 ROUNDING = 1e-9
-BLOCK_PAIRS = 1 << 20
+BLOCK_PAIRS = 1 << 16
 MAX_NEIGHBOURS = 200_000_000
 """Most pairs of members in the splits and merges of a batch; they take half a minute."""
 
@@ -231,15 +231,13 @@ def _on_one_line(chosen: Bools, one: Ints, many: Ints, outlines: Outlines) -> Bo
     """
     members = np.flatnonzero(chosen)
     group = np.unique(one[members], return_inverse=True)[1]
-    several = _on_several_lines(
-        group, outlines.start_of_line[many[members]], outlines.centre[many[members]]
-    )
+    several = _on_several_lines(group, many[members], outlines)
     result = np.zeros(len(one), dtype=bool)
     result[members] = ~several[group]
     return result
 
 
-def _on_several_lines(group: Ints, start: Floats, centre: Floats) -> Bools:
+def _on_several_lines(group: Ints, member: Ints, outlines: Outlines) -> Bools:
     """(groups,) whether any two members of a group are on different lines.
 
     Of members in the same place, two are enough.
@@ -252,17 +250,23 @@ def _on_several_lines(group: Ints, start: Floats, centre: Floats) -> Bools:
     ----------
     group : (m,) int64
         Group of each member, in ``range(groups)``, none of them empty.
-    start, centre : (m, 2) float64
+    member : (m,) int64
+        Which of the outlines it is.
+    outlines : Outlines
     """
-    members = np.concatenate([group[:, None], start, centre], axis=1)
-    # lexsort compares its last key first, so the columns are reversed.
-    order = np.lexsort(members.T[::-1])
+    starts, centres = outlines.start_of_line, outlines.centre
+    places = np.concatenate([starts, centres], axis=1)
+    by_place = np.lexsort(places.T)
+    is_new = (places[by_place[1:]] != places[by_place[:-1]]).any(axis=1)
+    place = np.empty_like(by_place)
+    place[by_place] = np.cumsum(np.concatenate([np.zeros(min(len(places), 1), bool), is_new]))
+    place = place[member]
+    order = np.lexsort((place, group))
+    group, member, place = group[order], member[order], place[order]
     # Of equal members next to each other two stay: a pair of them is still compared.
-    again = (members[order[1:]] == members[order[:-1]]).all(axis=1)
-    order = order[
-        np.concatenate([np.ones(min(len(order), 2), dtype=bool), ~(again[1:] & again[:-1])])
-    ]
-    group, start, centre = group[order], start[order], centre[order]
+    again = (group[1:] == group[:-1]) & (place[1:] == place[:-1])
+    stays = np.concatenate([np.ones(min(len(order), 2), dtype=bool), ~(again[1:] & again[:-1])])
+    group, member = group[stays], member[stays]
     size = np.bincount(group)
     if int((size * size).sum()) > MAX_NEIGHBOURS:
         raise InputError(
@@ -277,7 +281,8 @@ def _on_several_lines(group: Ints, start: Floats, centre: Floats) -> Bools:
         x += block.start
         y = first[group[x]] + k
         x, y = x[x != y], y[x != y]
-        to_centre, to_start = centre[x] - centre[y], start[x] - centre[y]
+        to_centre = centres[member[x]] - centres[member[y]]
+        to_start = starts[member[x]] - centres[member[y]]
         turn = np.degrees(
             np.arctan2(to_centre[:, 1], to_centre[:, 0])
             - np.arctan2(to_start[:, 1], to_start[:, 0])

@@ -41,7 +41,9 @@ from evaltex_cli.formats.documents.each_file import BYTES_PER_PAGE, FEW_PAGES
 from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES
 from evaltex_cli.formats.files.text_lines import MAX_LINE_BYTES, MAX_OBJECTS, without_blank_lines
 from evaltex_cli.geometry import polygons
+from evaltex_cli.geometry.overlaps import MAX_PAIRS
 from evaltex_cli.geometry.picture_runs import FEW_STRETCHES, TooManyRunsError, find_runs
+from evaltex_cli.protocols import PROTOCOLS
 
 pytestmark = [pytest.mark.slow, pytest.mark.no_coverage]
 
@@ -714,6 +716,36 @@ def test_memory_of_an_image_of_many_round_polygons(server: Server, protocol: str
     rings = [circle_of(100, 200, 500 * (k % 60), 500 * (k // 60)) for k in range(3500)]
     size = write_coco("gt.json", rings) + write_coco("det.json", rings)
     status, peak, _, said = server.run("gt.json", "det.json", "--protocol", protocol)
+    assert status == 0, said
+    assert peak <= FIXED + 8 * size, peak >> 20
+
+
+def write_crowd(corners: int) -> int:
+    """Write an image in which all objects and detections overlap, as many pairs as there may be;
+    return how many bytes there are."""
+    count = math.isqrt(MAX_PAIRS)
+    shift = np.random.default_rng(2).integers(0, 40, (2, count, 2)).tolist()
+    size = 0
+    for side, rows in zip(("gt", "det"), shift, strict=True):
+        text = "img_1\n" + "1000,1000\n" * (side == "gt")
+        for k, (x, y) in enumerate(rows, 1):
+            ring = [x + 200, y, x + 400, y + 90, x + 200, y + 200, x, y + 90]
+            drawn = ring if corners else [x, y, 200, 100]
+            text += f'{k},{k},"word",f,' if side == "gt" else f'{k},"word",'
+            text += ",".join(map(str, drawn)) + "\n"
+        size += Path(f"{side}.txt").write_text(text)
+    return size
+
+
+@pytest.mark.parametrize(
+    ("protocol", "corners"), [("all", 0), ("all", 4), *((name, 4) for name in PROTOCOLS)]
+)
+def test_memory_of_as_many_pairs_as_may_overlap(
+    server: Server, protocol: str, corners: int
+) -> None:
+    size = write_crowd(corners)
+    arguments = ("gt.txt", "det.txt", "results", "-a", "--force", "--protocol", protocol)
+    status, peak, _, said = server.run(*arguments)
     assert status == 0, said
     assert peak <= FIXED + 8 * size, peak >> 20
 

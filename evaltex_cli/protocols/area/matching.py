@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
-from itertools import groupby
+from itertools import chain, groupby
 from operator import add, itemgetter
 from typing import Any, NamedTuple
 
@@ -43,6 +43,9 @@ from evaltex_cli.protocols.object_tally import CreditTally
 from evaltex_cli.protocols.ratios import natural_log
 from evaltex_cli.protocols.tally import Count, require
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints
+
+_ROWS_AT_ONCE = 1 << 15
+"""Pairs that are Python's numbers at once, of those that are matched one by one."""
 
 
 class Weights(NamedTuple):
@@ -187,8 +190,10 @@ def _assemble(groups: _Groups, is_one_to_one: Bools, alive: Ints, rules: Rules) 
     shares_some = np.zeros(len(total), dtype=bool)
     shares_some[own[np.bincount(partner)[partner] > 1]] = True
     contested = shares_some[own]
-    rows = zip(
-        *(column[contested].tolist() for column in (own, partner, alive, passes)), strict=True
+    columns = [column[contested] for column in (own, partner, alive, passes)]
+    rows = chain.from_iterable(
+        zip(*(column[start : start + _ROWS_AT_ONCE].tolist() for column in columns), strict=True)
+        for start in range(0, len(columns[0]), _ROWS_AT_ONCE)
     )
     one_by_one = _one_by_one(groups, is_one_to_one, rows, rules)
     return np.sort(np.concatenate([alive[~contested & passes], one_by_one]))

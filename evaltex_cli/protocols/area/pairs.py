@@ -35,6 +35,8 @@ match; that, if it passes its thresholds.
 """
 SLACK_DECIMALS = 9
 """As `SLACK`: sums of ratios are rounded to so many decimals where no program says how to add."""
+_PAIRS_AT_ONCE = 1 << 15
+"""Pairs whose boxes are looked at at once; a pair takes 200 bytes on the way."""
 
 
 class Rules(NamedTuple):
@@ -164,19 +166,12 @@ def scene(
     else:
         recall, precision = (settled(ratio, thresholds, overlaps) for ratio in (recall, precision))
     ratio_type: Any = np.float32 if rules.single_precision else np.float64
-    gt_boxes, det_boxes = (
-        shapes.boxes_of(batch.gt, convention)[gt],
-        shapes.boxes_of(batch.det, convention)[det],
-    )
     alike = _alike(batch, gt, det) if rules.typed else np.ones(len(gt), dtype=bool)
     near = alike.copy()
-    if rules.center is not None:
-        distance = _center_distance(gt_boxes, det_boxes, rules.single_precision)
-        # The programs know whole pixels only, and compare what they get.
-        slack = 0.0 if convention.inclusive else SLACK
-        near &= distance < float(ratio_type(rules.center)) - slack
-    if rules.border:
-        near &= _keeps_borders(gt_boxes, det_boxes)
+    sides = shapes.boxes_of(batch.gt, convention), shapes.boxes_of(batch.det, convention)
+    for start in range(0, len(gt), _PAIRS_AT_ONCE):
+        some = slice(start, start + _PAIRS_AT_ONCE)
+        near[some] &= _near(sides[0][gt[some]], sides[1][det[some]], rules, convention)
     counts = gt_counts[gt] & det_counts[det]
     pairs = Pairs(
         gt, det, recall.astype(ratio_type), precision.astype(ratio_type), counts, near, alike
@@ -189,6 +184,20 @@ def _alike(batch: ImageBatch, gt: Ints, det: Ints) -> Bools:
         return np.ones(len(gt), dtype=bool)
     a, b = batch.gt.types[gt], batch.det.types[det]
     return np.asarray((a == b) | (a == ANY_TYPE) | (b == ANY_TYPE))
+
+
+def _near(gt: Floats, det: Floats, rules: Rules, convention: Convention) -> Bools:
+    """(p,) whether the boxes are where those of a match may be."""
+    near = np.ones(len(gt), dtype=bool)
+    if rules.center is not None:
+        distance = _center_distance(gt, det, rules.single_precision)
+        ratio_type: Any = np.float32 if rules.single_precision else np.float64
+        # The programs know whole pixels only, and compare what they get.
+        slack = 0.0 if convention.inclusive else SLACK
+        near &= distance < float(ratio_type(rules.center)) - slack
+    if rules.border:
+        near &= _keeps_borders(gt, det)
+    return near
 
 
 def _center_distance(a: Floats, b: Floats, whole_pixels: bool) -> Floats:

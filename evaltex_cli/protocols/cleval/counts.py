@@ -8,8 +8,9 @@ import numpy as np
 
 from evaltex_cli.protocols.cleval.matching import Matching, Scene, match, without_words
 from evaltex_cli.protocols.cleval.parameters import Parameters
+from evaltex_cli.protocols.cleval.shapes import CENTRES_AT_ONCE
 from evaltex_cli.protocols.cleval.text import MatchedPairs, credited_characters
-from evaltex_cli.records import Bools, Floats, Ints, Overlaps
+from evaltex_cli.records import Bools, Floats, Ints, Overlaps, blocks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +36,7 @@ class Counts:
 
 def counts_of(scene: Scene, dont_care: Bools, parameters: Parameters) -> Counts:
     """Match objects and detections and count characters, `dont_care` being left out."""
-    found, objects, detections = scene.found, len(scene.gt_length), len(scene.det_rank)
+    found, objects, detections = scene.found, len(scene.gt_length), len(scene.det_length)
     area = without_words(scene.overlap, scene.gt, scene.det, dont_care)
     boxes = scene.gt.shapes.boxes, scene.det.shapes.boxes
     overlaps = Overlaps(*scene.overlap[:2], area, scene.gt.area, scene.det.area, *boxes)
@@ -44,38 +45,34 @@ def counts_of(scene: Scene, dont_care: Bools, parameters: Parameters) -> Counts:
     splits = np.bincount(found.pair_gt[matched], minlength=objects)
     merges = np.bincount(found.pair_det[matched], minlength=detections)
 
-    counted = matched[found.pair]
-    centre, det, pair = found.centre[counted], found.det[counted], found.pair[counted]
-    # By centre, then by the rank of the detection.
-    order = np.lexsort((scene.det_rank[det], centre))
-    centre, det, pair = centre[order], det[order], pair[order]
-    first = (
-        np.diff(centre, prepend=-1) > 0
-    )  # sorted by centre: the first detection that includes it
-    times = np.bincount(centre, minlength=len(scene.owner))
-    share = first.astype(np.float64) if parameters.official else 1 / times[centre]
+    gt_found, gt_included = np.zeros((2, objects), np.int64)
+    det_correct, det_included = np.zeros(detections), np.zeros(detections, np.int64)
+    for start, stop in blocks(np.diff(found.offsets), CENTRES_AT_ONCE):
+        centre, pair = found.characters(start, stop, matched)
+        det = found.pair_det[pair]
+        first = np.diff(centre, prepend=-1) > 0  # the first detection that includes it
+        share = first if parameters.official else 1 / np.bincount(centre - start)[centre - start]
+        gt_found += np.bincount(scene.owner[centre[first]], minlength=objects)
+        gt_included += np.bincount(scene.owner[centre], minlength=objects)
+        # One after another, so that blocks change no bit.
+        np.add.at(det_correct, det, share)
+        det_included += np.bincount(det, minlength=detections)
     gt_credit, det_credit = np.zeros(objects, np.int64), np.zeros(detections, np.int64)
     if scene.det_length.any():
-        by_rank = np.flatnonzero(matched)
-        by_rank = by_rank[
-            np.lexsort((scene.det_rank[found.pair_det[by_rank]], found.pair_gt[by_rank]))
-        ]
-        place = np.zeros(len(matched), np.int64)
-        place[by_rank] = np.arange(len(by_rank))
-        pairs = MatchedPairs(
-            found.pair_gt[by_rank], found.pair_det[by_rank], place[pair], centre, merges
-        )
         gt_credit, det_credit = credited_characters(
-            pairs, scene.gt_texts, scene.det_texts, parameters.official
+            MatchedPairs(found, matched, scene.owner, merges),
+            scene.gt_texts,
+            scene.det_texts,
+            parameters.official,
         )
     return Counts(
         matching=matching,
         splits=splits,
         merges=merges,
-        gt_found=np.bincount(scene.owner[centre[first]], minlength=objects),
-        gt_included=np.bincount(scene.owner[centre], minlength=objects),
-        det_correct=np.bincount(det, weights=share, minlength=detections).astype(np.float64),
-        det_included=np.bincount(det, minlength=detections),
+        gt_found=gt_found,
+        gt_included=gt_included,
+        det_correct=det_correct,
+        det_included=det_included,
         gt_credit=gt_credit,
         det_credit=det_credit,
     )

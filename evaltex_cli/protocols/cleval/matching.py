@@ -16,34 +16,31 @@ from evaltex_cli.geometry.overlaps import shapes_of, touching_boxes
 from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.protocols.cleval.parameters import Parameters, convention
 from evaltex_cli.protocols.cleval.shapes import (
+    Inclusions,
     Side,
     aspects,
     centres,
-    centres_inside,
     false_positive_lengths,
+    inclusions,
     lengths_by_aspect,
     overlap_areas,
     side_of,
 )
 from evaltex_cli.protocols.cleval.text import Text, texts_of
 from evaltex_cli.protocols.ratios import divide, settled, settled_sums
-from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps, count_texts, expanded
+from evaltex_cli.records import (
+    Bools,
+    Floats,
+    ImageBatch,
+    Ints,
+    Overlaps,
+    blocks,
+    count_texts,
+    expanded,
+)
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Inclusions:
-    """Which characters lie in which detections, and the pairs of objects and detections that
-    follow.
-    """
-
-    centre: Ints
-    det: Ints
-    """`centre` and `det`: (c,) int64. A character and a detection that includes it, sorted."""
-    pair: Ints
-    """(c,) int64. The pair it belongs to."""
-    pair_gt: Ints
-    pair_det: Ints
-    """`pair_gt` and `pair_det`: (p,) int64. Pairs that share a character, sorted."""
+PAIRS_AT_ONCE = 1 << 16
+"""Overlaps of words in don't-care objects that are looked at at once, or those of one object."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,18 +58,6 @@ class Matching:
     def matched(self) -> Bools:
         """(p,) whether a pair matches at all."""
         return self.one_to_one | self.one_to_many | self.many_to_one
-
-
-def inclusions(centre: Ints, det: Ints, owner: Ints, detections: int) -> Inclusions:
-    """Gather the pairs (object, detection) of sorted pairs (centre,
-    detection); `owner` is each centre's object.
-    """
-    # A pair (object, detection) as one number, which unique sorts and numbers; max(…, 1) only
-    # avoids dividing by 0.
-    key, pair = np.unique(owner[centre] * max(detections, 1) + det, return_inverse=True)
-    return Inclusions(
-        centre, det, pair.reshape(-1), key // max(detections, 1), key % max(detections, 1)
-    )
 
 
 def match(
@@ -158,17 +143,21 @@ def without_words(
         return area
     # Pairs are sorted by object: those of a word are between its left and its right place.
     first, last = np.searchsorted(of_gt, word), np.searchsorted(of_gt, word, side="right")
-    source, k = expanded(last - first)
-    entry = first[source] + k
-    detections = max(len(det.area), 1)
-    place, there = _find(of_gt * detections + of_det, ignored[source] * detections + of_det[entry])
-    pair, rank = np.unique(place[there], return_inverse=True)
-    common = _intersections(gt.shapes, of_gt[pair], det.shapes, of_det[pair])
-    covered = shapes.union_area(
-        rank, shapes.Pairs(gt.shapes, word[source[there]], common, rank), len(pair)
-    )
-    area = area.copy()
-    area[pair] = np.maximum(area[pair] - covered, 0.0)
+    detections, area = max(len(det.area), 1), area.copy()
+    keys = of_gt * detections + of_det
+    starts = np.flatnonzero(np.diff(ignored, prepend=-1, append=len(dont_care)))
+    for begin, end in blocks(np.add.reduceat(last - first, starts[:-1]), PAIRS_AT_ONCE):
+        # The words of some don't-care objects.
+        some = slice(starts[begin], starts[end])
+        source, k = expanded((last - first)[some])
+        entry = first[some][source] + k
+        place, there = _find(keys, ignored[some][source] * detections + of_det[entry])
+        pair, rank = np.unique(place[there], return_inverse=True)
+        common = _intersections(gt.shapes, of_gt[pair], det.shapes, of_det[pair])
+        words = word[some][source[there]]
+        pieces = shapes.Pairs(gt.shapes, words, common, rank)
+        covered = shapes.union_area(rank, pieces, len(pair))
+        area[pair] = np.maximum(area[pair] - covered, 0.0)
     return area
 
 
@@ -219,9 +208,6 @@ class Scene:
     each detection's transcription."""
     false_positive_length: Ints
     """(D,) int64. Characters of each detection, were it a false positive."""
-    det_rank: Ints
-    """(D,) int64. The detections' order: that of the file, or by falling confidence, those without
-    any last."""
     gt_texts: Sequence[Text]
     det_texts: Sequence[Text]
 
@@ -256,7 +242,7 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> S
     else:
         vertical = gt_aspect >= (parameters.vertical_aspect or 1.5)
     owner, points = centres(gt, gt_length, vertical)
-    centre, within = centres_inside(owner, points, gt.offsets, len(gt_length), det)
+    det_rank = _ranks(batch, parameters.order)
     return Scene(
         gt=gt,
         det=det,
@@ -264,12 +250,11 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> S
         det_image=batch.det.image,
         images=len(batch.names),
         owner=owner,
-        found=inclusions(centre, within, owner, batch.det.count),
+        found=inclusions(owner, points, gt.offsets, len(gt_length), det, det_rank),
         overlap=overlap_areas(overlaps, gt, det),
         gt_length=gt_length,
         det_length=det_length,
         false_positive_length=false_positive_lengths(det_aspect),
-        det_rank=_ranks(batch, parameters.order),
         gt_texts=gt_texts,
         det_texts=det_texts,
     )
@@ -290,6 +275,9 @@ def _det_texts(batch: ImageBatch, aspect: Floats) -> Sequence[str]:
 
 
 def _ranks(batch: ImageBatch, order: str) -> Ints:
+    """(D,) the detections' order: that of the file, or by falling confidence, those without any
+    last.
+    """
     ranks = np.arange(batch.det.count)
     if order == "file" or batch.det.confidences is None:
         return ranks

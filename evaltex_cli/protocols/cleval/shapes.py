@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaltex_cli import geometry
 from evaltex_cli.geometry import rings, rounding, shapes
@@ -27,8 +28,10 @@ from evaltex_cli.records import (
     Ints,
     Objects,
     Overlaps,
+    blocks,
     expanded,
     offsets_of,
+    stretches,
 )
 
 POLYGON_ASPECT = 1e5
@@ -38,6 +41,31 @@ FLAT_ASPECT = 1e9
 MOST_CHARACTERS = 10
 _BLOCK = 1 << 15
 """Vertices that are looked at at once."""
+CENTRES_AT_ONCE = 1 << 15
+"""Pairs of a character centre and a detection that are looked at at once."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inclusions:
+    """Which characters lie in which detections, and the pairs of objects and detections that
+    follow.
+    """
+
+    offsets: Ints
+    pair: NDArray[np.int32]
+    """`offsets` and `pair`: (c + 1,) int64, (k,) int32. The pairs of character i, the detections of
+    which include it, are ``pair[offsets[i]:offsets[i + 1]]``, ascending."""
+    pair_gt: Ints
+    pair_det: Ints
+    """`pair_gt` and `pair_det`: (p,) int64. Pairs that share a character, sorted by object and the
+    detections' order."""
+
+    def characters(self, start: int, stop: int, chosen: Bools) -> tuple[Ints, Ints]:
+        """Return the inclusions of a range of characters, of chosen pairs: character and pair."""
+        offsets = self.offsets[start : stop + 1]
+        pair = self.pair[offsets[0] : offsets[-1]].astype(np.int64)
+        centre, is_chosen = np.repeat(np.arange(start, stop), np.diff(offsets)), chosen[pair]
+        return centre[is_chosen], pair[is_chosen]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -255,11 +283,10 @@ def _polygon_centres(side: Side, lengths: Ints, owner: Ints, place: Ints) -> Flo
     return total / 4
 
 
-def centres_inside(
-    owner: Ints, points: Floats, gt_offsets: Ints, objects: int, det: Side
-) -> tuple[Ints, Ints]:
-    """Return the pairs (centre, detection) of one image where the centre is inside the detection,
-    sorted.
+def inclusions(
+    owner: Ints, points: Floats, gt_offsets: Ints, objects: int, det: Side, det_rank: Ints
+) -> Inclusions:
+    """Find which characters lie in which detections of their image.
 
     Parameters
     ----------
@@ -268,25 +295,41 @@ def centres_inside(
     gt_offsets : (images + 1,) int64
     objects : int
         Number of objects.
+    det_rank : (D,) int64
+        The detections' order.
     """
     counts = np.bincount(owner, minlength=objects)
-    starts = offsets_of(counts)
     # `around` takes no empty group.
     with_centres = np.flatnonzero(counts > 0)
+    starts = offsets_of(counts)[with_centres]
     margin = np.array([-1.0, -1.0, 1.0, 1.0])
-    bounds, boxes = around(points, points, starts[with_centres]) + margin, det.shapes.boxes + margin
-    owner_offsets = np.searchsorted(with_centres, gt_offsets)
-    i, j = touching_boxes(bounds, owner_offsets, boxes, det.offsets)
+    bounds, boxes = around(points, points, starts) + margin, det.shapes.boxes + margin
+    i, j = touching_boxes(bounds, np.searchsorted(with_centres, gt_offsets), boxes, det.offsets)
     i = with_centres[i]
-    pair, place = expanded(counts[i])
-    centre, within = starts[i][pair] + place, j[pair]
-    box = det.shapes.boxes[within]
-    near = ((box[:, :2] <= points[centre]) & (points[centre] <= box[:, 2:])).all(axis=1)
-    centre, within = centre[near], within[near]
-    inside = _inside(points[centre], within, det)
-    centre, within = centre[inside], within[inside]
-    order = np.lexsort((within, centre))
-    return centre[order], within[order]
+    order = np.lexsort((det_rank[j], i))
+    i, j = i[order], j[order]
+    # Every centre with all pairs of its object.
+    of_object = np.bincount(i, minlength=objects)
+    first, partners = offsets_of(of_object)[owner], of_object[owner]
+    times, is_pair = np.zeros(len(owner), np.int64), np.zeros(len(i), dtype=bool)
+    including, filled = np.empty(int(partners.sum()), np.int32), 0
+    for start, stop in blocks(partners, CENTRES_AT_ONCE):
+        centre = np.repeat(np.arange(start, stop), partners[start:stop])
+        pair = stretches(first[start:stop], partners[start:stop])
+        box = det.shapes.boxes[j[pair]]
+        near = ((box[:, :2] <= points[centre]) & (points[centre] <= box[:, 2:])).all(axis=1)
+        centre, pair = centre[near], pair[near]
+        inside = _inside(points[centre], j[pair], det)
+        centre, pair = centre[inside], pair[inside]
+        times[start:stop] = np.bincount(centre - start, minlength=stop - start)
+        is_pair[pair] = True
+        including[filled : filled + len(pair)] = pair
+        filled += len(pair)
+    number = np.cumsum(is_pair) - 1
+    for start in range(0, filled, CENTRES_AT_ONCE):
+        some = including[start : min(start + CENTRES_AT_ONCE, filled)]
+        some[...] = number[some]
+    return Inclusions(offsets_of(times), including[:filled], i[is_pair], j[is_pair])
 
 
 def _inside(points: Floats, within: Ints, det: Side) -> Bools:

@@ -6,15 +6,15 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from itertools import chain, pairwise
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from evaltex_cli.errors import ConfigError
-from evaltex_cli.records import Ints
+from evaltex_cli.protocols.cleval.shapes import Inclusions
+from evaltex_cli.records import Bools, Ints
 
 Text: TypeAlias = "str | tuple[str, ...]"
 
@@ -129,19 +129,14 @@ def _rows(rows: Sequence[str], width: int, places: dict[str, int]) -> list[int]:
     return table
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MatchedPairs:
-    """Matched pairs, sorted by object and the detections' order; of each, the characters it has in
-    common.
-    """
+class MatchedPairs(NamedTuple):
+    """Pairs of objects and detections that match."""
 
-    gt: Ints
-    det: Ints
-    """`gt` and `det`: (p,) int64. Indices into the batch."""
-    centre_pair: Ints
-    centre: Ints
-    """`centre_pair` and `centre`: (c,) int64. Inclusions: the pair, and which of the object's
-    characters (its number in the batch); sorted by object, character and the detections' order."""
+    found: Inclusions
+    matched: Bools
+    """(p,) bool. Which pairs of `found`."""
+    owner: Ints
+    """(c,) int64. The object of each character, ascending."""
     merges: Ints
     """(D,) int64. How many objects each detection is matched with."""
 
@@ -163,24 +158,24 @@ def credited_characters(
     """
     gt_credit = np.zeros(len(gt_texts), np.int64)
     det_credit = np.zeros(len(det_texts), np.int64)
-    merges, det = pairs.merges.tolist(), pairs.det.tolist()
+    found, merges = pairs.found, pairs.merges.tolist()
     left: dict[int, list[str]] = {}
-    objects, starts = np.unique(pairs.gt, return_index=True)
-    inclusion_starts = np.searchsorted(pairs.gt[pairs.centre_pair], objects)
-    bounds, inclusion_bounds = (
-        [*starts.tolist(), len(det)],
-        [*inclusion_starts.tolist(), len(pairs.centre)],
-    )
-    for gt, (start, stop), (first, last) in zip(
-        objects.tolist(), pairwise(bounds), pairwise(inclusion_bounds), strict=True
+    matched = np.flatnonzero(pairs.matched)
+    starts = np.flatnonzero(np.diff(found.pair_gt[matched], prepend=-1))
+    objects = found.pair_gt[matched[starts]]
+    first, last = (np.searchsorted(pairs.owner, objects, side) for side in ("left", "right"))
+    bounds = zip(first.tolist(), last.tolist(), strict=True)
+    for gt, (start, stop), characters in zip(
+        objects.tolist(), pairwise([*starts.tolist(), len(matched)]), bounds, strict=True
     ):
-        text, partners = gt_texts[gt], det[start:stop]
+        text, partners = gt_texts[gt], found.pair_det[matched[start:stop]].tolist()
         if len(partners) == 1 and merges[partners[0]] == 1:
             gt_credit[gt] = det_credit[partners[0]] = common_length(text, det_texts[partners[0]])
             continue
         if len(partners) > 1:
-            including = pairs.det[pairs.centre_pair[first:last]].tolist()
-            partners = _in_reading_order(partners, pairs.centre[first:last].tolist(), including)
+            centre, pair = found.characters(*characters, pairs.matched)
+            including = found.pair_det[pair]
+            partners = _in_reading_order(partners, centre.tolist(), including.tolist())
         remaining = [left.setdefault(j, list(det_texts[j])) for j in partners]
         joined = remaining[0] if len(remaining) == 1 else list(chain.from_iterable(remaining))
         common = common_subsequence(text, joined) if ties_left else common_subsequence(joined, text)
