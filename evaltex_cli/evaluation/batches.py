@@ -146,7 +146,7 @@ def _divided(batch: ImageBatch) -> Iterator[ImageBatch]:
     protocols keep all of them.
     """
     most = np.zeros(1, np.int64) if batch.has_masks else np.cumsum(overlaps.most_pairs(batch))
-    if not len(most) or most[-1] <= overlaps.MAX_PAIRS:
+    if len(most) < 2 or most[-1] <= overlaps.MAX_PAIRS:
         yield batch
         return
     start = before = 0

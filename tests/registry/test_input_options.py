@@ -78,7 +78,7 @@ def boxes_of_models(folder: Path) -> None:
 @pytest.mark.usefixtures("boxes_of_models")
 def test_coordinates_are_an_option_of_every_command() -> None:
     options = ["--coordinates", "yxyx:1000", "--images", "pictures"]
-    signature, expected = scores("--report", *options)
+    signature, expected = scores("-a", "--report", *options)
     assert "|coordinates:yxyx:1000|" in signature
     assert expected["recall"] == expected["precision"] == 1
     found = run(
