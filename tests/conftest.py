@@ -1,6 +1,5 @@
 """What all tests need."""
 
-import gc
 import random
 import signal
 from collections import defaultdict
@@ -47,18 +46,6 @@ class Fewer(settings):
 
     def __init__(self, *given: settings, max_examples: int = 100, **options: Any) -> None:
         super().__init__(*given, max_examples=max(max_examples // FEWER, 5), **options)
-
-
-def pytest_collection() -> None:
-    """Look for no cycles of references while the tests are made, and then never among them; that
-    takes a fourth of the time, and a twentieth of that of the tests.
-    """
-    gc.disable()
-
-
-def pytest_collection_finish() -> None:
-    gc.freeze()
-    gc.enable()
 
 
 _folders = count()
