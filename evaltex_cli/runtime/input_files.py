@@ -25,6 +25,10 @@ MOST_UNPACKED = 200
 times its size is made to fill disks.
 """
 _BLOCK_BYTES = 1 << 20
+_MOST_OPEN = 256
+"""Unpacked files beyond this descriptor have names: processes have about
+1,000 descriptors.
+"""
 _NO_MEMORY = "Error -4 "
 """How zlib's errors begin if it gets no memory."""
 _DIGITS = re.compile(r"[0-9]+")
@@ -122,7 +126,8 @@ def unpacked(path: Path) -> Path:
     """Return a file to read at random: the path itself, or a temporary file with its content.
 
     The temporary file is removed when nothing refers to the returned path any more, at the latest
-    with this process.
+    with this process. Where the system allows it, it has no name in its folder, so nothing is left
+    of a process that is killed.
 
     Raises
     ------
@@ -135,10 +140,16 @@ def unpacked(path: Path) -> Path:
     import tempfile
 
     descriptor, name = tempfile.mkstemp(prefix="evaltex-", suffix=".txt")
-    temporary = _Temporary(name)
-    weakref.finalize(temporary, _remove, name, os.getpid())
+    temporary = _Temporary(f"/proc/{os.getpid()}/fd/{descriptor}")
+    is_nameless = descriptor < _MOST_OPEN and temporary.exists()
+    if is_nameless:
+        _remove(name, os.getpid())
+        weakref.finalize(temporary, _close, descriptor, os.getpid())
+    else:
+        temporary = _Temporary(name)
+        weakref.finalize(temporary, _remove, name, os.getpid())
     left = max(path.stat().st_size, _BLOCK_BYTES) * MOST_UNPACKED
-    with os.fdopen(descriptor, "wb") as target, gzip.open(path) as packed:
+    with gzip.open(path) as packed, open(descriptor, "wb", closefd=not is_nameless) as target:
         try:
             while block := packed.read(_BLOCK_BYTES):
                 target.write(block)
@@ -161,6 +172,11 @@ def _remove(name: str, process: int) -> None:
     if os.getpid() == process:
         with contextlib.suppress(OSError):
             Path(name).unlink()
+
+
+def _close(descriptor: int, process: int) -> None:
+    if os.getpid() == process:
+        os.close(descriptor)
 
 
 def natural_key(name: str) -> str:

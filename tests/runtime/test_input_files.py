@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gzip
 import os
+import signal
+import subprocess
+import sys
 import tempfile
 import zipfile
 from pathlib import Path
@@ -93,6 +96,35 @@ def test_packed_files_are_evaluated_as_their_content() -> None:
     assert not list(Path().glob("evaltex-*.txt")), "temporary files end with what refers to them"
     input_files._remove("gt.txt", os.getpid() + 1)
     assert Path("gt.txt").exists(), "a process removes only its own"
+
+
+KILLED = """
+import os, signal
+from pathlib import Path
+from evaltex_cli.runtime.input_files import unpacked
+file = unpacked(Path("gt.txt.gz"))
+assert file.read_bytes() == file.read_bytes() == Path("gt.txt").read_bytes()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /proc")
+def test_a_killed_process_leaves_no_unpacked_file() -> None:
+    write(1)
+    Path("gt.txt.gz").write_bytes(gzip.compress(Path("gt.txt").read_bytes()))
+    killed = subprocess.run([sys.executable, "-c", KILLED], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert not list(Path().glob("evaltex-*"))
+
+
+def test_very_many_packed_files_are_not_kept_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    write(3)
+    for name in (f"gt-{part}.txt" for part in range(3)):
+        Path(f"{name}.gz").write_bytes(gzip.compress(Path(name).read_bytes()))
+    nameless = evaluate("gt-*.txt.gz", "det.txt")
+    monkeypatch.setattr(input_files, "_MOST_OPEN", 0)
+    assert evaluate("gt-*.txt.gz", "det.txt").signature == nameless.signature
+    assert not list(Path().glob("evaltex-*"))
 
 
 def refusal(gt: str, det: str = "det.txt") -> str:
