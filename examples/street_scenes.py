@@ -179,7 +179,7 @@ class Scene:
         return next(line for line in self.lines if text in line.text)
 
     def letters_of(self, text: str) -> list[Letter]:
-        """The letters of a line that bear `text`."""
+        """The letters of a line in which `text` is written."""
         line = self.line_of(text)
         start = len(line.text[: line.text.index(text)].replace(" ", ""))
         return line.letters[start : start + len(text.replace(" ", ""))]

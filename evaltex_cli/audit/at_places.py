@@ -112,24 +112,24 @@ class AtObjects:
     @property
     def parts(self) -> tuple[Ints, Ints]:
         """As `Evidence.parts`."""
-        gt, place = np.concatenate([NO_PAIR, *self._parts], axis=1)
-        rows = several(gt)
-        gt, place = gt[rows], place[rows]
-        order = np.lexsort((place, gt))
-        return gt[order], place[order]
+        return _of_several(self._parts, 0)
 
     @property
     def wholes(self) -> tuple[Ints, Ints]:
         """As `Evidence.wholes`; of nested objects, the one that detectors fit better."""
-        gt, place = np.concatenate([NO_PAIR, *self._wholes], axis=1)
-        rows = several(place)
-        gt, place = gt[rows], place[rows]
-        order = np.lexsort((gt, place))
-        gt, place = gt[order], place[order]
+        gt, place = _of_several(self._wholes, 1)
         rows = outermost(place, self._scene.gt, gt, self.found.sum(axis=1)[gt])
         gt, place = gt[rows], place[rows]
         rows = several(place)
         return place[rows], gt[rows]
+
+
+def _of_several(pairs: list[Ints], side: int) -> tuple[Ints, Ints]:
+    """The pairs whose object (side 0) or place (1) is in several of them, in its order."""
+    both = np.concatenate([NO_PAIR, *pairs], axis=1)
+    both = both[:, several(both[side])]
+    gt, place = both[:, np.lexsort((both[1 - side], both[side]))]
+    return gt, place
 
 
 def _is_first(key: Ints, value: Floats, tie: Ints) -> Bools:

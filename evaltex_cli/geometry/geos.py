@@ -22,27 +22,37 @@ _NO_MEMORY = "bad_alloc"
 """In what GEOS says if it gets no memory."""
 
 
-def refuse_short_memory(error: shapely.GEOSException) -> None:
-    """Raise MemoryError for a failure that is no fault of a shape."""
-    if _NO_MEMORY in str(error):
-        raise MemoryError from error
+def _silent(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function without numpy's warnings, which raises MemoryError if GEOS gets no memory:
+    that is no fault of a shape.
+    """
+
+    @np.errstate(all="ignore")
+    def silent(*arguments: Any, **options: Any) -> Any:
+        try:
+            return function(*arguments, **options)
+        except shapely.GEOSException as error:
+            if _NO_MEMORY in str(error):
+                raise MemoryError from error
+            raise
+
+    return silent
 
 
 def _never_failing(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of some shapes that does not fail: where GEOS fails
     on a grid too, an empty polygon.
     """
+    function = _silent(function)
 
-    @np.errstate(all="ignore")
     def never_failing(*arguments: Any, **options: Any) -> Any:
         try:
             return function(*arguments, **options)
-        except shapely.GEOSException as error:
-            refuse_short_memory(error)
+        except shapely.GEOSException:
+            pass
         try:
             return function(*_on_grid(arguments), **options)
-        except shapely.GEOSException as error:
-            refuse_short_memory(error)
+        except shapely.GEOSException:
             return shapely.Polygon()
 
     return never_failing
@@ -52,13 +62,12 @@ def _never_failing_each(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of arrays of shapes that does not fail; a shape that
     fails does not change the others.
     """
+    function = _silent(function)
 
-    @np.errstate(all="ignore")
     def never_failing(*arguments: Any, **options: Any) -> Any:
         try:
             return function(*arguments, **options)
-        except shapely.GEOSException as error:
-            refuse_short_memory(error)
+        except shapely.GEOSException:
             return np.vectorize(_never_failing(function), otypes=[object], excluded=options)(
                 *arguments, **options
             )[()]
@@ -66,6 +75,7 @@ def _never_failing_each(function: Callable[..., Any]) -> Callable[..., Any]:
     return never_failing
 
 
+@_silent
 def _on_grid(arguments: Sequence[Any]) -> list[Any]:
     """The arguments, with the vertices of the shapes among them on one grid."""
     shapes = [argument for argument in arguments if isinstance(argument, shapely.Geometry)]
@@ -76,20 +86,6 @@ def _on_grid(arguments: Sequence[Any]) -> list[Any]:
     return [
         shapely.buffer(next(moved), 0) if isinstance(a, shapely.Geometry) else a for a in arguments
     ]
-
-
-def _silent(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function without numpy's warnings."""
-
-    @np.errstate(all="ignore")
-    def silent(*arguments: Any, **options: Any) -> Any:
-        try:
-            return function(*arguments, **options)
-        except shapely.GEOSException as error:
-            refuse_short_memory(error)
-            raise
-
-    return silent
 
 
 centroid = _silent(shapely.centroid)
@@ -134,15 +130,16 @@ def paths(points: Floats, owner: Ints) -> Geometries:
     return np.asarray(shapely.linestrings(points, indices=owner), dtype=object)
 
 
-@_silent
+_unions = _silent(lambda shapes: shapely.union_all(shapes, axis=1))
+
+
 def unions(shapes: Any) -> Any:
     """(g,) unions of the rows of a (g, n) array of shapes; a row that fails does not change the
     others.
     """
     try:
-        return shapely.union_all(shapes, axis=1)
-    except shapely.GEOSException as error:
-        refuse_short_memory(error)
+        return _unions(shapes)
+    except shapely.GEOSException:
         united = np.empty(len(shapes), dtype=object)
         for k, row in enumerate(shapes):
             united[k] = union_all(row)
