@@ -4,12 +4,12 @@ of a fault in one piece.
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from command_line import invoke as run
+from written_files import zipped
 
 from evaltex_cli.cli import main, messages
 from evaltex_cli.errors import InputError
@@ -21,13 +21,6 @@ COLUMNS_OF_TERMINAL = messages.columns
 @pytest.fixture(autouse=True)
 def _eighty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(messages, "columns", lambda: 80)
-
-
-def archive(path: Path, files: dict[str, str]) -> Path:
-    with zipfile.ZipFile(path, "w") as packed:
-        for name, content in files.items():
-            packed.writestr(name, content)
-    return path
 
 
 def test_a_place_is_never_cut() -> None:
@@ -51,8 +44,8 @@ def test_a_sentence_with_a_colon_is_no_place() -> None:
 
 
 def test_equal_faults_once_and_every_one_on_demand(tmp_path: Path) -> None:
-    gt = archive(tmp_path / "gt.zip", {f"gt_img_{k}.txt": "0,0,10,10,word\n" for k in range(30)})
-    det = archive(tmp_path / "det.zip", {f"res_img_{k}.txt": "0,0,10\n" * 2 for k in range(30)})
+    gt = zipped(tmp_path / "gt.zip", {f"gt_img_{k}.txt": "0,0,10,10,word\n" for k in range(30)})
+    det = zipped(tmp_path / "det.zip", {f"res_img_{k}.txt": "0,0,10\n" * 2 for k in range(30)})
     failed = run(gt, det, tmp_path / "res", "--det-format", "ltrb")
     assert failed.exit_code == 2
     lines = failed.stderr.splitlines()

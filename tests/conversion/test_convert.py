@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reading import read_or_raise
 from shared_data import DATA, needs_data
 
 from evaltex_cli import evaluate, formats
@@ -20,7 +21,7 @@ from evaltex_cli.cli import main
 from evaltex_cli.conversion import FILE_PER_IMAGE, Target
 from evaltex_cli.conversion.conversion import convert
 from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.formats.base import ReadImages, Side
+from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.records import Objects
 
@@ -39,15 +40,6 @@ def folder(path: Path, files: dict[str, str]) -> Path:
     for name, text in files.items():
         (path / name).write_text(text, encoding="utf-8", newline="")
     return path
-
-
-def read(path: Path, side: Side = "gt") -> tuple[list[str], ReadImages]:
-    log = FaultLog()
-    source = formats.open_source(path, side, log)
-    images = source.read(np.arange(len(source.names)))
-    log.extend(images.faults)
-    log.raise_if_any()
-    return source.names, images
 
 
 def assert_same(found: Objects, expected: Objects) -> None:
@@ -90,8 +82,8 @@ def test_round_trip(tmp_path: Path, files: dict[str, str], side: Side) -> None:
         tmp_path / "twice.txt",
     )
     convert(source, once, side)
-    names, images = read(source, side)
-    again_names, again = read(once, side)
+    names, images = read_or_raise(source, side)
+    again_names, again = read_or_raise(once, side)
     assert again_names == names
     assert_same(again.objects, images.objects)
     assert convert(once, twice, side).notes == ()
@@ -130,7 +122,8 @@ def test_round_trip_of_any_words(
     log = FaultLog()
     opened = formats.open_source(source, "gt", log, "ltrb")
     assert_same(
-        read(base / "out.txt")[1].objects, opened.read(np.arange(len(opened.names))).objects
+        read_or_raise(base / "out.txt")[1].objects,
+        opened.read(np.arange(len(opened.names))).objects,
     )
     assert log.count == 0
 
@@ -212,18 +205,18 @@ def test_a_source_without_images_is_an_error(tmp_path: Path, files: dict[str, st
 def test_polygons_as_boxes(tmp_path: Path) -> None:
     source, target = folder(tmp_path / "src", POLYGONS), tmp_path / "gt.txt"
     convert(source, target, "gt", Target(boxes=True))
-    found = read(target)[1].objects
+    found = read_or_raise(target)[1].objects
     assert found.outlines.all_boxes
-    assert found.boxes.tolist() == read(source)[1].objects.boxes.tolist()
+    assert found.boxes.tolist() == read_or_raise(source)[1].objects.boxes.tolist()
 
 
 def test_lines_as_regions(tmp_path: Path) -> None:
     words = "0,0,50,10,a\n55,0,90,10,b\n0,30,50,40,c\n"
     source, target = folder(tmp_path / "src", {"1.txt": words, "2.txt": words}), tmp_path / "gt.txt"
     convert(source, target, "gt")
-    assert read(target)[1].objects.regions.tolist() == [1, 2, 3, 1, 2, 3]
+    assert read_or_raise(target)[1].objects.regions.tolist() == [1, 2, 3, 1, 2, 3]
     convert(source, target, "gt", Target(regions="lines"))
-    assert read(target)[1].objects.regions.tolist() == [1, 1, 2, 1, 1, 2]
+    assert read_or_raise(target)[1].objects.regions.tolist() == [1, 1, 2, 1, 1, 2]
     again = tmp_path / "again.txt"
     convert(target, again, "gt")
     assert again.read_bytes() == target.read_bytes(), "regions and sizes of an EvaLTex file stay"
@@ -236,7 +229,7 @@ def test_objects_without_area_are_left_out_and_reported(tmp_path: Path) -> None:
     )
     done = convert(source, target, "gt")
     assert "1 object without area left out: an EvaLTex file cannot hold it" in done.notes
-    assert read(target)[1].objects.ids.tolist() == [2]
+    assert read_or_raise(target)[1].objects.ids.tolist() == [2]
 
 
 def test_warnings_of_the_source_are_handed_on(tmp_path: Path) -> None:

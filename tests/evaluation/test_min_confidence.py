@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from command_line import run
+from written_files import zipped
 
 from evaltex_cli import diagnose, evaluate
 from evaltex_cli.errors import ConfigError
@@ -39,20 +40,13 @@ def inputs(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Path]:
                 lines["kept"].append(detection)
         for name, prefix in (("gt", "gt_"), ("det", "res_"), ("kept", "res_")):
             sides[name][f"{prefix}img_{k}.txt"] = "".join(f"{line}\n" for line in lines[name])
-    return {name: archive(tmp_path / f"{name}.zip", entries) for name, entries in sides.items()}
+    return {name: zipped(tmp_path / f"{name}.zip", entries) for name, entries in sides.items()}
 
 
 def shape(kind: str, x: int, y: int, width: int) -> str:
     if kind == "boxes":
         return f"{x},{y},{x + width},{y + 20}"
     return f"{x},{y},{x + width},{y + 2},{x + width},{y + 22},{x},{y + 20}"
-
-
-def archive(path: Path, entries: dict[str, str]) -> Path:
-    with zipfile.ZipFile(path, "w") as file:
-        for name, text in entries.items():
-            file.writestr(name, text)
-    return path
 
 
 def document(path: Path) -> dict[str, Any]:
@@ -195,7 +189,7 @@ def test_merged_results_keep_it_and_differing_ones_are_refused(
         for source, prefix in ((gt, "gt_"), (det, "res_")):
             with zipfile.ZipFile(source) as file:
                 entries = {prefix + name: file.read(prefix + name).decode() for name in names}
-            sides.append(archive(tmp_path / f"{source.stem}{part}.zip", entries))
+            sides.append(zipped(tmp_path / f"{source.stem}{part}.zip", entries))
         run(*sides, tmp_path / f"part{part}", "-a", "--quiet", "--min-confidence", MINIMUM)
         run(*sides, tmp_path / f"all{part}", "-a", "--quiet")
         parts.append(tmp_path / f"part{part}")

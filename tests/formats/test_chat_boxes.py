@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from reading import folder, read
+from written_files import written
 
 from evaltex_cli.errors import ConfigError, FaultLog, InputError
 from evaltex_cli.formats import open_source
@@ -20,11 +21,6 @@ from evaltex_cli.formats.options import Coordinates, InputOptions
 from evaltex_cli.validation.validation import validate
 
 DECLARE = "--coordinates ORDER:SCALE"
-
-
-def written(path: Path, value: Any) -> Path:
-    path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
-    return path
 
 
 def boxes(

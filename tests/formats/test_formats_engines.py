@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from reading import Read, read
+from written_files import written
 
 from evaltex_cli import evaluate
 from evaltex_cli.formats.base import Side
@@ -20,12 +21,6 @@ from evaltex_cli.validation.validation import validate
 QUAD = [[10, 10], [60, 12.5], [60, 30], [10, 28]]
 FLAT = [value for point in QUAD for value in point]
 BOX = [[10, 10], [60, 30]]
-
-
-def written(path: Path, value: Any) -> Path:
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
-    return path
 
 
 def shapes(path: Path, side: Side = "det") -> list[list[float]]:

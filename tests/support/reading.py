@@ -50,6 +50,23 @@ def read(path: Path, side: Side = "gt", format_name: str | None = None) -> Read:
     return Read(source, images, faults, log.count)
 
 
+def read_or_raise(
+    path: Path, side: Side = "gt", format_name: str | None = None
+) -> tuple[list[str], ReadImages]:
+    """The names of all images and what they hold; raises its faults."""
+    log = FaultLog()
+    source = formats.open_source(path, side, log, format_name)
+    images = source.read(np.arange(len(source.names)))
+    log.extend(images.faults)
+    log.raise_if_any()
+    return source.names, images
+
+
+def described(found: Read) -> list[tuple[list[float], str]]:
+    """The box and the transcription of each object."""
+    return list(zip(found.objects.boxes.tolist(), found.texts, strict=True))
+
+
 def folder(path: Path, *files: str | bytes, suffix: str = ".txt") -> Path:
     """A folder of 1.txt, 2.txt, ... of these contents."""
     path.mkdir(exist_ok=True)

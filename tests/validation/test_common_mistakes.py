@@ -6,11 +6,11 @@ invalid polygons.
 """
 
 import codecs
-import zipfile
 
 import pytest
 from click.testing import CliRunner
 from PIL import Image
+from written_files import zipped
 
 from evaltex_cli import evaluate
 from evaltex_cli.cli import main
@@ -23,21 +23,14 @@ BOW_TIE = "200,10,300,60,300,10,200,60"
 ALL = {"recall": 1.0, "precision": 1.0}
 
 
-def archive(path, files):
-    with zipfile.ZipFile(path, "w") as packed:
-        for name, content in files.items():
-            packed.writestr(name, content)
-    return path
-
-
 def gt_zip(folder, shapes=QUADS, name="gt_img_{}.txt"):
-    return archive(
+    return zipped(
         folder / "gt.zip", {name.format(k): f"{line},word{k}\n" for k, line in shapes.items()}
     )
 
 
 def det_zip(folder, shapes=QUADS, name="res_img_{}.txt"):
-    return archive(folder / "det.zip", {name.format(k): f"{line}\n" for k, line in shapes.items()})
+    return zipped(folder / "det.zip", {name.format(k): f"{line}\n" for k, line in shapes.items()})
 
 
 def scores(gt, det, **options):
@@ -82,7 +75,7 @@ def test_zipped_on_a_mac(tmp_path):
         ".DS_Store": b"\x00",
         "__MACOSX/x/img_9.txt": "1,2",
     }
-    det = archive(tmp_path / "det.zip", files)
+    det = zipped(tmp_path / "det.zip", files)
     assert scores(gt_zip(tmp_path), det) == ALL
     status, text = validated(gt_zip(tmp_path), det)
     assert status == 0
@@ -129,7 +122,7 @@ def test_a_blank_before_the_ending(tmp_path):
 def test_an_archive_in_the_archive(tmp_path):
     inner = det_zip(tmp_path)
     status, text = validated(
-        gt_zip(tmp_path), archive(tmp_path / "submit.zip", {"det.zip": inner.read_bytes()})
+        gt_zip(tmp_path), zipped(tmp_path / "submit.zip", {"det.zip": inner.read_bytes()})
     )
     assert status == 2
     assert "no .txt file in it (1 file that is not .txt was left out: 'det.zip')" in text
@@ -154,7 +147,7 @@ def test_pictures_whose_ending_is_in_upper_case(tmp_path):
 
 
 def test_misspelled_one_name(tmp_path):
-    det = archive(tmp_path / "det.zip", {"res_img_1.txt": QUADS[1], "res_imgg_2.txt": QUADS[2]})
+    det = zipped(tmp_path / "det.zip", {"res_img_1.txt": QUADS[1], "res_imgg_2.txt": QUADS[2]})
     message = refusal(gt_zip(tmp_path), det)
     assert "image 'imgg_2' is not in the ground truth (did you mean 'img_2'?)" in message
 
@@ -167,7 +160,7 @@ def test_a_trailing_blank_makes_no_other_name(tmp_path):
 
 
 def test_the_message_blames_the_right_file(tmp_path):
-    det = archive(
+    det = zipped(
         tmp_path / "det.zip",
         {"res_img_1.txt": f"{QUADS[1]}\n", "res_img_2.txt": f"{QUADS[2]}\nx,y\n"},
     )
@@ -187,9 +180,7 @@ def test_sides_of_different_formats(tmp_path, gt_shapes, det_shapes):
 
 @pytest.mark.parametrize("shapes", [QUADS, BOXES])
 def test_ground_truth_without_transcriptions(tmp_path, shapes):
-    gt = archive(
-        tmp_path / "gt.zip", {f"gt_img_{k}.txt": f"{line}\n" for k, line in shapes.items()}
-    )
+    gt = zipped(tmp_path / "gt.zip", {f"gt_img_{k}.txt": f"{line}\n" for k, line in shapes.items()})
     assert scores(gt, det_zip(tmp_path, shapes)) == ALL
 
 
@@ -197,7 +188,7 @@ def test_ground_truth_without_transcriptions(tmp_path, shapes):
 @pytest.mark.parametrize("protocol", ["iou-crw", "cleval", "popeval"])
 def test_boxes_and_quadrilaterals_with_transcriptions(tmp_path, shapes, protocol):
     """No flag says so; the last column does."""
-    det = archive(
+    det = zipped(
         tmp_path / "det.zip",
         {f"res_img_{k}.txt": f"{line},word{k}\n" for k, line in shapes.items()},
     )
@@ -235,7 +226,7 @@ def test_detections_without_transcriptions_evaluated_end_to_end(tmp_path):
 def test_a_transcription_missing_on_one_line(tmp_path):
     """Where a data set's own form needs one; the message names line, field and layout."""
     lines = "".join(f"{QUADS[1]},Latin,word\n" for _ in range(30))
-    gt = archive(tmp_path / "gt.zip", {"gt_img_1.txt": f"{lines}{QUADS[2]},Latin\n"})
+    gt = zipped(tmp_path / "gt.zip", {"gt_img_1.txt": f"{lines}{QUADS[2]},Latin\n"})
     status, text = validated(gt)
     assert status == 2
     assert (
@@ -258,7 +249,7 @@ def test_any_protocol_takes_any_shapes(tmp_path, protocol, gt_shapes, det_shapes
         else shapes
         for shapes in (gt_shapes, det_shapes)
     )
-    det_path = archive(
+    det_path = zipped(
         tmp_path / "det.zip", {f"res_img_{k}.txt": f"{line},word{k}\n" for k, line in det.items()}
     )
     found = evaluate(gt_zip(tmp_path, gt), det_path, protocol).scores
@@ -290,9 +281,7 @@ def test_what_format_it_is_taken_for_and_why(tmp_path):
 )
 def test_lines_of_no_known_layout(tmp_path, line, column):
     """The message shows the line and the layout that was expected, not an exception."""
-    det = archive(
-        tmp_path / "det.zip", {"res_img_1.txt": f"{line}\n", "res_img_2.txt": f"{line}\n"}
-    )
+    det = zipped(tmp_path / "det.zip", {"res_img_1.txt": f"{line}\n", "res_img_2.txt": f"{line}\n"})
     status, text = validated(gt_zip(tmp_path), det)
     assert status == 2
     assert (
@@ -316,7 +305,7 @@ def test_polygons_and_quadrilaterals_mixed(tmp_path):
     "content", [codecs.BOM_UTF8 + b"10,10,110,40\r\n\r\n", b"  10, 10, 110, 40  \n\n"]
 )
 def test_saved_by_an_editor_with_mark_blanks_and_crlf(tmp_path, content):
-    det = archive(tmp_path / "det.zip", {"res_img_1.txt": content, "res_img_2.txt": BOXES[2]})
+    det = zipped(tmp_path / "det.zip", {"res_img_1.txt": content, "res_img_2.txt": BOXES[2]})
     assert scores(gt_zip(tmp_path, BOXES), det) == ALL
 
 
@@ -415,7 +404,7 @@ def test_corners_given_as_width_and_height(tmp_path):
 
 
 def test_detections_that_are_empty(tmp_path):
-    det = archive(tmp_path / "det.zip", {"res_img_1.txt": "", "res_img_2.txt": "\n"})
+    det = zipped(tmp_path / "det.zip", {"res_img_1.txt": "", "res_img_2.txt": "\n"})
     status, text = validated(gt_zip(tmp_path), det)
     assert status == 0
     assert "image 'img_1' has no detections; its objects count as missed" in text
@@ -423,7 +412,7 @@ def test_detections_that_are_empty(tmp_path):
 
 
 def test_ground_truth_of_dont_care_only(tmp_path):
-    gt = archive(
+    gt = zipped(
         tmp_path / "gt.zip", {f"gt_img_{k}.txt": f"{line},###\n" for k, line in QUADS.items()}
     )
     status, text = validated(gt, det_zip(tmp_path))
@@ -435,7 +424,7 @@ def test_ground_truth_of_dont_care_only(tmp_path):
 
 
 def with_bow_tie(tmp_path):
-    return archive(
+    return zipped(
         tmp_path / "bow.zip",
         {"res_img_1.txt": f"{QUADS[1]}\n{BOW_TIE}\n", "res_img_2.txt": f"{QUADS[2]}\n"},
     )

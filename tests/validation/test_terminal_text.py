@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-import zipfile
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from written_files import zipped
 
 from evaltex_cli.cli import main
 from evaltex_cli.results.screen import Screen
@@ -15,13 +15,6 @@ from evaltex_cli.validation import terminal_text
 from evaltex_cli.validation.findings import Problem, Validation
 
 BOX = "10,10,110,40"
-
-
-def archive(path: Path, files: dict[str, str]) -> Path:
-    with zipfile.ZipFile(path, "w") as packed:
-        for name, content in files.items():
-            packed.writestr(name, content)
-    return path
 
 
 def boxes(rng: random.Random) -> str:
@@ -39,9 +32,9 @@ def printed(*arguments: object) -> list[str]:
 def _sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
     """30 images; the detections have two faults in each of 20, and none of the others."""
     monkeypatch.chdir(tmp_path)
-    archive(Path("gt.zip"), {f"gt_img_{k}.txt": f"{BOX},word\n" for k in range(30)})
+    zipped(Path("gt.zip"), {f"gt_img_{k}.txt": f"{BOX},word\n" for k in range(30)})
     bad = {f"res_img_{k}.txt": f"{BOX}\n10,10\n110,10,10,40\n" for k in range(20)}
-    archive(Path("det.zip"), bad)
+    zipped(Path("det.zip"), bad)
     return "gt.zip", "det.zip"
 
 
@@ -74,7 +67,7 @@ def test_a_limit_of_kinds(sides: tuple[str, str]) -> None:
 
 
 def test_few_rows_of_pairs(sides: tuple[str, str]) -> None:
-    archive(Path("few.zip"), {"res_img_0.txt": f"{BOX}\n"})
+    zipped(Path("few.zip"), {"res_img_0.txt": f"{BOX}\n"})
     lines = printed("gt.zip", "few.zip")
     assert sum(line.startswith("  img_") for line in lines) == terminal_text.FEW_PAIRS
     assert "  (10 images are not listed; --pairs does)" in lines
@@ -93,9 +86,7 @@ def test_a_problem_alone_has_one_place() -> None:
 def test_sides_that_have_nothing_in_common(tmp_path: Path) -> None:
     """The names pair, the boxes do not, in whatever way they are read."""
     gt, det = (
-        archive(
-            tmp_path / f"{seed}.zip", {f"{k}.txt": boxes(random.Random(seed)) for k in range(9)}
-        )
+        zipped(tmp_path / f"{seed}.zip", {f"{k}.txt": boxes(random.Random(seed)) for k in range(9)})
         for seed in (1, 2)
     )
     found = " ".join(line.strip() for line in printed(gt, det))

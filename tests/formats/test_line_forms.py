@@ -5,47 +5,24 @@ detected, and every fault.
 from __future__ import annotations
 
 import math
-import tracemalloc
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image
+from line_shapes import CURVE, OFFSETS, QUAD
 from reading import folder, read
 
-from evaltex_cli import formats
-from evaltex_cli.conversion import Target
-from evaltex_cli.conversion.conversion import convert
-from evaltex_cli.errors import FaultLog, FormatError, InputError
-from evaltex_cli.formats import lines as line_formats
-from evaltex_cli.formats import plain_lines
+from evaltex_cli.errors import InputError
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.collected import columns
 from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.files.entries import Entries
-from evaltex_cli.formats.files.text_lines import MAX_OBJECTS, line_ends
 from evaltex_cli.formats.filters import at_least
-from evaltex_cli.formats.icdar import bulk_shapes
-from evaltex_cli.formats.icdar import format as icdar_txt
-from evaltex_cli.formats.icdar.lines import HAS_BOXES, Syntax, lines_of, parse_line
-from evaltex_cli.formats.lines import ParsedLine
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import Objects
-
-QUAD = "10,20,30,20,30,40,10,40"
-CURVE = ",".join(
-    f"{x},{y}"
-    for x, y in [
-        *zip(range(0, 70, 10), [0] * 7, strict=True),
-        *((x, 9) for x in range(60, -1, -10)),
-    ]
-)
-OFFSETS = "100,200,160,209," + CURVE
 
 
 def test_mlt(tmp_path: Path) -> None:
@@ -152,6 +129,7 @@ def test_faults_of_lines(tmp_path: Path, kind: str, good: str, bad: str, message
 
 # Total-Text ---------------------------------------------------------------------------------------
 
+
 TOTAL_TEXT = """x: [[153 161 179 195 184 177]], y: [[347 323 305 315 331 357]], ornt: [u'c'], transcriptions: [u'the']
 x: [[ 80 100
  120 80]], y: [[  1   2   3
@@ -231,310 +209,8 @@ def test_msra_td500_results(tmp_path: Path) -> None:
     ]
 
 
-# ICDAR 2013 segmentation --------------------------------------------------------------------------
-
-SEGMENTATION = """10 20 30 5 5 2 3 8 9 "A"
-40 50 60 13 5 11 3 15 9 "\\""
-
-#70 80 90 25 15 20 10 29 19 "c"
-"""
-
-
-def segmented(path: Path, packed: bool = False) -> Path:
-    path.mkdir()
-    pixels = np.full((30, 40, 3), 255, np.uint8)
-    pixels[3:9, 2:8] = (10, 20, 30)
-    pixels[3:9, 11:15] = (40, 50, 60)
-    pixels[10:19, 20:29] = (70, 80, 90)
-    Image.fromarray(pixels).save(path / "100_GT.bmp")
-    (path / "100_GT.txt").write_text(SEGMENTATION)
-    if not packed:
-        return path
-    with zipfile.ZipFile(path.with_suffix(".zip"), "w") as file:
-        for name in ("100_GT.bmp", "100_GT.txt"):
-            file.write(path / name, name)
-    return path.with_suffix(".zip")
-
-
-@pytest.mark.parametrize("packed", [False, True], ids=["folder", "zip"])
-def test_segmentation_by_word_and_character(tmp_path: Path, packed: bool) -> None:
-    path = segmented(tmp_path / "a", packed)
-    words = read(path)
-    assert (words.source.format, words.source.names, words.faults) == ("icdar2013-seg", ["100"], [])
-    assert words.texts == ['A"', "c"] and words.objects.dont_care.tolist() == [False, True]
-    assert words.objects.boxes.tolist() == [[2, 3, 15, 9], [20, 10, 29, 19]]
-    assert words.images.sizes.tolist() == [[30, 40]]
-    characters = read(path, "gt", "icdar2013-seg-chars")
-    assert characters.texts == ["A", '"', "c"] and characters.objects.boxes[1].tolist() == [
-        11,
-        3,
-        15,
-        9,
-    ]
-
-
-def test_segmentation_becomes_label_pictures(tmp_path: Path) -> None:
-    done = convert(
-        segmented(tmp_path / "a"), tmp_path / "gt.txt", "gt", Target(masks=tmp_path / "masks")
-    )
-    assert (
-        tmp_path / "gt.txt"
-    ).read_text() == '100\n30,40\n1,1,"A"",f,2,3,13,6\n2,2,"c",t,20,10,9,9\n\n'
-    assert done.objects == 2
-    expected = np.zeros((30, 40), int)
-    expected[3:9, 2:8] = expected[3:9, 11:15] = 1
-    expected[10:19, 20:29] = 2
-    with Image.open(tmp_path / "masks" / "100.tif") as picture:
-        assert np.asarray(picture).tolist() == expected.tolist()
-
-
-def test_an_archive_of_pictures_is_listed_once_for_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = segmented(tmp_path / "a")
-    with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
-        for number in range(1, 6):
-            for ending in ("bmp", "txt"):
-                file.write(folder / f"100_GT.{ending}", f"{number}_GT.{ending}")
-    listed: list[str] = []
-    open_entries = archive.open_entries
-
-    def counting(path: Path, suffix: str = ".txt", *others: Any) -> Entries:
-        listed.append(suffix)
-        return open_entries(path, suffix, *others)
-
-    monkeypatch.setattr(archive, "open_entries", counting)
-    assert read(tmp_path / "a.zip").images.sizes.tolist() == [[30, 40]] * 5
-    assert listed.count(".bmp") == 1
-
-
-def test_segmentation_has_the_limit_of_lines_and_words_end_at_blank_ones(tmp_path: Path) -> None:
-    line = '1 2 3 5 5 0 0 9 9 "x"\n'
-    (tmp_path / "1_GT.txt").write_text(line * (MAX_OBJECTS + 1))
-    faults = FaultLog()
-    formats.open_source(tmp_path, "gt", faults, "icdar2013-seg")
-    assert str(faults.shown[0]).startswith(
-        f"{tmp_path}/1_GT.txt:{MAX_OBJECTS + 1}: more than {MAX_OBJECTS} lines"
-    )
-    assert faults.count == 1
-    other = line.replace("1 2 3", "4 5 6").replace('"x"', '"y"')
-    (tmp_path / "1_GT.txt").write_text("\n" + line + line + "\n" * 100_000 + other + " \t\r\n\n")
-    tracemalloc.start()
-    source = formats.open_source(tmp_path, "gt", FaultLog(), "icdar2013-seg")
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert list(source.read(np.arange(1)).objects.texts) == ["xx", "y"]
-    assert peak < 8 * 100_000
-
-
-def test_segmentation_faults(tmp_path: Path) -> None:
-    path = segmented(tmp_path / "a")
-    lines = (
-        '10 20 30 5 5 2 3 8 9 "A"\n256 0 0 5 5 2 3 8 9 "x"\n1 2 3 5 5 9 3 8 9 "y"\nword\n\n10'
-        ' 20 30 5 5 2 3 8 9 "B"\n'
-    )
-    (path / "100_GT.txt").write_text(lines)
-    found = read(path, "gt", "icdar2013-seg")
-    assert [fault.split("; ")[0] for fault in found.faults] == [
-        "100_GT.txt:2: '256 0 0 5 5 2 3 8 9 \"x\"'",
-        "100_GT.txt:3: a box from (9, 3) to (8, 9)",
-        "100_GT.txt:4: 'word'",
-        "100_GT.txt: colour 10 20 30 of two objects",
-    ]
-    (path / "100_GT.txt").write_text(SEGMENTATION)
-    (path / "100_GT.bmp").write_bytes(b"BM nothing")
-    with pytest.raises(InputError, match=r"100_GT\.bmp: cannot be read"):
-        read(path)
-
-
-# Bulk against exact -------------------------------------------------------------------------------
-
-NUMBERS = st.sampled_from(
-    [
-        *(
-            "0",
-            "1",
-            "12",
-            "-3",
-            "0.5",
-            "1.0",
-            "07",
-            ".5",
-            "5.",
-            "1e3",
-            "+4",
-            "-0",
-            "1.2.3",
-            "--1",
-            "-",
-            ".",
-            "",
-            "nan",
-        ),
-        *(
-            "inf",
-            "1 2",
-            "1e13",
-            "123456789012345678901234567890",
-            "0.1",
-            "99.75",
-            " 7",
-            "  8",
-            "9 ",
-            "\t6",
-            "x",
-            "1_0",
-        ),
-    ]
-)
-PLAIN = st.sampled_from(["0", "1", "12", "-3", "0.5", "1.0", "99.75", " 7"])
-TAILS = st.sampled_from(
-    [
-        *(
-            "",
-            ",",
-            ",word",
-            ', "word"',
-            ',"a\\"b"',
-            ',"',
-            ',""',
-            ',"a" ',
-            ",###",
-            ", ###",
-            ',"###"',
-            ",####",
-            ",####x",
-        ),
-        *(
-            ",1996",
-            ",Latin,word",
-            ",Latin",
-            ", Korean ,###",
-            ",0.5",
-            ",0,x",
-            ',1,"x"',
-            ',0,"x"',
-            ",nan,",
-            ",Inf,x",
-        ),
-        *(",x\r", ",é", "##::x", ",\u3000###", ",,", ",a,1,2", " word", ",word\x00", ",5 o'clock"),
-    ]
-)
-
-
-@st.composite
-def texts(draw: st.DrawFn) -> str:
-    lines = []
-    for _ in range(draw(st.integers(1, 8))):
-        count = draw(st.sampled_from([0, 1, 3, 4, 4, 5, 6, 7, 8, 8, 9, 10, 12, 28, 32]))
-        kind = draw(st.sampled_from([PLAIN, PLAIN, PLAIN, NUMBERS]))
-        separator = draw(st.sampled_from([",", ",", ",", ", ", " "]))
-        start = draw(st.sampled_from(["", "", "", "", "\ufeff", " ", "#"]))
-        lines.append(start + separator.join(draw(kind) for _ in range(count)) + draw(TAILS))
-    return draw(st.sampled_from(["\n", "\r\n", "\n\n"])).join(lines) + draw(
-        st.sampled_from(["", "\n", "\r"])
-    )
-
-
-@pytest.mark.slow
-@settings(deadline=None, derandomize=True, max_examples=400)
-@given(st.lists(texts(), min_size=1, max_size=3))
-@example(["0,0,0,0,1,1,0,"])
-def test_bulk_survey_is_the_exact_one(contents: list[str]) -> None:
-    expected = bulk_shapes.Shapes()
-    for content in contents:
-        for _, line in lines_of(content):
-            expected.add_line(line)
-    buffer = b"".join(line_formats.whole_lines(content.encode()) for content in contents)
-    assert bulk_shapes.survey_block(buffer) == expected
-
-
-SYNTAXES = [
-    Syntax(name, side, confidences and side == "det", transcriptions)
-    for name in ("ltrb", "quad", "polygon", "box-polygon", "mlt", "rctw", "ctw1500", "popeval")
-    for side in ("gt", "det")
-    for confidences in (False, True)
-    for transcriptions in (False, True)
-]
-
-
-@pytest.mark.slow
-@settings(deadline=None, derandomize=True, max_examples=400)
-@given(st.lists(texts(), min_size=1, max_size=3), st.sampled_from(SYNTAXES))
-def test_bulk_reading_is_the_exact_one(
-    tmp_path_factory: pytest.TempPathFactory,
-    contents: list[str],
-    syntax: Syntax,  # type: ignore[no-untyped-def]
-) -> None:
-    path = folder(tmp_path_factory.mktemp("bulk") / "a", *contents)
-    expected: list[list[ParsedLine]] = []
-    faults = []
-    for number, content in enumerate(contents, 1):
-        expected.append([])
-        for line_number, line in lines_of(content):
-            try:
-                expected[-1].append(parse_line(line, syntax))
-            except FormatError as error:
-                faults.append((f"{path}/{number}.txt", line_number, error.found, error.expected))
-    images = icdar_txt._Lines(archive.open_entries(path), syntax).read()
-    objects, log = images.objects, images.faults
-    assert [(fault.file, fault.line, fault.found, fault.expected) for fault in log.shown] == faults
-    assert log.count == len(faults)
-    flat = [line for image in expected for line in image]
-    assert np.diff(objects.offsets).tolist() == [len(image) for image in expected]
-    assert list(objects.texts) == [line.text for line in flat]
-    assert objects.dont_care.tolist() == [line.dont_care for line in flat]
-    assert objects.ids.tolist() == [k for image in expected for k in range(1, len(image) + 1)]
-    is_box = np.array(
-        [syntax.format in HAS_BOXES and len(line.coordinates) == 4 for line in flat], dtype=bool
-    )
-    boxes = [line.coordinates for line, box in zip(flat, is_box, strict=True) if box]
-    polygons = [line.coordinates for line, box in zip(flat, is_box, strict=True) if not box]
-    assert objects.boxes[is_box].tolist() == boxes
-    assert objects.outlines.vertices.ravel().tolist() == [
-        value for one in polygons for value in one
-    ]
-    assert objects.outlines.counts[~is_box].tolist() == [len(one) // 2 for one in polygons]
-    if syntax.confidences and not syntax.own_tail:
-        assert objects.confidences is not None
-        assert objects.confidences.tolist() == [line.confidence for line in flat]
-
-
-@settings(deadline=None, derandomize=True, max_examples=100)
-@given(st.lists(texts(), min_size=1, max_size=3), st.sampled_from(SYNTAXES), st.integers(1, 60))
-def test_where_the_text_is_cut_does_not_matter(
-    contents: list[str], syntax: Syntax, stretch: int
-) -> None:
-    buffer = b"".join(line_formats.whole_lines(content.encode()) for content in contents)
-    data = np.frombuffer(buffer, np.uint8)
-    ends = line_ends(data)
-    form = icdar_txt.line_format(syntax)
-    whole = bulk_shapes.survey_block(buffer), line_formats._plain(data, ends, form)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plain_lines, "STRETCH_BYTES", stretch)
-        cut = bulk_shapes.survey_block(buffer), line_formats._plain(data, ends, form)
-    assert cut[0] == whole[0]
-    for found, expected in zip(cut[1], whole[1], strict=True):
-        assert found.dtype == expected.dtype and found.tobytes() == expected.tobytes()
-
-
-def test_plain_lines_need_no_exact_parser() -> None:
-    """Otherwise the two would agree because one of them does all the work."""
-    lines = [f"{QUAD},word", f'{QUAD}, "a, b"', f"{QUAD},", QUAD, "-1.5, 2,3,4,###", "1,2,3,4,é"]
-    data = np.frombuffer("".join(line + "\n" for line in lines).encode(), np.uint8)
-    plain = plain_lines.plain_lines(data)
-    assert plain.line.tolist() == list(range(len(lines)))
-    assert plain.numbers.tolist() == [8, 8, 8, 8, 4, 4] and plain.goes_on.tolist() == [
-        True,
-        True,
-        True,
-        False,
-        True,
-        True,
-    ]
-
-
 # Hostile input ------------------------------------------------------------------------------------
+
 
 HOSTILE = {
     "mlt": f"{QUAD},Latin,word",
