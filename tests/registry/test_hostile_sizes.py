@@ -50,13 +50,15 @@ pytestmark = [pytest.mark.slow, pytest.mark.no_coverage]
 EVERY = os.environ.get("EVALTEX_HOSTILE") == "all"
 SIZE = 4 << 20
 LARGEST = 8 << 20
-"""Bytes of a document in which objects are repeated, which readers have most work with."""
-SMALL = (1 << 18, 1 << 20, 1 << 21)
+"""Bytes of a document in which objects or lines are repeated, which readers have most work with."""
+SMALL = (1 << 17, 1 << 19, 1 << 20, 1 << 21)
 """Bytes of such documents, from one to the next of which memory grows."""
 MINUTE = 60
 FIXED = 100 << 20
 Make: TypeAlias = Callable[[int], bytes]
 """Returns a document of so many bytes, or a few more."""
+LINES_AGAIN = ("blank lines", "lines of blanks", "no objects")
+"""The documents of lines that are repeated, by their labels."""
 PER_FILE = 512
 """Bytes for each file of a folder or archive."""
 PER_IMAGE = 24
@@ -232,8 +234,9 @@ class Document(NamedTuple):
     """0 for validate; 1 for an evaluation, which reads it as both sides."""
 
     @property
-    def again(self) -> bool:
-        return " again" in self.label
+    def repeats(self) -> bool:
+        """Whether objects or lines are repeated."""
+        return " again" in self.label or self.label.startswith(LINES_AGAIN)
 
 
 def documents(name: str) -> Iterator[Document]:
@@ -287,7 +290,7 @@ def read(server: Server, name: str, document: Document, size: int) -> tuple[Ende
 
 def most(name: str, document: Document, size: int) -> int:
     """Return the bytes of memory that reading a document of a size may take."""
-    images = SIZE // 2 if name == "evaltex" and document.label.startswith("no objects") else 0
+    images = size // 2 if name == "evaltex" and document.label.startswith("no objects") else 0
     return FIXED + (1 + document.command) * (8 * size + PER_IMAGE * images)
 
 
@@ -346,12 +349,12 @@ def readers() -> list[str]:
 
 @pytest.mark.parametrize("name", readers())
 def test_memory_is_at_most_eight_times_what_is_unpacked(server: Server, name: str) -> None:
-    """Of documents in which objects are repeated, which take long, small ones show it; the largest
-    one is read if these do not."""
+    """Of documents in which objects or lines are repeated, which take long, small ones show it; the
+    largest one is read if these do not."""
     for document in documents(name):
-        if document.again and not EVERY and small_ones_suffice(server, name, document):
+        if document.repeats and not EVERY and small_ones_suffice(server, name, document):
             continue
-        ended, size = read(server, name, document, LARGEST if document.again else SIZE)
+        ended, size = read(server, name, document, LARGEST if document.repeats else SIZE)
         limit = most(name, document, size)
         assert ended.peak <= limit, (document.label, ended.peak >> 20, limit >> 20, ended.said)
         assert ended.seconds < MINUTE, (document.label, ended.seconds)
@@ -598,11 +601,11 @@ def test_pictures_of_huge_dimensions_are_refused_before_they_are_decoded(
     assert max(seconds, sizes_seconds) < 10
 
 
-NAMES = {
-    "numbers": [f"img_{k:05d}.jpg" for k in range(10_000)],
-    "one letter": ["a" * k + "b" + "a" * (253 - k) for k in range(250)] * 40,
-    "long": ["a" * k + "b" + "a" * (3999 - k) for k in range(4000)],
-    "two letters": [
+NAMES: dict[str, Callable[[], list[str]]] = {
+    "numbers": lambda: [f"img_{k:05d}.jpg" for k in range(10_000)],
+    "one letter": lambda: ["a" * k + "b" + "a" * (253 - k) for k in range(250)] * 40,
+    "long": lambda: ["a" * k + "b" + "a" * (3999 - k) for k in range(4000)],
+    "two letters": lambda: [
         "".join("ab"[(k * j) % 7 % 2] for j in range(190)) + str(k) for k in range(10_000)
     ],
 }
@@ -622,12 +625,13 @@ def test_hints_take_bounded_work_for_names_of_any_likeness(
         return ratio(matcher)
 
     monkeypatch.setattr(difflib.SequenceMatcher, "ratio", counted)
-    hints = Hints(NAMES[kind])
-    for name in NAMES[kind][:2000]:
+    names = NAMES[kind]()
+    hints = Hints(names)
+    for name in names[:2000]:
         hints.nearest(name[:3] + "!" + name[4:])
     assert sum(compared) <= 2.2 * HINT_WORK  # a likeness is computed twice
     if kind == "numbers":
-        assert Hints(NAMES[kind]).nearest("imgg_00017.jpg") == " (did you mean 'img_00017.jpg'?)"
+        assert Hints(names).nearest("imgg_00017.jpg") == " (did you mean 'img_00017.jpg'?)"
 
 
 def packed_inputs() -> None:
