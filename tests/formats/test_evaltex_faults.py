@@ -29,18 +29,12 @@ def faults(tmp_path: Path, gt: str | bytes, det: str | bytes = DET) -> list[str]
     return []
 
 
-# The file's form ----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("empty", ["", "\n\n", "\ufeff", "\r\n"])
 def test_empty_detections_are_a_warning(tmp_path: Path, empty: str) -> None:
     assert faults(tmp_path, GT, empty) == []
     found = evaluate(tmp_path / "gt.txt", tmp_path / "det.txt")
     assert found.warnings == ["det.txt: no image in the detection file, as if nothing was detected"]
     assert found.scores["recall"] == 0
-
-
-# Faults -------------------------------------------------------------------------------------------
 
 
 _BEFORE = 'img_1\n100,200\n1,1,"",f,1,2,3,4\n'

@@ -11,9 +11,9 @@ import scenes
 from agreement import assert_agrees
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from page_sample import DET, GT, run
 
-from evaltex_cli import Accumulator, evaluate, image_objects
-from evaltex_cli.evaluation.evaluation import Evaluation
+from evaltex_cli import Accumulator, image_objects
 
 CONFIGURATIONS: list[dict[str, Any]] = [
     {},
@@ -22,12 +22,6 @@ CONFIGURATIONS: list[dict[str, Any]] = [
     {"det_border": 0.1, "split_function": "paper", "hist_bin_nb": 7, "min_area": 30.0},
     {"overlap_filter": 0.4, "print_level": 2},
 ]
-
-
-def run(folder: Path, gt: str, det: str, **parameters: Any) -> Evaluation:
-    (folder / "gt.txt").write_text(gt, encoding="utf-8", newline="")
-    (folder / "det.txt").write_text(det, encoding="utf-8", newline="")
-    return evaluate(folder / "gt.txt", folder / "det.txt", per_image=True, **parameters)
 
 
 @pytest.mark.few_fast(2)
@@ -70,13 +64,7 @@ def test_sample_of_the_tool_page(tmp_path: Path) -> None:
     detection reaches x 34..920 and y 40..215, the grown object 36.28..921.72 and 41.28..216.72:
     accuracy (883.72 * 173.72) / (886 * 175).
     """
-    gt = (
-        'img_1\n\n960,1280\n1,1,"Tiredness",f,38,43,882,172\n2,2,"kills",f,275,264,390,186\n3,3,"A",f,0,699,77,131\n'
-        '4,3,"short",f,128,705,355,134\n5,3,"break",f,542,710,396,131\n6,4,"could",f,87,884,370,137\n'
-        '7,4,"save",f,517,919,314,105\n8,5,"your",f,166,1095,302,136\n9,5,"life",f,530,1069,213,137\n'
-    )
-    det = 'img_1\n\n1,"",272,264,392,186\n2,"",34,40,886,175\n3,"",168,1082,300,148\n'
-    result = run(tmp_path, gt, det)
+    result = run(tmp_path, GT, DET)
     objects = {one.id: one for one in result.images[0].objects}
     assert [i for i, one in objects.items() if one.match == "one-to-one"] == [1, 2, 8]
     assert objects[1].values["coverage"] == 1

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deteval_scenes import WORD, accumulated, assert_figures, entries, evidence_of, random_scene
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_icdar2003 import plain_totals
 from shared_data import DATA
-from test_deteval import WORD, accumulated, assert_figures, entries, evidence_of, random_scene
 
 
 @pytest.mark.few_fast(2)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deteval_scenes import WORD, accumulated, assert_figures, entries
 from shared_data import DATA
-from test_deteval import WORD, accumulated, assert_figures, entries
 
 from evaltex_cli import Accumulator
 from evaltex_cli.protocols.area import matching

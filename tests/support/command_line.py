@@ -21,6 +21,14 @@ def run(*arguments: object, status: int = 0) -> Result:
     return found
 
 
+def validated(*arguments: object) -> tuple[int, str]:
+    """Status and text of `evaltex validate` with every fault."""
+    found = invoke("validate", *arguments, "--all-faults")
+    assert "Traceback" not in found.output
+    assert "internal error" not in found.output
+    return found.exit_code, found.output
+
+
 def tree(folder: Path) -> dict[str, bytes | None]:
     """Everything in a folder, with its bytes."""
     return {

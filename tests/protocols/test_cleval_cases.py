@@ -1,0 +1,288 @@
+"""CLEval: single cases, its parameters, and what it takes for shapes of text."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cleval_inputs import HALVES, WORD, batch_of, evidence_of, scored, word, words
+
+from evaltex_cli import Accumulator, evaluate, image_objects
+from evaltex_cli.errors import ConfigError, InputError
+from evaltex_cli.evaluation import batches
+from evaltex_cli.geometry import shapes
+from evaltex_cli.protocols import config
+from evaltex_cli.protocols.cleval import protocol as cleval
+from evaltex_cli.protocols.cleval.shapes import shorter_sides, side_of
+from evaltex_cli.records import Convention
+
+
+class TestTable3:
+    """The paper's examples: abcdef, 60 wide."""
+
+    def test_split(self) -> None:
+        """Recall (6 - 1)/6, precision 6/6; end-to-end with abc and deg (5 - 1)/6 and 5/6."""
+        scores = scored(words((WORD, "abcdef")), words((HALVES[0], "abc"), (HALVES[1], "deg")))
+        assert (scores["recall"], scores["precision"]) == (5 / 6, 1.0)
+        assert (scores["e2e_recall"], scores["e2e_precision"]) == (4 / 6, 5 / 6)
+        assert (scores["splits"], scores["merges"]) == (1, 0)
+
+    def test_merge(self) -> None:
+        """Recall 6/6, precision (6 - 1)/6; end-to-end with abcdeg 5/6 and (5 - 1)/6."""
+        scores = scored(words((HALVES[0], "abc"), (HALVES[1], "def")), words((WORD, "abcdeg")))
+        assert (scores["recall"], scores["precision"]) == (1.0, 5 / 6)
+        assert (scores["e2e_recall"], scores["e2e_precision"]) == (5 / 6, 4 / 6)
+        assert (scores["splits"], scores["merges"]) == (0, 1)
+
+    def test_overlap(self) -> None:
+        """c and d are found twice: recall (6 - 1)/6, precision 6/8;
+        end-to-end abcd, cdeg: 4/6 and 5/8.
+        """
+        det = words(((0, 0, 40, 10), "abcd"), ((20, 0, 60, 10), "cdeg"))
+        scores = scored(words((WORD, "abcdef")), det)
+        assert (scores["recall"], scores["precision"]) == (5 / 6, 6 / 8)
+        assert (scores["e2e_recall"], scores["e2e_precision"]) == (4 / 6, 5 / 8)
+        assert scores["overlapped_characters"] == 2
+
+    def test_miss(self) -> None:
+        """Half of it: recall 3/6, precision 3/3; end-to-end abg: 2/6 and 2/3,
+        and 2 of 3 characters recognised.
+        """
+        scores = scored(words((WORD, "abcdef")), words((HALVES[0], "abg")))
+        assert (scores["recall"], scores["precision"]) == (3 / 6, 1.0)
+        assert (scores["e2e_recall"], scores["e2e_precision"]) == (2 / 6, 2 / 3)
+        assert (scores["missed_characters"], scores["recognition_score"]) == (3, 2 / 3)
+
+    def test_false_positive(self) -> None:
+        """30 by 10 is one character officially, 10 by 30 three; the other way
+        round in the paper.
+        """
+        wide, tall = image_objects([[0, 0, 30, 10]]), image_objects([[0, 0, 10, 30]])
+        nothing = image_objects()
+        for reference, lengths in (("official", (1, 3)), ("paper", (3, 1))):
+            found = [
+                scored(nothing, det, reference=reference)["false_positive_characters"]
+                for det in (wide, tall)
+            ]
+            assert tuple(found) == lengths
+
+
+def test_recognition_score_counts_at_least_the_included_characters() -> None:
+    """Eq. 11: 3 right of max(3, 6)."""
+    assert scored(words((WORD, "abcdef")), words((WORD, "abc")))["recognition_score"] == 3 / 6
+
+
+def test_a_dropped_detection_stands_in_the_way_of_a_one_to_one_match() -> None:
+    """Two detections of one word, the second half on a don't-care object:
+    officially neither matches.
+    """
+    gt = words((WORD, "abcdef"), ((60, 0, 120, 10), "###"))
+    alone, both = words((WORD, "")), words((WORD, ""), ((20, 0, 100, 10), ""))
+    assert scored(gt, alone)["recall"] == 1.0
+    scores = scored(gt, both)
+    assert (scores["recall"], scores["precision"], scores["false_positive_characters"]) == (
+        0.0,
+        0.0,
+        1,
+    )
+
+
+def test_a_tall_word_is_read_from_its_bottom() -> None:
+    """a b c d upwards: the upper half bears cd."""
+    gt = words(((0, 0, 10, 40), "abcd"))
+    upwards = words(((0, 0, 10, 20), "cd"), ((0, 20, 10, 40), "ab"))
+    downwards = words(((0, 0, 10, 20), "ab"), ((0, 20, 10, 40), "cd"))
+    assert scored(gt, upwards)["e2e_recall"] == 3 / 4
+    assert scored(gt, downwards)["e2e_recall"] == 1 / 4
+    assert scored(gt, downwards, vertical_aspect=0.1)["e2e_recall"] == 2 / 4
+
+
+def test_area_precision_is_least_at_the_threshold() -> None:
+    """A detection of 100 by 10, of which 30 by 10 are the word's."""
+    gt, det = words(((0, 0, 30, 10), "abc")), words(((0, 0, 100, 10), ""))
+    assert scored(gt, det)["recall"] == 1.0
+    assert scored(gt, det, area_precision=0.31)["recall"] == 0.0
+    assert scored(gt, det, reference="paper")["recall"] == 0.0
+    assert scored(gt, det, reference="paper", area_precision=0.3)["recall"] == 1.0
+
+
+def test_a_word_on_a_dont_care_object_is_not_dropped() -> None:
+    """The word's area is taken from the don't-care object around it."""
+    gt = words((WORD, "abcdef"), ((-10, -10, 200, 100), "###"))
+    det = words((WORD, ""), ((100, 50, 150, 60), ""))
+    scores = scored(gt, det)
+    assert (scores["recall"], scores["precision"]) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("left", range(1, 30))
+def test_shares_of_dont_care_objects_add_up_in_single_precision(left: int) -> None:
+    """Two don't-care objects hold 30 of 100 columns of a detection; whether
+    that is 0.3 hangs on how it is split.
+    """
+    gt = words(((0, 0, left, 10), "###"), ((70 + left, 0, 100, 10), "###"))
+    holds = left not in (1, 4, 6, 24, 26, 29)
+    assert scored(gt, words(((0, 0, 100, 10), "")))["false_positive_characters"] == (not holds)
+
+
+def test_the_edges_of_boxes() -> None:
+    """Left and top edges are inside, right and bottom ones outside; of polygons none is."""
+    gt = image_objects(polygons=[np.array([[0, 0], [4, 0], [4, 4], [0, 4]])], texts=["a"])
+    sides = ([2, 0, 6, 4], [0, 2, 4, 6], [-2, 0, 2, 4], [0, -2, 4, 2])
+    boxes = [
+        image_objects(polygons=[np.array([[a, b], [c, b], [c, d], [a, d]])], texts=[""])
+        for a, b, c, d in sides
+    ]
+    assert [scored(gt, det)["recall"] for det in boxes] == [1.0, 1.0, 0.0, 0.0]
+    assert [scored(gt, det, annotation="polygon")["recall"] for det in boxes] == [0.0] * 4
+
+
+def test_a_polygon_anywhere_makes_polygons_of_four_vertices(tmp_path: Path) -> None:
+    """The tall false positive counts 6 characters as a quadrilateral, but 1
+    as a polygon; a triangle decides it.
+    """
+    gt, det = tmp_path / "gt.txt", tmp_path / "det.txt"
+    gt.write_text("a\n100,100\nb\n100,100\n", encoding="utf-8")
+    quad = 'a\n1,"",0,0,10,0,10,60,0,60\nb\n'
+    for triangle, decided, characters in (
+        ("", "quad", 6),
+        ('1,"",20,20,30,20,25,25\n', "polygon", 1 + 1),
+    ):
+        det.write_text(quad + triangle, encoding="utf-8")
+        found = evaluate(gt, det, "cleval")
+        assert found.totals["false_positive_characters"] == characters
+        assert found.parameters.annotation == decided
+        assert f"annotation:{decided}" in found.signature
+        reported = evaluate(gt, det, "cleval", annotation="quad" if triangle else "polygon")
+        assert reported.totals["false_positive_characters"] != characters
+
+
+def test_boxes_are_read_once_to_see_that_there_is_no_polygon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gt, det = tmp_path / "gt.txt", tmp_path / "det.txt"
+    gt.write_text('a\n100,100\n1,1,"a,b",f,0,0,10,10\n', encoding="utf-8")
+    det.write_text('a\n1,"a",0,0,10,10\n', encoding="utf-8")
+    monkeypatch.setattr(batches, "holds_polygons", lambda part: pytest.fail(f"read again: {part}"))
+    assert evaluate(gt, det, "cleval").parameters.annotation == "quad"
+
+
+@pytest.mark.parametrize("reference", ["official", "paper"])
+def test_nothing_scores_nothing(reference: str) -> None:
+    """No object, no detection; no object; no detection; don't-care objects
+    only; detections without text.
+    """
+    nothing, one = image_objects(), words((WORD, "abcdef"))
+    ignored = words((WORD, "###"))
+    for gt, det in (
+        (nothing, nothing),
+        (nothing, one),
+        (one, nothing),
+        (ignored, nothing),
+        (ignored, one),
+    ):
+        scores = scored(gt, det, reference=reference)
+        assert [scores[name] for name in ("recall", "precision", "hmean")] == [0.0, 0.0, 0.0]
+    assert scored(ignored, one, reference=reference)["false_positive_characters"] == 0
+    assert scored(one, nothing, reference=reference)["e2e_hmean"] is None
+    assert scored(one, one, reference=reference)["e2e_hmean"] == 1.0
+
+
+def test_objects_without_transcription_match_nothing() -> None:
+    """They add nothing, and their images are named; a polygon crashes the official program."""
+    scores = scored(image_objects([WORD]), image_objects([WORD]))
+    assert (scores["recall"], scores["false_positive_characters"]) == (0.0, 1)
+    ring = np.array([[0, 0], [5, -1], [10, 0], [10, 5], [0, 5]])
+    image = (image_objects(polygons=[ring]), image_objects(polygons=[ring]))
+    found = evidence_of(batch_of([image]), annotation="polygon")
+    assert next(found.tally.rows()).gt_characters == 0
+    assert len(found.warnings) == 1
+    assert "'image 0'" in str(found.warnings[0])
+
+
+def test_penalty_weights() -> None:
+    """A split in two costs the weight."""
+    det = words((HALVES[0], ""), (HALVES[1], ""))
+    assert scored(words((WORD, "abcdef")), det, recall_granularity_penalty=2.5)["recall"] == 3.5 / 6
+    assert scored(words((WORD, "abcdef")), det, recall_granularity_penalty=100.0)["recall"] == 0.0
+    assert (
+        scored(det_as_gt := words((HALVES[0], "abc"), (HALVES[1], "def")), words((WORD, "")))[
+            "precision"
+        ]
+        == 5 / 6
+    )
+    assert (
+        scored(det_as_gt, words((WORD, "")), precision_granularity_penalty=0.0)["precision"] == 1.0
+    )
+
+
+def test_only_the_paper_clips_every_image() -> None:
+    """One character in two pieces: 1 - 4 in one image, 6 in the other."""
+    accumulators = [
+        Accumulator("cleval", reference=r, recall_granularity_penalty=4.0)
+        for r in ("official", "paper")
+    ]
+    for accumulator in accumulators:
+        pieces = words(((0, 0, 8, 10), ""), ((2, 0, 10, 10), ""))
+        accumulator.update(words(((0, 0, 10, 10), "a")), pieces)
+        accumulator.update(words((WORD, "abcdef")), words((WORD, "")))
+    assert [a.compute().scores["recall"] for a in accumulators] == [3 / 7, 6 / 7]
+
+
+def test_confidences_order_the_detections(tmp_path: Path) -> None:
+    """Of two detections of one character the surer comes first: AX + A
+    against A leaves another A than A + AX.
+    """
+    (tmp_path / "gt").mkdir()
+    (tmp_path / "gt" / "1.txt").write_text("0,0,20,10,AB\n20,0,40,10,XY\n", encoding="utf-8")
+    credits = []
+    for confidences in ((0.9, 0.1), (0.1, 0.9)):
+        folder = tmp_path / f"det{confidences[0]}"
+        folder.mkdir()
+        lines = [f"0,0,40,10,{confidences[0]},ABXY", f"0,0,20,10,{confidences[1]},AB"]
+        (folder / "1.txt").write_text("\n".join(lines), encoding="utf-8")
+        result = evaluate(tmp_path / "gt", folder, "cleval", per_image=True)
+        credits.append([one.values["credited_characters"] for one in result.images[0].detections])
+    assert credits == [[4.0, 0.0], [2.0, 2.0]]
+
+
+def test_scale_bins() -> None:
+    """Words 10 and 20 high in a picture of 100: each is don't care in the
+    other's bin, 0.2 counts in two.
+    """
+    gt = words(((0, 0, 60, 10), "abcdef"), ((0, 50, 60, 70), "abc"))
+    det = words(((0, 0, 60, 10), "abcdef"))
+    checked = config.checked("cleval", {"scale_bins": "0,0.15,0.2,1"})
+    found = evidence_of(batch_of([(gt, det)], size=100.0), scale_bins="0,0.15,0.2,1")
+    rows = cleval.scores(next(found.tally.rows()), checked)["scale_wise"]
+    assert [(row["lowest_scale"], row["highest_scale"]) for row in rows] == [
+        (0.0, 0.15),
+        (0.15, 0.2),
+        (0.2, 1.0),
+    ]
+    assert [row["recall"] for row in rows] == [1.0, 0.0, 0.0]
+    assert [row["e2e_recall"] for row in rows] == [1.0, 0.0, 0.0]
+    assert next(found.tally.rows()).scale_gt_characters == [6, 3, 3]
+
+
+def test_shorter_sides() -> None:
+    """A box, a rectangle turned by 45 degrees (corners rounded), and a line."""
+    rings = [
+        np.array([[0, 0], [30, 0], [30, 10.4], [0, 10.4]]),
+        np.array([[0, 10], [10, 0], [30, 20], [20, 30]]),
+    ]
+    objects = image_objects(polygons=[*rings, np.array([[0, 0], [3, 3], [5, 5], [9, 9]])])
+    side = side_of(objects, shapes.from_objects(objects, Convention()), Convention(), False)
+    assert shorter_sides(side) == pytest.approx([10.0, math.hypot(10, 10), 0.0])
+
+
+@pytest.mark.parametrize("edges", ["0", "0.5,0.1", "a,b", "0,,1", "0,nan"])
+def test_refuses_scale_bins_that_are_none(edges: str) -> None:
+    with pytest.raises(ConfigError, match="rising numbers"):
+        config.checked("cleval", {"scale_bins": edges})
+
+
+def test_scale_bins_need_sizes() -> None:
+    with pytest.raises(InputError, match="'image 0' has no height and width"):
+        evidence_of(batch_of([(word(*WORD), word(*WORD))]), scale_bins="0,1")

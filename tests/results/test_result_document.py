@@ -1,0 +1,118 @@
+"""Result files as JSON, against their schema."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import scenes
+from page_sample import DET, GT, run
+
+from evaltex_cli.evaluation.evaluation import Evaluation
+from evaltex_cli.protocols import PROTOCOLS
+from evaltex_cli.results import extras, result_document, writer
+from evaltex_cli.results.extras import Extras
+from evaltex_cli.results.stored_images import entry_of
+
+SCHEMA = json.loads(
+    Path(result_document.__file__).with_name("evaltex.schema.json").read_text(encoding="utf-8")
+)
+
+
+def document(evaluation: Evaluation) -> dict[str, Any]:
+    text = "".join(writer.document(evaluation, map(writer.json_line, evaluation.images), Extras()))
+    found: dict[str, Any] = json.loads(
+        text, parse_constant=lambda name: pytest.fail(f"{name} in JSON")
+    )
+    return found
+
+
+def faults(instance: dict[str, Any]) -> list[str]:
+    return [
+        error.message for error in jsonschema.Draft202012Validator(SCHEMA).iter_errors(instance)
+    ]
+
+
+def test_the_schema_is_one() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    assert SCHEMA["properties"]["schema"]["const"] == extras.SCHEMA
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("polygons", [False, True], ids=["boxes", "polygons"])
+def test_json_is_what_the_schema_says(tmp_path: Path, protocol: str, polygons: bool) -> None:
+    """And its numbers are the library's, to the last digit."""
+    found = run(tmp_path, *scenes.random_scene(3, polygons=polygons), protocol)
+    read = document(found)
+    assert faults(read) == []
+    assert list(read) == SCHEMA["required"]
+    assert read["scores"] == found.scores
+    assert read["totals"] == found.totals
+    assert [image["scores"] for image in read["images"]] == [image.scores for image in found.images]
+    objects = [[entry_of(one, "detections") for one in image.objects] for image in found.images]
+    assert [image["objects"] for image in read["images"]] == objects
+    assert [len(image["objects"]) for image in read["images"]] != [0] * len(read["images"])
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_json_of_nothing(tmp_path: Path, protocol: str) -> None:
+    """An image without objects, detections without an image."""
+    found = run(tmp_path, "empty\n9,9\n", "", protocol)
+    assert faults(document(found)) == []
+    assert document(found)["images"][0]["objects"] == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"schema": 2},
+        {"images": None},
+        {"protocol": "No Name"},
+        {"scores": {"recall": 1.0}},
+        {"warnings": [1]},
+        {"extra": 1},
+        {"totals": {"a": None}},
+        {"signature": "x"},
+    ],
+    ids=str,
+)
+def test_the_schema_refuses(tmp_path: Path, change: dict[str, Any]) -> None:
+    """Else the tests above would not mean much."""
+    assert faults(document(run(tmp_path, GT, DET)) | change) != []
+
+
+def test_keys_stand_in_the_specified_order_and_images_are_optional(tmp_path: Path) -> None:
+    found = replace(run(tmp_path, GT, DET), images=[])
+    text = "".join(writer.document(found, [], Extras(gates=[])))
+    assert list(json.loads(text)) == [*SCHEMA["required"][:9], "gates", *SCHEMA["required"][9:]]
+    assert '"images": [],\n' in text
+    assert text.endswith("}\n")
+    assert str(tmp_path) not in text
+
+
+def test_names_that_are_not_unicode_do_not_break_the_document(tmp_path: Path) -> None:
+    found = run(tmp_path, GT, DET)
+    odd = replace(
+        found,
+        gt=replace(found.gt, file=os.fsdecode(b"gt\xff.txt")),
+        warnings=[os.fsdecode(b"\xff")],
+    )
+    read = json.loads("".join(writer.document(odd, [], Extras())).encode("utf-8"))
+    assert (read["inputs"]["gt"]["file"], read["warnings"]) == ("gt?.txt", ["?"])
+
+
+def test_signature_names_what_is_not_default(tmp_path: Path) -> None:
+    found = run(tmp_path, GT, DET, det_border=0.25, region=False)
+    digest = found.gt.sha256
+    assert len(digest) == 64
+    assert re.fullmatch(
+        rf"protocol:evaltex\|revision:\d+\|region:false\|det_border:0.25\|invalid:repair\|images:1\|gt:{digest[:8]}"
+        r"\|version:[\d.]+",
+        found.signature,
+    )

@@ -1,0 +1,99 @@
+"""Random scenes and official figures for the tests of DetEval and its variants."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from reference_deteval import Box
+from shared_data import cases_or_skipped, content
+
+from evaltex_cli import Accumulator, evaluate, image_objects
+from evaltex_cli.evaluation.evaluation import Evaluation
+from evaltex_cli.geometry.overlaps import measure
+from evaltex_cli.protocols import config
+from evaltex_cli.protocols.base import Evidence, load
+from evaltex_cli.records import ImageBatch
+from evaltex_cli.records.rows import concatenate
+
+LEFT_OUT = " (don't-care GT left out of the input)"
+Scene = tuple[list[Box], list[bool], list[Box]]
+
+
+def entries(*protocols: str) -> list[Any]:
+    """Every figure of the protocols as a test parameter."""
+    found = [
+        pytest.param(*pair.split(" | "), key, want, id=f"{pair.split(' | ')[1]} {key}")
+        for pair, figures in content("figures.json").items()
+        for key, want in figures.items()
+        if key.split()[0] in protocols
+    ]
+    return cases_or_skipped(found, 4)
+
+
+def assert_figures(
+    gt: Path, det: Path, key: str, want: dict[str, Any], tolerance: float
+) -> Evaluation:
+    name, *assignments = key.split()
+    result = evaluate(gt, det, name, **dict(assignment.split("=") for assignment in assignments))
+    for score, value in want.items():
+        if score != "curves":
+            assert result.scores[score] == pytest.approx(value, abs=tolerance, rel=0), score
+    return result
+
+
+def random_box(rng: random.Random) -> Box:
+    x, y = rng.randint(0, 24), rng.randint(0, 6)
+    return x, y, x + rng.randint(0, 14), y + rng.randint(0, 5)
+
+
+def random_scene(rng: random.Random) -> Scene:
+    """Words in lines; detections of them, cut in pieces, merged, moved by a
+    pixel, and anything else.
+    """
+    gt = [random_box(rng) for _ in range(rng.choice((0, 1, 2, 4, 6)))]
+    if rng.random() < 0.5:
+        gt = [(8.0 * k, 0.0, 8.0 * k + rng.randint(4, 9), 4.0) for k in range(len(gt))]
+    det: list[Box] = []
+    for x0, y0, x1, y1 in gt:
+        kind = rng.choice(("same", "pieces", "merge", "moved", "any", "none", "cut"))
+        half = (x0 + x1) // 2
+        det += {
+            "same": [(x0, y0, x1, y1)],
+            "pieces": [(x0, y0, half, y1), (half + rng.choice((0, 1)), y0, x1, y1)],
+            "merge": [(x0, y0, x1 + 10, y1)],
+            "moved": [(x0 + 1, y0, x1 + 1, y1)],
+            "any": [random_box(rng)],
+            "none": [],
+            "cut": [(x0, y0, x0 + int(0.8 * (x1 - x0 + 1)) - (x1 > x0), y1)],
+        }[kind]
+    det += [random_box(rng) for _ in range(rng.choice((0, 0, 1, 3)))]
+    det = [(a, b, max(a, c), d) for a, b, c, d in det]
+    rng.shuffle(det)
+    return gt, [rng.random() < 0.15 for _ in gt], det
+
+
+def evidence_of(
+    scenes: list[Scene], protocol: str, with_matches: bool = False, **parameters: Any
+) -> Evidence:
+    """The evidence of several images as one batch."""
+    gt = concatenate([image_objects(np.reshape(g, (-1, 4)), dont_care=d) for g, d, _ in scenes])
+    det = concatenate([image_objects(np.reshape(d, (-1, 4))) for _, _, d in scenes])
+    batch = ImageBatch([str(k) for k in range(len(scenes))], np.zeros((len(scenes), 2)), gt, det)
+    found, checked = load(protocol), config.checked(protocol, parameters)
+    return found.evidence(batch, measure(batch, found.convention(checked)), checked, with_matches)
+
+
+def accumulated(scenes: list[Scene], protocol: str = "deteval", **parameters: Any) -> Evaluation:
+    accumulator = Accumulator(protocol, **parameters)
+    for gt, dont_care, det in scenes:
+        accumulator.update(
+            image_objects(np.reshape(gt, (-1, 4)), dont_care=dont_care), np.reshape(det, (-1, 4))
+        )
+    return accumulator.compute()
+
+
+WORD = (0, 0, 99, 19)
