@@ -16,6 +16,10 @@ from cli_inputs import shell, write_inputs
 from command_line import tree
 from limits import HANG_SECONDS
 
+names_of_any_bytes = pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux takes any bytes as the name of a file"
+)
+
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -114,9 +118,7 @@ def test_output_that_cannot_be_written_is_reported() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    sys.platform != "linux", reason="only Linux takes any bytes as the name of a file"
-)
+@names_of_any_bytes
 def test_names_of_files_that_are_not_unicode() -> None:
     odd = os.fsdecode(b"gt\xff.txt")
     Path("gt.txt").rename(odd)
@@ -137,9 +139,7 @@ def test_names_of_files_that_are_not_unicode() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    sys.platform != "linux", reason="only Linux takes any bytes as the name of a file"
-)
+@names_of_any_bytes
 @pytest.mark.parametrize(
     ("command", "form"),
     [
