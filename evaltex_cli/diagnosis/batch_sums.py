@@ -5,7 +5,6 @@ after repairs, and objects in bins.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -13,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.diagnosis.breakdown import BinSums, Edges, add_bins, properties
-from evaltex_cli.diagnosis.corrections import ALL_TYPES, repairs
+from evaltex_cli.diagnosis.changes import ALL_TYPES
+from evaltex_cli.diagnosis.corrections import repairs
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, Mistakes, Thresholds, find
 from evaltex_cli.diagnosis.misread import Pairs, misread_pairs
 from evaltex_cli.diagnosis.stacks import Components, Stack, after
@@ -91,12 +91,13 @@ class _Prepared:
         changed = after(stack, convention, self.components[convention])
         found = protocol.evidence(changed.batch, changed.overlaps, parameters, True).matches
         assert found is not None
+        scope = changed.scope
         sides = (
             _Side(self.batch.gt, matches.gt, stack.gt_offsets, stack.gt_rows).with_new(
-                changed.gt, changed.batch.gt, found.gt
+                scope.gt, scope.same_gt, changed.batch.gt, found.gt
             ),
             _Side(self.batch.det, matches.det, stack.offsets, stack.rows).with_new(
-                changed.det, changed.batch.det, found.det
+                scope.det, scope.same_det, changed.batch.det, found.det
             ),
         )
         return protocol.recount(*sides, parameters)
@@ -110,15 +111,18 @@ class _Side(NamedTuple):
     offsets: Ints
     rows: Ints
 
-    def with_new(self, which: Bools, objects: Objects, matches: SideMatches) -> Matched:
-        """Return the images of the stack, where these objects and matches are new."""
+    def with_new(self, which: Bools, same: Ints, objects: Objects, matches: SideMatches) -> Matched:
+        """Return the images of the stack, where these objects and matches are new; at each place
+        those of the same object.
+        """
         old, new = Matched.of(self.objects, self.matches), Matched.of(objects, matches)
-        rows = self.rows[~which]
+        stays = ~which & (same == np.arange(len(same)))
+        rows = self.rows[stays]
 
         def joined(ours: NDArray[Any], theirs: NDArray[Any]) -> NDArray[Any]:
             result = np.empty(len(which), ours.dtype)
-            result[~which], result[which] = ours[rows], theirs
-            return result
+            result[stays], result[which] = ours[rows], theirs
+            return result[same]
 
         return Matched(
             self.offsets,
@@ -146,15 +150,11 @@ class BatchSums:
         prepared = self.prepared
         sums = Sums(Counter({kind: prepared.mistakes.count(kind) for kind in ERROR_TYPES}))
         sums.misread = misread_pairs(batch, evidence)
-        sums.repaired = _repaired(
-            evidence.tally,
-            {
-                kind: (stack.image[part], corrected.take(part))
-                for stack in prepared.stacks_of(run)
-                for corrected in [prepared.tally_after(run, stack, evidence)]
-                for kind, part in stack.parts.items()
-            },
-        )
+        sums.repaired = dict.fromkeys((*ERROR_TYPES, ALL_TYPES), evidence.tally.sum())
+        for stack in prepared.stacks_of(run):
+            _exchange(
+                sums.repaired, evidence.tally, stack, prepared.tally_after(run, stack, evidence)
+            )
         for name, bin_of in prepared.bins.items():
             sums.bins[name] = [BinSums() for _ in range(len(getattr(self.edges, name)) + 1)]
             counted = np.where(batch.gt.dont_care, -1, bin_of)
@@ -173,16 +173,15 @@ class BatchSums:
         return _Prepared(batch, find(batch, self.thresholds), bins)
 
 
-def _repaired(tally: Tally, changes: Mapping[str, tuple[Ints, Tally]]) -> dict[str, Tally]:
-    """Sum the evidence of a batch after each repair, which is that of the images before but for
-    those that it changes.
-    """
-    before = combined = tally.sum()
-    several, _ = changes[ALL_TYPES]
-    result = {}
-    for kind, (images, rows) in changes.items():
-        result[kind] = before.exchanged(tally.take(images), rows)
-        # In images with mistakes of one kind, the repair of all kinds is that of this kind.
-        own = np.flatnonzero((kind == ALL_TYPES) | ~np.isin(images, several))
-        combined = combined.exchanged(tally.take(images[own]), rows.take(own))
-    return result | {ALL_TYPES: combined}
+def _exchange(repaired: dict[str, Tally], before: Tally, stack: Stack, corrected: Tally) -> None:
+    """Exchange the evidence of the images of a stack, in the sums after each repair."""
+    several = stack.image[stack.parts[ALL_TYPES]]
+    for kind, part in stack.parts.items():
+        images, rows = stack.image[part], corrected.take(part)
+        repaired[kind] = repaired[kind].exchanged(before.take(images), rows)
+        if kind != ALL_TYPES:
+            # In images with mistakes of one kind, the repair of all kinds is that of this kind.
+            own = np.flatnonzero(~np.isin(images, several))
+            repaired[ALL_TYPES] = repaired[ALL_TYPES].exchanged(
+                before.take(images[own]), rows.take(own)
+            )

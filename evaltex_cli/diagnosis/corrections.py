@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
 
+from evaltex_cli.diagnosis.changes import ALL_TYPES, Change, Made, stacked
 from evaltex_cli.diagnosis.correction_texts import joined_text, words_of_pieces
-from evaltex_cli.diagnosis.drawn import Drawn, Side, joined, overlaid, replaced, united
-from evaltex_cli.diagnosis.error_types import ERROR_TYPES, OF_OBJECTS, Mistakes
+from evaltex_cli.diagnosis.drawn import Drawn, Side, overlaid, replaced, united
+from evaltex_cli.diagnosis.error_types import ERROR_TYPES, OF_LINKS, OF_OBJECTS, Mistakes
 from evaltex_cli.diagnosis.stacks import Stack, spread
-from evaltex_cli.geometry import outlines, overlaps
+from evaltex_cli.geometry import overlaps
 from evaltex_cli.records import (
     Bools,
     Convention,
@@ -22,25 +23,13 @@ from evaltex_cli.records import (
     Texts,
     blocks,
     concatenate_texts,
-    offsets_of,
 )
-from evaltex_cli.records.rows import NOTHING, joined_texts, packed
+from evaltex_cli.records.rows import packed
 
-ALL_TYPES = "all"
 STACKED_OBJECTS = 1 << 16
 """Objects of the images of several repairs that become one batch."""
 SURE = 1.0
 """Confidence of an added detection."""
-
-
-class _Made(NamedTuple):
-    """Detections made by repairs, each in the place of another: columns of n."""
-
-    image: Ints
-    place: Ints
-    drawn: Drawn
-    texts: Texts
-    confidences: Floats
 
 
 class _Overlays(NamedTuple):
@@ -79,35 +68,48 @@ class _Sides(NamedTuple):
         return cls(gt, det, cut, grown)
 
 
-class _Change(NamedTuple):
-    """What a repair changes."""
-
-    images: Bools
-    """(images,) bool. Images whose detections change."""
-    gone: Bools
-    """(detections,) bool. Detections that give way to others, or to none."""
-    made: list[_Made]
-
-
 def repairs(batch: ImageBatch, mistakes: Mistakes, as_boxes: bool) -> list[Stack]:
     """Repair each kind of mistakes alone, and all of them (`ALL_TYPES`).
 
     The repair of all kinds has only the images with several kinds, as in the others it is the
     repair of the one kind that they have.
     """
-    sides, everywhere = _Sides.of(batch, mistakes, as_boxes), np.ones(len(batch.names), dtype=bool)
-    changes = {
-        kind: _change(_Repair(batch, mistakes, (kind,), sides, everywhere)) for kind in ERROR_TYPES
-    }
-    has_several = np.sum([change.images for change in changes.values()], axis=0) > 1
-    changes[ALL_TYPES] = _change(_Repair(batch, mistakes, ERROR_TYPES, sides, has_several))
-    kinds = list(changes)
+    repair = _Repair(
+        batch,
+        mistakes,
+        ERROR_TYPES,
+        _Sides.of(batch, mistakes, as_boxes),
+        np.ones(batch.det.count, dtype=bool),
+    )
+    changes = {kind: _change(repair._replace(kinds=(kind,))) for kind in ERROR_TYPES}
+    images = np.sum([change.images for change in changes.values()], axis=0)
+    gone = np.any([change.gone for change in changes.values()], axis=0)
+    mixed = _mixed(mistakes)
+    made = _change(repair._replace(kinds=OF_LINKS, detections=mixed)).made
+    changes[ALL_TYPES] = Change(images > 1, gone & (images > 1)[batch.det.image], made)
     objects = np.diff(batch.gt.offsets) + np.diff(batch.det.offsets)
-    sizes = np.array([objects[change.images].sum() for change in changes.values()])
     return [
-        _stacked(batch, {kind: changes[kind] for kind in kinds[start:stop]})
-        for start, stop in blocks(sizes, STACKED_OBJECTS)
+        stacked(
+            batch,
+            {kind: change.within(batch, start, stop) for kind, change in changes.items()},
+            mixed,
+        )
+        for start, stop in blocks(objects * (images + (images > 1)), STACKED_OBJECTS)
     ]
+
+
+def _mixed(mistakes: Mistakes) -> Bools:
+    """(D,) whether a detection hangs together, by links, with mistakes of several kinds: these are
+    repaired otherwise together than each alone.
+    """
+    objects = np.arange(len(mistakes.split))
+    _, label = spread(objects, mistakes.gt, mistakes.det, len(mistakes.merged))
+    kinds = np.zeros(len(objects) + 1, np.int64)
+    for kind in OF_LINKS:
+        has_kind = np.zeros(len(kinds), dtype=bool)
+        has_kind[label[mistakes.det[_links(mistakes, kind)]]] = True
+        kinds += has_kind
+    return kinds[label] > 1
 
 
 def repaired(
@@ -142,26 +144,26 @@ def repaired(
     text. United pieces have their texts in reading order, with blanks between where the object's
     own text has any.
     """
-    sides, everywhere = _Sides.of(batch, mistakes, as_boxes), np.ones(len(batch.names), dtype=bool)
-    repair = _Repair(batch, mistakes, kinds, sides, everywhere)
-    return _stacked(batch, {ALL_TYPES: _change(repair)})
+    everything = np.ones(batch.det.count, dtype=bool)
+    sides = _Sides.of(batch, mistakes, as_boxes)
+    change = _change(_Repair(batch, mistakes, kinds, sides, everything))
+    return stacked(batch, {ALL_TYPES: change}, everything)
 
 
-def _change(repair: _Repair) -> _Change:
+def _change(repair: _Repair) -> Change:
     batch = repair.batch
     of_relations, related = _of_relations(repair)
     of_outlines, reshaped = _of_outlines(repair)
     made, gone = [*of_relations, *of_outlines], related | reshaped
     for kind in {"false", "duplicate"} & set(repair.kinds):
-        gone |= getattr(repair.mistakes, kind) & repair.images[batch.det.image]
+        gone |= getattr(repair.mistakes, kind)
     if "missed" in repair.kinds:
-        missed = np.flatnonzero(repair.mistakes.missed & repair.images[batch.gt.image])
-        made.append(_of_missed(batch, missed, repair.sides.gt))
+        made.append(_of_missed(batch, np.flatnonzero(repair.mistakes.missed), repair.sides.gt))
     images = np.zeros(len(batch.names), dtype=bool)
     images[batch.det.image[gone]] = True
     for part in made:
         images[part.image] = True
-    return _Change(images, gone, made)
+    return Change(images, gone, made)
 
 
 class _Repair(NamedTuple):
@@ -171,25 +173,28 @@ class _Repair(NamedTuple):
     mistakes: Mistakes
     kinds: Collection[str]
     sides: _Sides
-    images: Bools
-    """(images,) bool. Where it is to be repaired."""
+    detections: Bools
+    """(D,) bool. Those whose links are to be repaired."""
 
     def linked(self, kind: str) -> Bools:
         """(p,) which links are of objects or detections of a kind, if it is to be repaired."""
-        mistakes = self.mistakes
         if kind not in self.kinds:
-            return np.zeros(len(mistakes.gt), dtype=bool)
-        of_link = mistakes.gt if kind in OF_OBJECTS else mistakes.det
-        linked: Bools = getattr(mistakes, kind)[of_link]
-        return linked & self.images[self.batch.det.image[mistakes.det]]
+            return np.zeros(len(self.mistakes.gt), dtype=bool)
+        return _links(self.mistakes, kind) & self.detections[self.mistakes.det]
 
-    def made(self, place: Ints, drawn: Drawn, texts: Texts, confidences: Floats) -> _Made:
+    def made(self, place: Ints, drawn: Drawn, texts: Texts, confidences: Floats) -> Made:
         """Return detections in the places of these of the batch."""
-        return _Made(self.batch.det.image[place], place, drawn, texts, confidences)
+        return Made(self.batch.det.image[place], place, drawn, texts, confidences)
 
 
-def _of_missed(batch: ImageBatch, missed: Ints, gt: Side) -> _Made:
-    return _Made(
+def _links(mistakes: Mistakes, kind: str) -> Bools:
+    """(p,) which links are of objects or detections of a kind."""
+    of_kind: Bools = getattr(mistakes, kind)[mistakes.gt if kind in OF_OBJECTS else mistakes.det]
+    return of_kind
+
+
+def _of_missed(batch: ImageBatch, missed: Ints, gt: Side) -> Made:
+    return Made(
         batch.gt.image[missed],
         batch.det.count + missed,
         gt.drawn.rows(missed),
@@ -198,7 +203,7 @@ def _of_missed(batch: ImageBatch, missed: Ints, gt: Side) -> _Made:
     )
 
 
-def _of_relations(repair: _Repair) -> tuple[list[_Made], Bools]:
+def _of_relations(repair: _Repair) -> tuple[list[Made], Bools]:
     """Repair split and merged; return what is made, and which detections gave way."""
     batch, mistakes, sides = repair.batch, repair.mistakes, repair.sides
     is_cut, is_united = repair.linked("merged"), repair.linked("split")
@@ -238,7 +243,7 @@ class _Pieces(NamedTuple):
     rows: Ints
 
 
-def _of_groups(repair: _Repair, links: Ints, group: Ints, pieces: _Pieces) -> _Made:
+def _of_groups(repair: _Repair, links: Ints, group: Ints, pieces: _Pieces) -> Made:
     """Unite the pieces of each group of links, sorted by their (p,) group from 0."""
     batch, mistakes = repair.batch, repair.mistakes
     # The first link of each detection, and of each object, of a group.
@@ -271,7 +276,7 @@ def _first_of_each(group: Ints, member: Ints) -> Ints:
     return first
 
 
-def _of_outlines(repair: _Repair) -> tuple[list[_Made], Bools]:
+def _of_outlines(repair: _Repair) -> tuple[list[Made], Bools]:
     """Repair loose and tight; return what is made, and which detections gave way."""
     batch, mistakes, sides = repair.batch, repair.mistakes, repair.sides
     cut, grown = repair.linked("loose"), repair.linked("tight")
@@ -319,48 +324,3 @@ def _components(mistakes: Mistakes, united: Bools) -> Ints:
     gt, det = mistakes.gt[united], mistakes.det[united]
     label, _ = spread(np.arange(len(mistakes.split)), gt, det, len(mistakes.merged))
     return label[mistakes.gt]
-
-
-def _stacked(batch: ImageBatch, changes: Mapping[str, _Change]) -> Stack:
-    """Return the images that changes change, those of one change after those of another."""
-    images = [np.flatnonzero(change.images) for change in changes.values()]
-    image, first = np.concatenate(images), offsets_of([len(some) for some in images])
-    rows, states, places, made, ids = [], [], [], [], []
-    highest, count = int(batch.det.ids.max(initial=0)), batch.det.count
-    for change, start in zip(changes.values(), first.tolist(), strict=False):
-        # Where each image is in the stack.
-        state = start + np.cumsum(change.images) - 1
-        stays = np.flatnonzero(~change.gone & change.images[batch.det.image])
-        new = sum(len(part.image) for part in change.made)
-        rows += [stays, count + np.arange(new)]
-        states += [state[batch.det.image[stays]], *(state[part.image] for part in change.made)]
-        places += [stays, *(part.place for part in change.made)]
-        ids.append(highest + 1 + np.arange(new))
-        made += change.made
-        count += new
-    state = np.concatenate(states)
-    # By image; in it, what was made takes the place of what it was made of.
-    order = np.lexsort((np.concatenate(places), state))
-    offsets = offsets_of(np.bincount(state, minlength=len(image)))
-    parts = dict(zip(changes, map(slice, first[:-1].tolist(), first[1:].tolist()), strict=True))
-    objects = _objects(batch.det, made, np.concatenate(ids))
-    return Stack(batch, objects, parts, image, offsets, np.concatenate(rows)[order])
-
-
-def _objects(det: Objects, made: list[_Made], ids: Ints) -> Objects:
-    """Return what was made as objects of one image."""
-    if not made:
-        return NOTHING
-    drawn, _ = outlines.from_numbers(*joined([part.drawn for part in made]))
-    has_confidences = det.confidences is not None or not det.count
-    return Objects(
-        offsets=np.array([0, len(ids)]),
-        ids=ids,
-        outlines=drawn,
-        regions=ids,
-        dont_care=np.zeros(len(ids), dtype=bool),
-        texts=joined_texts([part.texts for part in made]),
-        confidences=np.concatenate([part.confidences for part in made])
-        if has_confidences
-        else None,
-    )

@@ -16,7 +16,7 @@ from typing import Any
 
 from evaltex_cli.diagnosis.batch_sums import BatchSums, Sums
 from evaltex_cli.diagnosis.breakdown import PROPERTIES, Bin, Edges, bins
-from evaltex_cli.diagnosis.corrections import ALL_TYPES
+from evaltex_cli.diagnosis.changes import ALL_TYPES
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, OF_OBJECTS, Thresholds
 from evaltex_cli.diagnosis.misread import Misread, most_frequent
 from evaltex_cli.display import DataFrame, Record, Table, frame_of_rows, number, unknown_table

@@ -17,6 +17,8 @@ from evaltex_cli.records import Bools, Floats, ImageBatch, Ints
 ERROR_TYPES = ("missed", "split", "merged", "loose", "tight", "false", "duplicate")
 OF_OBJECTS = ("missed", "split", "tight")
 """Kinds that are counted in ground-truth objects; the others are counted in detections."""
+OF_LINKS = ("split", "merged", "loose", "tight")
+"""Kinds of mistakes of a detection and an object that it is on."""
 SAME_IOU = 0.5
 """A pair above it is about one text, and exclusive."""
 SLACK, TIE_DECIMALS = 1e-9, 9

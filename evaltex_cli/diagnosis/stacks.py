@@ -35,13 +35,15 @@ class Stack:
     made: Objects
     """The detections that repairs have made, as those of one image."""
     parts: Mapping[str, slice]
-    """Repair -> its images."""
+    """Repair -> its images; the last one repairs what all others do, in the images that several of
+    them change."""
     image: Ints
     """(images,) int64. Which image of the batch before each was; sorted in each part."""
     offsets: Ints
     rows: Ints
     """`offsets` and `rows`: (images + 1,), (detections,) int64. Image k has the detections
-    ``rows[offsets[k]:offsets[k + 1]]`` of the batch before and, after them, of `made`."""
+    ``rows[offsets[k]:offsets[k + 1]]`` of the batch before and, after them, of `made`. The last
+    repair may make the same detections as others."""
 
     @property
     def is_made(self) -> Bools:
@@ -115,6 +117,23 @@ def spread(label: Ints, gt: Ints, det: Ints, detections: int) -> tuple[Ints, Int
             return label, lowest
 
 
+class Scope(NamedTuple):
+    """Which objects and detections of a stack are matched again.
+
+    Attributes
+    ----------
+    gt, det : (objects,), (detections,) bool
+    same_gt, same_det : (objects,), (detections,) int64
+        Where in the stack the same one is, matched alike, that is matched again; else the own
+        place.
+    """
+
+    gt: Bools
+    det: Bools
+    same_gt: Ints
+    same_det: Ints
+
+
 class After(NamedTuple):
     """Repaired images with all or some of their objects, and the overlaps of these.
 
@@ -122,26 +141,31 @@ class After(NamedTuple):
     ----------
     batch : ImageBatch
     overlaps : Overlaps
-    gt, det : (objects,), (detections,) bool
-        Which objects and detections of the stack they have.
+    scope : Scope
     """
 
     batch: ImageBatch
     overlaps: Overlaps
-    gt: Bools
-    det: Bools
+    scope: Scope
 
 
 class _Pairs(NamedTuple):
     """Overlaps of all objects of a stack with the detections that repairs have made.
 
-    `gt`, `det` are indices into the stack's; `shapes` are those of `Stack.made`.
+    `gt`, `det` are indices into the stack's.
     """
 
     gt: Ints
     det: Ints
     area: Floats
-    shapes: shapes.Shapes
+
+    def and_also(self, other: _Pairs) -> _Pairs:
+        """Return these pairs and others."""
+        return _Pairs(
+            np.concatenate([self.gt, other.gt]),
+            np.concatenate([self.det, other.det]),
+            np.concatenate([self.area, other.area]),
+        )
 
 
 def after(stack: Stack, convention: Convention, components: Components | None = None) -> After:
@@ -154,20 +178,28 @@ def after(stack: Stack, convention: Convention, components: Components | None = 
     components : Components, optional
         Of the batch before by its overlaps of this convention. Given them, the images have only
         the objects and detections of which a repair may change what they are matched with: those
-        that hang together with a detection that has come or gone.
+        that hang together with a detection that has come or gone; and in the images of the last
+        repair only if several of the others have changed it.
     """
-    old = overlaps.of(stack.before, convention)
-    new, now = _measured(stack, convention), _Places.of(stack)
+    old, now, is_made = overlaps.of(stack.before, convention), _Places.of(stack), stack.is_made
+    made = shapes.from_objects(stack.made, convention)
     if components is None:
-        gt, det = np.ones(len(stack.gt_rows), dtype=bool), np.ones(len(stack.rows), dtype=bool)
+        new = _measured(stack, convention, made, is_made)
+        same = np.arange(len(stack.gt_rows)), np.arange(len(stack.rows))
+        scope = Scope(same[0] >= 0, same[1] >= 0, *same)
     else:
-        gt, det = _involved(stack, components, new, now)
+        first = _first(stack)
+        is_again = first != np.arange(len(first))
+        new = _measured(stack, convention, made, is_made & ~is_again)
+        scope = _scope(stack, components, new, now, first)
+        new = new.and_also(_measured(stack, convention, made, scope.det & is_again))
+    gt, det = scope.gt, scope.det
     batch = _chosen(stack, gt, det)
     gt_shapes, det_shapes = overlaps.shapes_of(stack.before, convention)
     gt_rows, rows = stack.gt_rows[gt], stack.rows[det]
     batch.shapes[convention] = (
         shapes.taken(gt_shapes, gt_rows),
-        shapes.taken(shapes.concatenate(det_shapes, new.shapes), rows),
+        shapes.taken(shapes.concatenate(det_shapes, made), rows),
     )
     if convention in stack.before.moved:
         margin, *moved = stack.before.moved[convention]
@@ -191,11 +223,11 @@ def after(stack: Stack, convention: Convention, components: Components | None = 
         of_det[order],
         np.concatenate([old.area[pair], new.area])[order],
         old.gt_area[gt_rows],
-        np.concatenate([old.det_area, shapes.area(new.shapes)])[rows],
+        np.concatenate([old.det_area, shapes.area(made)])[rows],
         gt_boxes,
         det_boxes,
     )
-    return After(batch, measured, gt, det)
+    return After(batch, measured, scope)
 
 
 class _Places(NamedTuple):
@@ -226,9 +258,22 @@ def _image(offsets: Ints) -> Ints:
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
-def _measured(stack: Stack, convention: Convention) -> _Pairs:
-    """Measure the detections that repairs have made; the shapes of objects are those before."""
-    before, place = stack.before, np.flatnonzero(stack.is_made)
+def _first(stack: Stack) -> Ints:
+    """(detections,) where a repair has made the same detection first; else the own place."""
+    first = np.arange(len(stack.rows))
+    place = np.flatnonzero(stack.is_made)
+    row = stack.rows[place] - stack.before.det.count
+    of_row = np.zeros(stack.made.count, np.int64)
+    of_row[row[::-1]] = place[::-1]
+    first[place] = of_row[row]
+    return first
+
+
+def _measured(stack: Stack, convention: Convention, made: shapes.Shapes, which: Bools) -> _Pairs:
+    """Measure some of the detections that repairs have made; the shapes of objects are those
+    before.
+    """
+    before, place = stack.before, np.flatnonzero(which)
     row, gt_rows = stack.rows[place] - before.det.count, stack.gt_rows
     names = [before.names[k] for k in stack.image.tolist()]
     gt, det = overlaps.touching_boxes(
@@ -238,35 +283,67 @@ def _measured(stack: Stack, convention: Convention) -> _Pairs:
         np.searchsorted(place, stack.offsets),
         names,
     )
-    made = shapes.from_objects(stack.made, convention)
     pairs = shapes.Pairs(overlaps.shapes_of(before, convention)[0], gt_rows[gt], made, row[det])
     overlaps.refuse_intricate(names, stack.gt_offsets, gt, pairs)
     area = shapes.pair_area(*pairs[:4])
     overlap = area > 0
-    return _Pairs(gt[overlap], place[det[overlap]], area[overlap], made)
+    return _Pairs(gt[overlap], place[det[overlap]], area[overlap])
 
 
-def _involved(
-    stack: Stack, components: Components, new: _Pairs, now: _Places
-) -> tuple[Bools, Bools]:
-    """Return which objects and detections hang together with a detection that has come or gone."""
-    before, images = stack.before, np.arange(len(stack.image))
-    # Object g of the batch before is the object g + shift of image k of the stack.
-    shift = stack.gt_offsets[:-1] - before.gt.offsets[stack.image]
-    first = components.gt[stack.gt_rows] + shift[_image(stack.gt_offsets)]
-    is_changed = np.zeros(len(first), dtype=bool)
-    is_changed[first[new.gt]] = True
+def _scope(stack: Stack, components: Components, new: _Pairs, now: _Places, first: Ints) -> Scope:
+    """Return what hangs together with a detection that has come or gone.
+
+    Parameters
+    ----------
+    new : _Pairs
+        Of the detections that are the first ones.
+    first : (detections,) int64
+        As of `_first`.
+    """
+    before, gt_image, image = stack.before, _image(stack.gt_offsets), _image(stack.offsets)
+    starts = [part.start for part in stack.parts.values()]
+    repair = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(stack.image)))
+    last, none = len(starts) - 1, before.gt.count
+    of_gt, of_det = components.gt[stack.gt_rows], np.full(len(stack.rows), none)
+    stays = np.flatnonzero(~stack.is_made)
+    of_det[stays] = components.det[stack.rows[stays]]  # -1 is as `none`
     gone = np.flatnonzero(now.place < 0)
-    image = np.repeat(images, np.diff(before.det.offsets)[stack.image])[gone]
-    of_gone = components.det[gone - now.shift[image]]
-    is_changed[(of_gone + shift[image])[of_gone >= 0]] = True
-    det = stack.is_made
-    stays = np.flatnonzero(~det)
-    of_det = components.det[stack.rows[stays]]
-    linked = of_det >= 0
-    stays, of_det = stays[linked], of_det[linked]
-    det[stays] = is_changed[of_det + shift[_image(stack.offsets)[stays]]]
-    return is_changed[first], det
+    gone_image = _image(offsets_of(np.diff(before.det.offsets)[stack.image]))[gone]
+    by_others = repair[gone_image] < last
+    gone, gone_image = gone[by_others], gone_image[by_others]
+
+    # Which components each repair changes, and then, which of those that any repair joins.
+    changed = np.zeros((last + 1, none + 1), dtype=bool)
+    changed[repair[gt_image[new.gt]], of_gt[new.gt]] = True
+    changed[repair[gone_image], components.det[gone - now.shift[gone_image]]] = True
+    changed[:, none] = False
+    group, of_made = spread(components.gt, of_gt[new.gt], new.det, len(stack.rows))
+    group, of_made = np.append(group, none), of_made[first]
+    repairs, components_changed = np.nonzero(changed)
+    together = np.zeros_like(changed)
+    together[repairs, group[components_changed]] = True
+    by_one = (together.sum(axis=0) == 1) & ~together[last]
+    changed[last] = (together.any(axis=0) & ~by_one)[group]
+
+    # Where the images of the last repair are as after another one, which is the only one there.
+    state = np.zeros((last + 1, len(before.names)), np.int64)
+    state[repair, stack.image] = np.arange(len(repair))
+    only = together.argmax(axis=0)[group]
+    same_gt, same_det = np.arange(len(of_gt)), np.arange(len(of_det))
+    which = np.flatnonzero((repair[gt_image] == last) & by_one[group[of_gt]])
+    at = state[only[of_gt[which]], stack.image[gt_image[which]]]
+    same_gt[which] = (
+        stack.gt_offsets[at] + stack.gt_rows[which] - before.gt.offsets[stack.image[at]]
+    )
+    which = np.flatnonzero((repair[image] == last) & by_one[group[of_det]])
+    at = state[only[of_det[which]], stack.image[image[which]]]
+    same_det[which] = now.place[stack.rows[which] + now.shift[at]]
+    which = np.flatnonzero(stack.is_made & (by_one[of_made] | (of_made == none)))
+    same_det[which] = first[which]
+    comes = stack.is_made & (same_det == np.arange(len(same_det)))
+    return Scope(
+        changed[repair[gt_image], of_gt], changed[repair[image], of_det] | comes, same_gt, same_det
+    )
 
 
 def _chosen(stack: Stack, gt: Bools, det: Bools) -> ImageBatch:

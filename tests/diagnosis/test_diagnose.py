@@ -24,7 +24,7 @@ from evaltex_cli.cli import main
 from evaltex_cli.diagnosis import corrections, stacks
 from evaltex_cli.diagnosis.batch_sums import BatchSums
 from evaltex_cli.diagnosis.breakdown import Edges
-from evaltex_cli.diagnosis.corrections import ALL_TYPES
+from evaltex_cli.diagnosis.changes import ALL_TYPES
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, Thresholds, find
 from evaltex_cli.errors import ConfigError, FaultLog, InputError
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
@@ -319,9 +319,25 @@ def test_only_what_a_repair_may_change_is_scored_again(tmp_path, regions, shown)
     (stack,) = corrections.repairs(batch, find(batch, Thresholds()), as_boxes=False)
     found = stacks.after(stack, Convention(), stacks.Components.of(batch, measure(batch)))
     assert stack.image.tolist() == [0]
-    assert np.flatnonzero(found.gt).tolist() == shown
+    assert np.flatnonzero(found.scope.gt).tolist() == shown
     assert found.batch.gt.ids.tolist() == batch.gt.ids[shown].tolist()
-    assert found.det.tolist() == [0 in shown, 1 in shown, True]
+    assert found.scope.det.tolist() == [0 in shown, 1 in shown, True]
+
+
+def test_all_repairs_match_again_only_what_several_change(tmp_path):
+    """A is missed and another detection is false, so the image has both repairs: after all of them,
+    A and its detection are matched as after the first, and C as before.
+    """
+    batch = batch_of(tmp_path, [(A, "a"), (C, "c")], [(C, "c"), ((100, 600, 200, 640), "d")])
+    (stack,) = corrections.repairs(batch, find(batch, Thresholds()), as_boxes=False)
+    found = stacks.after(stack, Convention(), stacks.Components.of(batch, measure(batch)))
+    assert stack.image.tolist() == [0, 0, 0]
+    assert stack.parts["missed"] == slice(0, 1)
+    assert stack.parts[ALL_TYPES] == slice(2, 3)
+    assert found.scope.gt.tolist() == [True, False, False, False, False, False]
+    assert found.scope.same_gt.tolist() == [0, 1, 2, 3, 0, 5]
+    made = np.flatnonzero(stack.is_made)
+    assert found.scope.same_det[made].tolist() == [made[0]] * 2
 
 
 def evidence_of(run, batch):
