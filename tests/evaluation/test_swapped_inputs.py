@@ -11,8 +11,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from samples import COCO_RESULTS, SAMPLES, Sample, in_archive, in_folder, json_of, written
+from json_samples import COCO_RESULTS
+from sample_words import Sample, json_of
+from samples import SAMPLES, written
 from shared_data import DATA, needs_data
+from written_files import in_folder, zipped
 
 from evaltex_cli.cli import main
 from evaltex_cli.conversion.conversion import convert
@@ -63,7 +66,7 @@ GT = {f"gt_{k}.txt": f"{QUAD},word\n200,10,290,10,290,40,200,40,###\n" for k in 
 def test_ground_truth_and_detections_swapped(
     tmp_path: Path, det: dict[str, str], sign: str
 ) -> None:
-    gt_path, det_path = in_archive(tmp_path / "gt.zip", GT), in_archive(tmp_path / "det.zip", det)
+    gt_path, det_path = zipped(tmp_path / "gt.zip", GT), zipped(tmp_path / "det.zip", det)
     assert signs(gt_path, det_path) is None
     reported = signs(det_path, gt_path)
     assert (
@@ -79,14 +82,12 @@ def test_ground_truth_and_detections_swapped(
 
 
 def test_a_side_against_itself_or_named_as_the_other_is_not_swapped(tmp_path: Path) -> None:
-    gt = in_archive(tmp_path / "gt.zip", GT)
-    det = in_archive(tmp_path / "det.zip", {f"res_{k}.txt": f"{QUAD},0.{k}5\n" for k in range(3)})
+    gt = zipped(tmp_path / "gt.zip", GT)
+    det = zipped(tmp_path / "det.zip", {f"res_{k}.txt": f"{QUAD},0.{k}5\n" for k in range(3)})
     assert signs(gt, gt) is None
     assert signs(det, det) is None
-    prices = in_archive(
-        tmp_path / "prices.zip", {"0.txt": f"{QUAD},0.99\n{QUAD},word\n{QUAD},0.5\n"}
-    )
-    assert signs(prices, in_archive(tmp_path / "plain.zip", {"0.txt": f"{QUAD}\n"})) is None
+    prices = zipped(tmp_path / "prices.zip", {"0.txt": f"{QUAD},0.99\n{QUAD},word\n{QUAD},0.5\n"})
+    assert signs(prices, zipped(tmp_path / "plain.zip", {"0.txt": f"{QUAD}\n"})) is None
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ import zlib
 from pathlib import Path
 
 import pytest
-from archives import METHOD, contents, patched, unzipped
+from archives import METHOD, contents, patched
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from written_files import zipped
+from written_files import in_folder, zipped
 
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog
@@ -38,7 +38,7 @@ FILES = {"gt_img_10.txt": b"ten", "gt_img_2.txt": b"", "deep/gt_img_1.txt": b"1,
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_folder_and_archive_agree(tmp_path: Path, method: int) -> None:
-    packed, folder = zipped(tmp_path / "a.zip", FILES, method), unzipped(tmp_path / "a", FILES)
+    packed, folder = zipped(tmp_path / "a.zip", FILES, method), in_folder(tmp_path / "a", FILES)
     assert archive.is_archive(packed) and archive.is_archive(folder)
     assert contents(packed) == contents(folder)
     assert list(contents(packed)) == ["img_1", "img_2", "img_10"]
@@ -46,7 +46,7 @@ def test_folder_and_archive_agree(tmp_path: Path, method: int) -> None:
 
 
 def test_entries_are_read_in_the_order_asked_for(tmp_path: Path) -> None:
-    for path in (zipped(tmp_path / "a.zip", FILES), unzipped(tmp_path / "a", FILES)):
+    for path in (zipped(tmp_path / "a.zip", FILES), in_folder(tmp_path / "a", FILES)):
         entries = archive.open_entries(path)
         assert list(entries.read_many(entries.entries[::-1])) == [
             b"ten",
@@ -96,7 +96,7 @@ def test_images_are_named_without_prefix_and_ending(
 ) -> None:
     packed = zipped(tmp_path / "a.zip", dict.fromkeys(names, b"x"))
     assert images(packed) == expected
-    assert images(unzipped(tmp_path / "a", dict.fromkeys(names, b"x"))) == expected
+    assert images(in_folder(tmp_path / "a", dict.fromkeys(names, b"x"))) == expected
     assert bad_names(packed) == []
 
 
@@ -119,7 +119,7 @@ def test_clutter_is_passed_over_and_other_files_are_reported(tmp_path: Path) -> 
     clutter = ["__MACOSX/._gt_1.txt", "__MACOSX/gt_1.txt", "._gt_1.txt", ".DS_Store", "a/Thumbs.db"]
     others = ["1.json", "2.json", "3.json", "4.json"]
     files = dict.fromkeys([*clutter, *others, "gt_1.txt"], b"x")
-    for path in (zipped(tmp_path / "a.zip", files), unzipped(tmp_path / "a", files)):
+    for path in (zipped(tmp_path / "a.zip", files), in_folder(tmp_path / "a", files)):
         assert images(path) == ["1"]
         (warning,) = archive.open_entries(path).warnings
         assert (
@@ -134,7 +134,7 @@ def test_a_list_of_classes_is_no_image(tmp_path: Path) -> None:
         tmp_path / "b",
     ):
         if path.name == "b":
-            unzipped(path, {"Classes.txt": b"text", "1.txt": b"x", "my_classes.txt": b"x"})
+            in_folder(path, {"Classes.txt": b"text", "1.txt": b"x", "my_classes.txt": b"x"})
         entries = archive.open_entries(path)
         assert "classes" not in [entry.image.lower() for entry in entries.entries]
         (warning,) = entries.warnings
@@ -192,7 +192,7 @@ def test_files_are_named_once_for_all_formats_that_look_at_them(
         archive, "image_names", lambda names, suffix: named.append(suffix) or inner(names, suffix)
     )
     files = {"gt_1.txt": b"1,2,3,4\n", "gt_2.txt": b"1,2,3,4\n"}
-    for path in (zipped(tmp_path / "a.zip", files), unzipped(tmp_path / "a", files)):
+    for path in (zipped(tmp_path / "a.zip", files), in_folder(tmp_path / "a", files)):
         named.clear()
         assert formats.open_source(path, "gt", FaultLog()).names == ["1", "2"]
         assert named == [".txt"]
@@ -221,14 +221,14 @@ def test_fingerprint_is_of_the_archive_or_of_the_names_and_contents(tmp_path: Pa
         return found.hexdigest()
 
     files = {f"{k}.txt": bytes([k]) for k in range(9)} | FILES
-    packed, folder = zipped(tmp_path / "a.zip", files), unzipped(tmp_path / "a", files)
+    packed, folder = zipped(tmp_path / "a.zip", files), in_folder(tmp_path / "a", files)
     assert fingerprint(packed) == hashlib.sha256(packed.read_bytes()).hexdigest()
     lines = sorted(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items())
     assert fingerprint(folder) == hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def test_state_changes_with_the_files(tmp_path: Path) -> None:
-    folder, packed = unzipped(tmp_path / "a", FILES), zipped(tmp_path / "a.zip", FILES)
+    folder, packed = in_folder(tmp_path / "a", FILES), zipped(tmp_path / "a.zip", FILES)
     states = [archive.state(folder)]
     assert archive.state(folder) == states[0]
     for change in (b"longer than before", b"shorter"):

@@ -10,10 +10,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from archives import CENTRAL_HEADER, CRC, FLAGS, OFFSET, SIZE, contents, patched, refusal, unzipped
+from archives import CENTRAL_HEADER, CRC, FLAGS, OFFSET, SIZE, contents, patched, refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from written_files import zipped
+from written_files import in_folder, zipped
 
 from evaltex_cli.errors import InputError
 from evaltex_cli.formats.files import archive
@@ -117,7 +117,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 
 def test_sizes_and_numbers_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {f"gt_{k}.txt": b"x" * 10 for k in range(5)}
-    paths = (zipped(tmp_path / "a.zip", files), unzipped(tmp_path / "a", files))
+    paths = (zipped(tmp_path / "a.zip", files), in_folder(tmp_path / "a", files))
     for path in paths:
         assert len(contents(path)) == 5
         with monkeypatch.context() as patch:
@@ -132,7 +132,7 @@ def test_sizes_and_numbers_are_bounded(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:
-    entries = archive.open_entries(unzipped(tmp_path / "a", {"gt_1.txt": b"1,2,3,4"}))
+    entries = archive.open_entries(in_folder(tmp_path / "a", {"gt_1.txt": b"1,2,3,4"}))
     (tmp_path / "a" / "gt_1.txt").write_bytes(b"1,2,3,4\n5,6,7,8")
     with pytest.raises(InputError, match="is not the file that was indexed"):
         list(entries.read_many(entries.entries))

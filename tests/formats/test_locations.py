@@ -14,7 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
-from samples import SAMPLES, Sample, in_archive, written
+from sample_words import Sample
+from samples import SAMPLES, written
+from written_files import zipped
 
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog
@@ -116,7 +118,7 @@ def test_an_object_beyond_the_picture(tmp_path: Path, images: Path, name: str) -
     else:
         assert rest.startswith((AT_COORDINATE | AT_OBJECT | AT_LINE)[name])
     if not sample.many_in_one:
-        packed = in_archive(
+        packed = zipped(
             tmp_path / "gt.zip", {f"a/{file}": data for file, data in sample.gt.items()}
         )
         again = outside(packed, sample.gt_format, images)

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 from reading import read
-from samples import SAMPLES, Sample, in_folder
+from sample_words import Sample
+from samples import SAMPLES
+from written_files import in_folder
 
 from evaltex_cli.errors import InputError
 from evaltex_cli.formats.base import Side

@@ -16,9 +16,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mat_sample import total_text_mat
 from nested import close
 from PIL import Image
-from samples import SAMPLES, SIZES, Sample, total_text_mat, written
+from sample_words import SIZES, Sample
+from samples import SAMPLES, written
 from shared_data import DATA, cases_or_skipped
 
 from evaltex_cli.conversion import WRITERS, Target, holding, write_coco, write_evaltex, write_icdar

@@ -11,18 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mat_sample import total_text_mat
 from PIL import Image
-from samples import (
-    FOUND,
-    SAMPLES,
-    SIZES,
-    WORDS,
-    Sample,
-    in_archive,
-    in_folder,
-    total_text_mat,
-    written,
-)
+from sample_words import FOUND, SIZES, WORDS, Sample
+from samples import SAMPLES, written
+from written_files import in_folder, zipped
 
 from evaltex_cli import evaluate, formats
 from evaltex_cli.errors import FaultLog
@@ -79,7 +72,7 @@ def test_what_is_read(tmp_path: Path, pictures: Path, name: str) -> None:
         paths = [written(tmp_path / side, sample, side)]
         if not sample.many_in_one or name in ("art", "coco", "coco-text", "textocr"):
             paths.append(
-                in_archive(
+                zipped(
                     tmp_path / f"{side}.zip", {f"a/b/{file}": data for file, data in files.items()}
                 )
             )

@@ -1,4 +1,4 @@
-"""Folders, and .zip archives with changed fields; what is read from either."""
+"""Fields of .zip archives changed, and what is read from an archive or a folder."""
 
 from __future__ import annotations
 
@@ -13,14 +13,6 @@ from evaltex_cli.formats.files import archive
 CENTRAL_HEADER = b"PK\x01\x02"
 FLAGS, METHOD, CRC, SIZE, OFFSET = (8, "<H"), (10, "<H"), (16, "<I"), (24, "<I"), (42, "<I")
 """Where fields of a central directory header stand, and their types (APPNOTE 4.3.12)."""
-
-
-def unzipped(folder: Path, files: dict[str, bytes]) -> Path:
-    for name, data in files.items():
-        place = folder / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(data)
-    return folder
 
 
 def patched(path: Path, field: tuple[int, str], value: int) -> Path:

@@ -1,4 +1,4 @@
-"""Inputs as files: a text or JSON document, and a .zip archive."""
+"""Inputs as files: a text or JSON document, a folder, and a .zip archive."""
 
 from __future__ import annotations
 
@@ -13,6 +13,14 @@ def written(path: Path, value: Any) -> Path:
     """A file of a text, or of any other value as JSON."""
     path.parent.mkdir(exist_ok=True)
     path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
+    return path
+
+
+def in_folder(path: Path, files: Mapping[str, str | bytes]) -> Path:
+    """A folder of these files."""
+    for name, data in files.items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_bytes(data.encode() if isinstance(data, str) else data)
     return path
 
 
