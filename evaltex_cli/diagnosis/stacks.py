@@ -284,7 +284,7 @@ def _measured(stack: Stack, convention: Convention, made: shapes.Shapes, which: 
         names,
     )
     pairs = shapes.Pairs(overlaps.shapes_of(before, convention)[0], gt_rows[gt], made, row[det])
-    overlaps.refuse_intricate(names, stack.gt_offsets, gt, pairs)
+    overlaps.refuse_intricate(names, stack.gt_offsets, gt, pairs, are_repaired=True)
     area = shapes.pair_area(*pairs[:4])
     overlap = area > 0
     return _Pairs(gt[overlap], place[det[overlap]], area[overlap])

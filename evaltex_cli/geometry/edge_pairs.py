@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from evaltex_cli.geometry.edge_terms import LEAST_WIDTH, Side, drawn, exact_sum, exact_terms, terms
 from evaltex_cli.geometry.edges import Edges
+from evaltex_cli.geometry.near_edges import NearEdges, near_each_other
 from evaltex_cli.records import Floats, Ints, blocks, stretches
 
 EXACT = 5e-13
@@ -80,7 +81,7 @@ def intersection_area(pairs: PolygonPairs, is_exact: bool = True) -> Floats:
     """
     result, error = np.zeros((2, len(pairs.i)))
     for some, sizes in _blocks(pairs):
-        measured = _large_area if sizes[0] * sizes[1] > _MANY else _areas
+        measured = _large_areas if sizes[0] * sizes[1] > _MANY else _areas
         result[some], error[some] = measured(pairs.some(some), sizes)
     is_doubtful = (error > EXACT * result) & (result + error > pairs.negligible)
     if not is_exact:
@@ -88,7 +89,7 @@ def intersection_area(pairs: PolygonPairs, is_exact: bool = True) -> Floats:
     # All of them together, as they are few in each block.
     doubtful = np.flatnonzero(is_doubtful)
     for some, sizes in _blocks(pairs.some(doubtful)):
-        exact = _exact_large_area if sizes[0] * sizes[1] > _MANY else _exact_areas
+        exact = _exact_large_areas if sizes[0] * sizes[1] > _MANY else _exact_areas
         result[doubtful[some]] = exact(pairs.some(doubtful[some]), sizes)
     return result
 
@@ -97,17 +98,23 @@ def least_work(a: Edges, i: Ints, b: Edges, j: Ints) -> Iterator[int]:
     """Yield, for each pair, how many pairs of edges are looked at, or how many edges if these are
     more.
     """
-    edges = (np.diff(a.offsets)[i] + np.diff(b.offsets)[j]).tolist()
-    for one, other, count in zip(i.tolist(), j.tolist(), edges, strict=True):
-        yield max(count, min(_common(a, one, b, other, axis) for axis in (0, 1)))
+    sides = NearEdges(a), NearEdges(b)
+    for one, other in zip(i.tolist(), j.tolist(), strict=True):
+        work = 0
+        for axis in (0, 1):
+            ends = near_each_other(sides[0], one, sides[1], other, axis)
+            edges, common = len(ends[0][0]) + len(ends[1][0]), _common(*ends, axis)
+            work = max(edges, min(common, work or common))
+            if common <= edges:
+                break
+        yield work
 
 
-def _common(a: Edges, one: int, b: Edges, other: int, axis: int) -> int:
-    """How many pairs of edges of a shape of a and one of b have some x, or y, in common."""
+def _common(a: Floats, b: Floats, axis: int) -> int:
+    """How many pairs of edges of two shapes, by their ends, have some x, or y, in common."""
     starts, stops = [], []
-    for table, row in ((a, one), (b, other)):
-        ends = table.ends[axis::2, table.offsets[row] : table.offsets[row + 1]]
-        low, high = ends.min(axis=0), ends.max(axis=0)
+    for ends in (a, b):
+        low, high = np.minimum(*ends[axis::2]), np.maximum(*ends[axis::2])
         wide = high - low > LEAST_WIDTH
         starts.append(low[wide])
         stops.append(high[wide])
@@ -122,7 +129,8 @@ def _blocks(pairs: PolygonPairs) -> Iterator[tuple[Ints, tuple[int, int]]]:
     """Yield pairs to be measured together, and how many edges their shapes have at most."""
     counts = np.diff(pairs.a.offsets)[pairs.i], np.diff(pairs.b.offsets)[pairs.j]
     for chosen, sizes in _classes(*counts):
-        step = max(_BLOCK // (sizes[0] * sizes[1]), 1)
+        each = sizes[0] * sizes[1]
+        step = max(_BLOCK // each, 1) if each <= _MANY else len(chosen)
         for start in range(0, len(chosen), step):
             yield chosen[start : start + step], sizes
 
@@ -207,75 +215,79 @@ class _Large(NamedTuple):
 
     Attributes
     ----------
-    a, b : x0, y0, x1, y1 of the edges, each (e,)
-        Or y0, x0, y1, x1, if the areas are measured along y.
+    a, b : (4, e) float64
+        x0, y0, x1, y1 of the edges that may have some x in common; or y0, x0, y1, x1, if the areas
+        are measured along y.
     origin : (1, 2) float64
+    extent : float
+        The largest coordinate y of all edges, from the origin.
     """
 
-    a: list[Floats]
-    b: list[Floats]
+    a: Floats
+    b: Floats
     origin: Floats
+    extent: float
 
     @classmethod
-    def of(cls, pairs: PolygonPairs) -> _Large:
-        """Return the first pair, with x and y exchanged if many of its edges have some x in common,
-        and at most half as many some y.
+    def each(cls, pairs: PolygonPairs) -> Iterator[_Large]:
+        """Yield the pairs, with x and y exchanged if many of the edges have some x in common, and
+        at most half as many some y.
         """
-        a, i, b, j, origin, _ = pairs
-        sides = a, int(i[0]), b, int(j[0])
-        along_x = _common(*sides, 0)
-        turned = along_x > _MOST_EXACT and along_x >= 2 * _common(*sides, 1)
-        order = (1, 0, 3, 2) if turned else (0, 1, 2, 3)
-        one, other = (
-            [table.ends[k, table.offsets[row] : table.offsets[row + 1]] for k in order]
-            for table, row in (sides[:2], sides[2:])
-        )
-        return cls(one, other, origin[:, ::-1] if turned else origin)
-
-    def extent(self) -> float:
-        """The largest coordinate y, from the origin."""
-        y = self.origin[0, 1]
-        return max(
-            float(max(abs(row.min() - y), abs(row.max() - y)))
-            for side in (self.a, self.b)
-            for row in (side[1], side[3])
-        )
+        sides = NearEdges(pairs.a), NearEdges(pairs.b)
+        for one, other, origin in zip(
+            pairs.i.tolist(), pairs.j.tolist(), pairs.origin, strict=True
+        ):
+            a, b = near_each_other(sides[0], one, sides[1], other, 0)
+            along_x, order = _common(a, b, 0), [0, 1]
+            if along_x > _MOST_EXACT:
+                lying = near_each_other(sides[0], one, sides[1], other, 1)
+                if along_x >= 2 * _common(*lying, 1):
+                    order = [1, 0]
+                    a, b = (ends[[1, 0, 3, 2]] for ends in lying)
+            x, y = order
+            reach = [sides[0].reach(one)[y::2], sides[1].reach(other)[y::2]]
+            extent = max(float(np.abs(some - origin[y]).max()) for some in reach)
+            yield cls(a, b, origin[None, [x, y]], extent)
 
 
-def _large_area(pairs: PolygonPairs, sizes: tuple[int, int]) -> tuple[Floats, Floats]:
-    """The same as `_areas`, for one pair of many edges; without an error if it takes too long to be
+def _large_areas(pairs: PolygonPairs, sizes: tuple[int, int]) -> tuple[Floats, Floats]:
+    """The same as `_areas`, for pairs of many edges; without an error if it takes too long to be
     more exact.
     """
-    large = _Large.of(pairs)
-    total, width_of_all, met = 0.0, 0.0, 0
-    for p, q in _meetings_of_one(large):
-        sides = (
-            drawn([row.take(some) for row in ends], np.ones(len(some), bool), large.origin)
-            for ends, some in ((large.a, p), (large.b, q))
-        )
-        term, width = terms(*sides)
-        total += fsum(term.tolist())
-        width_of_all += float(width.sum())
-        met += len(p)
-    error = _ROUNDING * width_of_all * large.extent() if met <= _MOST_EXACT else 0.0
-    return np.array([abs(total) / 2]), np.array([error])
+    result = np.zeros((2, len(pairs.i)))
+    for k, large in enumerate(_Large.each(pairs)):
+        total, width_of_all, met = 0.0, 0.0, 0
+        for p, q in _meetings_of_one(large):
+            sides = (
+                drawn([row.take(some) for row in ends], np.ones(len(some), bool), large.origin)
+                for ends, some in ((large.a, p), (large.b, q))
+            )
+            term, width = terms(*sides)
+            total += fsum(term.tolist())
+            width_of_all += float(width.sum())
+            met += len(p)
+        error = _ROUNDING * width_of_all * large.extent if met <= _MOST_EXACT else 0.0
+        result[:, k] = abs(total) / 2, error
+    return result[0], result[1]
 
 
-def _exact_large_area(pairs: PolygonPairs, sizes: tuple[int, int]) -> Floats:
+def _exact_large_areas(pairs: PolygonPairs, sizes: tuple[int, int]) -> Floats:
     """The same in 32 digits."""
-    large, parts = _Large.of(pairs), []
-    for p, q in _meetings_of_one(large):
-        a, b = (
-            np.stack([row.take(some) for row in ends])
-            for ends, some in ((large.a, p), (large.b, q))
-        )
-        parts.append(exact_sum(exact_terms(a, b, large.origin[0, 1]), slice(None)))
-    return np.array([abs(fsum(parts)) / 2])
+    result = np.empty(len(pairs.i))
+    for k, large in enumerate(_Large.each(pairs)):
+        parts = []
+        for p, q in _meetings_of_one(large):
+            terms = exact_terms(
+                large.a.take(p, axis=1), large.b.take(q, axis=1), large.origin[0, 1]
+            )
+            parts.append(exact_sum(terms, slice(None)))
+        result[k] = abs(fsum(parts)) / 2
+    return result
 
 
 def _meetings_of_one(large: _Large) -> Iterator[tuple[Ints, Ints]]:
     """Yield all pairs of edges of a and b that have some x in common."""
-    edges = len(large.a[0])
+    edges = large.a.shape[1]
     order, first, partners = _beginning(large)
     for start, stop in blocks(partners, _BLOCK):
         if not partners[start:stop].any():
@@ -287,7 +299,7 @@ def _meetings_of_one(large: _Large) -> Iterator[tuple[Ints, Ints]]:
         yield np.where(of_a, row, partner), np.where(of_a, partner, row - edges)
 
 
-def _spans(ends: list[Floats], origin: Floats) -> tuple[Floats, Floats]:
+def _spans(ends: Floats, origin: Floats) -> tuple[Floats, Floats]:
     """Where edges begin and end, from left to right; vertical ones end at minus infinity."""
     left, right = np.empty((2, len(ends[0])))
     for start in range(0, len(left), _BLOCK):

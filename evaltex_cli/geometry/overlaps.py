@@ -112,7 +112,11 @@ def measure(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
 
 
 def refuse_intricate(
-    names: Sequence[str], offsets: Ints, objects: Ints, pairs: Pairs[Shapes]
+    names: Sequence[str],
+    offsets: Ints,
+    objects: Ints,
+    pairs: Pairs[Shapes],
+    are_repaired: bool = False,
 ) -> None:
     """Refuse an image of which the outlines take too long, by the pairs of their edges.
 
@@ -125,6 +129,9 @@ def refuse_intricate(
     objects : (p,) int64
         The object of each pair.
     pairs : Pairs
+    are_repaired : bool
+        Whether a diagnosis has made some of the outlines; it looks only at the edges of a pair that
+        are near each other.
 
     Raises
     ------
@@ -135,24 +142,25 @@ def refuse_intricate(
     if a.polygons is None or b.polygons is None:
         return
     sides = a.polygons.edges, i, b.polygons.edges, j
-    most = (np.diff(sides[0].offsets)[i] * np.diff(sides[2].offsets)[j]).astype(np.float64)
+    edges = np.diff(sides[0].offsets)[i], np.diff(sides[2].offsets)[j]
+    most = (edges[0] * edges[1]).astype(np.float64)
     image = np.searchsorted(offsets, objects, side="right") - 1
     work = np.bincount(image, weights=most, minlength=len(names))
     for k in np.flatnonzero(work > MAX_EDGE_PAIRS).tolist():
         rows = np.flatnonzero(image == k)
         rows = rows[np.argsort(-most[rows], kind="stable")]
+        all_edges = ((edges[0] + edges[1])[rows] * (not are_repaired)).tolist()
+        near = geometry.edge_pairs.least_work(sides[0], i[rows], sides[2], j[rows])
         count = 0
-        for least in geometry.edge_pairs.least_work(sides[0], i[rows], sides[2], j[rows]):
-            count += least
+        for least, of_pair in zip(near, all_edges, strict=True):
+            count += max(least, of_pair)
             if count > MAX_EDGE_PAIRS:
-                edges = [
-                    int(np.diff(table.offsets)[index[rows[0]]])
-                    for table, index in (sides[:2], sides[2:])
-                ]
+                counts = edges[0][rows[0]], edges[1][rows[0]]
                 raise InputError(
-                    f"image {quote(names[k])}: outlines of which more than {MAX_EDGE_PAIRS}"
-                    f" pairs of sides overlap in x and in y, those of {edges[0]} and {edges[1]}"
-                    " sides first; expected simpler outlines: leave out vertices"
+                    f"image {quote(names[k])}{', split objects united' * are_repaired}: outlines of"
+                    f" which more than {MAX_EDGE_PAIRS} pairs of sides overlap in x and in y, those"
+                    f" of {counts[0]} and {counts[1]} sides first; expected simpler outlines: "
+                    + ("fewer of them in one place" if are_repaired else "leave out vertices")
                 )
 
 

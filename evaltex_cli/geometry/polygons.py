@@ -40,6 +40,8 @@ once (1 MiB of text): a few seconds.
 """
 _PAIRS = 1 << 20
 """Most pairs of sides that are compared at once."""
+_LARGE = 1 << 12
+"""Vertices of a shape from which it is looked at once for all that it meets."""
 _VERTICES = 1 << 15
 """Vertices of rings of which GEOS makes polygons at once."""
 BLOCK_RINGS = 1 << 12
@@ -379,17 +381,23 @@ def offset(geometries: Geometries, margin: Floats) -> Geometries:
 def union_area(group: Ints, a: Geometries, b: Geometries, groups: int) -> Floats:
     """(groups,) area of the union, within each group, of the intersections a[k] and b[k].
 
-    Groups of several pairs are a loop: GEOS unites one set at a time.
+    Groups are a loop: GEOS unites one set at a time.
     """
-    pieces = geos.intersection(a, b)
-    alone = np.bincount(group, minlength=groups)[group] == 1
-    result = np.bincount(
-        group[alone], weights=shapely.area(pieces[alone]), minlength=groups
-    ).astype(np.float64)
-    crowded = np.flatnonzero(~alone)
-    order = crowded[np.argsort(group[crowded], kind="stable")]
+    result = np.zeros(groups)
+    order = np.argsort(group, kind="stable")
     # Sorted by group: a group begins where the number changes.
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
     for start, stop in pairwise([*starts.tolist(), len(order)]):
-        result[group[order[start]]] = shapely.area(geos.union_all(pieces[order[start:stop]]))
+        rows = order[start:stop]
+        result[group[rows[0]]] = shapely.area(_united(a[rows], b[rows]))
     return result
+
+
+def _united(a: Geometries, b: Geometries) -> Any:
+    """The union of the intersections of a[k] and b[k]; if either side is one shape of many vertices
+    again and again, GEOS looks at it once.
+    """
+    for one, others in ((a, b), (b, a)):
+        if shapely.get_num_coordinates(one[0]) > _LARGE and all(each is one[0] for each in one):
+            return geos.intersection(one[0], geos.union_all(others.tolist()))
+    return geos.union_all(geos.intersection(a, b).tolist())

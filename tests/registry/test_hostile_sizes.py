@@ -34,6 +34,7 @@ from samples import SAMPLES, Sample
 
 from evaltex_cli import evaluate
 from evaltex_cli.cli import main
+from evaltex_cli.diagnosis.corrections import MAX_UNITED
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.errors.suggestions import HINT_WORK, Hints
 from evaltex_cli.formats import FORMATS, load, open_source
@@ -752,6 +753,26 @@ def test_memory_of_as_many_pairs_as_may_overlap(
     status, peak, _, said = server.run(*arguments)
     assert status == 0, said
     assert peak <= FIXED + 8 * size, peak >> 20
+
+
+def write_chain(count: int) -> int:
+    """Write an image of slanted objects that overlap the next one, each in two pieces that reach
+    into the one before; return how many bytes there are."""
+    texts = {"gt": "img_1\n1000000,1000\n", "det": "img_1\n"}
+    for k in range(count):
+        for left, width, side in ((0, 100, "gt"), (-30, 70, "det"), (45, 30, "det")):
+            x, end = 80 * k + left, 80 * k + left + width
+            number = f'{k + 1},{k + 1},"w",f' if side == "gt" else f'{2 * k + 1 + (left > 0)},"w"'
+            texts[side] += f"{number},{x},0,{end},2,{end},32,{x},30\n"
+    return sum(Path(f"{side}.txt").write_text(text) for side, text in texts.items())
+
+
+def test_memory_of_a_diagnosis_of_a_long_chain_of_split_objects(server: Server) -> None:
+    size = write_chain(MAX_UNITED // 12)
+    status, peak, seconds, said = server.run("diagnose", "gt.txt", "det.txt")
+    assert status == 0, said
+    assert peak <= FIXED + 8 * size, peak >> 20
+    assert seconds < MINUTE
 
 
 def write_suspects(images: int) -> int:
