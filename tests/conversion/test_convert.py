@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reading import read_or_raise
 from shared_data import DATA, needs_data
+from written_files import in_folder
 
 from evaltex_cli import evaluate, formats
 from evaltex_cli.cli import main
@@ -35,13 +36,6 @@ POLYGONS = {
 }
 
 
-def folder(path: Path, files: dict[str, str]) -> Path:
-    path.mkdir()
-    for name, text in files.items():
-        (path / name).write_text(text, encoding="utf-8", newline="")
-    return path
-
-
 def assert_same(found: Objects, expected: Objects) -> None:
     assert found.offsets.tolist() == expected.offsets.tolist()
     assert found.ids.tolist() == expected.ids.tolist()
@@ -54,7 +48,7 @@ def assert_same(found: Objects, expected: Objects) -> None:
 
 def test_the_file_in_full(tmp_path: Path) -> None:
     target = tmp_path / "gt.txt"
-    done = convert(folder(tmp_path / "src", BOXES), target, "gt")
+    done = convert(in_folder(tmp_path / "src", BOXES), target, "gt")
     assert target.read_text(encoding="utf-8") == (
         "img_1\n81,90\n"
         '1,1,"say "hi",'
@@ -67,7 +61,7 @@ def test_the_file_in_full(tmp_path: Path) -> None:
 
 def test_detections_have_neither_sizes_nor_flags(tmp_path: Path) -> None:
     target = tmp_path / "det.txt"
-    source = folder(tmp_path / "src", {"res_1.txt": "1,2,3,4,0.5,a\n1,2,3,5,0.25,b\n"})
+    source = in_folder(tmp_path / "src", {"res_1.txt": "1,2,3,4,0.5,a\n1,2,3,5,0.25,b\n"})
     done = convert(source, target, "det")
     assert target.read_text() == '1\n1,"a",1,2,2,2\n2,"b",1,2,2,3\n\n'
     assert done.notes == ("2 confidences left out: an EvaLTex file cannot hold them",)
@@ -77,7 +71,7 @@ def test_detections_have_neither_sizes_nor_flags(tmp_path: Path) -> None:
 @pytest.mark.parametrize("side", ["gt", "det"])
 def test_round_trip(tmp_path: Path, files: dict[str, str], side: Side) -> None:
     source, once, twice = (
-        folder(tmp_path / "src", files),
+        in_folder(tmp_path / "src", files),
         tmp_path / "once.txt",
         tmp_path / "twice.txt",
     )
@@ -117,7 +111,7 @@ def test_round_trip_of_any_words(
             escaped = str(text).replace("\\", "\\\\").replace('"', '\\"')
             rows.append(f'{x / 8},{y / 8},{(x + width) / 8},{(y + height) / 8},"{escaped}"\n')
         files[f"{number}.txt"] = "".join(rows)
-    source = folder(base / "src", files)
+    source = in_folder(base / "src", files)
     convert(source, base / "out.txt", "gt", options=InputOptions("ltrb"))
     log = FaultLog()
     opened = formats.open_source(source, "gt", log, "ltrb")
@@ -170,7 +164,7 @@ def test_a_folder_has_the_files_of_the_archive(tmp_path: Path, name: str) -> Non
 
 
 def test_a_folder_stays_as_it_was_after_a_fault(tmp_path: Path) -> None:
-    source = folder(tmp_path / "src", {"1.txt": "0,0,9,9,a\n", "2.txt": "9,9,0,0,b\n"})
+    source = in_folder(tmp_path / "src", {"1.txt": "0,0,9,9,a\n", "2.txt": "9,9,0,0,b\n"})
     with pytest.raises(InputError, match=r"2\.txt:1: a box from"):
         convert(source, tmp_path / "pages", "gt", Target("page"))
     assert [path.name for path in tmp_path.iterdir()] == ["src"]
@@ -179,9 +173,9 @@ def test_a_folder_stays_as_it_was_after_a_fault(tmp_path: Path) -> None:
 
 
 def test_images_in_folders(tmp_path: Path) -> None:
-    source = folder(tmp_path / "src", {})
+    source = in_folder(tmp_path / "src", {})
     for name in ("a", "b"):
-        folder(source / name, {"1.txt": "0,0,9,9,a\n"})
+        in_folder(source / name, {"1.txt": "0,0,9,9,a\n"})
     for _ in range(2):
         convert(source, tmp_path / "pages", "gt", Target("page"))
         assert sorted(contents(tmp_path / "pages")) == ["a/1.xml", "b/1.xml"]
@@ -195,7 +189,7 @@ def test_images_in_folders(tmp_path: Path) -> None:
 @pytest.mark.parametrize("files", [{}, {"picture.jpg": ""}], ids=str)
 def test_a_source_without_images_is_an_error(tmp_path: Path, files: dict[str, str]) -> None:
     """An empty target would look like success."""
-    source = folder(tmp_path / "src", files)
+    source = in_folder(tmp_path / "src", files)
     for side in ("gt", "det", None):
         with pytest.raises(InputError, match="src: "):
             convert(source, tmp_path / "out.zip", side)  # type: ignore[arg-type]
@@ -203,7 +197,7 @@ def test_a_source_without_images_is_an_error(tmp_path: Path, files: dict[str, st
 
 
 def test_polygons_as_boxes(tmp_path: Path) -> None:
-    source, target = folder(tmp_path / "src", POLYGONS), tmp_path / "gt.txt"
+    source, target = in_folder(tmp_path / "src", POLYGONS), tmp_path / "gt.txt"
     convert(source, target, "gt", Target(boxes=True))
     found = read_or_raise(target)[1].objects
     assert found.outlines.all_boxes
@@ -212,7 +206,10 @@ def test_polygons_as_boxes(tmp_path: Path) -> None:
 
 def test_lines_as_regions(tmp_path: Path) -> None:
     words = "0,0,50,10,a\n55,0,90,10,b\n0,30,50,40,c\n"
-    source, target = folder(tmp_path / "src", {"1.txt": words, "2.txt": words}), tmp_path / "gt.txt"
+    source, target = (
+        in_folder(tmp_path / "src", {"1.txt": words, "2.txt": words}),
+        tmp_path / "gt.txt",
+    )
     convert(source, target, "gt")
     assert read_or_raise(target)[1].objects.regions.tolist() == [1, 2, 3, 1, 2, 3]
     convert(source, target, "gt", Target(regions="lines"))
@@ -224,7 +221,7 @@ def test_lines_as_regions(tmp_path: Path) -> None:
 
 def test_objects_without_area_are_left_out_and_reported(tmp_path: Path) -> None:
     source, target = (
-        folder(tmp_path / "src", {"1.txt": "0,0,0,9,a\n0,0,9,9,b\n"}),
+        in_folder(tmp_path / "src", {"1.txt": "0,0,0,9,a\n0,0,9,9,b\n"}),
         tmp_path / "gt.txt",
     )
     done = convert(source, target, "gt")
@@ -233,7 +230,7 @@ def test_objects_without_area_are_left_out_and_reported(tmp_path: Path) -> None:
 
 
 def test_warnings_of_the_source_are_handed_on(tmp_path: Path) -> None:
-    source = folder(tmp_path / "src", {"1.txt": "0,0,9,9\n", "1.json": "{}"})
+    source = in_folder(tmp_path / "src", {"1.txt": "0,0,9,9\n", "1.json": "{}"})
     (note,) = convert(source, tmp_path / "det.txt", "det").warnings
     assert "1 file that is not .txt was left out: '1.json'" in note
 
@@ -241,7 +238,7 @@ def test_warnings_of_the_source_are_handed_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize("before", [None, "what stood there\n"])
 def test_a_faulty_source_leaves_the_target_alone(tmp_path: Path, before: str | None) -> None:
     source, target = (
-        folder(tmp_path / "src", {"1.txt": "0,0,9,9,a\n9,9,0,0,b\n"}),
+        in_folder(tmp_path / "src", {"1.txt": "0,0,9,9,a\n9,9,0,0,b\n"}),
         tmp_path / "out" / "gt.txt",
     )
     target.parent.mkdir()
@@ -254,7 +251,7 @@ def test_a_faulty_source_leaves_the_target_alone(tmp_path: Path, before: str | N
 
 
 def test_a_target_that_cannot_be_written(tmp_path: Path) -> None:
-    source = folder(tmp_path / "src", BOXES)
+    source = in_folder(tmp_path / "src", BOXES)
     with pytest.raises(InputError, match="cannot be written"):
         convert(source, tmp_path / "missing" / "gt.txt", "gt")
     (tmp_path / "folder.txt").mkdir()
@@ -265,7 +262,7 @@ def test_a_target_that_cannot_be_written(tmp_path: Path) -> None:
 
 def test_the_file_has_the_mode_of_any_new_file(tmp_path: Path) -> None:
     (tmp_path / "plain").touch()
-    convert(folder(tmp_path / "src", BOXES), tmp_path / "gt.txt", "gt")
+    convert(in_folder(tmp_path / "src", BOXES), tmp_path / "gt.txt", "gt")
     modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("plain", "gt.txt")]
     assert modes[0] == modes[1]
 

@@ -8,17 +8,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from written_files import in_folder
 
 from evaltex_cli.cli import main
 from evaltex_cli.conversion.conversion import convert
 from evaltex_cli.errors import InputError
-
-
-def folder(path: Path, files: dict[str, str]) -> Path:
-    path.mkdir()
-    for name, text in files.items():
-        (path / name).write_text(text, encoding="utf-8", newline="")
-    return path
 
 
 @pytest.mark.parametrize("name", ["1,2,3,4,5", " 960"])
@@ -32,7 +26,7 @@ def test_names_that_an_evaltex_file_cannot_hold_are_refused(tmp_path: Path, name
 
 
 def test_the_source_is_never_its_own_target(tmp_path: Path) -> None:
-    source = folder(tmp_path / "gt", {"1.txt": "0,0,9,9,word\n"})
+    source = in_folder(tmp_path / "gt", {"1.txt": "0,0,9,9,word\n"})
     text = tmp_path / "gt.txt"
     convert(source, text, "gt")
     before = text.read_bytes()

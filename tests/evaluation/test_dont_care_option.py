@@ -7,10 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from command_line import run
 
 from evaltex_cli import diagnose, evaluate, image_objects, sweep
-from evaltex_cli.cli import main
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.protocols import PROTOCOLS
 
@@ -18,12 +17,6 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 GT, DET = EXAMPLES / "words" / "gt.txt", EXAMPLES / "words" / "det.txt"
 OTHER = EXAMPLES / "polygons" / "det.txt"
 LINE = re.compile(r'^(\d+,\d+,".*"),t,(.*\n)', re.MULTILINE)
-
-
-def run(*arguments: object, status: int = 0) -> Result:
-    found = CliRunner().invoke(main, list(map(str, arguments)))
-    assert found.exit_code == status, found.output
-    return found
 
 
 @pytest.fixture

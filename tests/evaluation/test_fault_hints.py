@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from PIL import Image
+from written_files import zipped
 
 from evaltex_cli import errors
 from evaltex_cli.cli import main, messages
@@ -26,10 +27,7 @@ BOX = (10, 10, 110, 40)
 
 def pack(path: Path, name: str, line: str, ids: range = range(IMAGES)) -> Path:
     """An archive with one file per image, of two lines."""
-    with zipfile.ZipFile(path, "w") as packed:
-        for k in ids:
-            packed.writestr(name.format(k), f"{line}\n{line}\n")
-    return path
+    return zipped(path, {name.format(k): f"{line}\n{line}\n" for k in ids})
 
 
 @pytest.fixture(name="gt")
@@ -55,9 +53,7 @@ def test_width_and_height_given_as_corners(
     reported = refused(monkeypatch, gt, det, tmp_path / "res")
     assert f"60 such faults in {IMAGES} files" in reported
     assert "hint: 60 boxes look like x,y,width,height; write x,y,x+width,y+height" in reported
-    one = tmp_path / "one.zip"
-    with zipfile.ZipFile(one, "w") as packed:
-        packed.writestr("res_img_0.txt", "10,10,110,40\n" * 9 + "110,100,100,30\n")
+    one = zipped(tmp_path / "one.zip", {"res_img_0.txt": "10,10,110,40\n" * 9 + "110,100,100,30\n"})
     assert "look like" not in refused(monkeypatch, gt, one, tmp_path / "res")
 
 

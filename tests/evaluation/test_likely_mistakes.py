@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from written_files import zipped
 
 from evaltex_cli import evaluate
 from evaltex_cli.evaluation import likely_mistakes, swapped_inputs
@@ -27,14 +28,13 @@ def boxes_of(image: int) -> list[Box]:
 def archive(
     path: Path, read: Callable[[Box], Box], text: str = "", first: int = 0, name: str = "img_{}.txt"
 ) -> Path:
-    with zipfile.ZipFile(path, "w") as packed:
-        for k in range(IMAGES):
-            lines = (
-                ",".join(f"{value:.6g}" for value in read(box)) + text
-                for box in boxes_of(k + first)
-            )
-            packed.writestr(name.format(k), "\n".join(lines))
-    return path
+    files = {}
+    for k in range(IMAGES):
+        lines = (
+            ",".join(f"{value:.6g}" for value in read(box)) + text for box in boxes_of(k + first)
+        )
+        files[name.format(k)] = "\n".join(lines)
+    return zipped(path, files)
 
 
 def as_drawn(box: Box) -> Box:
@@ -83,10 +83,9 @@ def test_names_shifted_by_one(tmp_path: Path) -> None:
 
 def test_a_low_score_with_another_reason_is_not_explained(tmp_path: Path) -> None:
     """Detections of one object in eight; no other reading makes them better."""
-    gt, det = archive(tmp_path / "gt.zip", as_drawn), tmp_path / "det.zip"
-    with zipfile.ZipFile(det, "w") as packed:
-        for k in range(IMAGES):
-            packed.writestr(f"img_{k}.txt", ",".join(map(str, boxes_of(k)[0])))
+    gt = archive(tmp_path / "gt.zip", as_drawn)
+    first = {f"img_{k}.txt": ",".join(map(str, boxes_of(k)[0])) for k in range(IMAGES)}
+    det = zipped(tmp_path / "det.zip", first)
     found = evaluate(gt, det, "iou")
     assert (found.is_low(likely_mistakes.LOW), found.warnings) == (True, [])
 
@@ -106,10 +105,8 @@ def test_nothing_matches_and_nothing_explains_it(tmp_path: Path) -> None:
 
 
 def test_sides_without_objects(tmp_path: Path) -> None:
-    gt, nothing = archive(tmp_path / "gt.zip", as_drawn, ",word"), tmp_path / "nothing.zip"
-    with zipfile.ZipFile(nothing, "w") as packed:
-        for k in range(IMAGES):
-            packed.writestr(f"img_{k}.txt", "")
+    gt = archive(tmp_path / "gt.zip", as_drawn, ",word")
+    nothing = zipped(tmp_path / "nothing.zip", {f"img_{k}.txt": "" for k in range(IMAGES)})
     assert "nothing matches; the detections have no object" in evaluate(gt, nothing, "iou").warnings
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import threading
 import warnings
-import zipfile
 from pathlib import Path
 
 import pytest
 from command_line import run
 from limits import HANG_SECONDS
 from PIL import Image
+from written_files import zipped
 
 from evaltex_cli import InputError, evaluate
 from evaltex_cli.formats.decoders import unlimited_and_silent
@@ -24,9 +24,8 @@ SIZES = {"img_1": (200, 100), "img_2": (60, 400)}  # width, height; img_3 has no
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     for side, prefix in (("gt", "gt_"), ("det", "res_")):
-        with zipfile.ZipFile(f"{side}.zip", "w") as file:
-            for name, line in WORDS.items():
-                file.writestr(f"{prefix}{name}.txt", f"{line}\n")
+        files = {f"{prefix}{name}.txt": f"{line}\n" for name, line in WORDS.items()}
+        zipped(tmp_path / f"{side}.zip", files)
     (tmp_path / "pictures").mkdir()
     for name, size in SIZES.items():
         Image.new("L", size).save(tmp_path / "pictures" / f"{name}.jpg")

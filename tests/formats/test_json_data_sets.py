@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ from json_documents import (
     changed,
 )
 from reading import read
-from written_files import written
+from written_files import written, zipped
 
 from evaltex_cli import InputError, evaluate, formats
 from evaltex_cli.conversion.conversion import convert
@@ -293,14 +292,11 @@ def test_each_is_recognised_by_content_in_file_folder_and_archive(
     text = json.dumps(SAMPLES[name], indent=1)
     folder = tmp_path / "folder" / "inner"
     folder.mkdir(parents=True)
-    archived = tmp_path / "a.zip"
-    with zipfile.ZipFile(archived, "w") as file:
-        file.writestr("inner/img.json", text)
-        file.writestr("__MACOSX/inner/._img.json", "x")
+    archived = {"inner/img.json": text, "__MACOSX/inner/._img.json": "x"}
     paths = [
         written(tmp_path / "img.txt", "\ufeff" + text),
         written(folder / "img.json", text).parents[1],
-        archived,
+        zipped(tmp_path / "a.zip", archived),
     ]
     found = [read(path) for path in paths]
     assert [one.source.format for one in found] == [name] * 3

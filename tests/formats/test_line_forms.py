@@ -5,7 +5,6 @@ detected, and every fault.
 from __future__ import annotations
 
 import math
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from line_shapes import CURVE, OFFSETS, QUAD
 from reading import folder, read
+from written_files import zipped
 
 from evaltex_cli.errors import InputError
 from evaltex_cli.formats.base import Side
@@ -233,9 +233,7 @@ def test_every_form_is_reported(tmp_path: Path) -> None:
 def test_large_entries_are_refused_before_they_are_read(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "a.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr("1.txt", HOSTILE[name] * 1000)
+    path = zipped(tmp_path / "a.zip", {"1.txt": HOSTILE[name] * 1000})
     monkeypatch.setattr(archive, "MAX_ENTRY_BYTES", 1000)
     with pytest.raises(InputError, match="at most 1000 are read"):
         read(path)
@@ -262,9 +260,7 @@ def test_junk_leaves_the_good_lines_and_the_message_short(
 
 @pytest.mark.parametrize("name", list(HOSTILE))
 def test_paths_out_of_the_archive_are_faults(tmp_path: Path, name: str) -> None:
-    path = tmp_path / "a.zip"
-    with zipfile.ZipFile(path, "w") as file:
-        file.writestr("../1.txt", f"{HOSTILE[name]}\n")
+    path = zipped(tmp_path / "a.zip", {"../1.txt": f"{HOSTILE[name]}\n"})
     assert any("entry name '../1.txt'" in fault for fault in read(path).faults)
 
 

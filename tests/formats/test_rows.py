@@ -15,6 +15,7 @@ import pytest
 from PIL import Image
 from reading import Read, folder, read
 from shared_data import DATA, needs
+from written_files import zipped
 
 from evaltex_cli import evaluate
 from evaltex_cli.errors import InputError
@@ -241,10 +242,8 @@ def test_boxes_and_polygons(tmp_path: Path) -> None:
 def test_the_scale_of_confidences(
     tmp_path: Path, start: str, tails: list[str], confidences: list[float], warning: str | None
 ) -> None:
-    path = tmp_path / "a.zip"
-    with zipfile.ZipFile(path, "w") as file:
-        for k, tail in enumerate(tails):
-            file.writestr(f"{k}.txt", start.format(tail))
+    files = {f"{k}.txt": start.format(tail) for k, tail in enumerate(tails)}
+    path = zipped(tmp_path / "a.zip", files)
     found = read(path, "det")
     assert found.faults == [] and found.objects.confidences is not None
     assert found.objects.confidences.tolist() == confidences

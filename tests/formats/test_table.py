@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 from reading import Read, folder, read
+from written_files import zipped
 
 from evaltex_cli import evaluate
 from evaltex_cli.cli import main
@@ -106,12 +106,8 @@ def test_one_file_per_image_folders_archives_and_gzip(tmp_path: Path) -> None:
     packed = tmp_path / "gt_img_3.csv.gz"
     packed.write_bytes(gzip.compress(rows.encode()))
     assert list(read(packed).source.names) == ["img_3"]
-    with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
-        file.writestr(
-            "all.tsv",
-            rows.replace(",", "\t").replace("left", "image\tleft").replace("1\t2", "x\t1\t2"),
-        )
-    assert list(read(tmp_path / "a.zip").source.names) == ["x"]
+    of_x = rows.replace(",", "\t").replace("left", "image\tleft").replace("1\t2", "x\t1\t2")
+    assert list(read(zipped(tmp_path / "a.zip", {"all.tsv": of_x})).source.names) == ["x"]
 
 
 def test_fractions_and_percent(tmp_path: Path) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import gzip
 import math
 import re
-import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
-from written_files import written
+from written_files import written, zipped
 from xml_documents import ALTO, CTW1500, PAGE, SAMPLES, VOC, Read
 
 from evaltex_cli import evaluate
@@ -287,9 +286,7 @@ def test_each_is_recognised_by_content_in_folder_and_archive(tmp_path: Path, nam
     for number in (10, 2):
         written(folder / f"img_{number}.XML", sample(name))
     written(folder / "readme.txt", "1,2,3,4")
-    with zipfile.ZipFile(archived, "w") as file:
-        for number in (10, 2):
-            file.writestr(f"labels/img_{number}.xml", sample(name))
+    zipped(archived, {f"labels/img_{number}.xml": sample(name) for number in (10, 2)})
     found = [Read(folder, "gt", None if name in SAMPLES else name), Read(archived, "gt", name)]
     for one in found:
         assert (one.source.format, one.source.names, one.faults) == (name, ["img_2", "img_10"], [])

@@ -11,7 +11,7 @@ import reference_iou as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
-from shared_data import DATA, figures
+from shared_data import assert_official, figures
 
 from evaltex_cli import Accumulator, evaluate, image_objects
 from evaltex_cli.evaluation.evaluation import ObjectResult
@@ -29,8 +29,7 @@ QUAD = [[0, 0], [40, 0], [40, 20], [0, 20]]
 def test_official_figures(
     gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]
 ) -> None:
-    found = evaluate(DATA / gt, DATA / det, "iou", **parameters).scores
-    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
+    assert_official(gt, det, "iou", parameters, expected)
 
 
 @quick

@@ -12,7 +12,7 @@ import reference_iou as reference
 import reference_texts
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from shared_data import DATA, figures
+from shared_data import assert_official, figures
 
 from evaltex_cli import Accumulator, InputError, evaluate, image_objects
 from evaltex_cli.protocols.iou import iou_crw
@@ -28,8 +28,7 @@ WORD, OTHER = [0, 0, 100, 20], [200, 0, 300, 20]
 def test_official_figures(
     gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]
 ) -> None:
-    found = evaluate(DATA / gt, DATA / det, "iou-crw", **parameters).scores
-    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
+    assert_official(gt, det, "iou-crw", parameters, expected)
 
 
 @quick

@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from limits import at_most
 from reference_popeval import Word
-from shared_data import DATA, figures
+from shared_data import assert_official, figures
 
-from evaltex_cli import evaluate
 from evaltex_cli.evaluation.arrays import image_objects
 from evaltex_cli.geometry.overlaps import measure
 from evaltex_cli.protocols import popeval
@@ -34,8 +33,7 @@ Scene = tuple[list[Word], list[Word]]
 def test_official_figures(
     gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]
 ) -> None:
-    scores = evaluate(DATA / gt, DATA / det, "popeval", **parameters).scores
-    assert {name: scores[name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
+    assert_official(gt, det, "popeval", parameters, expected)
 
 
 # Scenes -------------------------------------------------------------------------------------------

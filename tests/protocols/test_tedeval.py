@@ -12,9 +12,9 @@ import reference_tedeval as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_tedeval import Word
-from shared_data import DATA, figures
+from shared_data import assert_official, figures
 
-from evaltex_cli import Accumulator, evaluate, image_objects
+from evaltex_cli import Accumulator, image_objects
 from evaltex_cli.geometry.overlaps import measure
 from evaltex_cli.protocols import tedeval
 from evaltex_cli.protocols.base import Evidence
@@ -31,8 +31,7 @@ seeds = st.integers(0, 2**32)
 def test_official_figures(
     gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]
 ) -> None:
-    scores = evaluate(DATA / gt, DATA / det, "tedeval", **parameters).scores
-    assert {name: scores[name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)
+    assert_official(gt, det, "tedeval", parameters, expected)
 
 
 # Scenes -------------------------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-QUAD = "10,20,30,20,30,40,10,40"
+LTRB, QUAD, POLYGON = "10,20,30,40", "10,20,30,20,30,40,10,40", "10,20,30,20,30,40,20,50,10,40"
+COORDINATES = {"ltrb": LTRB, "quad": QUAD, "polygon": POLYGON}
 CURVE = ",".join(
     f"{x},{y}"
     for x, y in [

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from evaltex_cli import evaluate
+
 SHARED = Path(__file__).parents[3] / "shared"
 DATA = SHARED / "data"
 LINES = "word+line"
@@ -48,3 +50,11 @@ def figures(protocol: str, of_lines: bool = False) -> list[Any]:
             gt, det = inputs.split(" | ")
             entries.append(pytest.param(gt, det, parameters, expected, id=f"{det} {title}"))
     return cases_or_skipped(entries, 4)
+
+
+def assert_official(
+    gt: str, det: str, protocol: str, parameters: dict[str, str], expected: dict[str, float]
+) -> None:
+    """Each official figure is our score, to 1e-9."""
+    scores = evaluate(DATA / gt, DATA / det, protocol, **parameters).scores
+    assert {name: scores[name] for name in expected} == pytest.approx(expected, abs=1e-9, rel=0)

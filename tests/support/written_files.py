@@ -18,6 +18,7 @@ def written(path: Path, value: Any) -> Path:
 
 def in_folder(path: Path, files: Mapping[str, str | bytes]) -> Path:
     """A folder of these files."""
+    path.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         (path / name).write_bytes(data.encode() if isinstance(data, str) else data)

@@ -1,7 +1,6 @@
 """`evaltex validate`: its status, its text, its JSON, and what it says of both sides together."""
 
 import json
-import zipfile
 from dataclasses import asdict
 
 import pytest
@@ -9,6 +8,7 @@ from command_line import validated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from validate_inputs import GT, places
+from written_files import zipped
 
 from evaltex_cli import evaluate
 from evaltex_cli.errors import InputError
@@ -139,10 +139,11 @@ def test_pairing_table(files):
 
 
 def test_why_an_archive_is_of_its_format(tmp_path):
-    with zipfile.ZipFile(tmp_path / "gt.zip", "w") as packed:
-        packed.writestr("gt_img_1.txt", "1,1,9,1,9,9,1,9,a\n1,1,9,1,9,9,1,9,12,b\n\n")
-        packed.writestr("gt_img_2.txt", "\ufeff1,1,9,1,9,9,1,9,c\r\n")
-    found = validate(tmp_path / "gt.zip")
+    files = {
+        "gt_img_1.txt": "1,1,9,1,9,9,1,9,a\n1,1,9,1,9,9,1,9,12,b\n\n",
+        "gt_img_2.txt": "\ufeff1,1,9,1,9,9,1,9,c\r\n",
+    }
+    found = validate(zipped(tmp_path / "gt.zip", files))
     assert (found.gt.format, found.gt.reason) == (
         "quad",
         "numbers at the start of 3 lines: 2 with 8, 1 with 9",
@@ -151,12 +152,9 @@ def test_why_an_archive_is_of_its_format(tmp_path):
 
 
 def test_lines_in_archives(tmp_path):
-    with zipfile.ZipFile(tmp_path / "gt.zip", "w") as packed:
-        packed.writestr(
-            "a/gt_img_1.txt", "\n1,1,9,1,9,9,1,9,a\n\n1,1,9,9,9,1,1,9,bow\n1,1,9,1,9,9,1,9,again\n"
-        )
-        packed.writestr("a/gt_img_2.txt", "1,9,9,9,9,1,1,1,counter\n")
-    found = validate(tmp_path / "gt.zip")
+    first = "\n1,1,9,1,9,9,1,9,a\n\n1,1,9,9,9,1,1,9,bow\n1,1,9,1,9,9,1,9,again\n"
+    files = {"a/gt_img_1.txt": first, "a/gt_img_2.txt": "1,9,9,9,9,1,1,1,counter\n"}
+    found = validate(zipped(tmp_path / "gt.zip", files))
     assert places(found, "invalid-polygon") == [("gt_img_1.txt", 4, 1, "img_1", 2)]
     assert places(found, "duplicate") == [("gt_img_1.txt", 5, 1, "img_1", 3)]
     assert places(found, "orientation") == [("gt_img_2.txt", 1, 1, "img_2", None)]
