@@ -1,76 +1,20 @@
-"""`evaltex rank`: ranks, the cache, and what is written."""
+"""`evaltex rank`: ranks, and what is written."""
 
 from __future__ import annotations
 
 import csv
-import fcntl
 import io
 import json
-import os
 import re
-import subprocess
-import sys
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from rank_inputs import SHARES, of_board, run, write_side
 from shared_data import DATA, needs
 
 from evaltex_cli import InputError, compare, rank
-from evaltex_cli.cli import main
-from evaltex_cli.ranking import measuring
-
-IMAGES = 40
-SHARES = {"good": 0.9, "alike": 0.9, "poor": 0.5}
-
-
-def write_side(path: Path, seed: int, share: float, is_gt: bool) -> None:
-    """Words of `IMAGES` images in the format of EvaLTex; a detector finds a share of them."""
-    rng = np.random.default_rng(seed)
-    lines = []
-    for k in range(IMAGES):
-        lines += [f"img_{k}", "400,400"] if is_gt else [f"img_{k}"]
-        for i in range(1, 5):
-            box = f"10,{60 * i},200,40"
-            if is_gt:
-                lines.append(f'{i},{i},"w{i}",f,{box}')
-            elif rng.random() < share:
-                lines.append(f'{i},"w{i}",{box}')
-    path.write_text("\n".join(lines) + "\n")
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    for k, dataset in enumerate(("one", "two")):
-        write_side(tmp_path / f"gt-{dataset}.txt", 0, 1, is_gt=True)
-        for label, share in SHARES.items():
-            seed = 100 * k + len(label)
-            write_side(tmp_path / f"{label}-{dataset}.txt", seed, share, is_gt=False)
-    lines = ['protocols = ["iou", "evaltex"]', "resamples = 300"]
-    for dataset in ("one", "two"):
-        lines += [f"[datasets.{dataset}]", f'gt = "gt-{dataset}.txt"']
-    for label in SHARES:
-        lines += [
-            f"[detectors.{label}]",
-            *(f'{one} = "{label}-{one}.txt"' for one in ("one", "two")),
-        ]
-    (tmp_path / "board.toml").write_text("\n".join(lines))
-    return tmp_path
-
-
-def run(*arguments: str, status: int = 0) -> Result:
-    result = CliRunner().invoke(main, ["rank", *arguments])
-    assert result.exit_code == status, result.output
-    return result
-
-
-def of_board(*arguments: str) -> Any:
-    return json.loads(run("board.toml", "--format", "json", *arguments).stdout)
 
 
 def test_ranks_ties_and_pairs(folder: Path) -> None:
@@ -149,191 +93,16 @@ def test_resamples_of_data_sets_are_independent(folder: Path) -> None:
     assert width == pytest.approx(np.hypot(*widths) / 2, rel=0.1)
 
 
-@pytest.fixture
-def evaluations(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """The detections that are evaluated."""
-    evaluated: list[str] = []
-    original = measuring.evaluate_inputs
-
-    def counted(inputs: Any, *arguments: Any, **named: Any) -> Any:
-        evaluated.append(Path(inputs.det.path).name)
-        return original(inputs, *arguments, **named)
-
-    monkeypatch.setattr(measuring, "evaluate_inputs", counted)
-    yield evaluated
-
-
 @pytest.mark.parametrize("images", [1, 5, 6])
-def test_few_images_of_one_data_set_show_nothing_over_all(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, images: int
-) -> None:
+def test_few_images_of_one_data_set_show_nothing_over_all(folder: Path, images: int) -> None:
     """Six subsets of one image each would be the same score six times."""
-    monkeypatch.setattr(sys.modules[__name__], "IMAGES", images)
-    write_side(folder / "gt-two.txt", 0, 1, is_gt=True)
+    write_side(folder / "gt-two.txt", 0, 1, is_gt=True, images=images)
     for label, share in SHARES.items():
-        write_side(folder / f"{label}-two.txt", len(label), share, is_gt=False)
+        write_side(folder / f"{label}-two.txt", len(label), share, is_gt=False, images=images)
     for one in of_board("--pooled")["overall"]["iou"]["detectors"]:
         assert (one["macro_interval"] is None) == (images < 6), one
         assert (one["mean_rank_interval"] is None) == (images < 6)
         assert one["pooled_interval"] is not None, "the images of both are one sample"
-
-
-def test_only_what_is_new_is_evaluated(folder: Path, evaluations: list[str]) -> None:
-    first = run("board.toml", "--format", "json").stdout
-    assert len(evaluations) == 6
-    evaluations.clear()
-    assert run("board.toml", "--format", "json").stdout == first
-    assert evaluations == []
-    write_side(folder / "poor-two.txt", 5, 0.6, is_gt=False)
-    assert run("board.toml", "--format", "json").stdout != first
-    assert evaluations == ["poor-two.txt"]
-    evaluations.clear()
-    run("board.toml", "--protocol", "iou", "--seed", "3")
-    assert evaluations == [], "subsets are drawn again from the stored evidence"
-    run("board.toml", "--protocol", "tiou,iou")
-    assert len(evaluations) == 6
-
-
-@pytest.mark.parametrize(
-    "damage", ["empty", "cut", "foreign", "link", "others", "names", "flags", "renamed"]
-)
-def test_a_file_of_the_cache_that_cannot_be_trusted_is_measured_again(
-    folder: Path, evaluations: list[str], damage: str
-) -> None:
-    first = run("board.toml", "--format", "json", "--protocol", "iou").stdout
-    evaluations.clear()
-    path, other, *_ = sorted((folder / ".evaltex-cache").glob("*.npz"))
-    if damage == "flags":  # of the first entry: packed by what nobody knows, with a password
-        data = path.read_bytes()
-        at = data.index(b"PK\x01\x02")
-        path.write_bytes(data[: at + 8] + b"\x01\x00\x63" + data[at + 11 :])
-    elif damage == "renamed":
-        path.write_bytes(other.read_bytes())
-    elif damage == "empty":
-        path.write_bytes(b"")
-    elif damage == "cut":
-        path.write_bytes(path.read_bytes()[:-300])
-    elif damage == "foreign":
-        np.savez(path, other=np.arange(3))
-    elif damage == "link":
-        path.rename(path.with_suffix(".moved"))
-        path.symlink_to(path.with_suffix(".moved"))
-    elif damage == "others":
-        path.chmod(0o666)
-    else:
-        with np.load(path) as stored:
-            arrays = dict(stored)
-        about = json.loads(arrays["about"].tobytes())
-        about["names"] = about["names"][1:]
-        arrays["about"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
-        np.savez(path, **arrays)
-        path.chmod(0o600)
-    assert run("board.toml", "--format", "json", "--protocol", "iou").stdout == first
-    assert len(evaluations) == 1
-
-
-def test_evidence_of_an_input_that_changes_is_not_stored(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before, evaluated = Path("gt-one.txt").read_text(), measuring.evaluate_inputs
-
-    def change_and_evaluate(*given: Any, **options: Any) -> Any:
-        found = list(evaluated(*given, **options))
-        Path("gt-one.txt").write_text(before.replace(",200,40", ",100,40"))
-        return found
-
-    monkeypatch.setattr(measuring, "evaluate_inputs", change_and_evaluate)
-    arguments = ("gt-one.txt", "good-one.txt", "poor-one.txt", "--cache", "stored")
-    assert "changed while it was read" in run(*arguments, status=2).stderr
-    assert not list(Path().glob("stored/*"))
-
-
-def test_evidence_of_an_input_that_changes_and_changes_back_is_not_stored(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file, evaluated = Path("gt-one.txt"), measuring.evaluated
-    before, status = file.read_text(), file.stat()
-
-    def changed_and_back(*given: Any) -> Any:
-        file.write_text(before)
-        os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
-        return evaluated(*given)
-
-    monkeypatch.setattr(measuring, "evaluated", changed_and_back)
-    arguments = ("gt-one.txt", "good-one.txt", "poor-one.txt", "--cache", "stored")
-    assert "gt-one.txt: changed while it was read" in run(*arguments, status=2).stderr
-    assert not list(Path().glob("stored/*"))
-
-
-def test_what_a_killed_ranking_was_writing_is_removed(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run("board.toml", "--protocol", "iou")
-    place = folder / ".evaltex-cache"
-    kept = sorted(place.iterdir())
-    (place / "notes").write_text("mine")
-    script = (
-        "import os, sys, numpy\n"
-        "from evaltex_cli.cli import main\n"
-        "numpy.savez = lambda file, **_: (file.write(b'half'), file.flush(), os.kill(os.getpid(), 9))\n"
-        "main(['rank', 'board.toml', '--protocol', 'evaltex'])\n"
-    )
-    killed = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True)
-    assert killed.returncode == -9, killed.stderr
-    (left,) = place.glob(".evaltex-new-*")
-    with left.open("rb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)  # as a ranking that is writing it
-        run("board.toml", "--protocol", "iou")
-        assert left.exists()
-    run("board.toml", "--protocol", "iou")
-    assert sorted(place.iterdir()) == sorted([*kept, place / "notes"])
-
-
-def test_evidence_that_somebody_removes_while_it_is_written_is_not_missed(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written = np.savez
-
-    def written_and_removed(file: Any, **arrays: Any) -> None:
-        written(file, **arrays)
-        Path(file.name if isinstance(file.name, str) else f"/proc/self/fd/{file.name}").resolve(
-            strict=True
-        ).unlink()
-
-    monkeypatch.setattr(np, "savez", written_and_removed)
-    run("board.toml", "--protocol", "iou")
-    assert not list((folder / ".evaltex-cache").iterdir())
-
-
-def test_a_pipe_is_not_read_for_the_cache(folder: Path) -> None:
-    """Nobody writes into it, so who opened it would wait for ever."""
-    Path("gt-one.txt").unlink()
-    os.mkfifo("gt-one.txt")
-    assert "gt-one.txt: is a device or pipe; give a file" in run("board.toml", status=2).stderr
-    for name in ("gt", "one", "two"):
-        Path(name).mkdir()
-        for k in range(3):
-            Path(name, f"img_{k}.txt").write_text("0,0,9,0,9,9,0,9,a\n")
-        os.mkfifo(Path(name, "pipe.txt"))
-    run("gt", "one", "two", "--cache", "stored", "--protocol", "iou")
-    assert len(list(Path("stored").iterdir())) == 1, "both detectors found the same"
-
-
-def test_a_folder_of_pictures_may_contain_the_cache(folder: Path, evaluations: list[str]) -> None:
-    """What is stored there is none of the pictures."""
-    Path("missing.png").symlink_to("nowhere.png")
-    for dataset in ("one", "two"):
-        text = Path("board.toml").read_text()
-        head = f"[datasets.{dataset}]\n"
-        Path("board.toml").write_text(text.replace(head, f'{head}images = "."\n'))
-    first = run("board.toml", "--format", "json", "--output", "ranking.json")
-    assert first.exit_code == 0
-    assert len(evaluations) == 6
-    Path("ranking.json").unlink()
-    of_board()
-    assert len(evaluations) == 6
-    refused = run("board.toml", "--cache", "stored", status=2)  # it would change the folder
-    assert "stored: is in ., an input of this command" in refused.stderr
 
 
 def test_a_board_is_ranked_the_same_in_any_order_and_by_any_number_of_jobs(folder: Path) -> None:

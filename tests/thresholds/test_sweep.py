@@ -1,10 +1,9 @@
-"""Every level of a sweep is a run with ``--min-confidence``, to the last bit."""
+"""`evaltex sweep` against runs at each confidence, its levels, its intervals, and the command."""
 
 from __future__ import annotations
 
 import itertools
 import json
-import random
 from pathlib import Path
 from typing import Any
 
@@ -13,60 +12,17 @@ import pytest
 from command_line import run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sweep_images import nine_images
+from sweep_images import nine_images, scene
 
-from evaltex_cli import Accumulator, ConfigError, InputError, evaluate, image_objects, sweep
+from evaltex_cli import InputError, evaluate, image_objects, sweep
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.score_names import scalars
-from evaltex_cli.records import Objects
 from evaltex_cli.thresholds import choice, levels, stacking
 
 quick = settings(
     max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
-TEXTS = ("one", "two", "Three", "four, 5", "")
-CONFIDENCES = (0.0, 0.1, 0.2, 0.5, 0.5000001, 0.9, 1.0)
-
-
-def word(made: random.Random) -> list[tuple[float, float]]:
-    """A box or a polygon of four to six vertices in a small picture, so that many overlap."""
-    x, y = made.randrange(4) * 30.0, made.randrange(3) * 20.0
-    width, height = made.choice([20.0, 30.0, 55.0]), made.choice([12.0, 18.0, 33.0])
-    ring = [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
-    kind = made.randrange(3)
-    if kind == 1:
-        ring[1] = (x + width, y + 2)
-    if kind == 2:
-        ring.insert(1, (x + width / 2, y - 3))
-    return ring
-
-
-def side(made: random.Random, count: int, is_gt: bool, with_polygons: bool = True) -> Objects:
-    rings = [np.array(word(made)) for _ in range(count)]
-    boxes = np.zeros((0, 4))
-    if not with_polygons:
-        boxes = np.array([[*ring.min(axis=0), *ring.max(axis=0)] for ring in rings]).reshape(-1, 4)
-        rings = []
-    texts = [made.choice(TEXTS) for _ in range(count)]
-    if is_gt:
-        dont_care = [made.random() < 0.2 for _ in range(count)]
-        return image_objects(boxes, rings, texts=texts, dont_care=dont_care)
-    confidences = [None if made.random() < 0.1 else made.choice(CONFIDENCES) for _ in range(count)]
-    return image_objects(boxes, rings, texts=texts, confidences=np.array(confidences, float))
-
-
-def scene(seed: int, with_polygons: bool = True) -> tuple[dict[str, Objects], dict[str, Objects]]:
-    made = random.Random(seed)
-    names = [f"img_{k}" for k in made.sample(range(20), made.randint(1, 6))]
-    gt = {name: side(made, made.randint(0, 5), True, with_polygons) for name in names}
-    named = [name for name in names if made.random() < 0.9]
-    det = {name: side(made, made.randint(0, 7), False, with_polygons) for name in named}
-    gt[names[0]] = image_objects([[0, 0, 30, 18]], texts=["one"])
-    det[names[0]] = image_objects(
-        [[0, 0, 30, 18], [2, 2, 30, 18]], confidences=[1.0, 0.2], texts=["one", "two"]
-    )
-    return gt, det
 
 
 def agree(protocol: str, gt: Any, det: Any, **options: Any) -> None:
@@ -378,57 +334,3 @@ def test_the_record_shows_itself(files: tuple[Path, Path]) -> None:
     assert found.to_dict()["iou"]["levels"] == list(one.levels)
     with pytest.raises(AttributeError):
         one.levels = ()  # type: ignore[misc]
-
-
-# The Accumulator ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("named", [True, False])
-def test_an_accumulator_sweeps_as_the_function_does(
-    named: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("evaltex_cli.api.accumulator.FLUSH_OBJECTS", 8)
-    gt, det = scene(21)
-    det = {name: det.get(name, image_objects()) for name in gt}
-    accumulator = Accumulator(["evaltex", "cleval"])
-    for name in gt:
-        accumulator.update(gt[name], det[name], name=name if named else None)
-    found = accumulator.compute_sweep(points=4, folds=3, seed=2)
-    sides = (gt, det) if named else (list(gt.values()), list(det.values()))
-    expected = sweep(*sides, ["evaltex", "cleval"], points=4, folds=3, seed=2)
-    for name, one in expected.items():
-        assert found[name].to_dict() == one.to_dict()
-
-
-def test_accumulators_are_merged_with_what_a_sweep_needs() -> None:
-    gt, det = scene(22)
-    whole, parts = Accumulator("iou"), [Accumulator("iou"), Accumulator("iou")]
-    for k, name in enumerate(gt):
-        for one in (whole, parts[k >= len(gt) // 2]):
-            one.update(gt[name], det.get(name, image_objects()), name=name)
-    parts[0].merge(parts[1])
-    assert parts[0].compute_sweep().to_dict() == whole.compute_sweep().to_dict()
-
-
-def test_an_accumulator_without_confidences_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaltex_cli.api.accumulator.FLUSH_OBJECTS", 4)
-    monkeypatch.setattr("evaltex_cli.thresholds.kept_batches.ENOUGH", 4)
-    accumulator = Accumulator("iou")
-    accumulator.update([[0, 0, 9, 9]], [[0, 0, 9, 9]])
-    with pytest.raises(InputError, match="no detection has a confidence"):
-        accumulator.compute_sweep()
-    for _ in range(4):
-        accumulator.update([[0, 0, 9, 9]], [[0, 0, 9, 9]])
-    accumulator.compute()
-    assert accumulator._kept.parts is None
-    with pytest.raises(InputError, match="added first have no confidences"):
-        accumulator.compute_sweep()
-    with pytest.raises(ConfigError, match="unknown option"):
-        accumulator.compute_sweep(point=3)
-
-
-def test_an_accumulator_of_masks_has_no_sweep() -> None:
-    accumulator = Accumulator("iou")
-    accumulator.update(np.ones((1, 9, 9), bool), np.ones((1, 9, 9), bool))
-    with pytest.raises(InputError, match="boxes and polygons"):
-        accumulator.compute_sweep()
