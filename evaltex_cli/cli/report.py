@@ -89,6 +89,7 @@ def command(
         if gt is None or not detections or not diagnose:
             work.warn_unused("only --gt and --det, to show where the score is lost, are work")
         subject = report.read(results, labels or None, gt, detections, pictures, lines)
+        report.refuse_poorer(page, subject)
         if diagnose:
             with work.workers() as ordered_map:
                 subject = subject.with_losses(ordered_map)

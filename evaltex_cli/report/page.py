@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -28,6 +29,8 @@ from evaltex_cli.results.extras import Bootstrap, Intervals
 from evaltex_cli.results.result_document import ResultDocument
 from evaltex_cli.results.text_tables import JsonObject
 from evaltex_cli.runtime.atomic_output import written
+from evaltex_cli.runtime.input_files import read_regular
+from evaltex_cli.runtime.outputs import is_forced
 from evaltex_cli.runtime.progress import Phase, phase, tracked
 
 NAME, COMPARISON_NAME = "report.html", "comparison.html"
@@ -49,6 +52,12 @@ MEANINGS = {
     "unexplained": "what is lost still when all kinds are repaired",
 }
 """What the page says of the rows of its table."""
+_SHOWN = re.compile(
+    rb'"chunkImages":\d+,"hasShapes":(?P<outlines>true|false),.*?\],"images":\[(?P<none>\])?',
+    re.DOTALL,
+)
+"""What a page has, by its overview, which is in its first `_OVERVIEW_BYTES`."""
+_OVERVIEW_BYTES = 1 << 20
 _LOSS_PARTS = ("scores", "losses", "kinds", "interaction", "unexplained", "breakdowns", "misread")
 
 
@@ -122,6 +131,32 @@ def make(file: Path, subject: Subject, pictures: Pictures | None = None) -> Made
                     out.write(skeleton.island(f"picture-{k}", data_url(path)))
         out.write(skeleton.END)
     return Made(file.stat().st_size, len(names), sum(path is not None for path in paths))
+
+
+def refuse_poorer(page: Path, subject: Subject) -> None:
+    """Refuse to replace a page by one that would leave out its images, or their outlines.
+
+    Raises
+    ------
+    InputError
+        When that is so, and files are not to be replaced by force.
+    """
+    if is_forced() or not page.is_file():
+        return
+    found = _SHOWN.search(read_regular(page, "a report", _OVERVIEW_BYTES))
+    if found is None or found["none"]:
+        return
+    if not image_names(subject.rows):
+        raise InputError(
+            f"{page}: shows every image, which {subject.results[0]} has no results of; run that"
+            " evaluation again with -a and --report, give another --output, or --force to replace"
+            " the page"
+        )
+    if found["outlines"] == b"true" and not subject.inputs:
+        raise InputError(
+            f"{page}: draws the objects, which takes --gt and --det; give them, another --output,"
+            " or --force to replace the page"
+        )
 
 
 def _overview(subject: Subject, names: Sequence[str]) -> Iterator[str]:

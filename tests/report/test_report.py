@@ -155,6 +155,39 @@ class TestContent:
         with pytest.raises(InputError, match="run that evaluation again with -a"):
             write(tmp_path / "report.html", [tmp_path / "res"], **example)
 
+    def test_a_page_of_more_is_replaced_by_force_only(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """What a run without -a shows of images is in its page alone, as are outlines in one that
+        was made with the inputs."""
+        example = sources("words")
+        inputs = [str(example["gt"]), str(example["det"][0])]
+        monkeypatch.chdir(tmp_path)
+        made = Path("res", "report.html")
+
+        def invoke(*arguments: str) -> str:
+            return CliRunner().invoke(main, [*arguments, "--quiet"]).stderr
+
+        assert invoke(*inputs, "res", "--report") == ""
+        whole = made.read_bytes()
+        message = " ".join(invoke("report", "res").split())
+        assert message == (
+            "evaltex: error: res/report.html: shows every image, which res has no results of; run"
+            " that evaluation again with -a and --report, give another --output, or --force to"
+            " replace the page"
+        )
+        assert made.read_bytes() == whole
+        assert invoke(*inputs, "res", "-a", "--report") == ""
+        message = " ".join(invoke("report", "res").split())
+        assert message.startswith("evaltex: error: res/report.html: draws the objects, which takes")
+        assert made.read_bytes() == whole
+        assert invoke("report", "res", "--gt", inputs[0], "--det", inputs[1]) == ""
+        assert invoke("report", "res", "--force") == ""
+        assert invoke("report", "res") == ""
+        assert not islands(made)["overview"]["hasShapes"]
+        assert invoke(*inputs, "res") == ""
+        assert [invoke("report", "res").count("warning") for _ in range(2)] == [1, 1]
+
     def test_same_input_same_bytes(self, words: Path, report: Path, tmp_path: Path) -> None:
         write(
             tmp_path / "again.html",
