@@ -30,7 +30,7 @@ def run() -> None:
     try:
         cli.main(prog_name="evaltex")
     except OSError as error:  # at help or the version: what happens in a command is reported there
-        cli.stop(str(error))
+        cli.stop(cli.cause_of(error))
     finally:
         for each in signals.ENDING:
             signal.signal(each, signal.SIG_IGN)

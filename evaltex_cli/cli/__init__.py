@@ -15,14 +15,14 @@ import click
 from evaltex_cli.cli.messages import wrapped_usage
 from evaltex_cli.cli.names import completion_item
 from evaltex_cli.cli.options import HELP_OPTIONS
-from evaltex_cli.cli.output import stop
+from evaltex_cli.cli.output import cause_of, stop
 from evaltex_cli.cli.pages import Command
 from evaltex_cli.cli.terminal import color_option
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-__all__ = ["main", "stop"]
+__all__ = ["cause_of", "main", "stop"]
 EVALUATE = "evaluate"
 SUMMARIES: Mapping[str, str] = {
     "validate": "Report problems of ground truth and detections.",

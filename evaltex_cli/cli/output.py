@@ -38,7 +38,13 @@ def error_exit() -> Iterator[None]:
             signal.signal(number, _end)
     try:
         quiet = click.get_current_context().params.get("quiet", False)
-        with _short_memory_reported(), _reported(), guarded(rules()), progress_line.shown(quiet):
+        with (
+            _short_memory_reported(),
+            _reported(),
+            _unwrapped(),
+            guarded(rules()),
+            progress_line.shown(quiet),
+        ):
             yield
     finally:
         for number, handler in handlers.items():
@@ -71,7 +77,7 @@ def _reported() -> Iterator[None]:
         _abandon_stdout()
         sys.exit(0)
     except OSError as error:
-        stop(str(error))
+        stop(cause_of(error))
     except (click.exceptions.Exit, click.ClickException, SystemExit, MemoryError):
         raise
     except Exception as error:
@@ -81,6 +87,31 @@ def _reported() -> Iterator[None]:
             f"internal error ({type(error).__name__}: {error}); please report it, with"
             " EVALTEX_DEBUG=1 for details"
         )
+
+
+@contextmanager
+def _unwrapped() -> Iterator[None]:
+    """Raise what ends a command as it is. If a signal arrives, or memory runs out, while a class is
+    made, Python may raise an error of the class instead.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if isinstance(error.__cause__, (KeyboardInterrupt, SystemExit, MemoryError)):
+            raise error.__cause__ from None
+        raise
+
+
+def cause_of(error: OSError) -> str:
+    """Return the message of what the system refused, if nothing that knows more has reported it."""
+    reason = error.strerror or error
+    if error.filename is not None:
+        return f"{error.filename}: {reason}; check the path and its permissions"
+    try:
+        os.getcwd()  # noqa: PTH109
+    except OSError:
+        return "the current folder is no longer there; change to another one"
+    return f"standard output, or a file, cannot be used ({reason}); see where it leads"
 
 
 @contextmanager

@@ -27,6 +27,7 @@ from evaltex_cli.records import ImageBatch, Ints, Objects
 from evaltex_cli.results.beginnings import OBJECTS_MARK
 from evaltex_cli.results.markup import no_formula
 from evaltex_cli.runtime.atomic_output import write_file, written
+from evaltex_cli.runtime.input_files import no_room
 from evaltex_cli.runtime.progress import phase
 
 Columns: TypeAlias = dict[str, list[Any]]
@@ -140,7 +141,8 @@ class ObjectTable:
             self._rows[name] = self._open.enter_context(file)
         self._values.setdefault(name, {}).update(dict.fromkeys(made))
         self._objects[name] = self._objects.get(name, 0) + len(made["id"])
-        self._rows[name].write(json.dumps(made, separators=(",", ":")) + "\n")
+        with no_room():
+            self._rows[name].write(json.dumps(made, separators=(",", ":")) + "\n")
 
     def write(self, protocols: Sequence[str]) -> None:
         """Write the rows of these protocols, one after the other.

@@ -79,7 +79,7 @@ def written(path: Path) -> Iterator[TextIO]:
     """Give a UTF-8 text file to write into, and put it in place of `path` when the block ends well.
 
     A pipe, a device or an open file (``/dev/stdout``) is written to as it is; a symbolic link is
-    followed.
+    followed. A file that replaces another has its permissions.
 
     Raises
     ------
@@ -98,13 +98,18 @@ def written(path: Path) -> Iterator[TextIO]:
             new = folder / NEW
             with new.open("w", encoding="utf-8", newline="\n") as file:
                 yield file
+            with contextlib.suppress(FileNotFoundError):
+                new.chmod(stat.S_IMODE(place.stat().st_mode))
             new.replace(place)
     except BrokenPipeError:
         raise
     except OSError as error:
         if not _is_about(path, error):
             raise
-        raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
+        raise InputError(
+            f"{path}: cannot be written ({error.strerror or error}); give a path where you may"
+            " write and there is room"
+        ) from error
 
 
 def _is_about(path: Path, error: OSError) -> bool:
@@ -174,6 +179,7 @@ def refuse_foreign(
                         f"{file}: is no result of an earlier run and would be replaced; give"
                         " another result folder, or --force to replace it"
                     )
+                outputs.refuse_protected(file)
 
 
 def _files(place: Path) -> Iterator[Path]:

@@ -7,6 +7,7 @@ Parameter files and results are regular files, so that no pipe blocks and no dev
 from __future__ import annotations
 
 import contextlib
+import errno
 import glob
 import io
 import os
@@ -149,7 +150,11 @@ def unpacked(path: Path) -> Path:
         temporary = _Temporary(name)
         weakref.finalize(temporary, _remove, name, os.getpid())
     left = max(path.stat().st_size, _BLOCK_BYTES) * MOST_UNPACKED
-    with gzip.open(path) as packed, open(descriptor, "wb", closefd=not is_nameless) as target:
+    with (
+        no_room(),
+        gzip.open(path) as packed,
+        open(descriptor, "wb", closefd=not is_nameless) as target,
+    ):
         try:
             while block := packed.read(_BLOCK_BYTES):
                 target.write(block)
@@ -162,6 +167,22 @@ def unpacked(path: Path) -> Path:
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise _damaged(path, error) from error
     return temporary
+
+
+@contextlib.contextmanager
+def no_room() -> Iterator[None]:
+    """Say where there is no room for a temporary file that is written."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        import tempfile
+
+        raise InputError(
+            f"{tempfile.gettempdir()}: has no room for a temporary file ({error.strerror}); make"
+            " some, or name another folder by TMPDIR"
+        ) from error
 
 
 class _Temporary(type(Path())):  # type: ignore[misc]

@@ -26,6 +26,7 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.runtime import input_files
 
 _HEAD_BYTES = 4096
+_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 IsOwn: TypeAlias = Callable[[Path], bool]
 """Whether a file is one that this tool has written."""
 
@@ -258,6 +259,18 @@ def refuse_file(path: Path, is_own: IsOwn) -> None:
         raise InputError(
             f"{path}: already exists and does not begin like an output of this command; give"
             " another path, or --force to replace it"
+        )
+    if status is not None:
+        refuse_protected(path)
+
+
+def refuse_protected(path: Path) -> None:
+    """Refuse to replace a file that may not be written to (``chmod a-w``), though its folder may;
+    of root, one that nobody may write to.
+    """
+    if not is_forced() and not (os.access(path, os.W_OK) and path.stat().st_mode & _WRITABLE):
+        raise InputError(
+            f"{path}: is protected against writing; give another path, or --force to replace it"
         )
 
 

@@ -25,6 +25,14 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return write_inputs(tmp_path, monkeypatch)
 
 
+def made_a_class(number: signal.Signals) -> None:
+    """Get a signal while a class is made, of which older Pythons make an error of the class."""
+    try:
+        signal.raise_signal(number)
+    except SystemExit as end:
+        raise RuntimeError("Error calling __set_name__ on 'Field'") from end
+
+
 @pytest.mark.few_fast(9)
 @pytest.mark.parametrize(
     ("stop", "status", "message"),
@@ -46,9 +54,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             2,
             "evaltex: error: out of memory; nothing was written\n",
         ),
+        (lambda: made_a_class(signal.SIGTERM), 143, ""),
         (lambda: {}["x"], 2, "evaltex: error: internal error (KeyError: 'x'); please report it"),
     ],
-    ids=["interrupt", "SIGINT", "SIGTERM", "SIGHUP", "memory", "bug"],
+    ids=["interrupt", "SIGINT", "SIGTERM", "SIGHUP", "memory", "in a class", "bug"],
 )
 @pytest.mark.parametrize("moment", ["measuring", "writing", "moving"])
 @pytest.mark.parametrize("place", ["res", "new/res"])

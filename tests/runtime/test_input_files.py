@@ -30,6 +30,7 @@ from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.runtime import input_files
 
 IMAGES = 30
+FULL = Path("/dev/full")
 
 
 @pytest.fixture(autouse=True)
@@ -249,3 +250,20 @@ def test_names_are_paired_in_any_order(ours: list[int], theirs: list[int]) -> No
     extra = [k for k in theirs if k not in ours]
     assert faults.count == len(extra)
     assert all(f"'img_{k}'" in fault.found for k, fault in zip(extra, faults.shown, strict=False))
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full, which is always full")
+def test_no_room_for_what_is_unpacked_is_no_fault_of_the_input(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(1)
+    Path("gt.txt.gz").write_bytes(gzip.compress(Path("gt.txt").read_bytes()))
+    monkeypatch.setattr(
+        tempfile, "mkstemp", lambda **_: (os.open(FULL, os.O_WRONLY), str(here / "new"))
+    )
+    found = run("gt.txt.gz", "det.txt")
+    assert found.exit_code == 2
+    assert " ".join(found.stderr.split()) == (
+        f"evaltex: error: {here}: has no room for a temporary file (No space left on device); make"
+        " some, or name another folder by TMPDIR"
+    )

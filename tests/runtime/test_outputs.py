@@ -308,6 +308,32 @@ def test_a_file_of_somebody_else_is_replaced_by_force_only(
             assert run(*simple(name_2, option_2, f"own{form}.txt")).exit_code == 2, (form, name_2)
 
 
+@pytest.mark.few_fast(2)
+@pytest.mark.parametrize(("name", "option"), FILES, ids=lambda value: getattr(value, "name", value))
+def test_a_protected_file_is_replaced_by_force_only(name: str, option: click.Parameter) -> None:
+    """What replaces a file has its permissions: nobody else may read it then."""
+    own = Path("own.txt")
+    own.touch(0o400)
+    found = run(*simple(name, option, "own.txt"))
+    assert found.exit_code == 2
+    assert "own.txt: is protected against writing" in found.stderr
+    assert own.stat().st_size == 0
+    assert run(*simple(name, option, "own.txt"), "--force").exit_code == 0
+    assert own.stat().st_size
+    assert own.stat().st_mode & 0o777 == 0o400
+
+
+def test_protected_results_are_replaced_by_force_only(here: Path) -> None:
+    for file in ("evaltex.json", "evaltex/img_1.txt"):
+        Path("old", file).chmod(0o400)
+        before = tree(here)
+        found = run("gt.txt", "det2.txt", "old", "-a")
+        assert found.exit_code == 2
+        assert f"old/{file}: is protected against writing" in found.stderr
+        assert tree(here) == before
+        assert run("gt.txt", "det2.txt", "old", "-a", "--force").exit_code == 0
+
+
 @pytest.mark.parametrize(("name", "option"), FILES, ids=lambda value: getattr(value, "name", value))
 @pytest.mark.parametrize(
     ("place", "message"),

@@ -495,6 +495,25 @@ def test_a_folder_that_is_read_only(here: Path, outcomes: dict[str, Tree]) -> No
     assert tree(Path("closed")) == {}
 
 
+def test_results_that_may_not_be_read() -> None:
+    assert run(*RUN)[0] == 0
+    Path("res/evaltex.json").chmod(0)
+    for command in (["report", "res"], ["merge", "res", "new"], ["compare", "res", "res"]):
+        status, stderr = run(*command, before=unprivileged())
+        assert status == 2
+        message = "res/evaltex.json: Permission denied; check the path and its permissions"
+        assert message in " ".join(stderr.split())
+
+
+def test_a_current_folder_that_is_gone(here: Path) -> None:
+    Path("gone").mkdir()
+    os.chdir("gone")
+    Path("../gone").rmdir()
+    status, stderr = run(str(here / "gt.txt"), str(here / "det.txt"), "new")
+    assert status == 2
+    assert "the current folder is no longer there; change to another one" in stderr
+
+
 def test_torn_results_that_may_not_be_put_right_are_refused(killed_at: KilledAt) -> None:
     assert killed_at(3).returncode == -signal.SIGKILL
     Path("small").chmod(0o500)
