@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from cli_inputs import write_inputs
 from click.testing import CliRunner, Result
 
 from evaltex_cli.cli import COMMANDS, main
@@ -20,9 +21,7 @@ DET = 'img_2\n1,"",0,0,10,10\nimg_1\n1,"",10,20,15,40\n2,"",60,60,5,5\n'
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("gt.txt").write_text(GT)
-    Path("det.txt").write_text(DET)
+    write_inputs(tmp_path, monkeypatch, GT, DET)
 
 
 def run(*arguments: str, on_terminal: bool = False, **variables: str | None) -> Result:

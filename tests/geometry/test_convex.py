@@ -10,10 +10,10 @@ import pytest
 import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference_convex import is_convex
+from rings import columns, hull, regular
 
 from evaltex_cli.geometry import convex, edges
-from tests.support.reference_convex import is_convex
-from tests.support.rings import columns, hull, regular
 
 SQUARE = [(0, 0), (4, 0), (4, 4), (0, 4)]
 seeds = st.integers(0, 2**32)

@@ -9,11 +9,11 @@ import pytest
 import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference_convex import offset_area
+from rings import columns, hostile_ring, hull, regular
 
 from evaltex_cli.geometry import convex, convex_offsets, polygons
 from evaltex_cli.records import offsets_of
-from tests.support.reference_convex import offset_area
-from tests.support.rings import columns, hostile_ring, hull, regular
 
 SQUARE = [(0, 0), (4, 0), (4, 4), (0, 4)]
 NEEDLE = [(0, 0), (100, 2), (0, 4)]

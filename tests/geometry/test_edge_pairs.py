@@ -8,27 +8,12 @@ import shapely
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reference_areas import area_where
+from rings import hostile_partner, hostile_ring, rings, rings_of, star, valid
 
 from evaltex_cli.geometry import edge_pairs, edges, polygons, shapes
 from evaltex_cli.geometry.offsets import offset
-from evaltex_cli.records import Floats
-from tests.support.rings import hostile_partner, hostile_ring
 
-small = st.integers(0, 6).map(float)
-rings = st.lists(st.tuples(small, small), min_size=3, max_size=9, unique=True)
 scales = st.sampled_from([1e-6, 0.1, 1.0, 1e3, 1e9])
-
-
-def valid(ring: list[tuple[float, float]]) -> shapely.Geometry:
-    """A polygon, repaired: with holes and of several parts."""
-    drawn = shapely.Polygon(ring)
-    return drawn if drawn.is_valid else polygons.repair(np.array([drawn]))[0]
-
-
-def rings_of(shape: shapely.Geometry) -> list[Floats]:
-    return [
-        shapely.get_coordinates(ring)[:-1] for ring in shapely.get_rings(shapely.get_parts(shape))
-    ]
 
 
 def common(a: shapely.Geometry, b: shapely.Geometry) -> float:
@@ -93,12 +78,6 @@ def test_slivers_are_exact(origin: float, thin: float, scale: float) -> None:
         )
         if a.is_valid and b.is_valid:
             assert_exact(a, b)
-
-
-def star(count: int, seed: int, least: float = 0.5) -> Floats:
-    angle = np.linspace(0, 2 * np.pi, count, endpoint=False)
-    radius = np.random.default_rng(seed).uniform(least, 1, count)
-    return 100 * radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
 
 @pytest.mark.parametrize("count", [40, 1000, 10_000])

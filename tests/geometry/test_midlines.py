@@ -8,7 +8,7 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_areas import area_where
-from test_edge_pairs import rings, rings_of, star, valid
+from rings import rings, rings_of, star, valid
 
 from evaltex_cli.geometry import geos, intervals, midlines, polygons, shapes
 from evaltex_cli.geometry.offsets import offset

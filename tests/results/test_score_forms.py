@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from cli_inputs import write_inputs
 from click.testing import CliRunner
 from command_line import run
 
@@ -21,9 +22,7 @@ DET = 'img_1\n1,"a",10,20,15,40\nimg_2\n1,"",0,0,10,10\n'
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("gt.txt").write_text(GT)
-    Path("det.txt").write_text(DET)
+    write_inputs(tmp_path, monkeypatch, GT, DET)
 
 
 def document(place: str) -> dict:

@@ -15,11 +15,13 @@ GT = 'img_1\n100,200\n1,1,"a",f,10,20,30,40\nimg_2\n50,50\n1,1,"b",f,0,0,10,10\n
 DET = 'img_2\n1,"",0,0,10,10\nimg_1\n1,"",10,20,15,40\n2,"",60,60,5,5\n'
 
 
-def write_inputs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def write_inputs(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, gt: str = GT, det: str = DET
+) -> Path:
     """Write gt.txt and det.txt into a folder, and go there until the test ends."""
     monkeypatch.chdir(folder)
-    Path("gt.txt").write_text(GT)
-    Path("det.txt").write_text(DET)
+    Path("gt.txt").write_text(gt)
+    Path("det.txt").write_text(det)
     return folder
 
 

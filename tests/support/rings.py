@@ -1,4 +1,4 @@
-"""Rings of vertices: as columns, and hostile ones."""
+"""Rings of vertices: as columns, random ones, and hostile ones."""
 
 from __future__ import annotations
 
@@ -7,8 +7,13 @@ from typing import Any
 
 import numpy as np
 import shapely
+from hypothesis import strategies as st
 
-from evaltex_cli.records import offsets_of
+from evaltex_cli.geometry import polygons
+from evaltex_cli.records import Floats, offsets_of
+
+small = st.integers(0, 6).map(float)
+rings = st.lists(st.tuples(small, small), min_size=3, max_size=9, unique=True)
 
 
 def columns(rings: list[Any]) -> tuple[np.ndarray, np.ndarray]:
@@ -20,6 +25,25 @@ def columns(rings: list[Any]) -> tuple[np.ndarray, np.ndarray]:
 def regular(count: int, radius: float = 1.0, center: float = 0.0) -> np.ndarray:
     angles = 2 * math.pi / count * np.arange(count)
     return center + radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def valid(ring: list[tuple[float, float]]) -> shapely.Geometry:
+    """A polygon, repaired: with holes and of several parts."""
+    drawn = shapely.Polygon(ring)
+    return drawn if drawn.is_valid else polygons.repair(np.array([drawn]))[0]
+
+
+def rings_of(shape: shapely.Geometry) -> list[Floats]:
+    return [
+        shapely.get_coordinates(ring)[:-1] for ring in shapely.get_rings(shapely.get_parts(shape))
+    ]
+
+
+def star(count: int, seed: int, least: float = 0.5) -> Floats:
+    """A ring of spikes that go out by `least` or more of their length."""
+    angle = np.linspace(0, 2 * np.pi, count, endpoint=False)
+    radius = np.random.default_rng(seed).uniform(least, 1, count)
+    return 100 * radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
 
 def hull(points: np.ndarray) -> np.ndarray:
