@@ -174,4 +174,5 @@ def image(
     """
     of_rows = ",".join(f"[{','.join(row)}]" for row in rows)
     end = "" if size is None else f',"size":{size}'
-    return f'{{{of_objects},"matches":[{of_rows}],"picture":{text(picture)}{end}}}'
+    shown = "null" if picture is None else text(picture)
+    return f'{{{of_objects},"matches":[{of_rows}],"picture":{shown}{end}}}'

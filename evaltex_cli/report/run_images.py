@@ -103,11 +103,11 @@ def _written(name: str) -> str:
 
 def _objects(batch: ImageBatch) -> str:
     sizes = [
-        [width, height] if width > 0 and height > 0 else None
+        f"[{width},{height}]" if width > 0 and height > 0 else "null"
         for height, width in numbers(batch.sizes)
     ]
     return "".join(
-        f"{objects}\t{image_json.text(size)}\n"
+        f"{objects}\t{size}\n"
         for objects, size in zip(image_json.objects_of_batch(batch), sizes, strict=True)
     )
 
