@@ -15,12 +15,17 @@ from evaltex_cli.audit.agreement import Agreeing, Copies, Independent, Places, i
 from evaltex_cli.audit.evidence import AtPlaces, Evidence
 from evaltex_cli.audit.measuring import Found, copies, found
 from evaltex_cli.audit.scenes import Scene, Task, task
+from evaltex_cli.errors import InputError, quote
 from evaltex_cli.evaluation.batches import cut
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.records import Bools, Ints, Objects, Outlines, Texts, offsets_of, stretches
 from evaltex_cli.records.rows import packed
 from evaltex_cli.runtime import OrderedMap
 
+MOST_SAME = 20_000
+"""Most pairs of objects in one place, and one more for each object: each is a suspect, and takes
+200 bytes.
+"""
 _FEW_IMAGES = 16
 _COLUMNS = (
     "per image",
@@ -44,6 +49,11 @@ def read(inputs: Sequence[Inputs], ordered_map: OrderedMap = map) -> tuple[Evide
         One for each detector, of the same ground truth; without faults (an evaluation finds them).
     ordered_map : callable
         What does the work (`workers`).
+
+    Raises
+    ------
+    InputError
+        For more than `MOST_SAME` pairs of objects in one place.
     """
     images = [np.arange(*batch) for batch in cut(*inputs)]
     # Places depend on which detectors count, and this on all images: nearly always a few of them
@@ -86,6 +96,7 @@ class _Whole:
         self._columns: dict[str, _Column] = defaultdict(_Column)
         self._names: list[str] = []
         self._rows = dict.fromkeys(("gt", "det", "place"), 0)
+        self._same = 0
 
     def add(self, part: Found) -> Copies:
         """Add some images; return how many detections have copies in them."""
@@ -100,6 +111,14 @@ class _Whole:
         counts = scene.gt.count, scene.det.count, len(places.centre)
         for side, count in zip(self._rows, counts, strict=True):
             self._rows[side] += count
+        self._same += len(evidence.same.one)
+        if self._same > MOST_SAME + self._rows["gt"]:
+            image = scene.names[int(np.bincount(scene.gt.image[evidence.same.one]).argmax())]
+            raise InputError(
+                f"image {quote(image)}: more than {MOST_SAME} pairs of objects of the ground truth,"
+                " and one for each object, are in one place, some of them in this image; expected"
+                " fewer: remove duplicates"
+            )
         return part.copies
 
     def evidence(self, counting: Independent) -> Evidence:

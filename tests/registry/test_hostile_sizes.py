@@ -802,6 +802,22 @@ def test_memory_of_an_audit_in_which_every_object_is_suspect(server: Server) -> 
     assert peak <= FIXED + 8 * size, peak >> 20
 
 
+def test_memory_of_an_audit_of_objects_in_one_place(server: Server) -> None:
+    """As many pairs as there may be, of 14 images, and those of one more."""
+    line = '{0},{0},"w",f,9,9,80,20\n'
+    crowd = "".join(line.format(k) for k in range(1, 55))
+    for more in (0, 1):
+        images = [f"{k}\n" for k in range(14 + more)]
+        gt = "".join(f"{name}1000,1000\n{crowd}" for name in images)
+        det = "".join(f'{name}1,"w",500,500,80,20\n' for name in images)
+        size = Path("gt.txt").write_text(gt) + 2 * Path("a.txt").write_text(det)
+        Path("b.txt").write_text(det)
+        status, peak, _, said = server.run(*AUDIT)
+        assert status == 2 * more, said
+        assert peak <= FIXED + 8 * size, peak >> 20
+    assert "image '0': more than 20000 pairs of objects" in " ".join(said.split())
+
+
 def test_memory_of_the_outputs_of_an_audit(server: Server) -> None:
     size = write_suspects(80)
     outputs = ("--report", "page.html", "--patch", "patch.json", "--output", "out.json")
