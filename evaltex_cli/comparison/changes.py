@@ -178,6 +178,8 @@ def object_changes(
     changed = [np.flatnonzero(_changed_objects(first, table.known_objects)) for table in tables[1:]]
 
     def credits(objects: ObjectColumns, rows: Ints) -> Floats:
+        if not len(rows):  # results without any object have no values either
+            return np.zeros(0)
         return credit(
             objects.types[rows], {name: column[rows] for name, column in objects.values.items()}
         )

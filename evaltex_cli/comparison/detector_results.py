@@ -125,6 +125,7 @@ def of_document(file: Path, document: ResultDocument, label: str) -> System:
     """
     if not document.table.rows.names:
         raise InputError(f"{file}: holds no images' results; run that evaluation again with -a")
+    reader.refuse_unknown(file, document)
     try:
         return _system(label, document)
     except (KeyError, TypeError, ValueError) as error:

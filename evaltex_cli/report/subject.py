@@ -234,6 +234,7 @@ def _by_protocol(
         if file not in present:
             continue
         document = read(file)
+        reader.refuse_unknown(file, document)
         has_images = len(document.table.rows.names) > 0
         system = detector_results.of_document(file, document, label) if has_images else None
         results[document.protocol] = Result(label, load(document.protocol), document, system)

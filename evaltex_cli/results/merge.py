@@ -93,6 +93,7 @@ def merge(paths: Sequence[Path], target: Path | None = None) -> list[Merged]:
     documents: dict[str, list[tuple[Path, ResultDocument]]] = {}
     for file in files:
         document = reader.read(file)
+        reader.refuse_unknown(file, document)
         documents.setdefault(document.protocol, []).append((file, document))
     if not documents:
         raise InputError("no result to merge; give results' .json files, or folders that hold some")

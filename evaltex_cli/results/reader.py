@@ -102,6 +102,16 @@ def read_own(path: Path, table: ImageTable) -> ResultDocument:
     return _read(path, lambda value: _document(path, value, False, table))
 
 
+def refuse_unknown(path: Path, document: ResultDocument) -> None:
+    """Refuse a result of a protocol, or with a parameter, that this version does not have."""
+    try:
+        config.checked(document.protocol, document.parameters)
+    except ConfigError as error:
+        raise InputError(
+            f"{path}: is no result that this version makes ({error}); evaluate again"
+        ) from error
+
+
 def _read(path: Path, decode: Callable[[Any], ResultDocument]) -> ResultDocument:
     try:
         try:

@@ -56,6 +56,19 @@ def test_a_detector_against_itself(folder):
         assert score["p_values"] == [None, 1]
 
 
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_ground_truth_without_objects(folder, protocol):
+    """Of images without text, which detectors may still find some in."""
+    (folder / "gt.txt").write_text("img_0\n400,400\nimg_1\n400,400\n")
+    (folder / "some.txt").write_text('img_0\n1,"w",10,60,190,40\nimg_1\n')
+    (folder / "other.txt").write_text('img_0\nimg_1\n1,"w",10,60,190,40\n')
+    found = run("compare", "gt.txt", "some.txt", "other.txt", "--protocol", protocol)
+    assert found.exit_code == 0, found.output
+    for name in ("some", "other"):
+        run("gt.txt", f"{name}.txt", name, "-a", "--protocol", protocol)
+    assert run("report", "some", "other").exit_code == 0
+
+
 def test_a_worse_detector_is_reported_with_images_and_objects(folder):
     result = run("compare", "gt.txt", "whole.txt", "less.txt", "--format", "json")
     (found,) = json.loads(result.output)["protocols"]
@@ -151,6 +164,30 @@ def test_a_damaged_result_is_reported(folder):
     result = run("compare", "runs/a", "runs/a")
     assert result.exit_code == 2
     assert "is a damaged result" in result.output
+
+
+def test_a_result_of_what_this_version_does_not_have_is_named(folder):
+    """A protocol, or a value of a parameter, of another version."""
+    changes = {
+        ('"evaltex",\n"signature"', '"novel",\n"signature"'): "unknown protocol 'novel'",
+        ('"region":true', '"region":"x"'): "region is 'x'; expected true or false",
+    }
+    for images in ([], ["-a"]):
+        for (old, new), message in changes.items():
+            run("gt.txt", "whole.txt", "runs/a", *images)
+            path = folder / "runs" / "a" / "evaltex.json"
+            text = path.read_text(encoding="utf-8")
+            assert old in text, text[:500]
+            path.write_text(text.replace(old, new), encoding="utf-8")
+            file = "runs/a/evaltex.json"
+            for command in (["report", file], ["merge", file, "new"], ["compare", file, file]):
+                if command[0] == "compare" and not images:
+                    continue
+                result = run(*command)
+                assert result.exit_code == 2
+                shown = " ".join(result.output.split())
+                assert f"{file}: is no result that this version makes" in shown
+                assert message in shown
 
 
 def test_intervals_of_a_plain_run(folder):

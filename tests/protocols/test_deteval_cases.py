@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,12 @@ def test_sums_are_rounded_by_the_competition_only() -> None:
     scene: Scene = ([(0, 0, 249, 99)], [False], [(0, 0, 99, 99), (100, 0, 200, 98)])
     assert accumulated([scene], variant="rrc").scores["recall"] == 0.8
     assert accumulated([scene], variant="wolf").scores["recall"] == 0
+
+
+def test_a_distance_beyond_single_precision_is_no_limit() -> None:
+    with warnings.catch_warnings(action="error"):
+        found = accumulated([([WORD], [False], [(0, 0, 100, 19)])], variant="wolf", center=1e300)
+    assert found.scores["recall"] == 1
 
 
 @pytest.mark.parametrize(("det", "center"), [((0, 0, 100, 19), 0.001), ((1, 1, 100, 20), 0.012)])

@@ -194,7 +194,8 @@ def _near(gt: Floats, det: Floats, rules: Rules, convention: Convention) -> Bool
         ratio_type: Any = np.float32 if rules.single_precision else np.float64
         # The programs know whole pixels only, and compare what they get.
         slack = 0.0 if convention.inclusive else SLACK
-        near &= distance < float(ratio_type(rules.center)) - slack
+        with np.errstate(over="ignore"):  # what is too large for single precision is no limit
+            near &= distance < float(ratio_type(rules.center)) - slack
     if rules.border:
         near &= _keeps_borders(gt, det)
     return near
