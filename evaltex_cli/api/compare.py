@@ -71,7 +71,7 @@ def compare(
     Other Parameters
     ----------------
     resamples, seed : int
-        Of the subsets of images that intervals and p-values are made from.
+        Of the subsets of images, at most a million, that intervals and p-values are made from.
     level : float
         Of the intervals, by default 0.95.
     **options
@@ -99,6 +99,7 @@ def compare(
         "seed": options.pop("seed", 0),
         "level": options.pop("level", significance.LEVEL),
     }
+    significance.refuse_resamples(statistics["resamples"])
     wanted = asked(protocol, options)
     with wanted.workers() as ordered_map:
         systems = [

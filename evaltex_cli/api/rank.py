@@ -15,6 +15,7 @@ from evaltex_cli.ranking import board_file, cache, measuring, ranking
 from evaltex_cli.ranking.board import CORRECTIONS, Settings
 from evaltex_cli.ranking.entry import Entry, Subsets
 from evaltex_cli.ranking.ranking import Ranking
+from evaltex_cli.results import significance
 
 _STATISTICS = ("resamples", "seed", "level", "correction")
 Detectors: TypeAlias = "Mapping[str, Images] | Sequence[Images]"
@@ -49,7 +50,7 @@ def rank(
     Other Parameters
     ----------------
     resamples, seed : int
-        Of the subsets of images that intervals and p-values are made from.
+        Of the subsets of images, at most a million, that intervals and p-values are made from.
     level : float
         Of the intervals and the tests, by default 0.95.
     correction : {'max-t', 'holm'}
@@ -79,6 +80,7 @@ def rank(
         raise ConfigError(
             f"correction={chosen['correction']!r}; expected one of {', '.join(CORRECTIONS)}"
         )
+    significance.refuse_resamples(chosen.get("resamples", 1))
     if detectors is None:
         return _of_board(gt, protocol, given, chosen)
     return _of_sides(gt, named(detectors, "rank"), protocol, given, Settings(**chosen))

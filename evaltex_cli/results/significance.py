@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.errors import counted
+from evaltex_cli.errors import ConfigError, counted
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.protocols import score_names
 from evaltex_cli.protocols.base import EvidenceRows, Scores
@@ -49,6 +49,13 @@ ALL_ALIKE = "the score is the same on all images, which do not show how much it 
 DECIMALS = 12
 _CHUNK_CELLS = 1 << 20
 _WORD = 64
+
+
+def refuse_resamples(resamples: int) -> None:
+    if not isinstance(resamples, int) or not 1 <= resamples <= MOST_RESAMPLES:
+        raise ConfigError(
+            f"resamples={resamples!r}; expected a whole number from 1 to {MOST_RESAMPLES}"
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

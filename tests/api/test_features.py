@@ -25,6 +25,7 @@ from evaltex_cli import (
     diagnose,
     evaluate,
     image_objects,
+    rank,
     validate,
 )
 from evaltex_cli.cli import main
@@ -117,6 +118,13 @@ def test_warnings_of_each_detector() -> None:
         compare(GT, {"a": DET, "b": DET})
     assert any("only 4 images" in str(one.message) for one in issued)
     assert {one.filename for one in issued} == {__file__}
+
+
+@pytest.mark.parametrize("resamples", [0, 1_000_001, 2.5])
+def test_resamples_are_limited(resamples: Any) -> None:
+    for function in (compare, rank):
+        with pytest.raises(ConfigError, match="expected a whole number from 1 to 1000000"):
+            function(GT, {"one": DET, "two": GT}, "iou", resamples=resamples)
 
 
 # diagnose -----------------------------------------------------------------------------------------
