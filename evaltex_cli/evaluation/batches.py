@@ -145,7 +145,7 @@ def _divided(batch: ImageBatch) -> Iterator[ImageBatch]:
     """Divide a batch so that no more pairs of objects may overlap in each part than in one image:
     protocols keep all of them.
     """
-    most = np.zeros(1, np.int64) if batch.has_masks else np.cumsum(overlaps.most_pairs(batch))
+    most = np.cumsum(overlaps.most_pairs(batch))
     if len(most) < 2 or most[-1] <= overlaps.MAX_PAIRS:
         yield batch
         return

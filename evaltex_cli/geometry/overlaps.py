@@ -199,12 +199,19 @@ def naming_image(batch: ImageBatch, side: Objects) -> Iterator[None]:
 
 def most_pairs(batch: ImageBatch) -> Ints:
     """(images,) about as many pairs as may overlap, or more: those of all objects; if these are
-    more than `MAX_PAIRS` together, those whose boxes meet along x, or along y.
+    more than `MAX_PAIRS` together, those whose boxes meet along x, or along y; of masks, no more
+    than runs may.
     """
     counts = [np.diff(side.offsets) for side in (batch.gt, batch.det)]
     most = counts[0] * counts[1]
     if most.sum() <= MAX_PAIRS:
         return most
+    if batch.gt_runs is not None and batch.det_runs is not None:
+        runs = [
+            np.bincount(side.image[labels.owner], minlength=len(most))
+            for side, labels in ((batch.gt, batch.gt_runs), (batch.det, batch.det_runs))
+        ]
+        return np.asarray(np.minimum(most, runs[0] + runs[1]))
     a, b = batch.gt.boxes, batch.det.boxes
     of_a, of_b = (np.repeat(np.arange(len(most)), count) for count in counts)
     met = np.full(len(a), len(b))

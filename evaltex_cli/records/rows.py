@@ -13,6 +13,7 @@ from evaltex_cli.records import (
     Bools,
     ImageBatch,
     Ints,
+    LabelRuns,
     Objects,
     Outlines,
     Texts,
@@ -58,7 +59,7 @@ def take_images(objects: Objects, images: Ints) -> Objects:
 
 
 def some_images(batch: ImageBatch, start: int, stop: int) -> ImageBatch:
-    """Return the images of a range of a batch without masks."""
+    """Return the images of a range of a batch."""
     images = np.arange(start, stop)
     named, lines = batch.in_detections, batch.gt_lines
     return ImageBatch(
@@ -66,9 +67,21 @@ def some_images(batch: ImageBatch, start: int, stop: int) -> ImageBatch:
         batch.sizes[start:stop],
         take_images(batch.gt, images),
         take_images(batch.det, images),
+        _runs_of(batch.gt_runs, batch.gt.offsets[[start, stop]]),
+        _runs_of(batch.det_runs, batch.det.offsets[[start, stop]]),
         in_detections=None if named is None else named[start:stop],
         gt_lines=None if lines is None else take_images(lines, images),
     )
+
+
+def _runs_of(runs: LabelRuns | None, ends: Ints) -> LabelRuns | None:
+    """Return the runs of a range of objects, their rows numbered as before."""
+    if runs is None:
+        return None
+    first, after = ends.tolist()
+    rows = np.flatnonzero((runs.owner >= first) & (runs.owner < after))
+    owner, start, stop = (column[rows] for column in runs[:3])
+    return LabelRuns(owner - first, start, stop, runs.columns, after - first)
 
 
 def taken_outlines(outlines: Outlines, rows: Ints | Bools) -> Outlines:

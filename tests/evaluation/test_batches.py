@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from PIL import Image
 
 from evaltex_cli.cli import main
 from evaltex_cli.evaluation import batches
@@ -86,6 +87,50 @@ def test_batches_of_many_pairs_are_divided_and_nothing_depends_on_it(
     assert sum(counts) == 2 * sum(counts[:at_once])
 
 
+@pytest.mark.parametrize("most", [1, 40])
+def test_batches_of_label_pictures_are_divided_and_nothing_depends_on_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """Pictures of several sizes; one is empty."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(6)
+    texts = {"gt": "", "det": ""}
+    for name in texts:
+        Path(name).mkdir()
+    for k in range(12):
+        height, width = 20 + k, 60 - 3 * k
+        for name, flag in (("gt", "f,"), ("det", "")):
+            labels = np.repeat(rng.integers(0, 7 * (k != 4) + 1, (height, 6)), 8, axis=1)[:, :width]
+            labels = np.pad(labels, ((0, 0), (0, max(width - 48, 0)))).astype(np.uint8)
+            Image.fromarray(labels).save(f"{name}/{k}.png")
+            texts[name] += f"{k}\n" + f"{height},{width}\n" * (name == "gt")
+            for i in filter(None, np.unique(labels).tolist()):
+                own = f"{i}," * (1 + (name == "gt"))
+                texts[name] += f'{own}"w",{flag}0,0,9,9\n'
+    for name, text in texts.items():
+        Path(f"{name}.txt").write_text(text)
+
+    def run(name: str) -> dict[str, bytes]:
+        arguments = ["gt.txt", "det.txt", "res", "gt", "det", "-a", "--protocol", "all"]
+        result = CliRunner().invoke(main, arguments)
+        assert result.exit_code == 0, result.output
+        Path("res").rename(name)
+        return {str(file.relative_to(name)): file.read_bytes() for file in Path(name).rglob("*.*")}
+
+    whole = run("whole")
+    parts: list[int] = []
+    added = batches.add_batch
+
+    def counted(one: Any, batch: ImageBatch, work: Any) -> Any:
+        parts.append(len(batch.names))
+        return added(one, batch, work)
+
+    monkeypatch.setattr(batches, "add_batch", counted)
+    monkeypatch.setattr(overlaps, "MAX_PAIRS", most)
+    assert run("divided") == whole
+    assert max(parts) < 12
+
+
 def test_no_fewer_pairs_are_expected_than_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
     """If all pairs are too many, those that meet along x, or along y."""
     rng = np.random.default_rng(0)
@@ -93,7 +138,8 @@ def test_no_fewer_pairs_are_expected_than_overlap(monkeypatch: pytest.MonkeyPatc
     corners = rng.integers(0, 1000, (260, 2)).astype(float)
     boxes = np.concatenate([corners, corners + rng.integers(1, 90, (260, 2))], axis=1)
     batch: Any = SimpleNamespace(
-        **dict.fromkeys(("gt", "det"), SimpleNamespace(boxes=boxes, offsets=offsets))
+        **dict.fromkeys(("gt", "det"), SimpleNamespace(boxes=boxes, offsets=offsets)),
+        gt_runs=None,
     )
     assert overlaps.most_pairs(batch).tolist() == [200 * 200, 0, 60 * 60]
     monkeypatch.setattr(overlaps, "MAX_PAIRS", 40_000)

@@ -494,6 +494,31 @@ def test_pictures_full_of_runs_are_refused_before_they_take_memory(server: Serve
     assert peak < FIXED + 8 * noise.size
 
 
+def write_stripes(images: int, side: int) -> None:
+    """Write label pictures: stripes along x, and wider ones along y, which meet all of them."""
+    rows, columns = np.indices((side, side), dtype=np.uint16)
+    texts = {"gt": "", "det": ""}
+    for name, across, width in (("gt", rows, 1), ("det", columns, 4)):
+        Path(name).mkdir()
+        labels = np.where(across % (2 * width) < width, across // (2 * width) + 1, 0)
+        drawn = Image.fromarray(labels.astype(np.uint16))
+        for k in range(images):
+            drawn.save(f"{name}/{k}.png")
+            texts[name] += f"{k}\n" + f"{side},{side}\n" * (name == "gt")
+            for i in range(1, int(labels.max()) + 1):
+                number = f'{i},{i},"w",f' if name == "gt" else f'{i},"w"'
+                texts[name] += f"{number},0,0,9,9\n"
+    for name, text in texts.items():
+        Path(f"{name}.txt").write_text(text)
+
+
+def test_memory_of_label_pictures_in_which_very_many_objects_overlap(server: Server) -> None:
+    write_stripes(6, 1000)
+    status, peak, _, said = server.run("gt.txt", "det.txt", "res", "gt", "det", "-a")
+    assert status == 0, said
+    assert peak <= FIXED + 8 * 12 * 1000**2, peak >> 20
+
+
 def test_validation_does_work_in_proportion_to_the_objects_of_an_image() -> None:
     calls = []
     Path("det").mkdir()
