@@ -5,7 +5,7 @@ import signal
 import sys
 from pathlib import Path
 
-from evaltex_cli.runtime import collect_rarely, keep_freed_memory, leave_memory_to_exit, signals
+from evaltex_cli.runtime import collect_rarely, leave_memory_to_exit, signals
 
 
 def run() -> None:
@@ -21,7 +21,6 @@ def run() -> None:
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     collect_rarely()
-    keep_freed_memory()
     os.environ.setdefault(
         "OPENBLAS_NUM_THREADS", "1"
     )  # numpy would start threads, and none is used

@@ -67,7 +67,8 @@ def keep_freed_memory() -> None:
     """Have glibc keep what is freed of the arrays of a batch, so that they are not mapped again for
     each batch: it keeps blocks up to the size of the largest that it has given back to the system.
 
-    Only for processes of our own.
+    Only for processes of our own, and after inputs are indexed: an index grows in steps, which
+    would leave gaps.
     """
     bytes(_FREED_BYTES)
 
