@@ -3,12 +3,14 @@
 import random
 import signal
 from collections import defaultdict
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
+from forked import Server
 from hypothesis import HealthCheck, settings
 
 # A shell that starts the tests in the background, and nohup, make them ignore signals; every
@@ -55,6 +57,20 @@ _folders = count()
 def tmp_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An empty folder; pytest's own fixture also renews a link for each, which takes longer."""
     return tmp_path_factory.mktemp(f"test-{next(_folders)}", numbered=False)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """What runs commands in processes of their own, and measures them."""
+    with Server() as started:
+        yield started
 
 
 @pytest.fixture(autouse=True)

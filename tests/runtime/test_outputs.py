@@ -117,12 +117,6 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with Server() as started:
-        yield started
-
-
 @pytest.fixture(autouse=True)
 def here(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the prepared folder, for one test."""

@@ -1,0 +1,117 @@
+"""Pictures that are hard to read for their size: memory and time."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from forked import Server
+from memory_limits import FIXED
+from one_word import DET, GT
+from PIL import Image
+
+from evaltex_cli.geometry.picture_runs import FEW_STRETCHES, TooManyRunsError, find_runs
+
+pytestmark = [pytest.mark.slow, pytest.mark.no_coverage, pytest.mark.usefixtures("here")]
+
+
+def test_pictures_full_of_runs_are_refused_before_they_take_memory(server: Server) -> None:
+    noise = (np.indices((1000, 1000)).sum(axis=0) % 2).astype(np.uint8)
+    with pytest.raises(TooManyRunsError):
+        find_runs(noise)
+    assert len(find_runs(noise[:300, :300]).label) == 300 * 300 // 2 < FEW_STRETCHES
+    for side in ("gt", "det"):
+        Path(side).mkdir()
+        for k in range(8):
+            Image.fromarray(noise).save(f"{side}/{k}.png")
+    Path("gt.txt").write_text("".join(f'{k}\n1000,1000\n1,1,"",f,0,0,999,999\n' for k in range(8)))
+    Path("det.txt").write_text("".join(f'{k}\n1,"",0,0,999,999\n' for k in range(8)))
+    status, peak, _, said = server.run("gt.txt", "det.txt", "res", "gt", "det")
+    assert status == 2
+    assert "gt/0.png: more than" in said
+    assert peak < FIXED + 8 * noise.size
+
+
+def write_stripes(images: int, side: int) -> None:
+    """Write label pictures: stripes along x, and wider ones along y, which meet all of them."""
+    rows, columns = np.indices((side, side), dtype=np.uint16)
+    texts = {"gt": "", "det": ""}
+    for name, across, width in (("gt", rows, 1), ("det", columns, 4)):
+        Path(name).mkdir()
+        labels = np.where(across % (2 * width) < width, across // (2 * width) + 1, 0)
+        drawn = Image.fromarray(labels.astype(np.uint16))
+        for k in range(images):
+            drawn.save(f"{name}/{k}.png")
+            texts[name] += f"{k}\n" + f"{side},{side}\n" * (name == "gt")
+            for i in range(1, int(labels.max()) + 1):
+                number = f'{i},{i},"w",f' if name == "gt" else f'{i},"w"'
+                texts[name] += f"{number},0,0,9,9\n"
+    for name, text in texts.items():
+        Path(f"{name}.txt").write_text(text)
+
+
+def test_memory_of_label_pictures_in_which_very_many_objects_overlap(server: Server) -> None:
+    write_stripes(6, 1000)
+    status, peak, _, said = server.run("gt.txt", "det.txt", "res", "gt", "det", "-a")
+    assert status == 0, said
+    assert peak <= FIXED + 8 * 12 * 1000**2, peak >> 20
+
+
+def bomb(kind: str, side: int) -> bytes:
+    """A picture of black pixels, of which nearly nothing is in the file."""
+    packed, stored = zlib.compressobj(9), min(side, 15_000)
+    rows = b"\0" * (stored + (kind == "png"))
+    data = b"".join(packed.compress(rows) for _ in range(stored)) + packed.flush()
+    if kind == "png":
+
+        def chunk(name: bytes, content: bytes) -> bytes:
+            return (
+                struct.pack(">I", len(content))
+                + name
+                + content
+                + struct.pack(">I", zlib.crc32(name + content))
+            )
+
+        head = struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)
+        return (
+            b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+        )
+    values = {
+        256: side,
+        257: side,
+        258: 8,
+        259: 8,
+        262: 1,
+        273: 8,
+        277: 1,
+        278: side,
+        279: len(data),
+    }
+    tags = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in values.items())
+    head = b"II*\0" + struct.pack("<I", 8 + len(data))
+    return head + data + struct.pack("<H", len(values)) + tags + bytes(4)
+
+
+@pytest.mark.parametrize("kind", ["png", "tif"])
+@pytest.mark.parametrize("side", [15_000, 2**31 - 1])
+def test_pictures_of_huge_dimensions_are_refused_before_they_are_decoded(
+    server: Server, kind: str, side: int
+) -> None:
+    data = bomb(kind, side)
+    for folder in ("gt", "det"):
+        Path(folder).mkdir()
+        Path(f"{folder}/img_1.{kind}").write_bytes(data)
+    Path("gt.txt").write_text(GT.replace("100,100", f"{side},{side}"))
+    Path("det.txt").write_text(DET)
+    status, peak, seconds, said = server.run("gt.txt", "det.txt", "res", "gt", "det")
+    assert status == 2
+    assert f"{side**2} pixels" in said or "cannot be read" in said, said
+    status, sizes_peak, sizes_seconds, said = server.run(
+        "validate", "gt.txt", "det.txt", "--images", "gt"
+    )
+    assert status in (0, 2), said
+    assert max(peak, sizes_peak) < FIXED
+    assert max(seconds, sizes_seconds) < 10

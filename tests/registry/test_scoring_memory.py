@@ -1,0 +1,110 @@
+"""Memory of an evaluation and of a diagnosis, of polygons and crowds that take most."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from forked import Server
+from memory_limits import FIXED, MINUTE
+
+from evaltex_cli.diagnosis.corrections import MAX_UNITED
+from evaltex_cli.geometry.overlaps import MAX_PAIRS
+from evaltex_cli.protocols import PROTOCOLS
+
+pytestmark = [pytest.mark.slow, pytest.mark.no_coverage, pytest.mark.usefixtures("here")]
+
+
+def circle_of(vertices: int, radius: int, x: int = 0, y: int = 0) -> list[int]:
+    """A circle-like outline of whole numbers, the upper left end of which is at x, y."""
+    angle = np.linspace(0, 2 * np.pi, vertices, endpoint=False)
+    points = radius + radius * np.stack([np.cos(angle), np.sin(angle)], axis=1) + [x, y]
+    return [*map(int, np.rint(points).ravel())]
+
+
+def write_coco(path: str, rings: list[list[int]]) -> int:
+    """Write a COCO file of one image with some polygons; return its bytes."""
+    objects = [
+        {"id": k, "image_id": 1, "category_id": 1, "iscrowd": 0, "text": "word"}
+        | {"bbox": [0, 0, 9, 9], "segmentation": [ring]}
+        for k, ring in enumerate(rings, 1)
+    ]
+    image = {"id": 1, "file_name": "1.jpg", "width": 300_000, "height": 300_000}
+    document = {"images": [image], "categories": [], "annotations": objects}
+    return Path(path).write_text(json.dumps(document, separators=(",", ":")))
+
+
+@pytest.mark.parametrize("protocol", ["evaltex", "tedeval", "popeval"])
+def test_memory_of_one_polygon_of_very_many_vertices(server: Server, protocol: str) -> None:
+    ring = circle_of(350_000, 90_000)
+    size = write_coco("gt.json", [ring]) + write_coco("det.json", [ring])
+    status, peak, seconds, said = server.run("gt.json", "det.json", "--protocol", protocol)
+    if protocol == "evaltex":
+        assert status == 2
+        assert "image '1', object 1 of the ground truth: a polygon" in " ".join(said.split())
+    else:
+        assert status == 0, said
+    assert peak <= FIXED + 8 * size, peak >> 20
+    assert seconds < MINUTE
+
+
+@pytest.mark.parametrize("protocol", ["iou", "popeval"])
+def test_memory_of_an_image_of_many_round_polygons(server: Server, protocol: str) -> None:
+    rings = [circle_of(100, 200, 500 * (k % 60), 500 * (k // 60)) for k in range(3500)]
+    size = write_coco("gt.json", rings) + write_coco("det.json", rings)
+    status, peak, _, said = server.run("gt.json", "det.json", "--protocol", protocol)
+    assert status == 0, said
+    assert peak <= FIXED + 8 * size, peak >> 20
+
+
+def write_crowd(corners: int) -> int:
+    """Write an image in which all objects and detections overlap, as many pairs as there may be;
+    return how many bytes there are."""
+    count = math.isqrt(MAX_PAIRS)
+    shift = np.random.default_rng(2).integers(0, 40, (2, count, 2)).tolist()
+    size = 0
+    for side, rows in zip(("gt", "det"), shift, strict=True):
+        text = "img_1\n" + "1000,1000\n" * (side == "gt")
+        for k, (x, y) in enumerate(rows, 1):
+            ring = [x + 200, y, x + 400, y + 90, x + 200, y + 200, x, y + 90]
+            drawn = ring if corners else [x, y, 200, 100]
+            text += f'{k},{k},"word",f,' if side == "gt" else f'{k},"word",'
+            text += ",".join(map(str, drawn)) + "\n"
+        size += Path(f"{side}.txt").write_text(text)
+    return size
+
+
+@pytest.mark.parametrize(
+    ("protocol", "corners"), [("all", 0), ("all", 4), *((name, 4) for name in PROTOCOLS)]
+)
+def test_memory_of_as_many_pairs_as_may_overlap(
+    server: Server, protocol: str, corners: int
+) -> None:
+    size = write_crowd(corners)
+    arguments = ("gt.txt", "det.txt", "results", "-a", "--force", "--protocol", protocol)
+    status, peak, _, said = server.run(*arguments)
+    assert status == 0, said
+    assert peak <= FIXED + 8 * size, peak >> 20
+
+
+def write_chain(count: int) -> int:
+    """Write an image of slanted objects that overlap the next one, each in two pieces that reach
+    into the one before; return how many bytes there are."""
+    texts = {"gt": "img_1\n1000000,1000\n", "det": "img_1\n"}
+    for k in range(count):
+        for left, width, side in ((0, 100, "gt"), (-30, 70, "det"), (45, 30, "det")):
+            x, end = 80 * k + left, 80 * k + left + width
+            number = f'{k + 1},{k + 1},"w",f' if side == "gt" else f'{2 * k + 1 + (left > 0)},"w"'
+            texts[side] += f"{number},{x},0,{end},2,{end},32,{x},30\n"
+    return sum(Path(f"{side}.txt").write_text(text) for side, text in texts.items())
+
+
+def test_memory_of_a_diagnosis_of_a_long_chain_of_split_objects(server: Server) -> None:
+    size = write_chain(MAX_UNITED // 12)
+    status, peak, seconds, said = server.run("diagnose", "gt.txt", "det.txt")
+    assert status == 0, said
+    assert peak <= FIXED + 8 * size, peak >> 20
+    assert seconds < MINUTE
