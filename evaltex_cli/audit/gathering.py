@@ -23,8 +23,8 @@ from evaltex_cli.records.rows import packed
 from evaltex_cli.runtime import OrderedMap
 
 MOST_SAME = 20_000
-"""Most pairs of objects in one place, and one more for each object: each is a suspect, and takes
-200 bytes.
+"""Most pairs of objects in one place beyond one for each object of their image: each is a suspect,
+and takes 200 bytes.
 """
 _FEW_IMAGES = 16
 _COLUMNS = (
@@ -53,7 +53,7 @@ def read(inputs: Sequence[Inputs], ordered_map: OrderedMap = map) -> tuple[Evide
     Raises
     ------
     InputError
-        For more than `MOST_SAME` pairs of objects in one place.
+        For pairs of objects in one place beyond `MOST_SAME`.
     """
     images = [np.arange(*batch) for batch in cut(*inputs)]
     # Places depend on which detectors count, and this on all images: nearly always a few of them
@@ -111,13 +111,14 @@ class _Whole:
         counts = scene.gt.count, scene.det.count, len(places.centre)
         for side, count in zip(self._rows, counts, strict=True):
             self._rows[side] += count
-        self._same += len(evidence.same.one)
-        if self._same > MOST_SAME + self._rows["gt"]:
-            image = scene.names[int(np.bincount(scene.gt.image[evidence.same.one]).argmax())]
+        of_image = scene.gt.image[evidence.same.one]
+        more = np.bincount(of_image, minlength=len(scene.names)) - np.diff(scene.gt.offsets)
+        self._same += int(np.maximum(more, 0).sum())
+        if self._same > MOST_SAME:
             raise InputError(
-                f"image {quote(image)}: more than {MOST_SAME} pairs of objects of the ground truth,"
-                " and one for each object, are in one place, some of them in this image; expected"
-                " fewer: remove duplicates"
+                f"image {quote(scene.names[int(more.argmax())])}: more than {MOST_SAME} pairs of"
+                " objects of the ground truth, and one for each object, are in one place, some of"
+                " them in this image; expected fewer: remove duplicates"
             )
         return part.copies
 

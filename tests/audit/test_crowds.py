@@ -206,3 +206,17 @@ def test_a_crowd_beyond_the_limit_is_refused_with_its_image(
             gathering.read(inputs_of([gt, gt], [[crowd[:1], crowd], [[], crowd[:2]]]))
     monkeypatch.setattr(agreement, "MOST_PAIRS", 10)
     gathering.read(inputs_of([crowd, crowd], [[crowd[:1], crowd], [[], crowd[:2]]]))
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_too_many_objects_in_one_place_are_refused_in_any_order_of_images(
+    monkeypatch: pytest.MonkeyPatch, order: int
+) -> None:
+    """Of 2, 4 and 3 objects: 1, 6 and 3 pairs, of which 2 are beyond one for each object."""
+    place = [0, 0, 80, 20]
+    inputs = inputs_of([[place] * n for n in (2, 4, 3)][::order], [[[place]] * 3] * 2)
+    monkeypatch.setattr(gathering, "MOST_SAME", 1)
+    with pytest.raises(InputError, match="more than 1 pairs of objects of the ground truth"):
+        gathering.read(inputs)
+    monkeypatch.setattr(gathering, "MOST_SAME", 2)
+    gathering.read(inputs)
