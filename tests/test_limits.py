@@ -45,9 +45,9 @@ def test_the_tests_run_under_nohup_and_in_the_background_of_a_shell() -> None:
 
     chosen = [
         "cli/test_stopped_runs.py::test_a_second_signal_does_not_disturb_the_clearing_up",
-        "system/test_faults.py::test_what_is_temporary_is_removed_though_the_end_is_interrupted",
-        f"system/test_workers.py::test_a_run_that_is_stopped_leaves_no_worker[{SIGINT}-130]",
-        f"system/test_workers.py::test_a_run_that_is_stopped_leaves_no_worker[{SIGHUP}-129]",
+        "system/test_interrupts.py::test_what_is_temporary_is_removed_though_the_end_is_interrupted",
+        f"system/test_stopped_workers.py::test_a_run_that_is_stopped_leaves_no_worker[{SIGINT}-130]",
+        f"system/test_stopped_workers.py::test_a_run_that_is_stopped_leaves_no_worker[{SIGHUP}-129]",
     ]
     command = [
         sys.executable,
