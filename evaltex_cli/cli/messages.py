@@ -66,9 +66,16 @@ def wrapped_usage(text: str) -> str:
 
 
 def _laid_out(lead: str, text: str) -> list[str]:
-    first, *others = text.split("\n")
+    first, *others = map(_printable, text.split("\n"))
     more = (line for other in others for line in _wrapped("  ", other.strip()))
     return [*_wrapped(lead, first), *more]
+
+
+def _printable(line: str) -> str:
+    """Escape what a terminal obeys or leaves out, such as in the name of a file."""
+    if line.isprintable():
+        return line
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
 
 
 def _wrapped(lead: str, text: str) -> list[str]:

@@ -134,7 +134,10 @@ def read_config(path: Path) -> list[Setting]:
     try:
         text = read_regular(path, "a parameter file").decode("utf-8-sig")
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror or error})") from error
+        raise ConfigError(
+            f"{path}: cannot be read ({error.strerror or error}); give a file of parameters, such"
+            " as evaltex.ini"
+        ) from error
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise ConfigError(

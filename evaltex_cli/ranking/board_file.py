@@ -52,7 +52,9 @@ def read(path: Path, settings: Mapping[str, Any] | None = None) -> Board:
             raise ConfigError(f"{path}: larger than {LARGEST} bytes; expected a board in TOML")
         content = tomllib.loads(text.decode("utf-8-sig"))
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror or error})") from error
+        raise ConfigError(
+            f"{path}: cannot be read ({error.strerror or error}); give a board in TOML"
+        ) from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: is not UTF-8; expected a board in TOML") from error
     except (ValueError, RecursionError) as error:  # no TOML; a number of thousands of digits

@@ -25,7 +25,8 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.runtime import outputs, signals
 from evaltex_cli.runtime.moves import MOVES, NEW, discard, finish, replace_results
 
-INSIDE = ".evaltex-staging"
+_PREFIX = ".evaltex-"
+INSIDE = f"{_PREFIX}staging"
 _LOCK = "lock"
 _locked_here: set[Path] = set()
 
@@ -104,7 +105,7 @@ def written(path: Path) -> Iterator[TextIO]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        if not _is_about(path, error):
+        if not _is_about(path, error) or _is_staged(path):  # of which `staged` says what it is for
             raise
         raise InputError(
             f"{path}: cannot be written ({error.strerror or error}); give a path where you may"
@@ -121,6 +122,10 @@ def _is_about(path: Path, error: OSError) -> bool:
     return not named or any(
         name.is_relative_to(own) for name in named for own in (path, place, _next_to(place))
     )
+
+
+def _is_staged(path: Path) -> bool:
+    return any(part.startswith(_PREFIX) for part in path.parts)
 
 
 def write_file(path: Path, text: str | Iterable[str]) -> None:
@@ -195,7 +200,7 @@ def _files(place: Path) -> Iterator[Path]:
 
 def _next_to(target: Path) -> Path:
     digest = hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]
-    return target.parent / f".evaltex-{digest}"
+    return target.parent / f"{_PREFIX}{digest}"
 
 
 @contextlib.contextmanager
@@ -326,6 +331,9 @@ def _remove_empty(folders: list[Path]) -> None:
 
 
 def _unwritable(res_dir: Path, error: OSError) -> InputError:
-    where = f" at {error.filename}" if error.filename else ""
-    reason = f"{error.strerror or error}{where}"
-    return InputError(f"{res_dir}: cannot be written ({reason}); give a folder you may write to")
+    is_named = error.filename and not _is_staged(Path(error.filename))
+    reason = f"{error.strerror or error}" + (f" at {error.filename}" if is_named else "")
+    return InputError(
+        f"{res_dir}: cannot be written ({reason}); give a folder where you may write and there is"
+        " room"
+    )

@@ -90,3 +90,12 @@ def test_wrong_arguments_fit_the_terminal(monkeypatch: pytest.MonkeyPatch) -> No
         assert shown.exit_code == 2
         assert "did you mean" in " ".join(shown.stderr.split())
         assert max(map(len, shown.stderr.splitlines())) <= 80
+
+
+def test_names_of_files_cannot_command_a_terminal() -> None:
+    shown = "".join(
+        messages.message("error", "a\u202eb\x1b[31m\x9b\tc.txt: é 中 is fine\nand\x07 more")
+    )
+    assert shown.isprintable()
+    assert "a\\u202eb\\x1b[31m\\x9b\\tc.txt: é 中 is fine" in shown
+    assert "and\\x07 more" in shown

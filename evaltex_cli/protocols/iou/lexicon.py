@@ -276,7 +276,10 @@ def _words(path: Path) -> dict[str, _Lines]:
                 )
             words[name] = _lines(file, data)
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror or error})") from error
+        raise ConfigError(
+            f"{path}: cannot be read ({error.strerror or error}); give a file with a word on each"
+            " line"
+        ) from error
     except InputError as error:
         raise ConfigError(str(error)) from error
     if sum(len(lines.words) for lines in words.values()) > MOST_WORDS:
