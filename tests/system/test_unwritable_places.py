@@ -58,6 +58,15 @@ def test_a_file_system_that_is_full(tiny_disk: Path, jobs: list[str]) -> None:
     assert not leftovers(tiny_disk)
 
 
+def test_toys_on_a_file_system_that_is_full_name_their_folder(tiny_disk: Path) -> None:
+    (tiny_disk / "filled").write_bytes(bytes(190_000))
+    status, stderr = run("toys", "gt.txt", "disk/toys")
+    assert status == 2
+    assert "error: disk/toys: cannot be written (No space left on device)" in stderr
+    assert ".evaltex-" not in stderr
+    assert not leftovers(tiny_disk)
+
+
 @pytest.mark.parametrize("size", ["8k", "16k", "32k", "64k"])
 @pytest.mark.parametrize("mask_format", ["tif", "png"])
 def test_label_pictures_on_a_file_system_that_is_full(
