@@ -25,7 +25,7 @@ SITE_PAGES = (
     "fuzz/targets.py",
 )
 CLUSTER_TESTS = (
-    "tests/system/test_workers.py",
+    "tests/system/test_runs_on_clusters.py",
     "tests/system/test_cluster.py",
     "tests/system/test_changed.py",
 )

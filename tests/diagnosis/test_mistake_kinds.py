@@ -1,0 +1,214 @@
+"""Kinds of mistakes, as a plain reference finds them, and what must hold of any input."""
+
+import random
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scenes
+import shapely
+from diagnosed_scenes import assert_sums, counts, scene_batch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaltex_cli import diagnose, evaluate
+from evaltex_cli.diagnosis.error_types import ERROR_TYPES, Thresholds, find
+from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
+from evaltex_cli.evaluation.inputs import open_inputs
+from evaltex_cli.evaluation.tally import Sink
+from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.geometry import outlines
+from evaltex_cli.geometry.overlaps import measure
+from evaltex_cli.protocols import PROTOCOLS, config
+from evaltex_cli.protocols.base import load
+from evaltex_cli.protocols.matches import Matched
+
+
+def outline(objects, k):
+    own = outlines.polygons(objects.outlines)[k]
+    return shapely.box(*objects.boxes[k]) if own is None else own
+
+
+def plain_links(gt, det):
+    """Pairs (i, j) of objects and the detections on them, the best first, and
+    the areas of all intersections.
+    """
+    cut = {(i, j): g.intersection(d).area for i, g in enumerate(gt) for j, d in enumerate(det)}
+    near = [p for p in cut if cut[p] > 0 and cut[p] >= 0.1 * min(gt[p[0]].area, det[p[1]].area)]
+    iou = {p: cut[p] / (gt[p[0]].area + det[p[1]].area - cut[p]) for p in near}
+    near.sort(
+        key=lambda p: (-round(iou[p], 12), *reversed(det[p[1]].bounds), *reversed(gt[p[0]].bounds))
+    )
+    home = {}
+    for i, j in near:
+        if iou[i, j] > 0.5 and i not in home.values() and j not in home:
+            home[j] = i
+    for i, j in near:
+        home.setdefault(j, i)
+    beyond = {(i, j): cut[i, j] - gt[i].intersection(gt[home[j]]).area for i, j in near}
+    return [p for p in near if home[p[1]] == p[0] or beyond[p] > 0.1 * gt[p[0]].area], cut
+
+
+def plain_needed(gt, det, cared, cut):
+    """The pairs without those that another of their object makes superfluous."""
+    needed = []
+    for i, g in enumerate(gt):
+        own = [p for p in cared if p[0] == i]
+        together = shapely.union_all([g.intersection(det[j]) for _, j in own]).area
+        sound = [p for p in own if cut[p] >= 0.8 * g.area and cut[p] >= 0.8 * det[p[1]].area]
+        enough = [p for p in own if p in sound or cut[p] >= together - 0.1 * g.area]
+        needed += enough[:1] or own
+    return needed
+
+
+def plain_kinds(gt, dont_care, det):
+    """Mistakes of one image of shapely outlines: kind -> indices."""
+    on, cut = plain_links(gt, det)
+    cared = [p for p in on if not dont_care[p[0]]]
+    needed = plain_needed(gt, det, cared, cut)
+    pieces = {i: [p for p in needed if p[0] == i] for i in range(len(gt))}
+    objects = {j: [p for p in cared if p[1] == j] for j in range(len(det))}
+    spared = {j for i, j in on if dont_care[i]} | {j for _, j in needed}
+    single = [p for p in needed if len(pieces[p[0]]) == 1 and len(objects[p[1]]) == 1]
+    text = {
+        j: shapely.union_all([gt[k].intersection(det[j]) for k, m in on if m == j]).area
+        for _, j in single
+    }
+    return {
+        "missed": {i for i in pieces if not pieces[i] and not dont_care[i] and gt[i].area > 0},
+        "split": {i for i in pieces if len(pieces[i]) > 1},
+        "merged": {j for _, j in needed if len(objects[j]) > 1},
+        "loose": {j for _, j in single if text[j] < 0.8 * det[j].area},
+        "tight": {i for i, j in single if cut[i, j] < 0.8 * gt[i].area},
+        "false": {j for j, d in enumerate(det) if d.area > 0 and not any(p[1] == j for p in on)},
+        "duplicate": {j for j in objects if objects[j] and j not in spared},
+    }
+
+
+@settings(deadline=None, derandomize=True, max_examples=25)
+@given(st.integers(0, 10_000))
+def test_kinds_are_those_of_the_plain_reference(tmp_path_factory, seed):
+    batch = scene_batch(tmp_path_factory.mktemp("scene"), seed)
+    mistakes = find(batch, Thresholds())
+    for k in range(len(batch.names)):
+        gt, det = (range(*side.offsets[k : k + 2].tolist()) for side in (batch.gt, batch.det))
+        expected = plain_kinds(
+            [outline(batch.gt, i) for i in gt],
+            batch.gt.dont_care[gt.start : gt.stop].tolist(),
+            [outline(batch.det, j) for j in det],
+        )
+        for kind in ERROR_TYPES:
+            own = gt if kind in ("missed", "split", "tight") else det
+            assert (
+                set(np.flatnonzero(getattr(mistakes, kind)[own.start : own.stop]).tolist())
+                == expected[kind]
+            ), kind
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@settings(deadline=None, derandomize=True, max_examples=4)
+@given(seed=st.integers(0, 10_000))
+def test_shares_sum_to_the_loss(tmp_path_factory, protocol, seed):
+    folder = tmp_path_factory.mktemp("scene")
+    for name, text in zip(
+        ("gt", "det"), scenes.random_scene(seed, images=4, polygons=True), strict=True
+    ):
+        (folder / f"{name}.txt").write_text(text, encoding="utf-8")
+    found = diagnose(folder / "gt.txt", folder / "det.txt", protocol)
+    assert_sums(found)
+    plain = evaluate(folder / "gt.txt", folder / "det.txt", protocol)
+    assert found.scores == {name: plain.scores[name] or 0.0 for name in found.scores}
+    for bins in found.breakdowns.values():
+        assert sum(one.objects for one in bins) <= plain.gt.objects - plain.gt.dont_care
+        assert all(one.recall is None or 0 <= one.recall <= 1 for one in bins)
+        assert all(one.objects == sum(one.matches.values()) for one in bins)
+
+
+@pytest.mark.slow
+@settings(deadline=None, derandomize=True, max_examples=15)
+@given(seed=st.integers(0, 10_000), polygons=st.booleans())
+def test_ground_truth_against_itself_has_no_mistake(tmp_path_factory, seed, polygons):
+    folder = tmp_path_factory.mktemp("scene")
+    gt = scenes.random_scene(seed, images=4, polygons=polygons)[0].replace("\r", "")
+    det = re.sub(r'(?m)^(\d+),\d+,(".*"),[tf],', r"\1,\2,", re.sub(r"(?m)^\d+,\d+\n", "", gt))
+    (folder / "gt.txt").write_text(gt, encoding="utf-8")
+    (folder / "det.txt").write_text(det, encoding="utf-8")
+    for protocol in ("evaltex", "iou"):
+        found = diagnose(folder / "gt.txt", folder / "det.txt", protocol)
+        assert counts(found) == {}
+        assert all(share == 0 for kind in found.kinds for share in kind.shares.values())
+
+
+def shuffled(text, rng, gt):
+    """The same images and objects in another order."""
+    images = []
+    for line in text.replace("\r", "").split("\n"):
+        if line.startswith("img_"):
+            images.append(([line], []))
+        elif line:
+            head, objects = images[-1]
+            (head if gt and len(head) < 2 else objects).append(line)
+    rng.shuffle(images)
+    for _, objects in images:
+        rng.shuffle(objects)
+    return "\n".join(line for head, objects in images for line in [*head, *objects]) + "\n"
+
+
+@pytest.mark.slow
+@settings(deadline=None, derandomize=True, max_examples=5)
+@given(seed=st.integers(0, 10_000))
+def test_order_does_not_matter(tmp_path_factory, seed):
+    folder, rng = tmp_path_factory.mktemp("scene"), random.Random(seed)
+    gt, det = scenes.random_scene(seed, images=4, polygons=True)
+    found = []
+    for one, other in ((gt, det), (shuffled(gt, rng, True), shuffled(det, rng, False))):
+        (folder / "gt.txt").write_text(one, encoding="utf-8")
+        (folder / "det.txt").write_text(other, encoding="utf-8")
+        found.append(diagnose(folder / "gt.txt", folder / "det.txt", "evaltex"))
+    first, second = found
+    assert counts(first) == counts(second)
+    for before, after in zip(first.kinds, second.kinds, strict=True):
+        assert before.shares == pytest.approx(after.shares, abs=1e-9)
+    assert first.unexplained == pytest.approx(second.unexplained, abs=1e-9)
+    for name, bins in first.breakdowns.items():
+        for before, after in zip(bins, second.breakdowns[name], strict=True):
+            assert (before.objects, before.matches) == (after.objects, after.matches)
+            assert before.recall == pytest.approx(after.recall)
+
+
+@pytest.mark.few_fast(1)
+@pytest.mark.parametrize("protocol", [name for name in PROTOCOLS if load(name).recount is not None])
+@pytest.mark.parametrize("polygons", [False, True], ids=["boxes", "polygons"])
+def test_recounted_matches_are_those_of_a_new_evaluation(tmp_path, protocol, polygons):
+    """Of any objects made don't-care, to the last bit."""
+    compared = 0
+
+    def sink(run, batch, evidence):
+        nonlocal compared
+        overlaps = measure(batch, run.protocol.convention(run.parameters))
+        for seed in range(5):
+            others = np.random.default_rng(seed).random(batch.gt.count) < 0.6
+            changed = replace(batch, gt=replace(batch.gt, dont_care=batch.gt.dont_care | others))
+            matched = (
+                Matched.of(changed.gt, evidence.matches.gt),
+                Matched.of(changed.det, evidence.matches.det),
+            )
+            found = run.protocol.recount(*matched, run.parameters).as_dict()
+            expected = run.protocol.evidence(
+                changed, overlaps, run.parameters, False
+            ).tally.as_dict()
+            assert list(found) == list(expected)
+            assert all(np.array_equal(found[name], expected[name]) for name in expected)
+            compared += 1
+
+    for seed in range(8):
+        gt, det = scenes.random_scene(seed, polygons=polygons)
+        (tmp_path / "gt.txt").write_text(gt)
+        (tmp_path / "det.txt").write_text(det)
+        inputs = open_inputs(tmp_path / "gt.txt", tmp_path / "det.txt", InputOptions())
+        evaluate_inputs(
+            inputs, runs_of({protocol: config.checked(protocol, {})}), Sink(sink, lambda *_: None)
+        )
+    assert compared == 40
