@@ -1,7 +1,7 @@
 """How the files that commands write begin, by which a command recognises what it may replace.
 
-Only patterns: what writes these files is not imported. `tests/runtime/test_outputs.py` compares
-them with the files.
+Only patterns: what writes these files is not imported. `tests/runtime/test_replaced_files.py`
+compares them with the files.
 """
 
 from __future__ import annotations

@@ -35,10 +35,11 @@ def evaluated(gt: Path, det: Path, res_dir: Path, *options: str) -> Path:
 
 
 def islands(file: Path) -> dict[str, Any]:
-    """The report's data, by the element's name."""
+    """The data of a page, by the element's name."""
     found = re.findall(
         r'<script type="application/json" id="([\w-]+)">(.*?)</script>',
         file.read_text(encoding="utf-8"),
+        re.DOTALL,
     )
     return {name: json.loads(text) for name, text in found}
 
