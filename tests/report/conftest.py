@@ -1,4 +1,4 @@
-"""Results of the examples, their reports, and a browser."""
+"""Results of the examples, their reports, the page of an audit, and a browser."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from audit_pages import around, audit, one_of_each
 from chromium import Chromium, find_chromium
 from click.testing import CliRunner
 from report_pages import EXAMPLES, HOSTILE, evaluated, sources, write
 
 from evaltex_cli.cli import main
-from evaltex_cli.report import make, read
+from evaltex_cli.report import audit_page, make, read
 
 
 @pytest.fixture(scope="session")
@@ -122,4 +123,14 @@ def two(words: Path, rival: tuple[Path, Path], tmp_path_factory: pytest.TempPath
     file = tmp_path_factory.mktemp("two") / "report.html"
     example = sources("words")
     write(file, [words, rival[1]], gt=example["gt"], det=[*example["det"], rival[0]])
+    return file
+
+
+@pytest.fixture(scope="session")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of an audit: a suspect of each kind, with pictures."""
+    file = tmp_path_factory.mktemp("audit") / "audit.html"
+    suspects = one_of_each()
+    nearby = list(map(around, suspects))
+    audit_page.write(file, audit(suspects, nearby), EXAMPLES / "pictures")
     return file

@@ -20,15 +20,6 @@ from evaltex_cli.report.audit_reasons import reasons
 from evaltex_cli.report.surroundings import Detection, Surroundings
 
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A suspect of each kind, with pictures."""
-    file = tmp_path_factory.mktemp("audit") / "audit.html"
-    suspects = one_of_each()
-    write(file, audit(suspects, list(map(around, suspects))), EXAMPLES / "pictures")
-    return file
-
-
 class TestContent:
     def test_it_has_every_suspect_and_the_patch(self, page: Path) -> None:
         data, suspects = islands(page), one_of_each()
