@@ -12,7 +12,8 @@ import numpy as np
 from evaltex_cli import geometry
 from evaltex_cli.errors import InputError
 from evaltex_cli.geometry import shapes
-from evaltex_cli.geometry.overlaps import shapes_of, touching_boxes
+from evaltex_cli.geometry.differences import uncovered
+from evaltex_cli.geometry.overlaps import shapes_of
 from evaltex_cli.protocols.ratios import divide, settled, settled_sums
 from evaltex_cli.protocols.tedeval_outlines import Outlines, length
 from evaltex_cli.records import (
@@ -22,7 +23,6 @@ from evaltex_cli.records import (
     Geometries,
     ImageBatch,
     Ints,
-    Objects,
     Overlaps,
     distinct,
     expanded,
@@ -79,7 +79,7 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> S
         gt_shapes, det_shapes = shapes_of(batch, TRUNCATED)
         dc, dc_det, shared = gt[on_dont_care], det[on_dont_care], area[on_dont_care]
         gt, det, area = gt[~on_dont_care], det[~on_dont_care], area[~on_dont_care]
-        remains = _uncovered_dont_care(batch.gt, gt_shapes, distinct(dc))
+        remains = uncovered(gt_shapes, batch.gt.offsets, batch.gt.dont_care, distinct(dc))
         own_area = _areas(remains, overlaps.gt_area)
         some = np.flatnonzero(shapes.has_geometry(remains[dc]))
         drawn = shapes.from_geometries(gt_shapes.boxes, remains)
@@ -106,18 +106,6 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> S
     recall = settled(divide(area, overlaps.gt_area[gt]), t_r, pairs)
     precision = settled(divide(area, det_area[det]), t_p, pairs)
     return Scene(gt, det, recall, precision, gt_slanted[gt] | det_slanted[det], ignored, cut)
-
-
-def _uncovered_dont_care(objects: Objects, of: shapes.Shapes, dont_care: Ints) -> Geometries:
-    """Return what these don't-care objects have to themselves, objects that count being cut out of
-    them: (G,) geometries, None where nothing was cut out.
-    """
-    counting = np.flatnonzero(~objects.dont_care)
-    offsets = [np.searchsorted(side, objects.offsets) for side in (dont_care, counting)]
-    target, other = touching_boxes(of.boxes[dont_care], offsets[0], of.boxes[counting], offsets[1])
-    target, other = dont_care[target], counting[other]
-    overlap = shapes.meet(of, target, of, other)
-    return _subtracted(of, target[overlap], shapes.geometries(of, other[overlap]))
 
 
 def _areas(cut: Geometries, whole: Floats) -> Floats:

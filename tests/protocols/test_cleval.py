@@ -17,6 +17,10 @@ from hypothesis import strategies as st
 from shared_data import DATA, content, needs_data
 
 from evaltex_cli import Accumulator, evaluate, image_objects
+from evaltex_cli.errors import InputError
+from evaltex_cli.geometry import geos, overlaps
+from evaltex_cli.protocols import config
+from evaltex_cli.protocols.cleval import protocol as cleval
 from evaltex_cli.protocols.matches import MATCH_TYPES
 from evaltex_cli.records import Objects
 
@@ -329,3 +333,53 @@ def test_ground_truth_against_itself_is_perfect(
         "recognition_score",
     )
     assert {scores[name] for name in perfect} == {1.0}
+
+
+def crowd(rng: random.Random, kind: str, count: int, text: str) -> list[dict[str, Any]]:
+    """Objects of 20 to 60 by 10 to 30 pixels in one place."""
+    corners = [(rng.randint(0, 30), rng.randint(0, 30)) for _ in range(count)]
+    boxes = [(x, y, x + rng.randint(20, 60), y + rng.randint(10, 30)) for x, y in corners]
+    return [random_object(rng, kind, box, text, True) for box in boxes]
+
+
+@pytest.mark.parametrize("reference", ["official", "paper"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_crowds_of_dont_care_objects_agree_with_the_reference(kind: str, reference: str) -> None:
+    rng = random.Random(f"{kind}{reference}")
+    for _ in range(15):
+        gt = crowd(rng, kind, 6, "###") + crowd(rng, kind, 6, "word")
+        det = crowd(rng, kind, 12, "word")
+        batch = batch_of([(objects_of(gt, kind), objects_of(det, kind))])
+        annotation = "polygon" if kind == "polygon" else "quad"
+        found = evidence_of(batch, annotation=annotation, reference=reference)
+        expected = reference_cleval.evaluate(gt, det, official=reference == "official")
+        row = next(iter(found.tally.rows())).as_dict()
+        assert {name: row[name] for name in expected["columns"]} == expected["columns"]
+
+
+@pytest.mark.parametrize("detections", [1, 40])
+def test_words_are_cut_out_of_a_dont_care_object_once(
+    detections: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    united = []
+    union_all = geos.union_all
+    monkeypatch.setattr(geos, "union_all", lambda some: united.append(some) or union_all(some))
+    rng = random.Random(1)
+    gt = crowd(rng, "quad", 5, "###") + crowd(rng, "quad", 7, "word")
+    det = crowd(rng, "quad", detections, "word")
+    evidence_of(batch_of([(objects_of(gt, "quad"), objects_of(det, "quad"))]))
+    assert len(united) <= 5
+    assert sum(map(len, united)) <= 5 * 7
+
+
+def test_refuses_too_many_sides_of_what_words_leave_of_dont_care_objects(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = random.Random(1)
+    gt = crowd(rng, "quad", 5, "###") + crowd(rng, "quad", 7, "word")
+    batch = batch_of([(objects_of(gt, "quad"), objects_of(crowd(rng, "quad", 9, ""), "quad"))])
+    measured = overlaps.measure(batch)
+    monkeypatch.setattr(overlaps, "MAX_EDGE_PAIRS", 50)
+    checked = config.checked("cleval", {})
+    with pytest.raises(InputError, match="image 'image 0': outlines of which more than 50 pairs"):
+        cleval.evidence(batch, measured, checked, with_matches=False)

@@ -37,7 +37,7 @@ class Counts:
 def counts_of(scene: Scene, dont_care: Bools, parameters: Parameters) -> Counts:
     """Match objects and detections and count characters, `dont_care` being left out."""
     found, objects, detections = scene.found, len(scene.gt_length), len(scene.det_length)
-    area = without_words(scene.overlap, scene.gt, scene.det, dont_care)
+    area = without_words(scene, dont_care)
     boxes = scene.gt.shapes.boxes, scene.det.shapes.boxes
     overlaps = Overlaps(*scene.overlap[:2], area, scene.gt.area, scene.det.area, *boxes)
     matching = match(found, overlaps, dont_care, parameters.threshold, parameters.official)

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli import geometry
-from evaltex_cli.geometry import boxes as box_geometry
 from evaltex_cli.geometry import shapes
-from evaltex_cli.geometry.overlaps import shapes_of, touching_boxes
-from evaltex_cli.geometry.shapes import Shapes
+from evaltex_cli.geometry.differences import uncovered
+from evaltex_cli.geometry.overlaps import refuse_intricate, shapes_of
 from evaltex_cli.protocols.cleval.parameters import Parameters, convention
 from evaltex_cli.protocols.cleval.shapes import (
     Inclusions,
@@ -34,13 +32,9 @@ from evaltex_cli.records import (
     ImageBatch,
     Ints,
     Overlaps,
-    blocks,
     count_texts,
-    expanded,
+    distinct,
 )
-
-PAIRS_AT_ONCE = 1 << 16
-"""Overlaps of words in don't-care objects that are looked at at once, or those of one object."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,53 +127,27 @@ def _find(keys: Ints, wanted: Ints) -> tuple[Ints, Bools]:
     return place, there
 
 
-def without_words(
-    overlap: tuple[Ints, Ints, Floats], gt: Side, det: Side, dont_care: Bools
-) -> Floats:
-    """(o,) areas; those of don't-care objects without what objects that count share with them."""
-    of_gt, of_det, area = overlap
-    ignored, word = _touching(gt, dont_care)
-    if not len(ignored):
+def without_words(scene: Scene, dont_care: Bools) -> Floats:
+    """(o,) areas; those of don't-care objects without what objects that count share with them.
+
+    Raises
+    ------
+    InputError
+        For an image of too many sides (`refuse_intricate`).
+    """
+    gt, det = scene.gt, scene.det
+    of_gt, of_det, area = scene.overlap
+    remains = uncovered(gt.shapes, gt.offsets, dont_care, distinct(of_gt[dont_care[of_gt]]))
+    some = np.flatnonzero(shapes.has_geometry(remains)[of_gt])
+    if not len(some):
         return area
-    # Pairs are sorted by object: those of a word are between its left and its right place.
-    first, last = np.searchsorted(of_gt, word), np.searchsorted(of_gt, word, side="right")
-    detections, area = max(len(det.area), 1), area.copy()
-    keys = of_gt * detections + of_det
-    starts = np.flatnonzero(np.diff(ignored, prepend=-1, append=len(dont_care)))
-    for begin, end in blocks(np.add.reduceat(last - first, starts[:-1]), PAIRS_AT_ONCE):
-        # The words of some don't-care objects.
-        some = slice(starts[begin], starts[end])
-        source, k = expanded((last - first)[some])
-        entry = first[some][source] + k
-        place, there = _find(keys, ignored[some][source] * detections + of_det[entry])
-        pair, rank = np.unique(place[there], return_inverse=True)
-        common = _intersections(gt.shapes, of_gt[pair], det.shapes, of_det[pair])
-        words = word[some][source[there]]
-        pieces = shapes.Pairs(gt.shapes, words, common, rank)
-        covered = shapes.union_area(rank, pieces, len(pair))
-        area[pair] = np.maximum(area[pair] - covered, 0.0)
+    pairs = shapes.Pairs(
+        shapes.from_geometries(gt.shapes.boxes, remains), of_gt[some], det.shapes, of_det[some]
+    )
+    refuse_intricate(scene.names, gt.offsets, of_gt[some], pairs)
+    area = area.copy()
+    area[some] = shapes.pair_area(*pairs[:4])
     return area
-
-
-def _touching(gt: Side, dont_care: Bools) -> tuple[Ints, Ints]:
-    """Pairs of a don't-care object and one that counts whose bounding boxes overlap."""
-    ignored, words = np.flatnonzero(dont_care), np.flatnonzero(~dont_care)
-    offsets = (np.searchsorted(side, gt.offsets) for side in (ignored, words))
-    boxes = gt.shapes.boxes
-    i, j = touching_boxes(boxes[ignored], next(offsets), boxes[words], next(offsets))
-    return ignored[i], words[j]
-
-
-def _intersections(a: Shapes, i: Ints, b: Shapes, j: Ints) -> Shapes:
-    """Shapes of the intersections of ``a[i[k]]`` and ``b[j[k]]``, which overlap."""
-    boxes = box_geometry.intersection(a.boxes[i], b.boxes[j])
-    which = np.flatnonzero(a.is_polygon[i] | b.is_polygon[j])
-    if not len(which):
-        return Shapes(boxes)
-    geometries = np.full(len(boxes), None, dtype=object)
-    cut = geometry.geos.intersection(shapes.geometries(a, i[which]), shapes.geometries(b, j[which]))
-    geometries[which] = geometry.polygons.repair(cut)
-    return shapes.from_geometries(boxes, geometries)
 
 
 # What is compared ---------------------------------------------------------------------------------
@@ -196,7 +164,7 @@ class Scene:
     det: Side
     gt_image: Ints
     det_image: Ints
-    images: int
+    names: Sequence[str]
     owner: Ints
     """(c,) int64. The object of each character."""
     found: Inclusions
@@ -248,7 +216,7 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> S
         det=det,
         gt_image=batch.gt.image,
         det_image=batch.det.image,
-        images=len(batch.names),
+        names=batch.names,
         owner=owner,
         found=inclusions(owner, points, gt.offsets, len(gt_length), det, det_rank),
         overlap=overlap_areas(overlaps, gt, det),

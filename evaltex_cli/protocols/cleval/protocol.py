@@ -146,10 +146,10 @@ def _tally(scene: Scene, counts: Counts, dont_care: Bools, parameters: Parameter
     cared, counted = ~dont_care, ~counts.matching.dropped
 
     def by_gt(values: NDArray[Any]) -> NDArray[Any]:
-        return per_image(values[cared], scene.gt_image[cared], scene.images)
+        return per_image(values[cared], scene.gt_image[cared], len(scene.names))
 
     def by_det(values: NDArray[Any]) -> NDArray[Any]:
-        return per_image(values[counted], scene.det_image[counted], scene.images)
+        return per_image(values[counted], scene.det_image[counted], len(scene.names))
 
     false_positive = counts.merges == 0
     lengths = scene.det_length
@@ -180,7 +180,7 @@ def _tally(scene: Scene, counts: Counts, dont_care: Bools, parameters: Parameter
         merges=by_det(counts.merges > 1),
         recall_credit=np.maximum(found - split_penalty, least),
         precision_credit=np.maximum(found - merge_penalty, least),
-        transcribed_detections=per_image(lengths > 0, scene.det_image, scene.images),
+        transcribed_detections=per_image(lengths > 0, scene.det_image, len(scene.names)),
         recognised_characters=by_det(lengths),
         correct_characters=correct,
         e2e_recall_credit=np.maximum(correct - split_penalty, least),
@@ -229,7 +229,7 @@ def _matches(scene: Scene, counts: Counts, dont_care: Bools, parameters: Paramet
     no detection has a transcription.
     """
     matched = counts.matching.matched
-    end_to_end = per_image(scene.det_length > 0, scene.det_image, scene.images) > 0
+    end_to_end = per_image(scene.det_length > 0, scene.det_image, len(scene.names)) > 0
     gt_read, det_read = end_to_end[scene.gt_image], end_to_end[scene.det_image]
     gt_values = {
         "characters": scene.gt_length,
