@@ -75,10 +75,12 @@ def taken(edges: Edges, rows: Ints) -> Edges:
     return Edges(edges.ends.take(at, axis=1), offsets_of(counts))
 
 
-def concatenate(a: Edges, b: Edges) -> Edges:
-    """Return the shapes of a, and then those of b."""
-    ends = np.concatenate([a.ends, b.ends], axis=1)
-    return Edges(ends, np.concatenate([a.offsets, b.offsets[1:] + a.offsets[-1]]))
+def concatenate(*some: Edges) -> Edges:
+    """Return shapes one after another, the first ones first; there are any."""
+    if len(some) == 1:
+        return some[0]
+    counts = np.concatenate([np.diff(each.offsets) for each in some])
+    return Edges(np.concatenate([each.ends for each in some], axis=1), offsets_of(counts))
 
 
 def area(edges: Edges) -> Floats:

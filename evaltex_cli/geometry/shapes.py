@@ -55,6 +55,8 @@ _MOST_COMPARED = 16
 """Pieces of a group that are compared with each other, to see whether any two meet."""
 _PAIRS_AT_ONCE = 1 << 15
 """Pairs that are measured at once; a pair takes 150 bytes on the way, in a union 500."""
+_VERTICES_AT_ONCE = 1 << 13
+"""Vertices of geometries of which edges are made at once."""
 _MOST_BY_STRIPS = 8
 """Pieces of a union that is measured by strips: their number grows with the square."""
 
@@ -135,7 +137,14 @@ def from_geometries(boxes: Floats, geometries: Geometries) -> Shapes:
     shapes, rows = Shapes(boxes), np.flatnonzero(has_geometry(geometries))
     if not len(rows):
         return shapes
-    edges = geometry.polygons.edges_of(geometries[rows])
+    # Some at a time: a ring takes 1 kB on the way.
+    vertices = geometry.shapely.get_num_coordinates(geometries[rows]).astype(np.int64)
+    edges = edge_columns.concatenate(
+        *(
+            geometry.polygons.edges_of(geometries[rows[start:stop]])
+            for start, stop in blocks(vertices, _VERTICES_AT_ONCE)
+        )
+    )
     drawn = Polygons.of(np.ones(len(rows), dtype=bool), edges, geometries[rows])
     return with_others(shapes, rows, Shapes(boxes[rows], drawn))
 
