@@ -110,7 +110,10 @@ def test_a_list_for_each_image_replaces_every_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "voc.txt: cannot be read (No such file or directory)"),
+        (
+            None,
+            "voc.txt: cannot be read (No such file or directory); expected one word in each line",
+        ),
         (b"", "voc.txt: no word in it; expected one in each line"),
         (b"a\nb\xff\n", "voc.txt:2: byte 0xff is not UTF-8"),
         (b"a" * 1001, "voc.txt: a word of 1001 characters; expected at most 1000"),

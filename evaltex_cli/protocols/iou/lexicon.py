@@ -277,8 +277,7 @@ def _words(path: Path) -> dict[str, _Lines]:
             words[name] = _lines(file, data)
     except OSError as error:
         raise ConfigError(
-            f"{path}: cannot be read ({error.strerror or error}); give a file with a word on each"
-            " line"
+            f"{path}: cannot be read ({error.strerror or error}); expected one word in each line"
         ) from error
     except InputError as error:
         raise ConfigError(str(error)) from error
