@@ -8,7 +8,7 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaltex_cli.geometry.polygons import first_crossing
+from evaltex_cli.geometry.self_crossings import first_crossing
 
 number = st.integers(0, 6)
 

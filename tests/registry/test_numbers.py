@@ -23,9 +23,9 @@ from hypothesis import strategies as st
 from limits import at_most
 
 from evaltex_cli import Accumulator, InputError, image_objects
-from evaltex_cli.geometry import geos, polygons
+from evaltex_cli.geometry import geos, self_crossings
 from evaltex_cli.geometry.overlaps import MAX_PAIRS
-from evaltex_cli.geometry.polygons import MAX_CROSSINGS
+from evaltex_cli.geometry.self_crossings import MAX_CROSSINGS
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.ratios import natural_log
@@ -285,7 +285,7 @@ def test_sides_that_meet_are_found(ring: Ring) -> None:
         for a, b in zip(i, j, strict=True)
     ]
     found = shapely.intersects(lines[i], lines[j]) & ~np.array(at_ends, dtype=bool)
-    assert (polygons._meet(sides[i], sides[j]) == found).all()
+    assert (self_crossings._meet(sides[i], sides[j]) == found).all()
 
 
 def in_one_place(count: int, gap: float = 0.0) -> Objects:

@@ -21,7 +21,7 @@ from evaltex_cli.errors.suggestions import HINT_WORK, Hints
 from evaltex_cli.formats import open_source
 from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES
 from evaltex_cli.formats.files.text_lines import MAX_LINE_BYTES, MAX_OBJECTS, without_blank_lines
-from evaltex_cli.geometry import polygons
+from evaltex_cli.geometry import self_crossings
 
 pytestmark = [pytest.mark.slow, pytest.mark.no_coverage, pytest.mark.usefixtures("here")]
 
@@ -127,7 +127,7 @@ def test_polygons_tangled_below_the_limit_have_a_limit_together() -> None:
     bow_tie = DET + "".join(f'{k},"",0,0,9,9,9,0,0,9,0,5\n' for k in range(2, 9000))
     Path("det.txt").write_text(bow_tie)
     assert evaluate("gt.txt", "det.txt").det.repaired == 8998
-    assert polygons.FEW_CROSSINGS * 500 == polygons.MAX_CROSSINGS_OF_ALL
+    assert self_crossings.FEW_CROSSINGS * 500 == self_crossings.MAX_CROSSINGS_OF_ALL
 
 
 NAMES: dict[str, Callable[[], list[str]]] = {

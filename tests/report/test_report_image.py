@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from chromium import Chromium
-from report_pages import EXAMPLES, by_errors, evaluated, islands, sources, write
+from report_pages import EXAMPLES, by_errors, evaluated, islands, write
 
 
 class TestImage:
@@ -129,15 +129,8 @@ class TestImage:
         tab.wait("document.querySelector('.picture').getAttribute('width') === '400'")
         assert tab.run("document.querySelector('.picture').getAttribute('height')") == "180"
 
-    def test_two_detectors_stand_side_by_side(
-        self, tab: Chromium, words: Path, rival: tuple[Path, Path], tmp_path: Path
-    ) -> None:
-        det, results = rival
-        example = sources("words")
-        write(
-            tmp_path / "report.html", [words, results], gt=example["gt"], det=[*example["det"], det]
-        )
-        tab.open(tmp_path / "report.html")
+    def test_two_detectors_stand_side_by_side(self, tab: Chromium, two: Path) -> None:
+        tab.open(two)
         changes = tab.run(
             "[...document.querySelectorAll('#images tbody td:nth-child(4)')].map((c) =>"
             " c.textContent)"

@@ -257,15 +257,11 @@ class TestLossSection:
         ]
 
     def test_detectors_stand_side_by_side(
-        self, tab: Chromium, words: Path, rival: tuple[Path, Path], tmp_path: Path
+        self, tab: Chromium, two: Path, rival: tuple[Path, Path]
     ) -> None:
-        det, results = rival
+        tab.open(two)
         example = sources("words")
-        write(
-            tmp_path / "report.html", [words, results], gt=example["gt"], det=[*example["det"], det]
-        )
-        tab.open(tmp_path / "report.html")
-        both = [diagnose(example["gt"], one) for one in (*example["det"], det)]
+        both = [diagnose(example["gt"], one) for one in (*example["det"], rival[0])]
         bars = "document.querySelectorAll('#losses figure:first-child rect.s{}').length"
         assert [tab.run(bars.format(k)) for k in (0, 1)] == [len(LOSS_PARTS)] * 2
         tab.point("[name=mistakes][value=table]", click=True)
