@@ -7,6 +7,8 @@ Dekker, A floating-point technique for extending the available precision, Numeri
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from evaltex_cli.records import Bools, Floats
@@ -71,10 +73,15 @@ class DoubleDouble:
         return DoubleDouble(*exact_sum(high, error))
 
     def __truediv__(self, other: DoubleDouble) -> DoubleDouble:
-        zero = np.zeros_like(other.high)
-        quotient, rest = DoubleDouble(zero, zero), self
         # Each step leaves a rest of 53 binary digits less.
-        for _ in range(3):
-            part = DoubleDouble(rest.high / other.high, zero)
-            quotient, rest = quotient + part, rest - other * part
-        return quotient
+        quotient = self._over(other)
+        rest = self - other * quotient
+        part = rest._over(other)
+        return quotient + part + (rest - other * part)._over(other)
+
+    def _over(self, other: DoubleDouble) -> DoubleDouble:
+        return DoubleDouble(self.high / other.high, np.zeros_like(self.high))
+
+    def rows(self) -> Iterator[DoubleDouble]:
+        """Yield the rows."""
+        return map(DoubleDouble, self.high, self.low)

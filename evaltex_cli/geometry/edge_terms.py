@@ -73,11 +73,13 @@ def exact_terms(a: Floats, b: Floats, origin: Floats) -> DoubleDouble:
     """The integrals of `terms` in 32 digits, for edges (4, n); y is that from the origin."""
     left = np.maximum(np.minimum(a[0], a[2]), np.minimum(b[0], b[2]))
     right = np.minimum(np.maximum(a[0], a[2]), np.maximum(b[0], b[2]))
-    (a_start, a_stop), (b_start, b_stop) = (
-        [_exact_height(edge, x, origin) for x in (left, right)] for edge in (a, b)
-    )
-    start, stop = a_start - b_start, a_stop - b_stop
-    lower = _where(start < 0, a_start, b_start) + _where(stop < 0, a_stop, b_stop)
+    # Each at both ends, (2, n).
+    ends = np.stack([left, right])
+    one, other = (_exact_height(edge, ends, origin) for edge in (a, b))
+    apart = one - other
+    start, stop = apart.rows()
+    low_start, low_stop = _where(apart < 0, one, other).rows()
+    lower = low_start + low_stop
     both = start - stop
     triangle = start * stop / _where(both < 0, both, stop - start)
     cross = np.sign(start.high) * np.sign(stop.high) < 0
