@@ -192,7 +192,7 @@ def after(stack: Stack, convention: Convention, components: Components | None = 
         is_again = first != np.arange(len(first))
         new = _measured(stack, convention, made, is_made & ~is_again)
         scope = _scope(stack, components, new, now, first)
-        new = new.and_also(_measured(stack, convention, made, scope.det & is_again))
+        new = new.and_also(_again(stack, new, first, np.flatnonzero(scope.det & is_again)))
     gt, det = scope.gt, scope.det
     batch = _chosen(stack, gt, det)
     gt_shapes, det_shapes = overlaps.shapes_of(stack.before, convention)
@@ -288,6 +288,27 @@ def _measured(stack: Stack, convention: Convention, made: shapes.Shapes, which: 
     area = shapes.pair_area(*pairs[:4])
     overlap = area > 0
     return _Pairs(gt[overlap], place[det[overlap]], area[overlap])
+
+
+def _again(stack: Stack, pairs: _Pairs, first: Ints, place: Ints) -> _Pairs:
+    """Return the pairs of detections that are made again: those of the first ones, in other images.
+
+    Parameters
+    ----------
+    pairs : _Pairs
+        Of the detections that are the first ones.
+    first : (detections,) int64
+        As of `_first`.
+    place : (n,) int64
+        Which detections.
+    """
+    order = np.argsort(pairs.det, kind="stable")
+    begin = np.searchsorted(pairs.det[order], np.arange(len(first) + 1))
+    counts = np.diff(begin)[first[place]]
+    pair, det = order[stretches(begin[first[place]], counts)], np.repeat(place, counts)
+    starts = stack.gt_offsets[:-1][_image(stack.offsets)]
+    gt = pairs.gt[pair] + starts[det] - starts[first[det]]
+    return _Pairs(gt, det, pairs.area[pair])
 
 
 def _scope(stack: Stack, components: Components, new: _Pairs, now: _Places, first: Ints) -> Scope:
