@@ -176,7 +176,7 @@ def scored(
         gt=gt,
         det=det,
         tally=run.sums,
-        scores=protocol.scores(run.sums, run.parameters),
+        scores=protocol.all_scores(run.sums, run.parameters),
         warnings=[
             *(*warnings, *_text_warnings(run, gt, det)),
             *(one.of(gt.objects - gt.dont_care) for one in run.gathered.warnings),

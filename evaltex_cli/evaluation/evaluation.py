@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
+
 from evaltex_cli.display import (
     DataFrame,
     Record,
@@ -23,6 +25,7 @@ from evaltex_cli.evaluation.input_counts import InputSummary
 from evaltex_cli.protocols.base import EvidenceRows, Protocol, Scores
 from evaltex_cli.protocols.score_names import scalars
 from evaltex_cli.protocols.tally import Tally, Totals
+from evaltex_cli.records import Floats
 
 NEARLY_ZERO = 0.02
 SHOWN_SCORES = ("recall", "precision", "fscore", "hmean")
@@ -230,6 +233,17 @@ def defined(scores: Scores, evidence: Totals) -> Scores:
         else value
         for name, value in scores.items()
     }
+
+
+def defined_column(name: str, values: Floats, evidence: Totals) -> Floats:
+    """Return the same of a score of many images, in columns: NaN where it is undefined."""
+    if "gt_objects" not in evidence or "counted_gt_objects" not in evidence:
+        return values
+    is_defined = (evidence["counted_gt_objects"] > 0) | (evidence["gt_objects"] == 0)
+    if "recall" not in name:
+        for false in ("counted_detections", "false_positives"):
+            is_defined |= evidence.get(false, 0) > 0
+    return np.where(is_defined, values, np.nan)
 
 
 def _counts_of(gt: int, det: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise, repeat
 from typing import Any, NamedTuple, TypeAlias
 
@@ -119,20 +119,27 @@ class Sink(NamedTuple):
         return Sink(make, take, self.with_matches or other.with_matches)
 
 
-class BatchImages(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class BatchImages:
     """A batch that was measured with matches, and what each of its images sums and scores."""
 
+    run: Run
     batch: ImageBatch
     evidence: Evidence
-    totals: list[Totals]
-    scores: list[Scores]
 
-    @classmethod
-    def of(cls, run: Run, batch: ImageBatch, evidence: Evidence) -> BatchImages:
-        """Score each image of a batch."""
-        rows = list(evidence.tally.rows())
-        scores = [image_scores(run, row) for row in rows]
-        return cls(batch, evidence, list(map(dict, map(vars, rows))), scores)
+    @cached_property
+    def _rows(self) -> list[Tally]:
+        return list(self.evidence.tally.rows())
+
+    @cached_property
+    def totals(self) -> list[Totals]:
+        """What each image sums."""
+        return list(map(dict, map(vars, self._rows)))
+
+    @cached_property
+    def scores(self) -> list[Scores]:
+        """The scores of each image."""
+        return [image_scores(self.run, row) for row in self._rows]
 
     @property
     def matches(self) -> Matches:
@@ -167,7 +174,7 @@ def _make_of_images(
     batch: ImageBatch,
     evidence: Evidence,
 ) -> list[Any]:
-    images = BatchImages.of(run, batch, evidence)
+    images = BatchImages(run, batch, evidence)
     return [make(run, images) for make in makes]
 
 
@@ -209,7 +216,7 @@ def image_results(
     """Yield each image's results from a batch's evidence with matches; of
     objects with boxes and texts if wanted.
     """
-    images = BatchImages.of(run, batch, evidence)
+    images = BatchImages(run, batch, evidence)
     objects = _object_results(images.matches.gt, batch.gt, batch.det.ids, with_shapes)
     detections = _object_results(images.matches.det, batch.det, batch.gt.ids, with_shapes)
     for k, name in enumerate(batch.names):

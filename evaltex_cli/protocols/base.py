@@ -79,8 +79,11 @@ class Protocol(NamedTuple):
     evidence: Callable[[ImageBatch, Overlaps, Any, bool], Evidence]
     """``evidence(batch, overlaps, parameters, with_matches) -> Evidence``."""
     scores: Callable[[Any, Any], Scores]
-    """``scores(tally, parameters) -> Scores``, for the sums of a data set and an image's row alike.
+    """``scores(tally, parameters) -> Scores``, for the sums of a data set, an image's row, and
+    `Tally.columns` alike: each score is a number, or a column.
     """
+    series: Callable[[Any, Any], Scores] | None = None
+    """``series(tally, parameters) -> Scores``: curves and tables of the sums of a data set."""
     version: int = 1
     """Raised whenever the same input and parameters give other scores than before."""
     headline: tuple[str, ...] = ("recall", "precision", "hmean")
@@ -90,7 +93,7 @@ class Protocol(NamedTuple):
     convention: Callable[[Any], Convention] = lambda parameters: Convention()
     """``convention(parameters)``: how `Overlaps` are measured for it."""
     image_scores: Callable[[Any, Any], Scores] | None = None
-    """As `scores`, for one image's row, where the official program scores an image without objects
+    """As `scores`, for images, where the official program scores an image without objects
     other than a dataset; None where both are the same."""
     takes_masks: bool = True
     """Whether it works on labelled masks."""
@@ -124,6 +127,11 @@ class Protocol(NamedTuple):
     there may be."""
     measures: str = ""
     """What it measures, in a few words, if the title does not say it."""
+
+    def all_scores(self, tally: Tally, parameters: Any) -> Scores:
+        """Return the scores of the sums of a data set, with its curves and tables."""
+        more = self.series(tally, parameters) if self.series else {}
+        return self.scores(tally, parameters) | more
 
     def __repr__(self) -> str:
         return f"Protocol({self.name!r}, {self.title!r})"

@@ -59,7 +59,7 @@ from evaltex_cli.protocols.matches import (
     mean_of,
     types,
 )
-from evaltex_cli.protocols.ratios import harmonic_mean, ratio, settled
+from evaltex_cli.protocols.ratios import Number, harmonic_mean, ratio, settled
 from evaltex_cli.protocols.tally import Count, Sum, at_most, require
 from evaltex_cli.protocols.tally import Tally as BaseTally
 from evaltex_cli.records import Floats, ImageBatch, Ints, Overlaps
@@ -256,7 +256,7 @@ def scores(tally: Tally, parameters: Parameters) -> Scores:
     }
 
 
-def _emd_score(steps: int, entries: int, parameters: Parameters) -> float:
+def _emd_score(steps: Number, entries: Number, parameters: Parameters) -> Number:
     """1 - EMD between a histogram and all mass in the last bin; 0 for an empty histogram."""
     count = bins(parameters)[1]
     return ratio(entries * count - steps, entries * count)

@@ -56,6 +56,7 @@ from evaltex_cli.protocols.ratios import (
     ratio_error,
     recall_precision,
     settled,
+    where,
 )
 from evaltex_cli.protocols.tally import Count, require
 from evaltex_cli.protocols.tally import Tally as BaseTally
@@ -331,15 +332,12 @@ def image_scores(tally: Tally, parameters: Parameters) -> Scores:
     """As `scores`; a compared image without text has recall 1, and precision
     0 if there are characters, else 1.
     """
-    if tally.gt_characters or not tally.compared_images:
-        return scores(tally, parameters)
-    precision = 0.0 if tally.det_characters else 1.0
-    hmean = harmonic_mean(1.0, precision)
+    has_text = (tally.gt_characters > 0) | (tally.compared_images == 0)
+    precision = where(tally.det_characters > 0, 0.0, 1.0)
+    empty = {"recall": 1.0, "precision": precision, "hmean": harmonic_mean(1.0, precision)}
     return {
-        "recall": 1.0,
-        "precision": precision,
-        "hmean": hmean,
-        "removed_characters": tally.removed_characters,
+        name: where(has_text, value, empty.get(name, value))
+        for name, value in scores(tally, parameters).items()
     }
 
 

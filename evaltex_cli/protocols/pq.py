@@ -48,7 +48,7 @@ from evaltex_cli.protocols.base import (
 from evaltex_cli.protocols.iou.iou import iou
 from evaltex_cli.protocols.matches import Matches, SideMatches, group_by, matches, mean_of, scatter
 from evaltex_cli.protocols.object_tally import ObjectTally
-from evaltex_cli.protocols.ratios import harmonic_mean, ignored_detections, ratio, settled
+from evaltex_cli.protocols.ratios import harmonic_mean, ignored_detections, ratio, settled, where
 from evaltex_cli.protocols.tally import Count, Sum, at_most, require
 from evaltex_cli.records import (
     Bools,
@@ -265,9 +265,11 @@ def _of_side(regions: SideMatches, own: Ints, other: Ints) -> SideMatches:
 def scores(tally: Tally, parameters: Parameters) -> Scores:
     """Recall, precision, their harmonic mean RQ, the mean IoU of the pairs SQ, and PQ = RQ · SQ."""
     objects, detections, pairs = tally.counted_gt_objects, tally.counted_detections, tally.pairs
-    recall = ratio(pairs, objects) if objects else 1.0
-    precision = ratio(pairs, detections) if detections else 1.0
-    rq, sq = harmonic_mean(recall, precision), ratio(tally.iou_sum, pairs) if pairs else 1.0
+    recall, precision, sq = (
+        where(whole > 0, ratio(part, whole), 1.0)
+        for part, whole in ((pairs, objects), (pairs, detections), (tally.iou_sum, pairs))
+    )
+    rq = harmonic_mean(recall, precision)
     return {"recall": recall, "precision": precision, "rq": rq, "sq": sq, "pq": rq * sq}
 
 

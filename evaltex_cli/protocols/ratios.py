@@ -9,8 +9,9 @@ boxes, and ratios that are compared as they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +22,9 @@ from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps
 
 if TYPE_CHECKING:
     from evaltex_cli.protocols.object_tally import ObjectTally
+
+Number: TypeAlias = Any
+"""A number, None where it is undefined; or a column of them, NaN where undefined."""
 
 LEAST, MOST = 1e-12, 1e-6
 """Bounds of the error of a ratio: the first as a share of it, for the
@@ -59,8 +63,10 @@ def divide(numerator: Floats, denominator: Floats) -> Floats:
     return np.clip(quotient(numerator, denominator), 0.0, 1.0)
 
 
-def ratio(numerator: float, denominator: float) -> float:
+def ratio(numerator: Number, denominator: Number) -> Number:
     """Ratio within [0, 1]; 0/0 is 0."""
+    if isinstance(denominator, np.ndarray):
+        return divide(numerator, denominator)
     if not denominator > 0:
         return 0.0
     value = numerator / denominator
@@ -83,9 +89,33 @@ def natural_log(counts: Ints) -> Floats:
     return logarithms[counts]
 
 
-def harmonic_mean(a: float, b: float) -> float:
+def rate(numerator: Number, denominator: Number) -> Number:
+    """Ratio of any size, undefined where the denominator is 0."""
+    if isinstance(denominator, np.ndarray):
+        return np.where(denominator > 0, quotient(numerator, denominator), np.nan)
+    return numerator / denominator if denominator else None
+
+
+def harmonic_mean(a: Number, b: Number) -> Number:
     """2ab / (a + b); 0 where both are 0."""
-    return 2 * a * b / (a + b) if a + b > 0 else 0.0
+    total = a + b
+    if isinstance(total, np.ndarray):
+        return quotient(2 * a * b, total)
+    return 2 * a * b / total if total > 0 else 0.0
+
+
+def exact_sum(numbers: Sequence[Number]) -> Number:
+    """Sum of numbers, rounded once."""
+    if isinstance(numbers[0], np.ndarray):
+        return np.array([math.fsum(row) for row in np.stack(numbers, axis=1).tolist()])
+    return math.fsum(numbers)
+
+
+def where(condition: Any, one: Number, other: Number) -> Number:
+    """One number where a condition holds, else another."""
+    if isinstance(condition, np.ndarray):
+        return np.where(condition, *(np.nan if n is None else n for n in (one, other)))
+    return one if condition else other
 
 
 # Ties and don't care ------------------------------------------------------------------------------
@@ -189,14 +219,14 @@ def ignored_detections(batch: ImageBatch, overlaps: Overlaps, threshold: float) 
 
 
 def recall_precision(
-    recall_credit: float, gt: float, precision_credit: float, det: float
+    recall_credit: Number, gt: Number, precision_credit: Number, det: Number
 ) -> Scores:
     """Credits over the numbers of objects that count, and the harmonic mean of both; 0/0 is 0."""
     recall, precision = ratio(recall_credit, gt), ratio(precision_credit, det)
     return {"recall": recall, "precision": precision, "hmean": harmonic_mean(recall, precision)}
 
 
-def scores_of(tally: ObjectTally, recall_credit: float, precision_credit: float) -> Scores:
+def scores_of(tally: ObjectTally, recall_credit: Number, precision_credit: Number) -> Scores:
     """Recall, precision and their harmonic mean from summed credits, over the
     objects and detections that count.
     """
@@ -213,11 +243,12 @@ def image_scores_by(scores: Callable[[Any, Any], Scores]) -> Callable[[ObjectTal
     """
 
     def image_scores(tally: ObjectTally, parameters: Any) -> Scores:
-        result = scores(tally, parameters)
-        if tally.counted_gt_objects:
-            return result
-        precision = 0.0 if tally.counted_detections else 1.0
+        has_objects = tally.counted_gt_objects > 0
+        precision = where(tally.counted_detections > 0, 0.0, 1.0)
         empty = {"recall": 1.0, "precision": precision, "hmean": harmonic_mean(1.0, precision)}
-        return {name: empty[name.rpartition("_")[2]] for name in result}
+        return {
+            name: where(has_objects, value, empty[name.rpartition("_")[2]])
+            for name, value in scores(tally, parameters).items()
+        }
 
     return image_scores

@@ -131,15 +131,21 @@ class Tally:
         """Yield the evidence of each image."""
         columns = {name: column.tolist() for name, column in self.as_dict().items()}
         for values in zip(*columns.values(), strict=True):
-            row = object.__new__(type(self))  # without `check`, which the columns have passed
-            row.__dict__.update(zip(columns, values, strict=True))
-            yield row
+            yield self._unchecked(zip(columns, values, strict=True))
+
+    def _unchecked(self, members: Iterable[tuple[str, Any]]) -> Self:
+        """Return part of this, without `check`, which all of it has passed."""
+        part = object.__new__(type(self))
+        part.__dict__.update(members)
+        return part
+
+    def columns(self) -> Self:
+        """Return it as `Protocol.scores` takes it: a histogram is a list of columns, too."""
+        return self._unchecked((name, column.T) for name, column in self.as_dict().items())
 
     def take(self, images: Any) -> Self:
         """Return the evidence of some images, given by a slice or their indices."""
-        some = object.__new__(type(self))  # without `check`, which the columns have passed
-        some.__dict__.update((name, column[images]) for name, column in self.as_dict().items())
-        return some
+        return self._unchecked((name, column[images]) for name, column in self.as_dict().items())
 
     def sum(self) -> Self:
         """Return the sums of all images, exactly: in whatever order they come."""

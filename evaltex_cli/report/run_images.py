@@ -89,7 +89,7 @@ class RunImages(ExitStack):
 
 def _of_batch(first: str | None, run: Run, images: BatchImages) -> tuple[ImageTable, str, str]:
     """Return the table of a batch and its lines; those of objects only by the first protocol."""
-    table = table_of_images(run, images)
+    table = table_of_images(images)
     rows = table.rows._replace(names=list(map(_written, images.batch.names)))
     matches = "".join(line + "\n" for line in image_json.matches_of_batch(images))
     objects = _objects(images.batch) if run.protocol.name == first else ""

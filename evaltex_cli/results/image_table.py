@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.evaluation.evaluation import ImageResult, defined
-from evaltex_cli.evaluation.tally import BatchImages, Run
+from evaltex_cli.evaluation.evaluation import ImageResult, defined, defined_column
+from evaltex_cli.evaluation.tally import BatchImages, Run, image_scores
 from evaltex_cli.protocols.base import Evidence, EvidenceRows
 from evaltex_cli.protocols.matches import FALSE_POSITIVE, MATCH_TYPES
+from evaltex_cli.protocols.score_columns import score_columns
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Floats, ImageBatch, Ints, offsets_of
 
@@ -147,20 +149,21 @@ def of_images(
 
 def table_of(run: Run, batch: ImageBatch, evidence: Evidence) -> ImageTable:
     """Return the table of a batch that was measured with matches."""
-    return table_of_images(run, BatchImages.of(run, batch, evidence))
+    return table_of_images(BatchImages(run, batch, evidence))
 
 
-def table_of_images(run: Run, images: BatchImages) -> ImageTable:
-    """The same of a batch whose images are scored."""
-    batch, evidence = images.batch, images.evidence
+def table_of_images(images: BatchImages) -> ImageTable:
+    """The same of the images of a batch."""
+    protocol, batch = images.run.protocol, images.batch
     gt, det = images.matches
-    scores = list(map(defined, images.scores, images.totals))
+    totals = images.evidence.tally.as_dict()
+    scores = score_columns(partial(image_scores, images.run), images.evidence.tally)
     false_positives = np.bincount(
         batch.det.image[det.types == FALSE_POSITIVE], minlength=len(batch.names)
     )
     return ImageTable(
-        StoredRows(list(batch.names), evidence.tally.as_dict()),
-        {name: _floats([score.get(name) for score in scores]) for name in run.protocol.headline},
+        StoredRows(list(batch.names), totals),
+        {name: defined_column(name, scores[name], totals) for name in protocol.headline},
         _counts(gt.types, batch.gt.offsets, false_positives),
         batch.gt.offsets,
         ObjectColumns(batch.gt.ids.copy(), gt.types, gt.values if len(gt.types) else {}),

@@ -213,7 +213,7 @@ def _merged(parts: Sequence[tuple[Path, ResultDocument]]) -> Merged:
         )
     lines = _digest_of_lines([part for _, part in parts])
     signed = signature(protocol, parameters, first.options, gt.images, gt.sha256, lines)
-    scores = protocol.scores(tally, parameters)
+    scores = protocol.all_scores(tally, parameters)
     distinct = list(dict.fromkeys(warnings))
     evaluation = Evaluation(protocol, parameters, signed, gt, det, tally, scores, warnings=distinct)
     ground_truths = [sha256 for _, part in parts for sha256 in part.ground_truths]

@@ -245,7 +245,7 @@ def _faults_of_scores(decoded: Mapping[str, Any]) -> Iterator[str]:
     try:
         parameters = config.checked(protocol.name, decoded["parameters"])
         computed, stored = (
-            protocol.scores(protocol.tally(**decoded["totals"]), parameters),
+            protocol.all_scores(protocol.tally(**decoded["totals"]), parameters),
             decoded["scores"],
         )
         are_alike = computed.keys() == stored.keys() and _are_alike(computed, stored, _layout)

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -29,12 +28,12 @@ from numpy.typing import NDArray
 
 from evaltex_cli.errors import ConfigError, counted
 from evaltex_cli.evaluation.evaluation import Evaluation
-from evaltex_cli.protocols import score_names
 from evaltex_cli.protocols.base import EvidenceRows, Scores
+from evaltex_cli.protocols.score_columns import score_columns
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Bools, Floats
 from evaltex_cli.results.extras import Bootstrap, Intervals
-from evaltex_cli.runtime.progress import tracked
+from evaltex_cli.runtime.progress import phase
 
 LEVEL = 0.95
 RESAMPLES = 2000
@@ -88,42 +87,31 @@ def replicates(
     rows : EvidenceRows
         One row per image.
     scores : callable
-        From summed evidence to scores.
+        From summed evidence, in columns too, to scores (`Protocol.scores`).
     resamples, seed : int
     """
     images = len(rows.names)
     order = sorted(range(images), key=rows.names.__getitem__)
     tally = rows.tally.each(lambda column: column[order])
     evidence = _Evidence.of(tally)
-    everything = np.ones((1, images))
-    (of_all,), (of_doubled,), (of_none,) = (
-        [_scalars(scores(sums)) for sums in evidence.sums(weight * everything)]
-        for weight in (1, 2, 0)
-    )
-    counts = {name for name, value in of_all.items() if value and of_doubled[name] == 2 * value}
-    drawn = {name: array("d") for name in of_all}
-    subsets = _drawn(evidence, images, resamples, seed)
-    for sums, factor in tracked(subsets, "resampling", "resamples", _count(images, resamples)):
-        for name, value in _scalars(scores(sums)).items():
-            drawn[name].append(
-                np.nan if value is None else value * factor if name in counts else value
-            )
+    once = np.ones((1, images))
+    known = score_columns(scores, evidence.sums(np.vstack([once, 2 * once, 0 * once])))
+    counts = {name for name, (all_, doubled, _) in known.items() if all_ and doubled == 2 * all_}
+    values = {name: np.empty(_count(images, resamples)) for name in known}
+    with phase("resampling", "resamples", _count(images, resamples)) as resampling:
+        for weights in _subsets(images, resamples, seed):
+            start, stop = resampling.done, resampling.done + len(weights)
+            scale = images / np.maximum(weights.sum(axis=1), 1)
+            for name, scored in score_columns(scores, evidence.sums(weights)).items():
+                values[name][start:stop] = scored * scale if name in counts else scored
+            resampling.done = stop
     return Replicates(
-        {name: np.round(values, DECIMALS) for name, values in drawn.items()},
-        of_all,
-        of_none | dict.fromkeys(counts),
+        {name: np.round(drawn, DECIMALS) for name, drawn in values.items()},
+        {name: _or_none(of_all) for name, (of_all, _, _) in known.items()},
+        {name: None if name in counts else _or_none(none) for name, (_, _, none) in known.items()},
         _has_evidence(tally, images),
         _is_exact(images, resamples),
     )
-
-
-def _drawn(
-    evidence: _Evidence, images: int, resamples: int, seed: int
-) -> Iterator[tuple[Tally, float]]:
-    """Yield the sums of each subset, and by what its counts are scaled."""
-    for weights in _subsets(images, resamples, seed):
-        scale = images / np.maximum(weights.sum(axis=1), 1)
-        yield from zip(evidence.sums(weights), scale.tolist(), strict=True)
 
 
 def _is_exact(images: int, resamples: int) -> bool:
@@ -172,8 +160,8 @@ class _Evidence(NamedTuple):
         ]
         return cls(tally, summable(np.concatenate(columns, axis=1, dtype=np.float64)))
 
-    def sums(self, weights: Floats) -> Iterator[Tally]:
-        """Sum by each row of weights, which are whole numbers."""
+    def sums(self, weights: Floats) -> Tally:
+        """Return the sums by each row of weights, which are whole numbers."""
         # (subsets, images) times (images, numbers): one product sums all subsets.
         sums = weights @ self.numbers
         counts = [math.prod(column.shape[1:]) for column in self.tally.as_dict().values()]
@@ -183,7 +171,7 @@ class _Evidence(NamedTuple):
             part = next(parts).reshape(len(weights), *column.shape[1:])
             return part if column.dtype.kind == "f" else np.rint(part).astype(np.int64)
 
-        return self.tally.each(summed).rows()
+        return self.tally.each(summed)
 
 
 def summable(numbers: Floats) -> Floats:
@@ -197,8 +185,8 @@ def summable(numbers: Floats) -> Floats:
     return numbers
 
 
-def _scalars(scores: Scores) -> dict[str, float | None]:
-    return {name: scores[name] for name in score_names.scalars(scores)}
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
 
 
 def _has_evidence(tally: Tally, images: int) -> Bools:

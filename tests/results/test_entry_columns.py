@@ -33,7 +33,7 @@ def test_images_in_bulk_are_as_one_by_one(tmp_path: Path, level: int) -> None:
 
     def lines_of(run, images):
         lines, texts = writer.image_files(None, run, images)
-        table = image_table.table_of_images(run, images)
+        table = image_table.table_of_images(images)
         return lines, texts, list(image_json.matches_of_batch(images)), table
 
     def slowly(run, batch, evidence):

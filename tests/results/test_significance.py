@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli.comparison import changes, comparison, tables
+from evaltex_cli.protocols import ratios
 from evaltex_cli.protocols.base import EvidenceRows
 from evaltex_cli.protocols.tally import Count, Sum, Tally
 from evaltex_cli.results import significance
@@ -38,9 +39,11 @@ def rows_of(hits, asked, names=None):
 
 
 def scores(tally):
-    assert isinstance(tally.asked, int)
-    assert tally.bins == [tally.asked, 0]
-    recall = tally.hits / tally.asked if tally.asked else 0.0
+    assert tally.asked.dtype.kind == "i"
+    first, last = tally.bins
+    assert (first == tally.asked).all()
+    assert not last.any()
+    recall = ratios.quotient(tally.hits, tally.asked)
     return {"recall": recall, "bins": tally.bins, "asked": tally.asked, "never": None}
 
 

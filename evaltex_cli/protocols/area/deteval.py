@@ -43,7 +43,6 @@ One word is found as it is (credit 1), the other in two halves (0.8, and 0.8 for
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -67,7 +66,16 @@ from evaltex_cli.protocols.area.matching import AreaTally, described, empty_imag
 from evaltex_cli.protocols.area.pairs import Thresholds, with_plain_areas, without_zero_rectangles
 from evaltex_cli.protocols.base import Evidence, Plot, Protocol, Scores, per_image
 from evaltex_cli.protocols.matches import mean_of
-from evaltex_cli.protocols.ratios import harmonic_mean, ratio, recall_precision, scores_of
+from evaltex_cli.protocols.ratios import (
+    Number,
+    exact_sum,
+    harmonic_mean,
+    rate,
+    ratio,
+    recall_precision,
+    scores_of,
+    where,
+)
 from evaltex_cli.protocols.tally import Count, Sum, require
 from evaltex_cli.records import Floats, ImageBatch, Overlaps
 
@@ -169,35 +177,36 @@ def evidence(
 
 
 def scores(tally: Tally, parameters: Parameters) -> Scores:
-    """Object recall and precision (Eq. 12), graphs (section 4.4), R_OV, P_OV,
-    Perf_OV (Eq. 13, 14), generality (5).
-    """
+    """Object recall and precision (Eq. 12), R_OV, P_OV, Perf_OV (Eq. 13, 14), generality (5)."""
     gt, det = tally.counted_gt_objects, tally.counted_detections
     result = recall_precision(tally.recall_credit, gt, tally.precision_credit, det)
     overall = _overall(tally, parameters, gt, det)
     if parameters.preset == "auc":
         result = {name: overall[f"{name}_overall"] for name in result}
     result |= overall
-    result["generality"] = gt / tally.images if tally.images else None
-    result["curves"] = _rows(tally, "curve", parameters)
-    result["generality_series"] = list(_generality_rows(tally, parameters))
-    if parameters.grid:
-        result["grid"] = _rows(tally, "grid", parameters)
+    result["generality"] = rate(gt, tally.images)
     return result
 
 
-def _overall(tally: Tally, parameters: Parameters, gt: float, det: float) -> Scores:
+def series(tally: Tally, parameters: Parameters) -> Scores:
+    """The graphs (section 4.4) and the grid."""
+    result: Scores = {
+        "curves": _rows(tally, "curve", parameters),
+        "generality_series": list(_generality_rows(tally, parameters)),
+    }
+    return result | {"grid": _rows(tally, "grid", parameters)} if parameters.grid else result
+
+
+def _overall(tally: Tally, parameters: Parameters, gt: Number, det: Number) -> Scores:
     points = 2 * curve_points(parameters)
     if not points:
         return dict.fromkeys(("recall_overall", "precision_overall", "hmean_overall"))
-    recall_credits, precision_credits = tally.credits("curve")
-    recall = math.fsum(ratio(credit, gt) for credit in recall_credits) / points
-    precision = math.fsum(ratio(credit, det) for credit in precision_credits) / points
-    return {
-        "recall_overall": recall,
-        "precision_overall": precision,
-        "hmean_overall": harmonic_mean(recall, precision) if recall or precision else None,
-    }
+    recall, precision = (
+        exact_sum([ratio(credit, objects) for credit in credits]) / points
+        for credits, objects in zip(tally.credits("curve"), (gt, det), strict=True)
+    )
+    hmean = where((recall > 0) | (precision > 0), harmonic_mean(recall, precision), None)
+    return {"recall_overall": recall, "precision_overall": precision, "hmean_overall": hmean}
 
 
 def _rows(tally: Tally, series: str, parameters: Parameters) -> list[Scores]:
@@ -241,19 +250,20 @@ def image_scores(tally: Tally, parameters: Parameters) -> Scores:
     result = recall_precision(tally.recall_credit, gt, tally.precision_credit, det)
     if parameters.preset == "auc":
         result = {name: overall[f"{name}_overall"] for name in result}
-    fixed = None
-    if parameters.variant == "wolf" and gt == det == 0:
-        fixed = 1.0, 1.0
-    elif parameters.variant == "rrc" and gt == 0:
-        fixed = empty_image_scores(tally)
-    if fixed is not None:
-        result = dict(zip(("recall", "precision"), fixed, strict=True))
-        result["hmean"] = harmonic_mean(*fixed)
-        overall = {
-            f"{name}_overall": value if curve_points(parameters) else None
-            for name, value in result.items()
-        }
-    return {**result, **overall}
+    result |= overall
+    if parameters.variant == "totaltext":
+        return result
+    is_wolf = parameters.variant == "wolf"
+    is_empty = (gt == 0) & (det == 0) if is_wolf else gt == 0
+    recall, precision = (1.0, 1.0) if is_wolf else empty_image_scores(tally)
+    empty = {"recall": recall, "precision": precision, "hmean": harmonic_mean(recall, precision)}
+    with_curves = curve_points(parameters) > 0
+    return {
+        name: where(is_empty, empty[name.partition("_")[0]], value)
+        if with_curves or name in empty
+        else None
+        for name, value in result.items()
+    }
 
 
 def plots(scores: Scores) -> Iterator[Plot]:
@@ -286,6 +296,7 @@ PROTOCOL = Protocol(
     tally=Tally,
     evidence=evidence,
     scores=scores,
+    series=series,
     convention=convention,
     image_scores=image_scores,
     plots=plots,

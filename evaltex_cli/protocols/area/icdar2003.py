@@ -46,7 +46,7 @@ from evaltex_cli.protocols.base import (
 from evaltex_cli.protocols.level_states import LevelStates, offsets_by_image
 from evaltex_cli.protocols.matches import matches, mean_of
 from evaltex_cli.protocols.object_tally import CreditTally
-from evaltex_cli.protocols.ratios import ignored_detections, ratio, ratio_error
+from evaltex_cli.protocols.ratios import Number, ignored_detections, ratio, ratio_error, where
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps, offsets_of
 
 
@@ -163,14 +163,17 @@ def scores(tally: CreditTally, parameters: Parameters) -> Scores:
 
 def image_scores(tally: CreditTally, parameters: Parameters) -> Scores:
     """As `scores`; 1 in an image with neither objects nor detections."""
-    if tally.counted_gt_objects or tally.counted_detections:
-        return scores(tally, parameters)
-    return _with_hmean(1.0, 1.0, parameters)
+    has_any = (tally.counted_gt_objects > 0) | (tally.counted_detections > 0)
+    empty = _with_hmean(1.0, 1.0, parameters)
+    return {
+        name: where(has_any, value, empty[name])
+        for name, value in scores(tally, parameters).items()
+    }
 
 
-def _with_hmean(recall: float, precision: float, parameters: Parameters) -> Scores:
+def _with_hmean(recall: Number, precision: Number, parameters: Parameters) -> Scores:
     weighted = parameters.alpha * recall + (1 - parameters.alpha) * precision
-    hmean = min(recall * precision / weighted, 1.0) if weighted > 0 else 0.0
+    hmean = ratio(recall * precision, weighted)
     return {"recall": recall, "precision": precision, "hmean": hmean}
 
 

@@ -41,7 +41,7 @@ from evaltex_cli.protocols.area.matching import (
 from evaltex_cli.protocols.area.pairs import Rules, Thresholds
 from evaltex_cli.protocols.base import Evidence, Protocol, Scores, parameter
 from evaltex_cli.protocols.matches import mean_of
-from evaltex_cli.protocols.ratios import harmonic_mean, scores_of
+from evaltex_cli.protocols.ratios import harmonic_mean, scores_of, where
 from evaltex_cli.records import Convention, ImageBatch, Overlaps
 
 RULES = Rules(
@@ -117,10 +117,13 @@ def scores(tally: AreaTally, parameters: Parameters) -> Scores:
 
 def image_scores(tally: AreaTally, parameters: Parameters) -> Scores:
     """As `scores`, or what the script prints for an image without an object that counts."""
-    if tally.counted_gt_objects:
-        return scores(tally, parameters)
     recall, precision = empty_image_scores(tally)
-    return {"recall": recall, "precision": precision, "hmean": harmonic_mean(recall, precision)}
+    empty = {"recall": recall, "precision": precision, "hmean": harmonic_mean(recall, precision)}
+    has_objects = tally.counted_gt_objects > 0
+    return {
+        name: where(has_objects, value, empty[name])
+        for name, value in scores(tally, parameters).items()
+    }
 
 
 PROTOCOL = Protocol(

@@ -40,7 +40,7 @@ from evaltex_cli.protocols.matches import (
     side_matches,
 )
 from evaltex_cli.protocols.object_tally import CreditTally
-from evaltex_cli.protocols.ratios import natural_log
+from evaltex_cli.protocols.ratios import Number, natural_log, where
 from evaltex_cli.protocols.tally import Count, require
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints
 
@@ -307,13 +307,12 @@ def tally_of(batch: ImageBatch, scene: Scene, credits: Credits) -> AreaTally:
     )
 
 
-def empty_image_scores(tally: AreaTally) -> tuple[float, float]:
+def empty_image_scores(tally: AreaTally) -> tuple[Number, Number]:
     """Recall and precision that the competition's scripts print for an image
     without an object that counts.
     """
-    if not tally.named_in_detections:
-        return 0.0, 0.0
-    return 1.0, 0.0 if tally.detections else 1.0
+    is_named = tally.named_in_detections > 0
+    return where(is_named, 1.0, 0.0), where(is_named & (tally.detections == 0), 1.0, 0.0)
 
 
 def _is_first(chosen: Bools, index: Ints) -> Bools:

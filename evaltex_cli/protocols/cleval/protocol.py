@@ -58,7 +58,7 @@ from evaltex_cli.protocols.cleval.shapes import shorter_sides
 from evaltex_cli.protocols.matches import Matches, defined, matches
 from evaltex_cli.protocols.object_tally import ObjectTally
 from evaltex_cli.protocols.object_warnings import ObjectWarning, image_named, object_warning
-from evaltex_cli.protocols.ratios import quotient, ratio, recall_precision
+from evaltex_cli.protocols.ratios import quotient, ratio, recall_precision, where
 from evaltex_cli.protocols.tally import Count, Sum, at_most, require
 from evaltex_cli.records import Bools, Floats, ImageBatch, Overlaps
 
@@ -270,9 +270,8 @@ def scores(tally: Tally, parameters: Parameters) -> Scores:
     end_to_end = tally.transcribed_detections > 0
     characters = Characters(*(getattr(tally, name) for name in Characters._fields))
     result: Scores = _recall_precision(characters, end_to_end)
-    result["recognition_score"] = (
-        ratio(tally.correct_characters, tally.matched_characters) if end_to_end else None
-    )
+    recognition = ratio(tally.correct_characters, tally.matched_characters)
+    result["recognition_score"] = where(end_to_end, recognition, None)
     result |= {
         "splits": tally.splits,
         "merges": tally.merges,
@@ -290,15 +289,17 @@ def scores(tally: Tally, parameters: Parameters) -> Scores:
     return result
 
 
-def _recall_precision(c: Characters, end_to_end: bool) -> Scores:
+def _recall_precision(c: Characters, end_to_end: Any) -> Scores:
     result: Scores = {}
     for prefix, recall_credit, precision_credit, answers in (
         ("", c.recall_credit, c.precision_credit, c.detected_characters),
         ("e2e_", c.e2e_recall_credit, c.e2e_precision_credit, c.recognised_characters),
     ):
         scores = recall_precision(recall_credit, c.gt_characters, precision_credit, answers)
-        defined = end_to_end or not prefix
-        result |= {f"{prefix}{name}": value if defined else None for name, value in scores.items()}
+        result |= {
+            f"{prefix}{name}": where(end_to_end, value, None) if prefix else value
+            for name, value in scores.items()
+        }
     return result
 
 

@@ -70,7 +70,15 @@ from evaltex_cli.protocols.iou.lexicon import fingerprinted, read_words
 from evaltex_cli.protocols.level_states import LevelStates
 from evaltex_cli.protocols.matches import matches, mean_of, scatter
 from evaltex_cli.protocols.object_warnings import ObjectWarning, object_warning
-from evaltex_cli.protocols.ratios import divide, image_scores_by, ratio, scores_of
+from evaltex_cli.protocols.ratios import (
+    Number,
+    divide,
+    image_scores_by,
+    rate,
+    ratio,
+    scores_of,
+    where,
+)
 from evaltex_cli.protocols.tally import Count, Sum, at_most, require
 from evaltex_cli.records import Bools, ImageBatch, Ints, Overlaps, some_texts, text_lengths
 
@@ -301,10 +309,8 @@ def scores(tally: Tally, parameters: Parameters) -> Scores:
     alone = tally.counted_gt_objects + tally.counted_detections - 2 * tally.one_to_one
     return found | {
         "one_minus_ned": _one_minus(tally.normalised_edits + alone, tally.one_to_one + alone),
-        "character_error_rate": tally.character_edits / tally.characters
-        if tally.characters
-        else None,
-        "word_error_rate": tally.word_edits / tally.words if tally.words else None,
+        "character_error_rate": rate(tally.character_edits, tally.characters),
+        "word_error_rate": rate(tally.word_edits, tally.words),
     }
 
 
@@ -319,8 +325,8 @@ def image_scores(tally: Tally, parameters: Parameters) -> Scores:
     return scores(tally, parameters) | image_scores_by(_without_rates)(tally, parameters)
 
 
-def _one_minus(errors: float, number: float) -> float | None:
-    return 1.0 - ratio(errors, number) if number else None
+def _one_minus(errors: Number, number: Number) -> Number:
+    return where(number > 0, 1.0 - ratio(errors, number), None)
 
 
 PROTOCOL = Protocol(
