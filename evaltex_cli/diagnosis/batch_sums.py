@@ -175,13 +175,9 @@ class BatchSums:
 
 def _exchange(repaired: dict[str, Tally], before: Tally, stack: Stack, corrected: Tally) -> None:
     """Exchange the evidence of the images of a stack, in the sums after each repair."""
-    several = stack.image[stack.parts[ALL_TYPES]]
-    for kind, part in stack.parts.items():
-        images, rows = stack.image[part], corrected.take(part)
-        repaired[kind] = repaired[kind].exchanged(before.take(images), rows)
-        if kind != ALL_TYPES:
-            # In images with mistakes of one kind, the repair of all kinds is that of this kind.
-            own = np.flatnonzero(~np.isin(images, several))
-            repaired[ALL_TYPES] = repaired[ALL_TYPES].exchanged(
-                before.take(images[own]), rows.take(own)
-            )
+    before = before.take(stack.image)
+    # In images with mistakes of one kind, the repair of all kinds is that of this kind.
+    is_last = ~np.isin(stack.image, stack.image[stack.parts[ALL_TYPES]])
+    is_last[stack.parts[ALL_TYPES]] = True
+    for kind, part in {**stack.parts, ALL_TYPES: np.flatnonzero(is_last)}.items():
+        repaired[kind] = repaired[kind].exchanged(before.take(part), corrected.take(part))

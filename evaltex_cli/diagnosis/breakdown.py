@@ -145,8 +145,7 @@ def _add_matches(sums: BinSums, gt: SideMatches, rows: Ints) -> None:
     for name, values in gt.values.items():
         own = np.asarray(values[rows], dtype=np.float64)
         known = own[~np.isnan(own)]
-        total = ExactSum(known[known != 0].tolist())
-        sums.values[name] = sums.values.get(name, ExactSum()) + total
+        sums.values[name] = sums.values.get(name, ExactSum()) + ExactSum.of(known)
         sums.numbers[name] += len(known)
 
 

@@ -59,6 +59,19 @@ class ExactSum(float):
         result.parts = parts
         return result
 
+    @classmethod
+    def of(cls, column: NDArray[np.float64]) -> Self:
+        """Return the sum of a column, which numpy adds in any order: first the digits above a unit
+        so large that no sum of them is rounded, then those of the rest.
+        """
+        parts, rest = [], column
+        while (largest := float(np.abs(rest).max(initial=0.0))) and math.isfinite(largest):
+            unit = math.ldexp(2.0, math.frexp(largest)[1] + len(rest).bit_length())
+            high = (rest + unit) - unit
+            parts.append(float(high.sum()))
+            rest = rest - high
+        return cls([*parts, *rest[rest != 0].tolist()])
+
     def __add__(self, other: float) -> ExactSum:
         return ExactSum(self.parts + (other.parts if isinstance(other, ExactSum) else [other]))
 
@@ -172,17 +185,11 @@ def joined(one: Tally | None, other: Tally | None) -> Tally | None:
 def _sum(column: NDArray[Any]) -> Any:
     if column.dtype.kind != "f":
         return column.sum(axis=0).tolist()
-    if column.ndim > 1:
-        return [*map(ExactSum, column.T.tolist())]
-    return ExactSum(column[column != 0].tolist())
+    return [*map(ExactSum.of, column.T)] if column.ndim > 1 else ExactSum.of(column)
 
 
 def _exchanged(total: Any, old: NDArray[Any], new: NDArray[Any]) -> Any:
-    if isinstance(total, list):
-        return [*map(_exchanged, total, old.T, new.T)]
-    if isinstance(total, ExactSum):
-        return ExactSum([*total.parts, *(-old).tolist(), *new.tolist()])
-    return total + int(new.sum()) - int(old.sum())
+    return _added(total, _sum(np.concatenate([new, -old])))
 
 
 def _added(one: Any, other: Any) -> Any:

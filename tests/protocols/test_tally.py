@@ -45,6 +45,13 @@ def test_sums_are_exact_in_any_order_and_grouping(values, cut, random) -> None:
 
 
 @quick
+@given(st.lists(numbers | st.floats(-1e200, 1e200), max_size=40), st.integers(1, 50))
+def test_sums_of_columns_are_those_of_their_values(values, times) -> None:
+    column, total = np.array(values * times, np.float64), ExactSum(values * times)
+    assert (ExactSum.of(column), ExactSum.of(column).parts) == (total, total.parts)
+
+
+@quick
 @given(st.lists(st.lists(numbers, min_size=1, max_size=5), min_size=1, max_size=5))
 def test_sums_of_batches_are_those_of_their_rows(batches) -> None:
     tallies = [words(batch) for batch in batches]
