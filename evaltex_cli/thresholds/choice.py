@@ -13,7 +13,7 @@ from evaltex_cli.errors import ConfigError
 from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.protocols.score_names import same
 from evaltex_cli.protocols.tally import Tally
-from evaltex_cli.records import Ints
+from evaltex_cli.records import Floats, Ints
 from evaltex_cli.thresholds.sums import joined
 
 FOLDS, TOLERANCE = 5, 0.005
@@ -26,12 +26,13 @@ def f_score_of(headline: Sequence[str]) -> str:
     return next(name for name in headline if same(name) == same("hmean"))
 
 
-def best_level(f_scores: Sequence[float | None]) -> int:
-    """Return the level of the highest F-score; of several, the highest. An undefined one is the
-    lowest.
+def best_level(f_scores: Sequence[float | None] | Floats) -> int:
+    """Return the level of the highest F-score; of several, the highest. An undefined one, None or
+    NaN, is the lowest.
     """
-    known = [-np.inf if one is None else one for one in f_scores]
-    return max(range(len(known)), key=lambda k: (known[k], k))
+    known = np.array(f_scores, np.float64)
+    known[np.isnan(known)] = -np.inf
+    return int(np.flatnonzero(known == known.max())[-1])
 
 
 def plateau_of(

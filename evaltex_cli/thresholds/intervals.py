@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from math import floor, prod
 from typing import Any, NamedTuple
@@ -17,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.evaluation.tally import Run
-from evaltex_cli.protocols.base import EvidenceRows
+from evaltex_cli.protocols.base import EvidenceRows, Scores
+from evaltex_cli.protocols.score_columns import score_columns
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Floats, Ints
 from evaltex_cli.results.extras import Bootstrap, Intervals
 from evaltex_cli.results.significance import DECIMALS, intervals, summable
-from evaltex_cli.runtime.progress import tracked
+from evaltex_cli.runtime.progress import phase
 from evaltex_cli.thresholds.choice import best_level, f_score_of
 from evaltex_cli.thresholds.result import OperatingPoint
 from evaltex_cli.thresholds.stacking import StateRows
@@ -85,7 +87,7 @@ def with_intervals(
     tally = given.rows.tally.each(lambda column: _wide(column[order]))
     found, warnings = intervals(
         EvidenceRows(given.names, tally),
-        lambda sums: run.protocol.scores(sums, run.parameters),
+        partial(_scores, run),
         given.bootstrap,
     )
     of_scores: Intervals = {name: found[name] for name in point.scores}
@@ -102,25 +104,34 @@ def _wide(column: NDArray[Any]) -> NDArray[Any]:
 
 def _level_interval(given: Resampled) -> tuple[int, int]:
     """Return the lowest and highest level, but for equal shares of the subsets at either end."""
-    name = f_score_of(given.runs[0].protocol.headline)
     chosen: list[int] = []
-    for rows in tracked(
-        _subset_sums(given), "choosing levels again", "resamples", given.bootstrap.resamples
-    ):
-        f_scores = [
-            run.protocol.scores(row, run.parameters)[name]
-            for run, row in zip(given.runs, rows.rows(), strict=True)
-        ]
-        chosen.append(
-            best_level([None if one is None else round(one, DECIMALS) for one in f_scores])
-        )
+    with phase("choosing levels again", "resamples", given.bootstrap.resamples) as choosing:
+        for sums in _subset_sums(given):
+            chosen += map(best_level, _f_scores(given.runs, sums))
+            choosing.done = len(chosen)
     chosen.sort()
     cut = floor(round((1 - given.bootstrap.level) / 2 * len(chosen), DECIMALS))
     return chosen[cut], chosen[-1 - cut]
 
 
+def _f_scores(runs: Sequence[Run], sums: Tally) -> Floats:
+    """(subsets, levels) F-scores, rounded; NaN where undefined."""
+    name, levels = f_score_of(runs[0].protocol.headline), len(runs)
+    scores = {
+        key: score_columns(partial(_scores, run), sums)[name]
+        for key, run in {id(run): run for run in runs}.items()  # many levels have the same
+    }
+    of_levels = [scores[id(run)][k::levels] for k, run in enumerate(runs)]
+    return np.asarray(np.round(np.stack(of_levels, axis=1), DECIMALS))
+
+
+def _scores(run: Run, sums: Tally) -> Scores:
+    return run.protocol.scores(sums, run.parameters)
+
+
 def _subset_sums(given: Resampled) -> Iterator[Tally]:
-    """Yield the sums of random subsets of the images at all levels: one row per level.
+    """Yield the sums of some random subsets of the images after the other: a row for each level, of
+    one subset after those of another.
 
     Each subset contains every image with probability 1/2 (as in `results.significance`); images are
     drawn in the order of their names.
@@ -146,10 +157,9 @@ def _subset_sums(given: Resampled) -> Iterator[Tally]:
             name: _at_levels(weights, image[order], starts, column)
             for name, column in columns.items()
         }
-        for k in range(count):
-            yield type(rows.tally)(
-                **{name: _like(rows.tally, name, column[k]) for name, column in sums.items()}
-            )
+        yield type(rows.tally)(
+            **{name: _like(rows.tally, name, column) for name, column in sums.items()}
+        )
 
 
 def _summable(column: Floats) -> Floats:
@@ -158,12 +168,12 @@ def _summable(column: Floats) -> Floats:
 
 
 def _at_levels(weights: Floats, image: Ints, starts: Ints, changes: Floats) -> Floats:
-    """(subsets, levels, ...) sums of each subset at each level."""
+    """(subsets * levels, ...) sums of each subset at each level."""
     shape = (len(weights), len(starts) - 1, *changes.shape[1:])
     sums = np.zeros(shape)
     for level, (start, stop) in enumerate(pairwise(starts.tolist())):
         sums[:, level] = weights[:, image[start:stop]] @ changes[start:stop]
-    return np.asarray(np.cumsum(sums, axis=1))
+    return np.cumsum(sums, axis=1).reshape(-1, *changes.shape[1:])
 
 
 def _like(tally: Tally, name: str, sums: Floats) -> NDArray[Any]:
