@@ -249,12 +249,10 @@ def _order(suspects: Suspects) -> Ints:
     starts = np.flatnonzero(np.concatenate([[True], ~equal, [True]]))
     for start, stop in pairwise(starts[: len(order) + 1].tolist()):
         if stop - start > 1:
-            order[start:stop] = sorted(
-                order[start:stop].tolist(),
-                key=lambda k: scene.gt.ids[
-                    objects.rows[slice(*objects.offsets[k : k + 2])]
-                ].tolist(),
-            )
+            rows = order[start:stop].tolist()
+            parts = [objects.rows[objects.offsets[k] : objects.offsets[k + 1]] for k in rows]
+            ids = {k: scene.gt.ids[of].tolist() for k, of in zip(rows, parts, strict=True)}
+            order[start:stop] = sorted(rows, key=ids.__getitem__)
     return order
 
 
