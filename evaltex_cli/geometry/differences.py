@@ -2,18 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
 import numpy as np
 
 from evaltex_cli import geometry
+from evaltex_cli.errors import InputError, quote
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.overlaps import touching_boxes
 from evaltex_cli.geometry.shapes import Shapes
-from evaltex_cli.records import Bools, Geometries, Ints, distinct
+from evaltex_cli.records import Bools, Geometries, Ints, blocks, distinct
+
+MAX_VERTICES = 24_000
+"""Most vertices of a don't-care object and the objects in it: GEOS takes 2 kB for each."""
+_VERTICES_AT_ONCE = 1 << 15
+"""Vertices of the shapes that are cut at once, and of what is cut out of them."""
 
 
-def uncovered(of: Shapes, offsets: Ints, dont_care: Bools, which: Ints) -> Geometries:
-    """Return what some don't-care objects have to themselves: objects of their image that count
-    are cut out of them.
+class Cuts(NamedTuple):
+    """Which don't-care objects lose what they share with objects that count."""
+
+    of: Shapes
+    rows: Ints
+    """(k,) int64. The don't-care objects, ascending."""
+    others: Ints
+    offsets: Ints
+    """`others` and `offsets`: (p,), (k + 1,) int64. Object ``rows[i]`` loses what it shares with
+    ``others[offsets[i]:offsets[i + 1]]``."""
+
+    def parts(self) -> list[tuple[int, int]]:
+        """Stretches of the rows that are cut together, so that memory is bounded."""
+        return list(blocks(self.vertices, _VERTICES_AT_ONCE))
+
+    @property
+    def vertices(self) -> Ints:
+        """(k,) those of each object and of what is cut out of it."""
+        if self.of.polygons is None:
+            return 4 * (1 + np.diff(self.offsets))
+        counts = np.diff(self.of.polygons.edges.offsets)
+        until = np.concatenate([[0], np.cumsum(counts[self.others])])
+        return np.asarray(counts[self.rows] + np.diff(until[self.offsets]))
+
+    def remains(self, start: int, stop: int) -> Geometries:
+        """Return what a stretch of the rows have to themselves."""
+        result = shapes.geometries(self.of, self.rows[start:stop])
+        bounds = self.offsets[start : stop + 1] - self.offsets[start]
+        others = shapes.geometries(self.of, self.others[self.offsets[start] : self.offsets[stop]])
+        for k, (first, last) in enumerate(pairwise(bounds.tolist())):
+            # One cut of all together: each of many cuts takes as long as what remains has vertices.
+            together = geometry.geos.union_all(others[first:last].tolist())
+            result[k] = geometry.geos.difference(result[k], together)
+        return result
+
+
+def cuts(
+    of: Shapes, offsets: Ints, dont_care: Bools, which: Ints, names: Sequence[str] = ()
+) -> Cuts:
+    """Find what is cut out of some don't-care objects: objects of their image that count.
 
     Parameters
     ----------
@@ -24,26 +71,29 @@ def uncovered(of: Shapes, offsets: Ints, dont_care: Bools, which: Ints) -> Geome
     dont_care : (n,) bool
     which : (k,) int64
         Don't-care objects, ascending.
+    names : sequence of str, optional
+        The images' names, for a message.
 
-    Returns
-    -------
-    (n,) geometries
-        None where nothing was cut out.
+    Raises
+    ------
+    InputError
+        For an image with too many such pairs, and an object with more than `MAX_VERTICES`.
     """
     counting = np.flatnonzero(~dont_care)
     of_which, of_counting = (np.searchsorted(side, offsets) for side in (which, counting))
-    target, other = touching_boxes(of.boxes[which], of_which, of.boxes[counting], of_counting)
+    boxes = of.boxes[which], of_which, of.boxes[counting], of_counting
+    target, other = touching_boxes(*boxes, names)
     target, other = which[target], counting[other]
     overlap = shapes.meet(of, target, of, other)
     target, other = target[overlap], other[overlap]
-    result: Geometries = np.full(len(of.boxes), None, dtype=object)
-    if not len(target):
-        return result
-    touched = distinct(target)
-    result[touched] = shapes.geometries(of, touched)
-    others = np.split(shapes.geometries(of, other), np.searchsorted(target, touched[1:]))
-    for row, some in zip(touched.tolist(), others, strict=True):
-        # One cut of all together: each of many cuts takes as long as what remains has vertices.
-        together = geometry.geos.union_all(some.tolist())
-        result[row] = geometry.geos.difference(result[row], together)
+    rows = distinct(target)
+    result = Cuts(of, rows, other, np.append(np.searchsorted(target, rows), len(target)))
+    for k in np.flatnonzero(result.vertices > MAX_VERTICES)[:1].tolist():
+        image = int(np.searchsorted(offsets, rows[k], side="right")) - 1
+        raise InputError(
+            f"image {quote(names[image])}: "
+            * bool(names)
+            + f"a don't-care object and the objects in it have {result.vertices[k]} vertices;"
+            f" expected at most {MAX_VERTICES}: fewer objects in it, or simpler outlines"
+        )
     return result

@@ -117,6 +117,7 @@ def refuse_intricate(
     objects: Ints,
     pairs: Pairs[Shapes],
     are_repaired: bool = False,
+    counted: Ints | None = None,
 ) -> None:
     """Refuse an image of which the outlines take too long, by the pairs of their edges.
 
@@ -132,6 +133,8 @@ def refuse_intricate(
     are_repaired : bool
         Whether a diagnosis has made some of the outlines; it looks only at the edges of a pair that
         are near each other.
+    counted : (images,) int64, optional
+        Pairs of edges of other pairs of the images, to which those of these are added.
 
     Raises
     ------
@@ -146,12 +149,12 @@ def refuse_intricate(
     most = (edges[0] * edges[1]).astype(np.float64)
     image = np.searchsorted(offsets, objects, side="right") - 1
     work = np.bincount(image, weights=most, minlength=len(names))
-    for k in np.flatnonzero(work > MAX_EDGE_PAIRS).tolist():
+    for k in np.flatnonzero(work > (MAX_EDGE_PAIRS if counted is None else 0)).tolist():
         rows = np.flatnonzero(image == k)
         rows = rows[np.argsort(-most[rows], kind="stable")]
         all_edges = ((edges[0] + edges[1])[rows] * (not are_repaired)).tolist()
         near = geometry.edge_pairs.least_work(sides[0], i[rows], sides[2], j[rows])
-        count = 0
+        count = 0 if counted is None else int(counted[k])
         for least, of_pair in zip(near, all_edges, strict=True):
             count += max(least, of_pair)
             if count > MAX_EDGE_PAIRS:
@@ -162,6 +165,8 @@ def refuse_intricate(
                     f" of {counts[0]} and {counts[1]} sides first; expected simpler outlines: "
                     + ("fewer of them in one place" if are_repaired else "leave out vertices")
                 )
+        if counted is not None:
+            counted[k] = count
 
 
 def shapes_of(batch: ImageBatch, convention: Convention) -> tuple[Shapes, Shapes]:

@@ -12,7 +12,7 @@ import numpy as np
 from evaltex_cli import geometry
 from evaltex_cli.errors import InputError
 from evaltex_cli.geometry import shapes
-from evaltex_cli.geometry.differences import uncovered
+from evaltex_cli.geometry.differences import cuts
 from evaltex_cli.geometry.overlaps import shapes_of
 from evaltex_cli.protocols.ratios import divide, settled, settled_sums
 from evaltex_cli.protocols.tedeval_outlines import Outlines, length
@@ -79,11 +79,21 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> S
         gt_shapes, det_shapes = shapes_of(batch, TRUNCATED)
         dc, dc_det, shared = gt[on_dont_care], det[on_dont_care], area[on_dont_care]
         gt, det, area = gt[~on_dont_care], det[~on_dont_care], area[~on_dont_care]
-        remains = uncovered(gt_shapes, batch.gt.offsets, batch.gt.dont_care, distinct(dc))
-        own_area = _areas(remains, overlaps.gt_area)
-        some = np.flatnonzero(shapes.has_geometry(remains[dc]))
-        drawn = shapes.from_geometries(gt_shapes.boxes, remains)
-        shared[some] = shapes.pair_area(drawn, dc[some], det_shapes, dc_det[some])
+        counts = (np.bincount(det, minlength=batch.det.count) > 0)[dc_det]
+        words = cuts(gt_shapes, batch.gt.offsets, batch.gt.dont_care, distinct(dc), batch.names)
+        own_area, parts = overlaps.gt_area, words.parts() or [(0, 0)]
+        # Don't-care objects of which nothing is cut are between the others, in the same order.
+        ends = np.searchsorted(dc, words.rows[[stop for _, stop in parts[:-1]]]).tolist()
+        for part, (first, last) in zip(parts, pairwise([0, *ends, len(dc)]), strict=True):
+            remains: Geometries = np.full(batch.gt.count, None, dtype=object)
+            remains[words.rows[slice(*part)]] = words.remains(*part)
+            own_area = _areas(remains, own_area)
+            some = first + np.flatnonzero(shapes.has_geometry(remains[dc[first:last]]))
+            drawn = shapes.from_geometries(gt_shapes.boxes, remains)
+            shared[some] = shapes.pair_area(drawn, dc[some], det_shapes, dc_det[some])
+            # Of detections that overlap nothing else, what remains is not asked for.
+            meets = first + np.flatnonzero((shared[first:last] > 0) & counts[first:last])
+            _subtract(cut, det_shapes, dc_det[meets], _drawn(remains, gt_shapes, dc[meets]))
         pairs = overlaps._replace(gt=dc, det=dc_det, area=shared)
         recall = settled(divide(shared, own_area[dc]), t_r, pairs)
         precision = settled(divide(shared, det_area[dc_det]), t_p, pairs)
@@ -94,9 +104,6 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> S
         ignored = (total >= t_p) & (np.bincount(covered_det, minlength=count) > 0)
         ignored[dc_det[precision > t_p]] = True
 
-        # Of detections that overlap nothing else, what remains is not asked for.
-        meets = np.flatnonzero((shared > 0) & (np.bincount(det, minlength=count) > 0)[dc_det])
-        cut = _subtracted(det_shapes, dc_det[meets], _drawn(remains, gt_shapes, dc[meets]))
         det_area = _areas(cut, det_area)
         some = np.flatnonzero(shapes.has_geometry(cut[det]))
         drawn = shapes.from_geometries(det_shapes.boxes, cut)
@@ -124,21 +131,20 @@ def _drawn(cut: Geometries, of: shapes.Shapes, rows: Ints) -> Geometries:
     return result
 
 
-def _subtracted(of: shapes.Shapes, target: Ints, others: Geometries) -> Geometries:
-    """Subtract ``others[k]`` from shape ``target[k]`` for all k, one after another; return (n,)
-    geometries of what remains, None for the other shapes.
+def _subtract(cut: Geometries, of: shapes.Shapes, target: Ints, others: Geometries) -> None:
+    """Subtract ``others[k]`` from shape ``target[k]`` for all k, one after another; `cut`, (n,)
+    geometries, has what remains of shapes that others were subtracted from.
     """
-    result: Geometries = np.full(len(of.boxes), None, dtype=object)
     touched = distinct(target)
-    result[touched] = shapes.geometries(of, touched)
+    new = touched[~shapes.has_geometry(cut[touched])]
+    cut[new] = shapes.geometries(of, new)
     order = np.argsort(target, kind="stable")
     # The position of each pair among those of its target: each turn subtracts one from every
     # target.
-    turn = expanded(np.bincount(target, minlength=len(result)))[1]
+    turn = expanded(np.bincount(target, minlength=len(cut)))[1]
     for k in range(int(turn.max(initial=-1)) + 1):
         chosen = order[turn == k]
-        result[target[chosen]] = geometry.geos.difference(result[target[chosen]], others[chosen])
-    return result
+        cut[target[chosen]] = geometry.geos.difference(cut[target[chosen]], others[chosen])
 
 
 # Matches ------------------------------------------------------------------------------------------

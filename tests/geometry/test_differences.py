@@ -6,12 +6,17 @@ import numpy as np
 import pytest
 import shapely
 
-from evaltex_cli.geometry import shapes
-from evaltex_cli.geometry.differences import uncovered
+from evaltex_cli.errors import InputError
+from evaltex_cli.geometry import differences, shapes
+from evaltex_cli.geometry.differences import cuts
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_uncovered_is_what_is_left_by_one_difference_after_another(seed: int) -> None:
+@pytest.mark.parametrize("at_once", [1, 50, 1 << 15])
+@pytest.mark.parametrize("seed", range(10))
+def test_what_remains_is_what_one_difference_after_another_leaves(
+    seed: int, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(differences, "_VERTICES_AT_ONCE", at_once)
     rng = np.random.default_rng(seed)
     first = rng.integers(0, 30, (14, 2))
     boxes = np.concatenate([first, first + rng.integers(1, 30, (14, 2))], axis=1).astype(float)
@@ -25,7 +30,9 @@ def test_uncovered_is_what_is_left_by_one_difference_after_another(seed: int) ->
     dont_care, offsets = rng.random(14) < 0.5, np.array([0, 8, 14])
     of = shapes.from_geometries(boxes, outlines) if diamonds else shapes.Shapes(boxes)
     which = np.flatnonzero(dont_care)[:-1]
-    remains = uncovered(of, offsets, dont_care, which)
+    cut = cuts(of, offsets, dont_care, which)
+    made = [cut.remains(*part) for part in cut.parts()]
+    remains = dict(zip(cut.rows.tolist(), np.concatenate(made) if made else [], strict=True))
     for i in range(14):
         image = slice(0, 8) if i < 8 else slice(8, 14)
         others = outlines[image][~dont_care[image]]
@@ -33,7 +40,19 @@ def test_uncovered_is_what_is_left_by_one_difference_after_another(seed: int) ->
         for other in others:
             expected = shapely.difference(expected, other)
         if i not in which or shapely.area(expected) == pytest.approx(shapely.area(outlines[i])):
-            assert remains[i] is None
+            assert i not in remains
         else:
             assert shapely.area(remains[i]) == pytest.approx(shapely.area(expected))
             assert shapely.area(shapely.symmetric_difference(remains[i], expected)) < 1e-9
+
+
+def test_a_dont_care_object_with_too_many_vertices_in_it_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    boxes = np.array([[0, 0, 9, 9], [1, 1, 2, 2], [3, 3, 4, 4]], np.float64)
+    arguments = (np.array([0, 3]), np.array([True, False, False]), np.array([0]), ["a"])
+    monkeypatch.setattr(differences, "MAX_VERTICES", 12)
+    assert len(cuts(shapes.Shapes(boxes), *arguments).rows) == 1
+    monkeypatch.setattr(differences, "MAX_VERTICES", 11)
+    with pytest.raises(InputError, match=r"^image 'a': a don't-care object .* have 12 vertices"):
+        cuts(shapes.Shapes(boxes), *arguments)

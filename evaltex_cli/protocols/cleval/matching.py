@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.geometry import shapes
-from evaltex_cli.geometry.differences import uncovered
+from evaltex_cli.geometry.differences import cuts
 from evaltex_cli.geometry.overlaps import refuse_intricate, shapes_of
 from evaltex_cli.protocols.cleval.parameters import Parameters, convention
 from evaltex_cli.protocols.cleval.shapes import (
@@ -34,6 +34,7 @@ from evaltex_cli.records import (
     Overlaps,
     count_texts,
     distinct,
+    stretches,
 )
 
 
@@ -133,20 +134,23 @@ def without_words(scene: Scene, dont_care: Bools) -> Floats:
     Raises
     ------
     InputError
-        For an image of too many sides (`refuse_intricate`).
+        For an image of too many sides (`refuse_intricate`), and as `cuts`.
     """
     gt, det = scene.gt, scene.det
     of_gt, of_det, area = scene.overlap
-    remains = uncovered(gt.shapes, gt.offsets, dont_care, distinct(of_gt[dont_care[of_gt]]))
-    some = np.flatnonzero(shapes.has_geometry(remains)[of_gt])
-    if not len(some):
-        return area
-    pairs = shapes.Pairs(
-        shapes.from_geometries(gt.shapes.boxes, remains), of_gt[some], det.shapes, of_det[some]
-    )
-    refuse_intricate(scene.names, gt.offsets, of_gt[some], pairs)
-    area = area.copy()
-    area[some] = shapes.pair_area(*pairs[:4])
+    which = distinct(of_gt[dont_care[of_gt]])
+    cut = cuts(gt.shapes, gt.offsets, dont_care, which, scene.names)
+    parts, area = cut.parts(), area.copy()
+    counted = np.zeros(len(scene.names), np.int64) if len(parts) > 1 else None
+    for start, stop in parts:
+        some = cut.rows[start:stop]
+        first, last = (np.searchsorted(of_gt, some, side) for side in ("left", "right"))
+        rows = stretches(first, last - first)
+        remains = shapes.from_geometries(gt.shapes.boxes[some], cut.remains(start, stop))
+        own = np.repeat(np.arange(len(some)), last - first)
+        pairs = shapes.Pairs(remains, own, det.shapes, of_det[rows])
+        refuse_intricate(scene.names, gt.offsets, of_gt[rows], pairs, counted=counted)
+        area[rows] = shapes.pair_area(*pairs[:4])
     return area
 
 
