@@ -5,7 +5,9 @@ after repairs, and objects in bins.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,10 +15,11 @@ from numpy.typing import NDArray
 
 from evaltex_cli.diagnosis.breakdown import BinSums, Edges, add_bins, properties
 from evaltex_cli.diagnosis.changes import ALL_TYPES
+from evaltex_cli.diagnosis.components import Components
 from evaltex_cli.diagnosis.corrections import repairs
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, Mistakes, Thresholds, find
 from evaltex_cli.diagnosis.misread import Pairs, misread_pairs
-from evaltex_cli.diagnosis.stacks import Components, Stack, after
+from evaltex_cli.diagnosis.stacks import Part, Stack, after
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.geometry import overlaps
@@ -82,25 +85,35 @@ class _Prepared:
         """
         protocol, parameters, matches = run.protocol, run.parameters, evidence.matches
         convention = protocol.convention(parameters)
+        # By map, which lets go of a part before it asks for the next.
         if protocol.recount is None or matches is None:
-            changed = after(stack, convention)
-            return protocol.evidence(changed.batch, changed.overlaps, parameters, False).tally
+            _, parts = after(stack, convention)
+            tallies = list(map(partial(_tally, run), parts))
+            return type(tallies[0]).concatenate(tallies)
         if convention not in self.components:
             measured = overlaps.of(self.batch, convention)
             self.components[convention] = Components.of(self.batch, measured)
-        changed = after(stack, convention, self.components[convention])
-        found = protocol.evidence(changed.batch, changed.overlaps, parameters, True).matches
-        assert found is not None
-        scope = changed.scope
+        scope, parts = after(stack, convention, self.components[convention])
+        new_gt, new_det = zip(*map(partial(_matched, run), parts), strict=True)
         sides = (
             _Side(self.batch.gt, matches.gt, stack.gt_offsets, stack.gt_rows).with_new(
-                scope.gt, scope.same_gt, changed.batch.gt, found.gt
+                scope.gt, scope.same_gt, new_gt
             ),
             _Side(self.batch.det, matches.det, stack.offsets, stack.rows).with_new(
-                scope.det, scope.same_det, changed.batch.det, found.det
+                scope.det, scope.same_det, new_det
             ),
         )
         return protocol.recount(*sides, parameters)
+
+
+def _tally(run: Run, part: Part) -> Tally:
+    return run.protocol.evidence(*part, run.parameters, False).tally
+
+
+def _matched(run: Run, part: Part) -> tuple[Matched, Matched]:
+    found = run.protocol.evidence(*part, run.parameters, True).matches
+    assert found is not None
+    return Matched.of(part[0].gt, found.gt), Matched.of(part[0].det, found.det)
 
 
 class _Side(NamedTuple):
@@ -111,25 +124,28 @@ class _Side(NamedTuple):
     offsets: Ints
     rows: Ints
 
-    def with_new(self, which: Bools, same: Ints, objects: Objects, matches: SideMatches) -> Matched:
-        """Return the images of the stack, where these objects and matches are new; at each place
+    def with_new(self, which: Bools, same: Ints, new: Sequence[Matched]) -> Matched:
+        """Return the images of the stack, where these objects are matched again; at each place
         those of the same object.
         """
-        old, new = Matched.of(self.objects, self.matches), Matched.of(objects, matches)
+        old = Matched.of(self.objects, self.matches)
         stays = ~which & (same == np.arange(len(same)))
         rows = self.rows[stays]
 
-        def joined(ours: NDArray[Any], theirs: NDArray[Any]) -> NDArray[Any]:
+        def joined(ours: NDArray[Any], theirs: Sequence[NDArray[Any]]) -> NDArray[Any]:
             result = np.empty(len(which), ours.dtype)
-            result[stays], result[which] = ours[rows], theirs
+            result[stays], result[which] = ours[rows], np.concatenate(theirs)
             return result[same]
 
         return Matched(
             self.offsets,
-            joined(old.dont_care, new.dont_care),
-            joined(old.types, new.types),
-            joined(old.partners, new.partners),
-            {name: joined(column, new.values[name]) for name, column in old.values.items()},
+            joined(old.dont_care, [part.dont_care for part in new]),
+            joined(old.types, [part.types for part in new]),
+            joined(old.partners, [part.partners for part in new]),
+            {
+                name: joined(column, [part.values[name] for part in new])
+                for name, column in old.values.items()
+            },
         )
 
 

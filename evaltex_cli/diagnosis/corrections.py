@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from evaltex_cli.diagnosis.changes import ALL_TYPES, Change, Made, stacked
+from evaltex_cli.diagnosis.components import spread
 from evaltex_cli.diagnosis.correction_texts import joined_text, words_of_pieces
 from evaltex_cli.diagnosis.drawn import Drawn, Side, overlaid, replaced, united
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, OF_LINKS, OF_OBJECTS, Mistakes
-from evaltex_cli.diagnosis.stacks import Stack, spread
+from evaltex_cli.diagnosis.stacks import Stack
 from evaltex_cli.errors import InputError, quote
 from evaltex_cli.geometry import overlaps
 from evaltex_cli.records import (

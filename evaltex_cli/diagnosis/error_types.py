@@ -144,8 +144,17 @@ def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
 
 def _best_first(batch: ImageBatch, gt: Ints, det: Ints, iou: Floats) -> Ints:
     """Order of the pairs by decreasing IoU; ties by place, not by the files' order."""
-    places = [*batch.gt.boxes[gt].T, *batch.det.boxes[det].T]
-    return np.lexsort((*places, -np.round(iou, TIE_DECIMALS)))
+    places = _ranks(batch.det.boxes)[det] * batch.gt.count + _ranks(batch.gt.boxes)[gt]
+    return np.lexsort((places, -np.round(iou, TIE_DECIMALS)))
+
+
+def _ranks(boxes: Floats) -> Ints:
+    """(n,) where each box is when all are sorted; boxes in the same place have the same rank."""
+    order = np.lexsort(boxes.T)
+    is_new = (boxes[order[1:]] != boxes[order[:-1]]).any(axis=1)
+    ranks = np.zeros(len(boxes), np.int64)
+    ranks[order[1:]] = np.cumsum(is_new)
+    return ranks
 
 
 def _homes(gt: Ints, det: Ints, iou: Floats, order: Ints, detections: int) -> Ints:

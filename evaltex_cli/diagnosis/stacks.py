@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from evaltex_cli.diagnosis.components import Components, spread
 from evaltex_cli.geometry import overlaps, shapes
 from evaltex_cli.records import (
     Bools,
@@ -17,6 +18,7 @@ from evaltex_cli.records import (
     Ints,
     Objects,
     Overlaps,
+    blocks,
     offsets_of,
     stretches,
 )
@@ -61,60 +63,13 @@ class Stack:
         counts = np.diff(self.before.gt.offsets)[self.image]
         return stretches(self.before.gt.offsets[self.image], counts)
 
-
-class Components(NamedTuple):
-    """Objects and detections that hang together by overlaps; or by the region that they share with
-    others, then all objects of the image.
-
-    Attributes
-    ----------
-    gt, det : (G,), (D,) int64
-        The first object of each one's component; -1 of a detection that overlaps none.
-    """
-
-    gt: Ints
-    det: Ints
-
-    @classmethod
-    def of(cls, batch: ImageBatch, measured: Overlaps) -> Components:
-        """Find the components of a batch with these overlaps."""
-        image, regions = batch.gt.image, batch.gt.regions
-        order = np.lexsort((regions, image))
-        again = (np.diff(image[order]) == 0) & (np.diff(regions[order]) == 0)
-        has_regions = np.zeros(len(batch.names), dtype=bool)
-        has_regions[image[order[1:]][again]] = True
-        own = np.arange(batch.gt.count)
-        gt = np.where(has_regions[image], batch.gt.offsets[:-1][image], own)
-        gt, det = spread(gt, measured.gt, measured.det, batch.det.count)
-        return cls(gt, np.where(det < batch.gt.count, det, -1))
-
-
-def spread(label: Ints, gt: Ints, det: Ints, detections: int) -> tuple[Ints, Ints]:
-    """Give all objects and detections that hang together by pairs the lowest label among them.
-
-    Parameters
-    ----------
-    label : (G,) int64
-        Of each, an object that hangs together with it, and is not after it.
-    gt, det : (p,) int64
-    detections : int
-
-    Returns
-    -------
-    (G,), (detections,) int64
-        Of objects; and of detections, G for one without a pair.
-    """
-    label = label.copy()
-    lowest = np.full(detections, len(label), np.int64)
-    while True:
-        before = label.copy()
-        # The lowest label spreads along pairs, from objects to detections and back, until nothing
-        # changes.
-        np.minimum.at(lowest, det, label[gt])
-        np.minimum.at(label, gt, lowest[det])
-        label = label[label]  # a label is an object, too: so long chains take few turns
-        if (label == before).all():
-            return label, lowest
+    def images(self, start: int, stop: int) -> Stack:
+        """Return a stretch of the images, without their repairs."""
+        offsets = self.offsets[start : stop + 1]
+        rows = self.rows[offsets[0] : offsets[-1]]
+        return replace(
+            self, parts={}, image=self.image[start:stop], offsets=offsets - offsets[0], rows=rows
+        )
 
 
 class Scope(NamedTuple):
@@ -134,19 +89,8 @@ class Scope(NamedTuple):
     same_det: Ints
 
 
-class After(NamedTuple):
-    """Repaired images with all or some of their objects, and the overlaps of these.
-
-    Attributes
-    ----------
-    batch : ImageBatch
-    overlaps : Overlaps
-    scope : Scope
-    """
-
-    batch: ImageBatch
-    overlaps: Overlaps
-    scope: Scope
+Part: TypeAlias = tuple[ImageBatch, Overlaps]
+"""Some repaired images with all or some of their objects, and the overlaps of these."""
 
 
 class _Pairs(NamedTuple):
@@ -168,8 +112,11 @@ class _Pairs(NamedTuple):
         )
 
 
-def after(stack: Stack, convention: Convention, components: Components | None = None) -> After:
-    """Return repaired images and their overlaps.
+def after(
+    stack: Stack, convention: Convention, components: Components | None = None
+) -> tuple[Scope, Iterator[Part]]:
+    """Return which objects of repaired images are of interest; and the images with these, some
+    images at a time: as many pairs as one image may have.
 
     Parameters
     ----------
@@ -181,7 +128,7 @@ def after(stack: Stack, convention: Convention, components: Components | None = 
         that hang together with a detection that has come or gone; and in the images of the last
         repair only if several of the others have changed it.
     """
-    old, now, is_made = overlaps.of(stack.before, convention), _Places.of(stack), stack.is_made
+    now, is_made = _Places.of(stack), stack.is_made
     made = shapes.from_objects(stack.made, convention)
     if components is None:
         new = _measured(stack, convention, made, is_made)
@@ -193,7 +140,33 @@ def after(stack: Stack, convention: Convention, components: Components | None = 
         new = _measured(stack, convention, made, is_made & ~is_again)
         scope = _scope(stack, components, new, now, first)
         new = new.and_also(_again(stack, new, first, np.flatnonzero(scope.det & is_again)))
-    gt, det = scope.gt, scope.det
+    return scope, _parts(stack, convention, made, scope, new)
+
+
+def _parts(
+    stack: Stack, convention: Convention, made: shapes.Shapes, scope: Scope, new: _Pairs
+) -> Iterator[Part]:
+    """Yield the images with the objects of the scope; `new` are pairs of these."""
+    gt_offsets, measured = stack.gt_offsets, overlaps.of(stack.before, convention)
+    counts = np.bincount(measured.gt, minlength=stack.before.gt.count)
+    until = offsets_of(np.where(scope.gt, counts[stack.gt_rows], 0))
+    for start, stop in list(blocks(np.diff(until[gt_offsets]), overlaps.MAX_PAIRS)) or [(0, 0)]:
+        (i, i_stop), (j, j_stop) = gt_offsets[[start, stop]], stack.offsets[[start, stop]]
+        inside = (new.gt >= i) & (new.gt < i_stop)
+        own = _Pairs(new.gt[inside] - i, new.det[inside] - j, new.area[inside])
+        chosen = scope.gt[i:i_stop], scope.det[j:j_stop]
+        yield _part(stack.images(start, stop), convention, made, chosen, own)
+
+
+def _part(
+    stack: Stack,
+    convention: Convention,
+    made: shapes.Shapes,
+    chosen: tuple[Bools, Bools],
+    new: _Pairs,
+) -> Part:
+    """Return images with the chosen objects and detections; `new` are pairs of these."""
+    old, now, (gt, det) = overlaps.of(stack.before, convention), _Places.of(stack), chosen
     batch = _chosen(stack, gt, det)
     gt_shapes, det_shapes = overlaps.shapes_of(stack.before, convention)
     gt_rows, rows = stack.gt_rows[gt], stack.rows[det]
@@ -216,18 +189,21 @@ def after(stack: Stack, convention: Convention, components: Components | None = 
     gt_index, det_index = np.cumsum(gt) - 1, np.cumsum(det) - 1
     of_gt = np.concatenate([of_gt, gt_index[new.gt]])
     of_det = det_index[np.concatenate([at[remains], new.det])]
-    order = np.lexsort((of_det, of_gt))
+    area = np.concatenate([old.area[pair], new.area])
+    if len(new.gt):
+        order = np.lexsort((of_det, of_gt))
+        of_gt, of_det, area = of_gt[order], of_det[order], area[order]
     gt_boxes, det_boxes = (shapes.boxes_of(side, convention) for side in (batch.gt, batch.det))
     measured = Overlaps(
-        of_gt[order],
-        of_det[order],
-        np.concatenate([old.area[pair], new.area])[order],
+        of_gt,
+        of_det,
+        area,
         old.gt_area[gt_rows],
         np.concatenate([old.det_area, shapes.area(made)])[rows],
         gt_boxes,
         det_boxes,
     )
-    return After(batch, measured, scope)
+    return batch, measured
 
 
 class _Places(NamedTuple):

@@ -36,7 +36,7 @@ MAX_PAIRS = 160_000
 """Most overlapping pairs of an image, those of 400 boxes of either side in one place."""
 MAX_EDGE_PAIRS = 100_000_000
 """Most pairs of edges of an image that have some x (or y, if fewer) in common: some ten seconds."""
-PAIRS_AT_ONCE = 1 << 17
+PAIRS_AT_ONCE = 1 << 15
 """Pairs of boxes that a tree is asked for at once; a pair takes 100 bytes on the way."""
 BOXES_OF_TREE = 1 << 16
 """Boxes of which one tree is made; each takes 300 bytes in it."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evaltex_cli import geometry
-from evaltex_cli.errors import InputError
+from evaltex_cli.errors import InputError, quote
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.differences import cuts
 from evaltex_cli.geometry.overlaps import shapes_of
@@ -24,6 +24,7 @@ from evaltex_cli.records import (
     ImageBatch,
     Ints,
     Overlaps,
+    blocks,
     distinct,
     expanded,
 )
@@ -36,6 +37,10 @@ ROUNDING = 1e-9
 BLOCK_PAIRS = 1 << 16
 MAX_NEIGHBOURS = 200_000_000
 """Most pairs of members in the splits and merges of a batch; they take half a minute."""
+CUT_VERTICES_AT_ONCE = 1 << 15
+"""Vertices of shapes that are cut off detections at once."""
+MAX_ADDED_VERTICES = 100_000
+"""Most vertices that the cut of don't care adds to an image's detections; one takes 100 bytes."""
 
 TRUNCATED = Convention(truncated=True)
 
@@ -72,7 +77,7 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> S
     """
     gt, det, area, det_area = overlaps.gt, overlaps.det, overlaps.area, overlaps.det_area
     ignored = np.zeros(batch.det.count, dtype=bool)
-    cut: Geometries = np.full(batch.det.count, None, dtype=object)
+    left: Geometries = np.full(batch.det.count, None, dtype=object)
     gt_slanted, det_slanted = batch.gt.outlines.counts > 0, batch.det.outlines.counts > 0
     on_dont_care = batch.gt.dont_care[gt]
     if on_dont_care.any():
@@ -81,6 +86,7 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> S
         gt, det, area = gt[~on_dont_care], det[~on_dont_care], area[~on_dont_care]
         counts = (np.bincount(det, minlength=batch.det.count) > 0)[dc_det]
         words = cuts(gt_shapes, batch.gt.offsets, batch.gt.dont_care, distinct(dc), batch.names)
+        cut = _CutDetections(batch, det_shapes, left, np.zeros(len(batch.names), np.int64))
         own_area, parts = overlaps.gt_area, words.parts() or [(0, 0)]
         # Don't-care objects of which nothing is cut are between the others, in the same order.
         ends = np.searchsorted(dc, words.rows[[stop for _, stop in parts[:-1]]]).tolist()
@@ -93,7 +99,7 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> S
             shared[some] = shapes.pair_area(drawn, dc[some], det_shapes, dc_det[some])
             # Of detections that overlap nothing else, what remains is not asked for.
             meets = first + np.flatnonzero((shared[first:last] > 0) & counts[first:last])
-            _subtract(cut, det_shapes, dc_det[meets], _drawn(remains, gt_shapes, dc[meets]))
+            cut.subtract(dc_det[meets], _drawn(remains, gt_shapes, dc[meets]))
         pairs = overlaps._replace(gt=dc, det=dc_det, area=shared)
         recall = settled(divide(shared, own_area[dc]), t_r, pairs)
         precision = settled(divide(shared, det_area[dc_det]), t_p, pairs)
@@ -104,15 +110,15 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> S
         ignored = (total >= t_p) & (np.bincount(covered_det, minlength=count) > 0)
         ignored[dc_det[precision > t_p]] = True
 
-        det_area = _areas(cut, det_area)
-        some = np.flatnonzero(shapes.has_geometry(cut[det]))
-        drawn = shapes.from_geometries(det_shapes.boxes, cut)
+        det_area = _areas(left, det_area)
+        some = np.flatnonzero(shapes.has_geometry(left[det]))
+        drawn = shapes.from_geometries(det_shapes.boxes, left)
         area[some] = shapes.pair_area(gt_shapes, gt[some], drawn, det[some])
         gt, det, area = gt[area > 0], det[area > 0], area[area > 0]
     pairs = overlaps._replace(gt=gt, det=det, area=area)
     recall = settled(divide(area, overlaps.gt_area[gt]), t_r, pairs)
     precision = settled(divide(area, det_area[det]), t_p, pairs)
-    return Scene(gt, det, recall, precision, gt_slanted[gt] | det_slanted[det], ignored, cut)
+    return Scene(gt, det, recall, precision, gt_slanted[gt] | det_slanted[det], ignored, left)
 
 
 def _areas(cut: Geometries, whole: Floats) -> Floats:
@@ -131,20 +137,44 @@ def _drawn(cut: Geometries, of: shapes.Shapes, rows: Ints) -> Geometries:
     return result
 
 
-def _subtract(cut: Geometries, of: shapes.Shapes, target: Ints, others: Geometries) -> None:
-    """Subtract ``others[k]`` from shape ``target[k]`` for all k, one after another; `cut`, (n,)
-    geometries, has what remains of shapes that others were subtracted from.
-    """
-    touched = distinct(target)
-    new = touched[~shapes.has_geometry(cut[touched])]
-    cut[new] = shapes.geometries(of, new)
-    order = np.argsort(target, kind="stable")
-    # The position of each pair among those of its target: each turn subtracts one from every
-    # target.
-    turn = expanded(np.bincount(target, minlength=len(cut)))[1]
-    for k in range(int(turn.max(initial=-1)) + 1):
-        chosen = order[turn == k]
-        cut[target[chosen]] = geometry.geos.difference(cut[target[chosen]], others[chosen])
+class _CutDetections(NamedTuple):
+    """The detections of a batch, of which don't care is cut off."""
+
+    batch: ImageBatch
+    whole: shapes.Shapes
+    left: Geometries
+    """(D,) geometries of what remains; None where nothing was cut off."""
+    added: Ints
+    """(images,) int64. How many vertices the cuts have added."""
+
+    def subtract(self, target: Ints, others: Geometries) -> None:
+        """Subtract ``others[k]`` from detection ``target[k]`` for all k, one after another."""
+        left, touched = self.left, distinct(target)
+        new = touched[~shapes.has_geometry(left[touched])]
+        left[new] = shapes.geometries(self.whole, new)
+        order = np.argsort(target, kind="stable")
+        # The position of each pair among those of its target: each turn subtracts one from every
+        # target.
+        turn = expanded(np.bincount(target, minlength=len(left)))[1]
+        vertices = geometry.shapely.get_num_coordinates(others).astype(np.int64)
+        for k in range(int(turn.max(initial=-1)) + 1):
+            chosen = order[turn == k]
+            for start, stop in blocks(vertices[chosen], CUT_VERTICES_AT_ONCE):
+                some = chosen[start:stop]
+                before = left[target[some]]
+                left[target[some]] = geometry.geos.difference(before, others[some])
+                self._count(target[some], before)
+
+    def _count(self, target: Ints, before: Geometries) -> None:
+        count = geometry.shapely.get_num_coordinates
+        more = np.maximum(count(self.left[target]) - count(before), 0)
+        np.add.at(self.added, self.batch.det.image[target], more)
+        for image in np.flatnonzero(self.added > MAX_ADDED_VERTICES)[:1].tolist():
+            raise InputError(
+                f"image {quote(self.batch.names[image])}: detections to which the cut of don't-care"
+                f" objects adds more than {MAX_ADDED_VERTICES} vertices; expected fewer detections"
+                " on don't-care objects that have many objects in them"
+            )
 
 
 # Matches ------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from evaltex_cli.diagnosis import corrections, stacks
 from evaltex_cli.diagnosis.batch_sums import BatchSums
 from evaltex_cli.diagnosis.breakdown import Edges
 from evaltex_cli.diagnosis.changes import ALL_TYPES
+from evaltex_cli.diagnosis.components import Components
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, Thresholds, find
 from evaltex_cli.evaluation.evaluate import runs_of
 from evaltex_cli.geometry import outlines
@@ -34,8 +35,8 @@ class Repaired(NamedTuple):
 
 def repaired(batch, mistakes, kinds, as_boxes=False):
     stack = corrections.repaired(batch, mistakes, kinds, as_boxes)
-    found = stacks.after(stack, Convention(as_boxes=as_boxes))
-    return Repaired(found.batch, stack.image, found.overlaps)
+    _, ((changed, measured),) = stacks.after(stack, Convention(as_boxes=as_boxes))
+    return Repaired(changed, stack.image, measured)
 
 
 @pytest.mark.parametrize(
@@ -167,11 +168,12 @@ def test_only_what_a_repair_may_change_is_scored_again(tmp_path, regions, shown)
     batch = batch_of(tmp_path, [(A, "a"), (B, "b"), (C, "c")], [(A, "a"), (B, "b")])
     batch = replace(batch, gt=replace(batch.gt, regions=np.array(regions)))
     (stack,) = corrections.repairs(batch, find(batch, Thresholds()), as_boxes=False)
-    found = stacks.after(stack, Convention(), stacks.Components.of(batch, measure(batch)))
+    components = Components.of(batch, measure(batch))
+    scope, ((changed, _),) = stacks.after(stack, Convention(), components)
     assert stack.image.tolist() == [0]
-    assert np.flatnonzero(found.scope.gt).tolist() == shown
-    assert found.batch.gt.ids.tolist() == batch.gt.ids[shown].tolist()
-    assert found.scope.det.tolist() == [0 in shown, 1 in shown, True]
+    assert np.flatnonzero(scope.gt).tolist() == shown
+    assert changed.gt.ids.tolist() == batch.gt.ids[shown].tolist()
+    assert scope.det.tolist() == [0 in shown, 1 in shown, True]
 
 
 def test_all_repairs_match_again_only_what_several_change(tmp_path):
@@ -180,14 +182,14 @@ def test_all_repairs_match_again_only_what_several_change(tmp_path):
     """
     batch = batch_of(tmp_path, [(A, "a"), (C, "c")], [(C, "c"), ((100, 600, 200, 640), "d")])
     (stack,) = corrections.repairs(batch, find(batch, Thresholds()), as_boxes=False)
-    found = stacks.after(stack, Convention(), stacks.Components.of(batch, measure(batch)))
+    scope, _ = stacks.after(stack, Convention(), Components.of(batch, measure(batch)))
     assert stack.image.tolist() == [0, 0, 0]
     assert stack.parts["missed"] == slice(0, 1)
     assert stack.parts[ALL_TYPES] == slice(2, 3)
-    assert found.scope.gt.tolist() == [True, False, False, False, False, False]
-    assert found.scope.same_gt.tolist() == [0, 1, 2, 3, 0, 5]
+    assert scope.gt.tolist() == [True, False, False, False, False, False]
+    assert scope.same_gt.tolist() == [0, 1, 2, 3, 0, 5]
     made = np.flatnonzero(stack.is_made)
-    assert found.scope.same_det[made].tolist() == [made[0]] * 2
+    assert scope.same_det[made].tolist() == [made[0]] * 2
 
 
 def evidence_of(run, batch):

@@ -89,6 +89,49 @@ def test_memory_of_as_many_pairs_as_may_overlap(server: Server, corners: int) ->
     assert peak <= FIXED + 8 * size, peak >> 20
 
 
+def test_memory_of_a_diagnosis_of_as_many_pairs_as_may_overlap(server: Server) -> None:
+    size = write_crowd(corners=0)
+    status, peak, _, said = server.run("gt.txt", "det.txt", "results", "--report", "--diagnose")
+    assert status == 0, said
+    assert peak <= FIXED + 8 * size, peak >> 20
+
+
+def write_words_in_dont_care(dont_care: int, words: int, det: list[list[int]]) -> int:
+    """Write an image of large don't-care objects that have all words in them, side by side; return
+    how many bytes there are."""
+    columns = math.isqrt(words - 1) + 1
+    end = 40 * columns
+    large = [[k % 20, 0, end, 0, end, end, k % 20, end - 1 - k % 3] for k in range(dont_care)]
+    small = [
+        [x + 10, y, x + 20, y + 10, x + 10, y + 20, x, y + 10]
+        for x, y in ((40 * (k % columns) + 10, 40 * (k // columns) + 10) for k in range(words))
+    ]
+    text = f"img_1\n{end},{end}\n"
+    for k, ring in enumerate([*large, *small], 1):
+        text += f'{k},{k},"a",{"tf"[k > dont_care]},{",".join(map(str, ring))}\n'
+    rows = (f'{k},"a",{",".join(map(str, ring))}\n' for k, ring in enumerate(det, 1))
+    return Path("gt.txt").write_text(text) + Path("det.txt").write_text("".join(["img_1\n", *rows]))
+
+
+@pytest.mark.parametrize(("dont_care", "words"), [(130, 400), (1, 5900)])
+def test_memory_of_dont_care_objects_full_of_words(
+    server: Server, dont_care: int, words: int
+) -> None:
+    size = write_words_in_dont_care(dont_care, words, [[40, 40, 90, 42, 91, 90, 40, 90]])
+    status, peak, _, said = server.run("gt.txt", "det.txt", "--protocol", "cleval")
+    assert status == 0, said
+    assert peak <= FIXED + 8 * size, peak >> 20
+
+
+def test_memory_of_many_detections_of_a_dont_care_object_full_of_words(server: Server) -> None:
+    det = [[k % 20, 0, 799, k % 9, 799, 799, k % 20, 790] for k in range(390)]
+    size = write_words_in_dont_care(1, 400, det)
+    status, peak, _, said = server.run("gt.txt", "det.txt", "--protocol", "tedeval")
+    assert status == 2
+    assert "image 'img_1': detections to which the cut" in " ".join(said.split())
+    assert peak <= FIXED + 8 * size, peak >> 20
+
+
 def write_chain(count: int) -> int:
     """Write an image of slanted objects that overlap the next one, each in two pieces that reach
     into the one before; return how many bytes there are."""

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaltex_cli.diagnosis.stacks import spread
+from evaltex_cli.diagnosis.components import spread
 
 PAIRS = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=20)
 
