@@ -300,9 +300,12 @@ def _on_several_lines(group: Ints, member: Ints, outlines: Outlines) -> Bools:
     # Before the cumulative sum counts a group itself, it is where the group begins.
     first = np.cumsum(size) - size
     several = np.zeros(len(size), dtype=bool)
-    for block in _blocks(size[group]):
-        x, k = expanded(size[group[block]])
-        x += block.start
+    # One member of each group comes first: of a crowd it nearly always shows that lines differ.
+    rows = np.concatenate([first, np.delete(np.arange(len(group)), first)])
+    for block in _blocks(size[group[rows]]):
+        unknown = rows[block][~several[group[rows[block]]]]
+        x, k = expanded(size[group[unknown]])
+        x = unknown[x]
         y = first[group[x]] + k
         x, y = x[x != y], y[x != y]
         to_centre = centres[member[x]] - centres[member[y]]
