@@ -128,7 +128,7 @@ def scenes(
 @pytest.mark.few_fast(3)
 @pytest.mark.parametrize("side", ["gt", "det"])
 @pytest.mark.parametrize("name", BY_RULES_OF_THEIR_OWN)
-@settings(deadline=None, derandomize=True, max_examples=80)
+@settings(deadline=None, derandomize=True, max_examples=25)
 @given(data=st.data())
 def test_objects_written_are_read_back(
     tmp_path_factory: pytest.TempPathFactory, name: str, side: Side, data: st.DataObject
@@ -195,7 +195,7 @@ def runs(objects: Objects) -> list[bool]:
 @pytest.mark.few_fast(4)
 @pytest.mark.parametrize("side", ["gt", "det"])
 @pytest.mark.parametrize("name", [name for name in WRITERS if name not in BY_RULES_OF_THEIR_OWN])
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(deadline=None, derandomize=True, max_examples=25)
 @given(data=st.data())
 def test_what_a_format_holds_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, name: str, side: Side, data: st.DataObject

@@ -106,7 +106,7 @@ def exactly(text: str, side: Side) -> ParsedLine | None:
 @pytest.mark.slow
 @pytest.mark.parametrize("side", ["gt", "det"])
 @given(data=st.data())
-@settings(deadline=None, derandomize=True, max_examples=400)
+@settings(deadline=None, derandomize=True, max_examples=120)
 def test_bulk_says_what_the_exact_parser_says(side: Side, data: st.DataObject) -> None:
     """Of every line that the bulk tokeniser takes; and it leaves lines that
     begin as others do to the index.

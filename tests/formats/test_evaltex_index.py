@@ -175,7 +175,7 @@ def assert_same_one_by_one(paths: list[Path], side: Side) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("side", ["gt", "det"])
 @given(data=st.data())
-@settings(deadline=None, derandomize=True, max_examples=150)
+@settings(deadline=None, derandomize=True, max_examples=100)
 def test_bulk_finds_what_single_lines_say(
     tmp_path_factory: pytest.TempPathFactory, side: Side, data: st.DataObject
 ) -> None:
@@ -286,7 +286,7 @@ def test_files_as_they_are_written_are_indexed_in_bulk(
 
 
 @given(st.text(st.sampled_from("aZ0_.-/ \\:,\t\x7fé"), max_size=6))
-@settings(deadline=None, derandomize=True, max_examples=400)
+@settings(deadline=None, derandomize=True, max_examples=120)
 def test_names_taken_in_bulk_stay_in_the_result_folder(name: str) -> None:
     data = np.frombuffer(f'1,"",1,2,3,4\n{name}\n'.encode(), np.uint8)
     ends = line_ends(data)

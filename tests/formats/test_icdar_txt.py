@@ -303,7 +303,7 @@ def archives(draw: st.DrawFn, kind: str) -> tuple[str, list[tuple[list[str], str
 
 @pytest.mark.parametrize("side", ["gt", "det"])
 @pytest.mark.parametrize("kind", ["ltrb", "quad", "polygon"])
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(deadline=None, derandomize=True, max_examples=25)
 @given(data=st.data())
 def test_objects_written_are_read_back(
     tmp_path_factory: pytest.TempPathFactory, kind: str, side: Side, data: st.DataObject

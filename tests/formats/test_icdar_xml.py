@@ -148,7 +148,7 @@ def random_image(rng):
     return gt, det
 
 
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(deadline=None, derandomize=True, max_examples=25)
 @given(st.integers(0, 2**32))
 def test_agrees_with_the_reference(tmp_path_factory, seed):
     rng = random.Random(seed)

@@ -115,7 +115,7 @@ def in_parts(patch: pytest.MonkeyPatch, size: int) -> None:
 
 
 @pytest.mark.slow
-@settings(deadline=None, derandomize=True, max_examples=300)
+@settings(deadline=None, derandomize=True, max_examples=100)
 @given(
     listed=annotations(),
     window=st.integers(1, 6),
@@ -194,7 +194,7 @@ def ways(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
             yield from ways(value[step], (*way, step))
 
 
-@settings(deadline=None, derandomize=True, max_examples=150)
+@settings(deadline=None, derandomize=True, max_examples=75)
 @given(name=st.sampled_from(sorted(DOCUMENTS)), side=st.sampled_from(["gt", "det"]), data=st.data())
 def test_documents_of_other_formats_in_bulk_as_one_by_one(
     tmp_path_factory: pytest.TempPathFactory, name: str, side: Side, data: st.DataObject

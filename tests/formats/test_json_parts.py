@@ -28,7 +28,7 @@ def value(item: Item) -> Any:
 
 
 @pytest.mark.slow
-@settings(deadline=None, derandomize=True, max_examples=300)
+@settings(deadline=None, derandomize=True, max_examples=100)
 @given(st.lists(VALUES), st.booleans(), st.sampled_from([None, 1]), st.integers(1, 60))
 def test_a_list_in_parts(listed: list[Any], is_ascii: bool, indent: int | None, size: int) -> None:
     data = f" {json.dumps(listed, ensure_ascii=is_ascii, indent=indent)}\n".encode()
@@ -46,7 +46,7 @@ def test_a_list_in_parts(listed: list[Any], is_ascii: bool, indent: int | None, 
 
 
 @pytest.mark.slow
-@settings(deadline=None, derandomize=True, max_examples=300)
+@settings(deadline=None, derandomize=True, max_examples=100)
 @given(
     st.lists(st.tuples(KEYS, VALUES)),
     st.booleans(),

@@ -107,7 +107,7 @@ def texts(draw: st.DrawFn) -> str:
 
 
 @pytest.mark.slow
-@settings(deadline=None, derandomize=True, max_examples=400)
+@settings(deadline=None, derandomize=True, max_examples=120)
 @given(st.lists(texts(), min_size=1, max_size=3))
 @example(["0,0,0,0,1,1,0,"])
 def test_bulk_survey_is_the_exact_one(contents: list[str]) -> None:
@@ -129,7 +129,7 @@ SYNTAXES = [
 
 
 @pytest.mark.slow
-@settings(deadline=None, derandomize=True, max_examples=400)
+@settings(deadline=None, derandomize=True, max_examples=120)
 @given(st.lists(texts(), min_size=1, max_size=3), st.sampled_from(SYNTAXES))
 def test_bulk_reading_is_the_exact_one(
     tmp_path_factory: pytest.TempPathFactory,

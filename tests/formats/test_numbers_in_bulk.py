@@ -36,7 +36,7 @@ def floats(text: str) -> np.ndarray:
 
 
 @pytest.mark.slow
-@settings(deadline=None, derandomize=True, max_examples=500)
+@settings(deadline=None, derandomize=True, max_examples=200)
 @given(st.lists(numbers, max_size=12), st.sampled_from(["", "word 1.5 12345678", "."]))
 def test_values_are_those_of_float(found: list[str], rest: str) -> None:
     text = "".join(number + "," for number in found)

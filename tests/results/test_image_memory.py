@@ -14,8 +14,8 @@ import pytest
 
 pytestmark = [pytest.mark.slow, pytest.mark.no_coverage]
 
-SIZES = (2_000, 4_000)
-"""Both of several batches of 500, so that the difference is what an image
+SIZES = (1_000, 2_000)
+"""Both of several batches of 250, so that the difference is what an image
 needs, and not what a full batch does.
 """
 WORDS = 10
@@ -23,7 +23,7 @@ MOST_BYTES = 8_000
 """An image's share; as dictionaries its objects and detections take 23 to 34 kB."""
 MEASURED = (
     "import os, re\nfrom pathlib import Path\nfrom evaltex_cli.__main__ import run\nfrom"
-    " evaltex_cli.evaluation import batches\nbatches.BATCH_IMAGES = 500\ntry:"
+    " evaltex_cli.evaluation import batches\nbatches.BATCH_IMAGES = 250\ntry:"
     " run()\nexcept SystemExit as stop: assert not stop.code,"
     " stop.code\nPath(os.environ['PEAK']).write_text(re.search(r'VmHWM:\\s*(\\d+)',"
     " Path('/proc/self/status').read_text())[1])\n"
