@@ -28,7 +28,7 @@ from evaltex_cli.records import (
 )
 from evaltex_cli.records.rows import packed
 
-STACKED_OBJECTS = 1 << 16
+STACKED_OBJECTS = 1 << 17
 """Objects of the images of several repairs that become one batch."""
 MAX_UNITED = 24_000
 """Most vertices of the pieces and objects of which a repair makes one outline: GEOS takes 2 kB for
