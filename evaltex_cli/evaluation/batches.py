@@ -120,7 +120,7 @@ def measure(
         task.names,
         gt_read.sizes,
         gt_read.objects,
-        _with_empty_images(det_read.objects, task.present),
+        with_empty_images(det_read.objects, task.present),
         in_detections=task.present,
         gt_lines=None if lines is None else lines.objects,
     )
@@ -265,7 +265,7 @@ def first_few(start: int, stop: int) -> tuple[Ints, Ints]:
     return images[:few], images[few:]
 
 
-def _with_empty_images(objects: Objects, present: Bools) -> Objects:
+def with_empty_images(objects: Objects, present: Bools) -> Objects:
     """Give images without detections their empty share of the offsets."""
     counts = np.zeros(len(present), np.int64)
     # The objects stay where they are: only images without detections get an empty stretch of them.

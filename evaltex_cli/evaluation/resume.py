@@ -32,7 +32,7 @@ from evaltex_cli.version import __version__
 
 OWN = ".evaltex-"
 """What the names of journals, staging folders and the cache of a ranking begin with."""
-_LAYOUT = 3
+_LAYOUT = 4
 """Of the journal's lines."""
 _BATCH = re.compile(rb'\{"chunk": \[(\d+), (\d+)\], ')
 

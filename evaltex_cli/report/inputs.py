@@ -5,31 +5,28 @@ objects, and pictures of images.
 from __future__ import annotations
 
 import base64
-import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote as quote_url
 
 import numpy as np
 
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog, InputError, quote
+from evaltex_cli.evaluation.batches import with_empty_images
 from evaltex_cli.evaluation.inputs import Inputs, in_pixels, opened_lines
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, with_names_of
 from evaltex_cli.formats.base import ReadImages, Side, Source
 from evaltex_cli.formats.filters import only_confident, treat_invalid, with_dont_care
 from evaltex_cli.formats.image_sizes import find_pictures, with_sizes
 from evaltex_cli.formats.image_subset import only_images
-from evaltex_cli.records import Floats, Ints, Objects
+from evaltex_cli.records import Ints, Objects
 from evaltex_cli.results.result_document import ResultDocument
 
 DECIMALS = 2
 """Of coordinates, in pixels."""
-_LARGEST_WHOLE = 2.0**53
 MEDIA_TYPES = {
     ".png": "image/png",
     ".jpg": "image/jpeg",
@@ -117,31 +114,10 @@ def _same_source(path: Path, side: Side, result: ResultDocument, faults: FaultLo
     return source if minimum is None else only_confident(source, minimum)
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnSide:
-    """The objects of one side of an image."""
-
-    ids: list[int]
-    shape: list[list[float]]
-    """Four numbers for a box (x0, y0, x1, y1), six or more for a polygon (x and y in turn)."""
-    text: list[str]
-    confidence: list[float | None] | None = None
-    """None for an object without one, and as a whole where no object of the image has one."""
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnImage:
-    """An image's size, width and height, if it is known, and its objects; of
-    detections, one side per detector.
-    """
-
-    size: tuple[float, float] | None
-    gt: DrawnSide
-    det: list[DrawnSide]
-
-
-def read_shapes(inputs: Sequence[Inputs], start: int, stop: int) -> list[DrawnImage]:
-    """Read some images' objects.
+def read_objects(
+    inputs: Sequence[Inputs], start: int, stop: int
+) -> tuple[ReadImages, list[Objects]]:
+    """Read some images: their ground truth, and the detections of each detector.
 
     Parameters
     ----------
@@ -156,26 +132,15 @@ def read_shapes(inputs: Sequence[Inputs], start: int, stop: int) -> list[DrawnIm
     faults = FaultLog()
     gt = _read(inputs[0].gt, np.arange(start, stop), inputs[0].options.invalid, "gt")
     faults.extend(gt.faults)
-    gt_sides = sides_of(gt.objects)
-    det_sides = []
+    detections = []
     for of_detector in inputs:
         positions = of_detector.paired[start:stop]
-        named = positions != NO_DETECTIONS
-        det = _read(of_detector.det, positions[named], of_detector.options.invalid, "det")
+        present = positions != NO_DETECTIONS
+        det = _read(of_detector.det, positions[present], of_detector.options.invalid, "det")
         faults.extend(det.faults)
-        drawn = iter(sides_of(det.objects))
-        det_sides.append(
-            [next(drawn) if present else DrawnSide([], [], []) for present in named.tolist()]
-        )
+        detections.append(with_empty_images(det.objects, present))
     faults.raise_if_any()
-    return [
-        DrawnImage(
-            (width, height) if width > 0 and height > 0 else None,
-            gt_sides[k],
-            [sides[k] for sides in det_sides],
-        )
-        for k, (height, width) in enumerate(numbers(gt.sizes))
-    ]
+    return gt, detections
 
 
 def _read(source: Source, positions: Ints, invalid: str, side: Side) -> ReadImages:
@@ -184,43 +149,6 @@ def _read(source: Source, positions: Ints, invalid: str, side: Side) -> ReadImag
     """
     shown = "repair" if (invalid, side) == ("skip", "gt") else invalid
     return treat_invalid(source.read(positions), shown, side)[0]
-
-
-def sides_of(objects: Objects) -> list[DrawnSide]:
-    """Return each image's objects."""
-    shapes = numbers(objects.boxes)
-    corners, bounds = numbers(objects.outlines.vertices), objects.outlines.offsets.tolist()
-    for k in np.flatnonzero(objects.outlines.counts).tolist():
-        shapes[k] = [number for corner in corners[bounds[k] : bounds[k + 1]] for number in corner]
-    confidences: list[float | None] | None = None
-    if objects.confidences is not None:
-        confidences = [
-            value if math.isfinite(value) else None for value in objects.confidences.tolist()
-        ]
-    ids, texts = objects.ids.tolist(), list(objects.texts)
-    sides = []
-    for start, stop in pairwise(objects.offsets.tolist()):
-        own = None if confidences is None else confidences[start:stop]
-        has_any = own is not None and any(one is not None for one in own)
-        sides.append(
-            DrawnSide(
-                ids[start:stop], shapes[start:stop], texts[start:stop], own if has_any else None
-            )
-        )
-    return sides
-
-
-def numbers(values: Floats, decimals: int = DECIMALS) -> list[Any]:
-    """Return rounded numbers, whole ones as integers, which take less room; None for NaN."""
-    rounded = np.round(values, decimals)
-    whole = (rounded == np.rint(rounded)) & (np.abs(rounded) < _LARGEST_WHOLE)
-    if whole.all():
-        integers: list[Any] = rounded.astype(np.int64).tolist()
-        return integers
-    mixed = rounded.astype(object)
-    mixed[whole] = rounded[whole].astype(np.int64)
-    mixed[np.isnan(rounded)] = None
-    return list(mixed.tolist())
 
 
 def pictures_of(folder: Path, names: Sequence[str]) -> list[Path | None]:

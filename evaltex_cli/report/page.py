@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
-from math import isnan
 from pathlib import Path
+
+import numpy as np
 
 from evaltex_cli.comparison import comparison
 from evaltex_cli.comparison.tables import footer, p_cells
@@ -15,12 +15,13 @@ from evaltex_cli.diagnosis.breakdown import PROPERTIES
 from evaltex_cli.diagnosis.error_types import Thresholds
 from evaltex_cli.errors import InputError, counted
 from evaltex_cli.protocols.matches import MATCH_TYPES
-from evaltex_cli.report import image_json, skeleton
+from evaltex_cli.report import image_columns, image_json, skeleton
+from evaltex_cli.report.image_columns import packed_numbers
+from evaltex_cli.report.image_json import DECIMALS
 from evaltex_cli.report.inputs import (
     data_url,
     link,
     pictures_of,
-    read_shapes,
     refuse_too_large,
 )
 from evaltex_cli.report.subject import Losses, Result, Subject, image_names
@@ -35,10 +36,6 @@ from evaltex_cli.runtime.progress import Phase, phase, tracked
 
 NAME, COMPARISON_NAME = "report.html", "comparison.html"
 PARTS = skeleton.Parts("evaltex report", ("report.css",), ("elements.js", "report.js"))
-CHUNK_IMAGES = 50
-"""Number of images with their details in one block, which the page parses
-when one of them is opened.
-"""
 THRESHOLDS = Thresholds()
 MEANINGS = {
     "missed": "an object that no detection is on",
@@ -167,7 +164,7 @@ def _overview(subject: Subject, names: Sequence[str]) -> Iterator[str]:
             "systems": [result.label for result in rows[0]],
             "protocols": [row[0].protocol.name for row in rows],
             "matchTypes": MATCH_TYPES,
-            "chunkImages": CHUNK_IMAGES,
+            "chunkImages": image_columns.CHUNK_IMAGES,
             "hasShapes": bool(subject.inputs),
             "meanings": MEANINGS,
             "properties": PROPERTIES,
@@ -196,42 +193,38 @@ def _losses(losses: Losses) -> JsonObject:
 
 def _images(subject: Subject, urls: Sequence[str | bool | None], writing: Phase) -> Iterator[str]:
     """Yield the islands of the images: their objects, and what every protocol says of them."""
-    shown = iter(subject.images or _read_images(subject, len(urls)))
-    for part, start in enumerate(range(0, len(urls), CHUNK_IMAGES)):
-        stop = min(start + CHUNK_IMAGES, len(urls))
-        content = ",".join(
-            image_json.image(objects, rows, url, size)
-            for (objects, size, rows), url in zip(
-                islice(shown, stop - start), urls[start:stop], strict=True
-            )
-        )
-        yield skeleton.data(f"images-{part}", f"[{content}]")
+    starts = range(0, len(urls), image_columns.CHUNK_IMAGES)
+    chunks = subject.images or (_read_chunk(subject, start) for start in starts)
+    for part, (start, (objects, rows)) in enumerate(zip(starts, chunks, strict=True)):
+        stop = min(start + image_columns.CHUNK_IMAGES, len(urls))
+        matches = ",".join(f"[{','.join(row)}]" for row in rows)
+        pictures = image_json.text(urls[start:stop])
+        pieces = [
+            '{"objects":[',
+            ",".join(objects),
+            '],"matches":[',
+            matches,
+            f'],"picture":{pictures}}}',
+        ]
+        yield from skeleton.streamed(f"images-{part}", pieces)
         writing.done = stop
 
 
-def _read_images(subject: Subject, count: int) -> Iterator[image_json.Parts]:
-    """Read some images at a time from the results and inputs."""
-    for start in range(0, count, CHUNK_IMAGES):
-        stop = min(start + CHUNK_IMAGES, count)
-        drawn = read_shapes(subject.inputs, start, stop) if subject.inputs else []
-        of_images = [[result.document.images[start:stop] for result in row] for row in subject.rows]
+def _read_chunk(subject: Subject, start: int) -> image_columns.Chunk:
+    """Read some images from the results and inputs."""
+    of_images = [
+        [result.document.images[start : start + image_columns.CHUNK_IMAGES] for result in row]
+        for row in subject.rows
+    ]
+    if subject.inputs:
+        objects = image_columns.objects_of_inputs(subject.inputs, start)
+    else:
         complete = next(row for row in of_images if row[0])
-        for k in range(stop - start):
-            outlines = drawn[k] if drawn else None
-            ids = [[one.id for one in images[k].detections] for images in complete]
-            det = [
-                image_json.side(of_side, outlines.det[at] if outlines else None)
-                for at, of_side in enumerate(ids)
-            ]
-            gt = [one.id for one in complete[0][k].objects]
-            yield (
-                image_json.objects(image_json.side(gt, outlines.gt if outlines else None), det),
-                image_json.text(outlines.size) if outlines else None,
-                [
-                    [image_json.matches(images[k]) if images else "null" for images in row]
-                    for row in of_images
-                ],
-            )
+        objects = [image_columns.ids_of_results(one, k == 0) for k, one in enumerate(complete)]
+    return objects, [
+        [image_columns.of_results(images) if images else "null" for images in row]
+        for row in of_images
+    ]
 
 
 def _protocol(results: Sequence[Result]) -> JsonObject:
@@ -326,13 +319,10 @@ def _index(results: Sequence[Result]) -> list[JsonObject] | None:
     return [
         {
             "scores": {
-                name: [
-                    None if isnan(value) else image_json.short(value)
-                    for value in result.document.table.scores[name].tolist()
-                ]
+                name: packed_numbers(np.round(result.document.table.scores[name], DECIMALS))
                 for name in result.protocol.headline
             },
-            "counts": result.document.table.counts.T.tolist(),
+            "counts": [packed_numbers(column) for column in result.document.table.counts.T],
         }
         for result in results
     ]

@@ -12,7 +12,28 @@
   const systems = overview.systems;
   const compared = systems.length > 1;
   const protocols = overview.protocols.map(() => null);
-  const protocol = (k) => (protocols[k] ??= island(`protocol-${k}`));
+  const NUMBERS = { i1: Int8Array, i2: Int16Array, i4: Int32Array, f8: Float64Array };
+  const NOTHING = ["i1", 1, ""];
+  const byName = (values, change) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
+  const sum = (values) => values.reduce((total, value) => total + value, 0);
+
+  /** The numbers of a column (image_columns.packed_numbers) from one place up to another, null where undefined. */
+  function numbersOf([kind, scale, content, repeated] = NOTHING, start, stop) {
+    if (repeated) return Array(stop - start).fill(numbersOf([kind, scale, content], 0, 1)[0]);
+    const type = NUMBERS[kind], size = type.BYTES_PER_ELEMENT;
+    const first = Math.floor((start * size) / 3), before = start * size - 3 * first; // three bytes are four characters
+    const bytes = Uint8Array.from(atob(content.slice(4 * first, 4 * Math.ceil((stop * size) / 3))), (one) => one.charCodeAt(0));
+    const none = kind === "f8" ? NaN : -(2 ** (8 * size - 1));
+    return Array.from(new type(bytes.buffer.slice(before, before + (stop - start) * size)), (value) => (Object.is(value, none) ? null : value / scale));
+  }
+
+  /** What is said of a protocol, with the columns of its table of images as lists. */
+  function readProtocol(k) {
+    const data = island(`protocol-${k}`), list = (column) => numbersOf(column, 0, overview.images.length);
+    data.images = data.images?.map(({ scores, counts }) => ({ scores: byName(scores, list), counts: counts.map(list) }));
+    return data;
+  }
+  const protocol = (k) => (protocols[k] ??= readProtocol(k));
   const position = new Map(overview.images.map((name, k) => [name, k]));
 
   const WORDS = { fscore: "F-score", hmean: "harmonic mean", e2e: "end-to-end", emd: "EMD", iou: "IoU", siou: "SIoU", pq: "panoptic quality (PQ)", rq: "recognition quality (RQ)", sq: "segmentation quality (SQ)" };
@@ -420,8 +441,28 @@
       chunks.clear();
       chunks.set(chunk, island(`images-${chunk}`));
     }
-    return chunks.get(chunk)[image % overview.chunkImages];
+    return imageOf(chunks.get(chunk), image % overview.chunkImages);
   };
+
+  /** A list for each of some objects, of a column that has as many for each as another says. */
+  function listsOf(column, counts, start, stop) {
+    let at = sum(numbersOf(counts, 0, start));
+    return numbersOf(counts, start, stop).map((count) => numbersOf(column, at, (at += count)));
+  }
+
+  /** One image of a chunk. */
+  function imageOf({ objects, matches, picture }, at) {
+    const placeOf = ({ count }) => { const counts = numbersOf(count, 0, at + 1), stop = sum(counts); return [stop - counts[at], stop]; };
+    const ofGt = placeOf(objects[0].gt), ofDet = objects.map(({ det }) => placeOf(det));
+    const drawn = ({ id, shape, numbers, text = [], confidence }, place) => ({ id: numbersOf(id, ...place), shape: listsOf(shape, numbers, ...place), text: text.slice(...place), confidence: numbersOf(confidence, ...place) });
+    const said = ({ type, partners, links, values }, place) => ({ type: numbersOf(type, ...place), partners: listsOf(partners, links, ...place), values: byName(values, (column) => numbersOf(column, ...place)) });
+    const size = numbersOf(objects[0].size, 2 * at, 2 * at + 2);
+    return {
+      gt: drawn(objects[0].gt, ofGt), det: objects.map(({ det }, system) => drawn(det, ofDet[system])),
+      matches: matches.map((row) => row.map((one, system) => one && { gt: said(one.gt, ofGt), det: said(one.det, ofDet[system]) })),
+      picture: picture[at], size: size[0] ? size : null,
+    };
+  }
 
   /** One entry an object of the image, of one system: what is drawn, listed and shown of it. */
   function objectsOf(data, k, system) {

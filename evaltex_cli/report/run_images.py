@@ -13,9 +13,8 @@ from typing import Any
 
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.tally import BatchImages, ImageSink, Run
-from evaltex_cli.records import ImageBatch
-from evaltex_cli.report import image_json
-from evaltex_cli.report.inputs import numbers, read_shapes
+from evaltex_cli.report import image_columns
+from evaltex_cli.report.image_columns import Columns, Values
 from evaltex_cli.results.image_table import (
     ImageTable,
     ImageTableBuilder,
@@ -23,10 +22,8 @@ from evaltex_cli.results.image_table import (
     table_of_images,
 )
 
-_READ_IMAGES = 500
-"""Number of images that are read again at a time."""
 _OBJECTS = ""
-"""In place of a protocol's name: what all protocols share, objects and size with a tab between."""
+"""In place of a protocol's name: what all protocols share."""
 
 
 class RunImages(ExitStack):
@@ -50,12 +47,7 @@ class RunImages(ExitStack):
         super().__init__()
         names = [run.protocol.name for run in runs]
         self._has_objects = invalid != "skip"
-        self._files = {
-            name: self.enter_context(
-                tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n", dir=folder)  # noqa: SIM115
-            )
-            for name in (_OBJECTS, *names)
-        }
+        self._chunks = {name: self.enter_context(_Chunks(folder)) for name in (_OBJECTS, *names)}
         self._tables = {
             run.protocol.name: ImageTableBuilder(run.protocol.headline, with_objects=False)
             for run in runs
@@ -66,56 +58,76 @@ class RunImages(ExitStack):
 
     def _take(self, run: Run, made: Sequence[Any]) -> None:
         (rows, *columns), matches, objects = made  # lists if they come from a journal
-        self._tables[run.protocol.name].add_table(ImageTable(StoredRows(*rows), *columns))
-        self._files[run.protocol.name].write(matches)
-        self._files[_OBJECTS].write(objects)
+        table = ImageTable(StoredRows(*rows), *columns)
+        self._tables[run.protocol.name].add_table(table)
+        self._chunks[run.protocol.name].add(matches, len(table.rows.names))
+        self._chunks[_OBJECTS].add(objects, len(table.rows.names) if objects else 0)
 
     def table(self, name: str) -> ImageTable:
         """Return the images' table of a protocol."""
         return self._tables[name].table()
 
-    def lines(self, names: Sequence[str], inputs: Inputs) -> Iterator[image_json.Parts]:
-        """Yield the images with the matches of some protocols, in the order of the ground truth."""
-        shared = self._rows(_OBJECTS) if self._has_objects else _read_again(inputs)
-        for one, *rows in zip(shared, *map(self._rows, names), strict=True):
-            objects, _, size = one.partition("\t")
-            yield objects, size, [[row] for row in rows]
+    def chunks(self, names: Sequence[str], inputs: Inputs) -> Iterator[image_columns.Chunk]:
+        """Yield all images with the matches of some protocols, in the order of the ground truth."""
+        objects = (
+            self._chunks[_OBJECTS].texts()
+            if self._has_objects
+            else (
+                image_columns.objects_of_inputs([inputs], start)[0]
+                for start in range(0, len(inputs.gt.names), image_columns.CHUNK_IMAGES)
+            )
+        )
+        rows = (self._chunks[name].texts() for name in names)
+        for one, *matches in zip(objects, *rows, strict=True):
+            yield [one], [[row] for row in matches]
 
-    def _rows(self, name: str) -> Iterator[str]:
-        file = self._files[name]
-        file.seek(0)
-        return (line.rstrip("\n") for line in file)
+
+class _Chunks(ExitStack):
+    """Columns of batches, cut into chunks that do not depend on these; each a line on disk."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._file = self.enter_context(
+            tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n", dir=folder)  # noqa: SIM115
+        )
+        self._parts: list[Values] = []
+        self._images = 0
+
+    def add(self, columns: Columns, images: int) -> None:
+        """Add the columns of some images, which follow those before."""
+        start = 0
+        while start < images:
+            stop = min(start + image_columns.CHUNK_IMAGES - self._images, images)
+            self._parts.append(image_columns.of_images(columns, start, stop))
+            self._images += stop - start
+            start = stop
+            if self._images == image_columns.CHUNK_IMAGES:
+                self._write()
+
+    def _write(self) -> None:
+        self._file.write(image_columns.text(self._parts))
+        self._file.write("\n")
+        self._parts, self._images = [], 0
+
+    def texts(self) -> Iterator[str]:
+        """Yield what `image_columns.text` returns of each chunk; nothing is added any more."""
+        if self._images:
+            self._write()
+        self._file.seek(0)
+        return (line.rstrip("\n") for line in self._file)
 
 
-def _of_batch(first: str | None, run: Run, images: BatchImages) -> tuple[ImageTable, str, str]:
-    """Return the table of a batch and its lines; those of objects only by the first protocol."""
-    table = table_of_images(images)
-    rows = table.rows._replace(names=list(map(_written, images.batch.names)))
-    matches = "".join(line + "\n" for line in image_json.matches_of_batch(images))
-    objects = _objects(images.batch) if run.protocol.name == first else ""
-    return table._replace(rows=rows, objects=None), matches, objects
+def _of_batch(
+    first: str | None, run: Run, images: BatchImages
+) -> tuple[ImageTable, Columns, Columns]:
+    """Return the table of a batch and its columns; those of objects only by the first protocol."""
+    table, batch = table_of_images(images), images.batch
+    rows = table.rows._replace(names=list(map(_written, batch.names)))
+    is_first = run.protocol.name == first
+    objects = image_columns.of_objects(batch.gt, batch.det, batch.sizes) if is_first else {}
+    return table._replace(rows=rows, objects=None), image_columns.of_matches(images), objects
 
 
 def _written(name: str) -> str:
     """Return a name as a result's .json has it: names of files need not be Unicode."""
     return name if name.isascii() else name.encode("utf-8", "replace").decode("utf-8")
-
-
-def _objects(batch: ImageBatch) -> str:
-    sizes = [
-        f"[{width},{height}]" if width > 0 and height > 0 else "null"
-        for height, width in numbers(batch.sizes)
-    ]
-    return "".join(
-        f"{objects}\t{size}\n"
-        for objects, size in zip(image_json.objects_of_batch(batch), sizes, strict=True)
-    )
-
-
-def _read_again(inputs: Inputs) -> Iterator[str]:
-    """Yield the lines of `_objects`, with the objects that are skipped."""
-    images = len(inputs.gt.names)
-    for start in range(0, images, _READ_IMAGES):
-        for one in read_shapes([inputs], start, min(start + _READ_IMAGES, images)):
-            gt, det = (image_json.side(side.ids, side) for side in (one.gt, *one.det))
-            yield f"{image_json.objects(gt, [det])}\t{image_json.text(one.size)}"

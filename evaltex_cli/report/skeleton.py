@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from evaltex_cli.report import image_json
@@ -55,16 +55,11 @@ def program(parts: Parts) -> str:
 
 def island(name: str, value: Any) -> str:
     """Return data as a script element that is not run."""
-    return data(name, image_json.text(value))
-
-
-def data(name: str, content: str) -> str:
-    """Return text of `image_json` as a script element that is not run."""
-    return "".join(streamed(name, [content]))
+    return "".join(streamed(name, [image_json.text(value)]))
 
 
 def streamed(name: str, pieces: Iterable[str]) -> Iterator[str]:
-    """Yield what `data` returns, of a text in pieces."""
+    """Yield pieces of JSON (`image_json.text`) as such an element."""
     yield f'<script type="application/json" id="{name}">'
     yield from pieces
     yield "</script>\n"
@@ -75,5 +70,5 @@ def _digest(text: str) -> str:
 
 
 def _joined(names: tuple[str, ...]) -> str:
-    folder = resources.files("evaltex_cli.report")
-    return "".join(folder.joinpath(name).read_text(encoding="utf-8") for name in names)
+    folder = Path(__file__).parent
+    return "".join((folder / name).read_text(encoding="utf-8") for name in names)

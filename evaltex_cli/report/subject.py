@@ -17,7 +17,7 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import Protocol, load
-from evaltex_cli.report import image_json
+from evaltex_cli.report import image_columns
 from evaltex_cli.report.inputs import open_evaluated, open_lines
 from evaltex_cli.report.run_images import RunImages
 from evaltex_cli.results import reader
@@ -70,8 +70,8 @@ class Subject:
     """Of each detector; empty if objects are listed but not drawn."""
     losses: list[Losses] | None = None
     """Where the score is lost, one per protocol."""
-    images: Iterable[image_json.Parts] | None = None
-    """The images, if the run at hand has gathered them; else they are read."""
+    images: Iterable[image_columns.Chunk] | None = None
+    """The images in chunks, if the run at hand has gathered them; else they are read."""
 
     @property
     def without_images(self) -> list[Path]:
@@ -182,8 +182,8 @@ def of_run(
     rows = _read_results([folder], [label], images)
     by_protocol = {diagnosis.protocol: diagnosis for diagnosis in diagnoses}
     losses = _losses(rows, [by_protocol]) if diagnoses else None
-    lines = images.lines([row[0].protocol.name for row in rows], inputs)
-    return Subject([folder], rows, [inputs], losses, lines)
+    chunks = images.chunks([row[0].protocol.name for row in rows], inputs)
+    return Subject([folder], rows, [inputs], losses, chunks)
 
 
 def _labels(results: Sequence[Path]) -> list[str]:

@@ -131,7 +131,7 @@ def of_images(
         names = entries[0].values if entries else ()
         ids = np.array([one.id for one in entries], np.int64)
         objects = ObjectColumns(
-            ids, types, {name: _floats([one.values[name] for one in entries]) for name in names}
+            ids, types, {name: floats([one.values[name] for one in entries]) for name in names}
         )
     totals = images[0].totals if images else {}
     scores = [defined(image.scores, image.totals) for image in images]
@@ -140,7 +140,7 @@ def of_images(
             [image.name for image in images],
             {name: _evidence([image.totals[name] for image in images]) for name in totals},
         ),
-        {name: _floats([one.get(name) for one in scores]) for name in headline},
+        {name: floats([one.get(name) for one in scores]) for name in headline},
         _counts(types, offsets, np.array(false_positives, np.int64)),
         offsets,
         objects,
@@ -180,7 +180,7 @@ def _counts(types: NDArray[np.uint8], offsets: Ints, false_positives: Ints) -> I
     return counts
 
 
-def _floats(values: Sequence[Any]) -> Floats:
+def floats(values: Sequence[Any]) -> Floats:
     return np.array(
         [value if isinstance(value, int | float) else np.nan for value in values], np.float64
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from command_line import run
+from report_pages import islands
 from written_files import zipped
 
 from evaltex_cli import diagnose, evaluate
@@ -217,11 +218,9 @@ def test_the_report_draws_what_was_scored(inputs: dict[str, Path], tmp_path: Pat
         "--protocol",
         "all",
     )
-    text = (tmp_path / "res" / "report.html").read_text(encoding="utf-8")
-    island = text.split('id="images-0">')[1].split("</script>")[0]
     shown = [
         confidence
-        for image in json.loads(island)
+        for image in islands(tmp_path / "res" / "report.html")["images-0"]
         for confidence in image["det"][0].get("confidence", ())
     ]
     assert len(shown) == document(tmp_path / "res" / "evaltex.json")["inputs"]["det"]["objects"]

@@ -3,11 +3,38 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import scenes
 from chromium import Chromium
 from report_pages import EXAMPLES, by_errors, evaluated, islands, write
+
+SHOWN = """[...document.querySelectorAll('.object')].map((one) => {
+    const row = document.querySelector(`[data-row=${one.dataset.key}]`);
+    const [partners, ...values] = [...row.querySelectorAll('.mark ~ td')].map((cell) => cell.textContent);
+    return [one.dataset.key, +/ t(\\d)/.exec(one.getAttribute('class'))[1],
+        one.querySelector('.edge').getAttribute('points').split(/[ ,]/).map(Number),
+        row.querySelector('.text')?.textContent ?? '',
+        partners, values.map((value) => value === '–' ? 'NaN' : value)];
+})"""
+"""The objects of an image that is open: key, type, corners, text, partners and values."""
+
+
+def held(side: dict[str, Any], image: dict[str, Any], name: str) -> Iterator[tuple[Any, ...]]:
+    """The same of one side of an image of a page's data, with the ID in place of the key."""
+    matches = image["matches"][0][0][name]
+    for k, (id, shape) in enumerate(zip(side["id"], side["shape"], strict=True)):
+        corners = shape
+        if len(shape) == 4:
+            x0, y0, x1, y1 = shape
+            corners = [x0, y0, x1, y0, x1, y1, x0, y1]
+        partners = ", ".join(map(str, matches["partners"][k])) or "–"
+        values = [column[k] for column in matches["values"].values()]
+        yield id, matches["type"][k], corners, side["text"][k], partners, values
 
 
 class TestImage:
@@ -34,6 +61,36 @@ class TestImage:
             "document.querySelector('.picture').getAttribute('href').startsWith('data:image/png')"
         )
         assert tab.run("document.activeElement.id") == "image-name"
+
+    @pytest.mark.parametrize("seed", [0, 2])
+    def test_every_image_of_every_block_is_what_the_columns_hold(
+        self, tab: Chromium, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("evaltex_cli.report.image_columns.CHUNK_IMAGES", 5)
+        paths = tmp_path / "gt.txt", tmp_path / "det.txt"
+        texts = scenes.random_scene(seed, images=12, polygons=True)
+        for path, text in zip(paths, texts, strict=True):
+            path.write_text(text, encoding="utf-8")
+        data = islands(evaluated(*paths, tmp_path / "res", "--report") / "report.html")
+        names = data["overview"]["images"]
+        images = [image for k in range(3) for image in data[f"images-{k}"]]
+        assert len(images) == len(names) == 12
+        assert sum(len(image["gt"]["id"]) for image in images) > 20
+        tab.open(tmp_path / "res" / "report.html")
+        for name, image in zip(names, images, strict=True):
+            tab.run(f"location.hash = {json.dumps('#/evaltex/' + name)}")
+            tab.wait(f"document.querySelector('#image-name')?.textContent === {json.dumps(name)}")
+            shown = {key: rest for key, *rest in tab.run(SHOWN)}
+            expected = {
+                f"{side}{id}": rest
+                for side in ("gt", "det")
+                for id, *rest in held(image["gt"] if side == "gt" else image["det"][0], image, side)
+            }
+            assert shown.keys() == expected.keys()
+            for key, (code, corners, text, partners, values) in shown.items():
+                assert [code, corners, text, partners] == expected[key][:4]
+                known = [math.nan if value is None else value for value in expected[key][4]]
+                assert [*map(float, values)] == pytest.approx(known, abs=6e-5, nan_ok=True)
 
     def test_toggles_hide_one_kind_each(self, tab: Chromium, report: Path) -> None:
         tab.open(report, "#/evaltex/street_sign")

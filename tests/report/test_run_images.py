@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from report_pages import islands
 
 from evaltex_cli.cli import main
 from evaltex_cli.evaluation import resume
@@ -127,6 +128,30 @@ def test_neither_results_nor_inputs_of_images_are_read_again(tmp_path, sides, mo
         pytest.fail("an image was read again")
 
     monkeypatch.setattr(reader, "_faults_of_images", refuse)
-    monkeypatch.setattr("evaltex_cli.report.page.read_shapes", refuse)
+    monkeypatch.setattr("evaltex_cli.report.image_columns.read_objects", refuse)
     run(*sides, tmp_path / "res", "--report")
     assert "caf\u00e9" in (tmp_path / "res" / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("options", [(), ("--invalid", "skip")], ids=["gathered", "read again"])
+def test_no_cut_of_the_images_changes_them(tmp_path, sides, options, monkeypatch):
+    """Neither that into batches nor that into blocks, of which some end within others."""
+    command = *sides, "--report", "--protocol", "iou,evaltex", *options
+
+    def page(batch, block):
+        monkeypatch.setattr("evaltex_cli.evaluation.batches.BATCH_IMAGES", batch)
+        monkeypatch.setattr("evaltex_cli.report.image_columns.CHUNK_IMAGES", block)
+        folder = tmp_path / f"{batch}-{block}" / "res"
+        run(*command[:2], folder, *command[2:])
+        return folder / "report.html"
+
+    whole = islands(page(8192, 100))
+    assert len(whole["images-0"]) == 4
+    for block in (1, 2, 3, 4):
+        pages = [page(batch, block) for batch in (1, 2, 3, 8192)]
+        assert len({one.read_bytes() for one in pages}) == 1
+        data = islands(pages[0])
+        blocks = [data.pop(f"images-{k}") for k in range(-(-4 // block))]
+        assert [image for images in blocks for image in images] == whole["images-0"]
+        assert data["overview"] == {**whole["overview"], "chunkImages": block}
+        assert {name for name in data if name.startswith("images")} == set()

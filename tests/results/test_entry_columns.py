@@ -14,7 +14,7 @@ from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.evaluation.tally import ImageSink, Sink, image_results, sink_of_images
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS, config
-from evaltex_cli.report import image_json
+from evaltex_cli.report import image_columns
 from evaltex_cli.results import image_table, result_text, writer
 
 
@@ -34,14 +34,14 @@ def test_images_in_bulk_are_as_one_by_one(tmp_path: Path, level: int) -> None:
     def lines_of(run, images):
         lines, texts = writer.image_files(None, run, images)
         table = image_table.table_of_images(images)
-        return lines, texts, list(image_json.matches_of_batch(images)), table
+        return lines, texts, shown(images), table
 
     def slowly(run, batch, evidence):
         results = list(image_results(run, batch, evidence))
         lines = ",\n".join(map(writer.json_line, results))
         texts = [(one.name, result_text.image(one, run)) for one in results]
         table = image_table.of_images(results, run.protocol.headline, with_objects=True)
-        return lines, texts, list(map(image_json.matches, results)), table
+        return lines, texts, image_columns.of_results(results), table
 
     def take(into, run, made):
         into.setdefault(run.protocol.name, []).append(made)
@@ -54,6 +54,11 @@ def test_images_in_bulk_are_as_one_by_one(tmp_path: Path, level: int) -> None:
         for ours, theirs in zip(made, one_by_one[name], strict=True):
             assert ours[:3] == theirs[:3]
             assert plain(ours[3]) == plain(theirs[3])
+
+
+def shown(images):
+    columns = image_columns.of_matches(images)
+    return image_columns.text([image_columns.of_images(columns, 0, len(images.batch.names))])
 
 
 def plain(table):
