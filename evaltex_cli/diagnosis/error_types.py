@@ -96,7 +96,9 @@ def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
     text_area = np.bincount(det, weights=area, minlength=batch.det.count).astype(np.float64)
     mixed = on_dont_care[det]
     text_area[on_dont_care] = shapes.union_area(
-        det[mixed], shapes.Pairs(gt_shapes, gt[mixed], det_shapes, det[mixed]), batch.det.count
+        det[mixed],
+        shapes.Pairs(gt_shapes, gt[mixed], det_shapes, det[mixed], area[mixed]),
+        batch.det.count,
     )[on_dont_care]
     has_area, linked = det_area > 0, np.zeros(batch.det.count, dtype=bool)
     linked[det] = True
@@ -110,7 +112,7 @@ def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
     if crowded.any():
         together = shapes.union_area(
             gt[crowded],
-            shapes.Pairs(gt_shapes, gt[crowded], det_shapes, det[crowded]),
+            shapes.Pairs(gt_shapes, gt[crowded], det_shapes, det[crowded], area[crowded]),
             batch.gt.count,
         )
     enough = sound | (area >= together[gt] - (thresholds.surplus + SLACK) * gt_area[gt])
