@@ -125,7 +125,7 @@ def small_ones_suffice(server: Server, name: str, document: Document) -> bool:
     document to the next, and time with the same power of the size.
 
     Until faults and warnings are as many as are listed, memory grows faster: then the next two
-    decide.
+    decide. If it takes too long, only a limit that the largest one meets can end it earlier.
     """
     few, small = read(server, name, document, SMALL[0])
     for size in SMALL[1:]:
@@ -135,7 +135,9 @@ def small_ones_suffice(server: Server, name: str, document: Document) -> bool:
         peak = more.peak + growth * (largest - large)
         power = math.log(max(more.seconds, 0.01) / max(few.seconds, 0.01), large / small)
         seconds = more.seconds * (largest / large) ** max(power, 1)
-        if peak <= most(name, document, largest) and seconds < MINUTE:
+        if seconds >= MINUTE:
+            return False
+        if peak <= most(name, document, largest):
             return True
         few, small = more, large
     return False
