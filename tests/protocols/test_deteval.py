@@ -84,7 +84,7 @@ def random_options(rng: random.Random, variant: str) -> tuple[dict[str, Any], di
 
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", FAMILY)
-@settings(deadline=None, derandomize=True, max_examples=200)
+@settings(deadline=None, derandomize=True, max_examples=80)
 @given(st.integers(0, 10**9))
 def test_agrees_with_the_reference(variant: str, seed: int) -> None:
     """Counts and credits of every image, for thresholds that random boxes sit

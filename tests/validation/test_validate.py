@@ -191,7 +191,7 @@ LINES = st.lists(
 
 
 @pytest.mark.slow
-@settings(deadline=None, derandomize=True, max_examples=200)
+@settings(deadline=None, derandomize=True, max_examples=60)
 @given(gt=LINES, det=LINES, policy=st.sampled_from(["repair", "drop", "error"]))
 def test_errors_are_what_an_evaluation_refuses(tmp_path_factory, gt, det, policy):
     folder = tmp_path_factory.getbasetemp()
