@@ -112,11 +112,19 @@ def start() -> Worker:
     try:
         with theirs:  # so that the pipe ends with the worker
             socket.send_fds(_server.requests, [b"."], [theirs.fileno()])
-        send(ours, pickle.dumps((str(Path.cwd()), sys.path)))
+        send(ours, pickle.dumps((_current_folder(), sys.path)))
         return Worker(ours, int(receive(ours)))
     except BaseException:
         ours.close()
         raise
+
+
+def _current_folder() -> str | None:
+    """The current folder; None if it was removed."""
+    try:
+        return str(Path.cwd())
+    except FileNotFoundError:
+        return None
 
 
 def _has_one_thread() -> bool:
@@ -181,7 +189,8 @@ def _work(pipe: socket.socket) -> None:
     """Do what comes through a pipe, and end."""
     try:
         folder, sys.path[:] = pickle.loads(receive(pipe))
-        os.chdir(folder)
+        if folder is not None:
+            os.chdir(folder)
         send(pipe, str(os.getpid()).encode())
         while (task := receive(pipe)) != END:
             send(pipe, _answer(task))

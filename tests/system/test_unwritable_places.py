@@ -153,9 +153,12 @@ def test_a_current_folder_that_is_gone(here: Path) -> None:
     Path("gone").mkdir()
     os.chdir("gone")
     Path("../gone").rmdir()
-    status, stderr = run(str(here / "gt.txt"), str(here / "det.txt"), "new")
-    assert status == 2
-    assert "the current folder is no longer there; change to another one" in stderr
+    inputs = str(here / "gt.txt"), str(here / "det.txt")
+    for jobs in ("1", "2"):
+        status, stderr = run(*inputs, "new", "--jobs", jobs)
+        assert status == 2
+        assert "the current folder is no longer there; change to another one" in stderr
+        assert run(*inputs, "--jobs", jobs)[0] == 0
 
 
 @pytest.mark.parametrize("moment", [0.3, 0.5, 0.7, 0.8, 0.9])
