@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -28,6 +29,10 @@ from evaltex_cli.runtime.input_files import read_regular
 ALL = "all"
 LARGEST = 1 << 20
 """Bytes of the largest board that is read."""
+MOST_PARTS = 100
+"""Parts of a dotted key: the parser takes time with the square of them."""
+_PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.){0,200}+"|'[^'\n]{0,200}+')"""
+_LONG_KEY = re.compile(rf"(?<![\w-])(?:{_PART}[ \t]*+\.[ \t]*+){{{MOST_PARTS}}}", re.ASCII)
 _MOST_SEED = 2**64 - 1
 Fields: TypeAlias = "dict[str, tuple[Callable[[Any], bool], str]]"
 """Key -> whether a value may be one of it, and what is expected."""
@@ -50,7 +55,12 @@ def read(path: Path, settings: Mapping[str, Any] | None = None) -> Board:
         text = read_regular(path, "a board", LARGEST + 1)
         if len(text) > LARGEST:
             raise ConfigError(f"{path}: larger than {LARGEST} bytes; expected a board in TOML")
-        content = tomllib.loads(text.decode("utf-8-sig"))
+        decoded = text.decode("utf-8-sig")
+        if _LONG_KEY.search(decoded):
+            raise ConfigError(
+                f"{path}: has a key of more than {MOST_PARTS} parts; expected a board"
+            )
+        content = tomllib.loads(decoded)
     except OSError as error:
         raise ConfigError(
             f"{path}: cannot be read ({error.strerror or error}); give a board in TOML"

@@ -127,6 +127,17 @@ def test_a_fault_has_its_place(folder: Path, text: str, expected: list[str]) -> 
         assert any(fault.startswith(one) for fault in found), found
 
 
+@pytest.mark.parametrize("part", ["a", "'a.b'", '"\\""', '"a" '])
+@pytest.mark.parametrize("line", ["{}=1", "[{}]", "a={{{}=1}}"])
+def test_a_key_of_very_many_parts_is_refused(folder: Path, part: str, line: str) -> None:
+    """The parser takes time with the square of them."""
+    path = folder / "board.toml"
+    for count, expected in ((101, "of more than 100 parts"), (100, "unknown key")):
+        path.write_text(line.format(".".join([part] * count)))
+        with pytest.raises(ConfigError, match=expected):
+            board_file.read(path)
+
+
 @pytest.mark.parametrize(
     "content",
     [b"\xff", b"[", b"a = " + b"[" * 100_000, b" " * (1 << 20) + b"a", b"seed = " + b"9" * 5000],
