@@ -7,6 +7,9 @@ from pathlib import Path
 
 from evaltex_cli.runtime import collect_rarely, leave_memory_to_exit, signals
 
+LEAST_ADDRESS_SPACE = 112_000 << 10
+"""Bytes without which numpy's libraries end the process by themselves, with status 1."""
+
 
 def run() -> None:
     """Run the command line.
@@ -20,6 +23,7 @@ def run() -> None:
             setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _refuse_small_address_space()
     collect_rarely()
     os.environ.setdefault(
         "OPENBLAS_NUM_THREADS", "1"
@@ -34,6 +38,22 @@ def run() -> None:
         for each in signals.ENDING:
             signal.signal(each, signal.SIG_IGN)
         leave_memory_to_exit()
+
+
+def _refuse_small_address_space() -> None:
+    """End with status 2 where a run cannot even begin."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit != resource.RLIM_INFINITY and limit < LEAST_ADDRESS_SPACE:
+        print(
+            f"evaltex: error: out of memory: address space is limited to {limit >> 10} KB"
+            f" (ulimit -v); expected at least {LEAST_ADDRESS_SPACE >> 10}, and more for most inputs",
+            file=sys.stderr,
+        )
+        sys.exit(2)
 
 
 if __name__ == "__main__":

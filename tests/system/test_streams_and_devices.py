@@ -84,6 +84,17 @@ def test_a_device_without_end_is_not_read(arguments: list[str]) -> None:
     assert "/dev/zero: is a device" in stderr
 
 
+def test_too_little_address_space_is_reported() -> None:
+    """OpenBLAS would end the process with status 1, which says that a gate failed."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (90_000 << 10, 90_000 << 10))
+
+    status, stderr = run(*RUN, preexec_fn=limit)
+    assert status == 2
+    assert "address space is limited to 90000 KB (ulimit -v); expected at least 112000" in stderr
+
+
 def test_output_goes_into_what_is_no_file() -> None:
     os.mkfifo("pipe")
     process = start("validate", "gt.txt", "det.txt", "--format", "json", "--output", "pipe")
