@@ -50,7 +50,7 @@ def _refuse_small_address_space() -> None:
     if limit != resource.RLIM_INFINITY and limit < LEAST_ADDRESS_SPACE:
         print(
             f"evaltex: error: out of memory: address space is limited to {limit >> 10} KB"
-            f" (ulimit -v); expected at least {LEAST_ADDRESS_SPACE >> 10}, and more for most inputs",
+            f" (ulimit -v); expected at least {LEAST_ADDRESS_SPACE >> 10}; most runs need more",
             file=sys.stderr,
         )
         sys.exit(2)
