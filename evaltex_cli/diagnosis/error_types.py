@@ -145,18 +145,15 @@ def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
 
 
 def _best_first(batch: ImageBatch, gt: Ints, det: Ints, iou: Floats) -> Ints:
-    """Order of the pairs by decreasing IoU; ties by place, not by the files' order."""
-    places = _ranks(batch.det.boxes)[det] * batch.gt.count + _ranks(batch.gt.boxes)[gt]
-    return np.lexsort((places, -np.round(iou, TIE_DECIMALS)))
-
-
-def _ranks(boxes: Floats) -> Ints:
-    """(n,) where each box is when all are sorted; boxes in the same place have the same rank."""
-    order = np.lexsort(boxes.T)
-    is_new = (boxes[order[1:]] != boxes[order[:-1]]).any(axis=1)
-    ranks = np.zeros(len(boxes), np.int64)
-    ranks[order[1:]] = np.cumsum(is_new)
-    return ranks
+    """Order of the pairs by decreasing IoU; ties in an image by place, not by the files' order."""
+    image, rounded = batch.gt.image[gt], np.round(iou, TIE_DECIMALS)
+    order = np.lexsort((image, -rounded))
+    is_same = (np.diff(image[order]) == 0) & (np.diff(rounded[order]) == 0)
+    tied = np.flatnonzero(np.append(is_same, False) | np.insert(is_same, 0, False))
+    some = order[tied]
+    places = [*batch.gt.boxes[gt[some]].T, *batch.det.boxes[det[some]].T]
+    order[tied] = some[np.lexsort((*places, image[some], -rounded[some]))]
+    return order
 
 
 def _homes(gt: Ints, det: Ints, iou: Floats, order: Ints, detections: int) -> Ints:
