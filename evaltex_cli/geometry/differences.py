@@ -57,9 +57,7 @@ class Cuts(NamedTuple):
         return result
 
 
-def cuts(
-    of: Shapes, offsets: Ints, dont_care: Bools, which: Ints, names: Sequence[str] = ()
-) -> Cuts:
+def cuts(of: Shapes, offsets: Ints, dont_care: Bools, which: Ints, names: Sequence[str]) -> Cuts:
     """Find what is cut out of some don't-care objects: objects of their image that count.
 
     Parameters
@@ -71,7 +69,7 @@ def cuts(
     dont_care : (n,) bool
     which : (k,) int64
         Don't-care objects, ascending.
-    names : sequence of str, optional
+    names : sequence of str
         The images' names, for a message.
 
     Raises

@@ -236,7 +236,7 @@ def most_pairs(batch: ImageBatch) -> Ints:
 
 
 def touching_boxes(
-    a: Floats, a_offsets: Ints, b: Floats, b_offsets: Ints, names: Sequence[str] = ()
+    a: Floats, a_offsets: Ints, b: Floats, b_offsets: Ints, names: Sequence[str]
 ) -> tuple[Ints, Ints]:
     """Return the pairs (i, j) of boxes of the same image that share some area, sorted.
 
@@ -246,7 +246,7 @@ def touching_boxes(
         Boxes of all images.
     a_offsets, b_offsets : (images + 1,) int64
         Which image owns which.
-    names : sequence of str, optional
+    names : sequence of str
         The images' names, for a message.
 
     Raises
@@ -263,10 +263,9 @@ def touching_boxes(
             pairs += [(i, j)] * (len(i) > 0)
             count += len(i)
             if count > MAX_PAIRS:
-                where = f"image {quote(names[k])}" if names else "an image"
                 objects, others = (np.diff(offsets)[k] for offsets in (a_offsets, b_offsets))
                 raise InputError(
-                    f"{where}: {objects} and {others} objects, of which more than"
+                    f"image {quote(names[k])}: {objects} and {others} objects, of which more than"
                     f" {MAX_PAIRS} pairs overlap;"
                     " expected fewer: remove duplicates (non-maximum suppression)"
                 )

@@ -144,7 +144,7 @@ def test_no_fewer_pairs_are_expected_than_overlap(monkeypatch: pytest.MonkeyPatc
     assert overlaps.most_pairs(batch).tolist() == [200 * 200, 0, 60 * 60]
     monkeypatch.setattr(overlaps, "MAX_PAIRS", 40_000)
     most = overlaps.most_pairs(batch)
-    gt, _ = overlaps.touching_boxes(boxes, offsets, boxes, offsets)
+    gt, _ = overlaps.touching_boxes(boxes, offsets, boxes, offsets, "abc")
     pairs = np.histogram(gt, offsets)[0]
     assert (pairs <= most).all()
     assert (most <= [6_000, 0, 600]).all()

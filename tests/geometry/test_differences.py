@@ -30,7 +30,7 @@ def test_what_remains_is_what_one_difference_after_another_leaves(
     dont_care, offsets = rng.random(14) < 0.5, np.array([0, 8, 14])
     of = shapes.from_geometries(boxes, outlines) if diamonds else shapes.Shapes(boxes)
     which = np.flatnonzero(dont_care)[:-1]
-    cut = cuts(of, offsets, dont_care, which)
+    cut = cuts(of, offsets, dont_care, which, "ab")
     made = [cut.remains(*part) for part in cut.parts()]
     remains = dict(zip(cut.rows.tolist(), np.concatenate(made) if made else [], strict=True))
     for i in range(14):

@@ -9,6 +9,7 @@ everything is taken as it is, and a centre on its edge is outside.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -172,13 +173,15 @@ def _buffered(vertices: Floats, starts: Ints, which: Ints) -> Geometries:
     return np.asarray(geometries, dtype=object)
 
 
-def overlap_areas(overlaps: Overlaps, gt: Side, det: Side) -> tuple[Ints, Ints, Floats]:
+def overlap_areas(
+    overlaps: Overlaps, gt: Side, det: Side, names: Sequence[str]
+) -> tuple[Ints, Ints, Floats]:
     """Return the pairs (gt, det), sorted, of outlines that overlap, and the
     areas of their intersections.
     """
     if not gt.remade.any() and not det.remade.any():
         return overlaps.gt, overlaps.det, overlaps.area
-    i, j = touching_boxes(gt.shapes.boxes, gt.offsets, det.shapes.boxes, det.offsets)
+    i, j = touching_boxes(gt.shapes.boxes, gt.offsets, det.shapes.boxes, det.offsets, names)
     again = gt.remade[i] | det.remade[j]
     i, j = i[again], j[again]
     area = shapes.pair_area(gt.shapes, i, det.shapes, j)
@@ -284,7 +287,13 @@ def _polygon_centres(side: Side, lengths: Ints, owner: Ints, place: Ints) -> Flo
 
 
 def inclusions(
-    owner: Ints, points: Floats, gt_offsets: Ints, objects: int, det: Side, det_rank: Ints
+    owner: Ints,
+    points: Floats,
+    gt_offsets: Ints,
+    objects: int,
+    det: Side,
+    det_rank: Ints,
+    names: Sequence[str],
 ) -> Inclusions:
     """Find which characters lie in which detections of their image.
 
@@ -297,6 +306,8 @@ def inclusions(
         Number of objects.
     det_rank : (D,) int64
         The detections' order.
+    names : sequence of str
+        The images' names, for a message.
     """
     counts = np.bincount(owner, minlength=objects)
     # `around` takes no empty group.
@@ -304,7 +315,8 @@ def inclusions(
     starts = offsets_of(counts)[with_centres]
     margin = np.array([-1.0, -1.0, 1.0, 1.0])
     bounds, boxes = around(points, points, starts) + margin, det.shapes.boxes + margin
-    i, j = touching_boxes(bounds, np.searchsorted(with_centres, gt_offsets), boxes, det.offsets)
+    of_image = np.searchsorted(with_centres, gt_offsets)
+    i, j = touching_boxes(bounds, of_image, boxes, det.offsets, names)
     i = with_centres[i]
     order = np.lexsort((det_rank[j], i))
     i, j = i[order], j[order]

@@ -108,7 +108,7 @@ def lines_of(
     _, gt, dets = shapes_of(batch, parameters)
     outlines = _of_file(batch, gt, parameters) if of_file else _of_regions(batch, gt)
     line, det = touching_boxes(
-        outlines.shapes.boxes, outlines.offsets, dets.boxes, batch.det.offsets
+        outlines.shapes.boxes, outlines.offsets, dets.boxes, batch.det.offsets, batch.names
     )
     area = shapes.pair_area(outlines.shapes, line, dets, det)
     areas = shapes.area(outlines.shapes), overlaps.det_area
@@ -190,7 +190,9 @@ def _of_file(batch: ImageBatch, gt: Shapes, parameters: Parameters) -> _Outlines
     has_words = np.diff(batch.gt.offsets) > 0
     lines = take(batch.gt_lines, has_words[batch.gt_lines.image])
     outlines = shapes.from_objects(lines, convention(parameters))
-    line, word = touching_boxes(outlines.boxes, lines.offsets, gt.boxes, batch.gt.offsets)
+    line, word = touching_boxes(
+        outlines.boxes, lines.offsets, gt.boxes, batch.gt.offsets, batch.names
+    )
     area, gt_area = shapes.pair_area(outlines, line, gt, word), shapes.area(gt)
     # The share is of the word, so the words are taken for the first side of these overlaps.
     pairs = Overlaps(word, line, area, gt_area, shapes.area(outlines), gt.boxes, outlines.boxes)
