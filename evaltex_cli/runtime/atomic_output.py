@@ -184,7 +184,7 @@ def refuse_foreign(
                         f"{file}: is no result of an earlier run and would be replaced; give"
                         " another result folder, or --force to replace it"
                     )
-                outputs.refuse_protected(file)
+                outputs.refuse_protected(file, file.parent)
 
 
 def _files(place: Path) -> Iterator[Path]:

@@ -261,14 +261,21 @@ def refuse_file(path: Path, is_own: IsOwn) -> None:
             " another path, or --force to replace it"
         )
     if status is not None:
-        refuse_protected(path)
+        refuse_protected(path, place.parent)
 
 
-def refuse_protected(path: Path) -> None:
+def refuse_protected(path: Path, folder: Path) -> None:
     """Refuse to replace a file that may not be written to (``chmod a-w``), though its folder may;
-    of root, one that nobody may write to.
+    of root, one that nobody may write to. By force, too, one of another user in a folder like
+    ``/tmp``, where the system lets nobody else replace it.
     """
-    if not is_forced() and not (os.access(path, os.W_OK) and path.stat().st_mode & _WRITABLE):
+    file, above = path.stat(), folder.stat()
+    if above.st_mode & stat.S_ISVTX and _user() not in (0, file.st_uid, above.st_uid):
+        raise InputError(
+            f"{path}: belongs to another user, in a folder where nobody else may replace it; give"
+            " another path"
+        )
+    if not is_forced() and not (os.access(path, os.W_OK) and file.st_mode & _WRITABLE):
         raise InputError(
             f"{path}: is protected against writing; give another path, or --force to replace it"
         )
@@ -322,6 +329,10 @@ def _refuse_unwritable(path: Path, folder: Path) -> None:
         reason = f"Permission denied at {folder}"
     if reason:
         raise InputError(f"{path}: cannot be written ({reason}); give a folder you may write to")
+
+
+def _user() -> int:
+    return os.geteuid() if hasattr(os, "geteuid") else 0
 
 
 def _refuse_twice(paths: Sequence[Path]) -> None:

@@ -70,6 +70,30 @@ def test_a_protected_file_is_replaced_by_force_only(name: str, option: click.Par
     assert own.stat().st_mode & 0o777 == 0o400
 
 
+def test_a_file_of_another_user_is_not_replaced_where_the_system_forbids_it(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder like ``/tmp``, however open the file is."""
+    Path("common").mkdir()
+    Path("common").chmod(0o1777)
+    Path("common/own.txt").touch()
+    Path("common/own.txt").chmod(0o666)
+    Path("link.txt").symlink_to("common/own.txt")
+    Path("common/evaltex.txt").write_bytes(Path("old/evaltex.txt").read_bytes())
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    compared = ("compare", "gt.txt", "det.txt", "det2.txt", "--output")
+    before = tree(here)
+    for target, given in (
+        ("common/own.txt", (*compared, "common/own.txt")),
+        ("link.txt", (*compared, "link.txt", "--force")),
+        ("common/evaltex.txt", ("gt.txt", "det2.txt", "common")),
+    ):
+        found = run(*given)
+        assert found.exit_code == 2
+        assert f"{target}: belongs to another user" in found.stderr
+        assert tree(here) == before
+
+
 def test_protected_results_are_replaced_by_force_only(here: Path) -> None:
     for file in ("evaltex.json", "evaltex/img_1.txt"):
         Path("old", file).chmod(0o400)
