@@ -89,11 +89,12 @@ def command(
         if gt is None or not detections or not diagnose:
             work.warn_unused("only --gt and --det, to show where the score is lost, are work")
         subject = report.read(results, labels or None, gt, detections, pictures, lines)
-        report.refuse_poorer(page, subject)
+        shown = report.Pictures(pictures, embed)
+        report.refuse_poorer(page, subject, shown)
         if diagnose:
             with work.workers() as ordered_map:
                 subject = subject.with_losses(ordered_map)
-        made = report.make(page, subject, report.Pictures(pictures, embed))
+        made = report.make(page, subject, shown)
         warn(
             [
                 (

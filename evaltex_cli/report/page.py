@@ -50,11 +50,13 @@ MEANINGS = {
 }
 """What the page says of the rows of its table."""
 _SHOWN = re.compile(
-    rb'"chunkImages":\d+,"hasShapes":(?P<outlines>true|false),.*?\],"images":\[(?P<none>\])?',
+    rb'"chunkImages":\d+,"hasShapes":(?P<outlines>true|false),(?:"pictures":"(?P<pictures>none|linked|embedded)",)?'
+    rb'.*?\],"images":\[(?P<none>\])?',
     re.DOTALL,
 )
 """What a page has, by its overview, which is in its first `_OVERVIEW_BYTES`."""
 _OVERVIEW_BYTES = 1 << 20
+_PICTURES = "none", "linked", "embedded"
 _LOSS_PARTS = ("scores", "losses", "kinds", "interaction", "unexplained", "breakdowns", "misread")
 
 
@@ -87,6 +89,11 @@ class Pictures:
     embed: bool = False
     page_folder: Path | None = None
 
+    @property
+    def shown(self) -> str:
+        """How, of `_PICTURES`."""
+        return "embedded" if self.embed else "linked" if self.folder else "none"
+
 
 def make(file: Path, subject: Subject, pictures: Pictures | None = None) -> Made:
     """Write a report. Same input, same bytes.
@@ -118,7 +125,7 @@ def make(file: Path, subject: Subject, pictures: Pictures | None = None) -> Made
     ]
     with written(file) as out:
         out.write(skeleton.head(PARTS))
-        out.writelines(_overview(subject, names))
+        out.writelines(_overview(subject, names, pictures))
         out.write(skeleton.program(PARTS))
         with phase("writing the report", "images", len(names)) as writing:
             out.writelines(_images(subject, urls, writing))
@@ -130,8 +137,8 @@ def make(file: Path, subject: Subject, pictures: Pictures | None = None) -> Made
     return Made(file.stat().st_size, len(names), sum(path is not None for path in paths))
 
 
-def refuse_poorer(page: Path, subject: Subject) -> None:
-    """Refuse to replace a page by one that would leave out its images, or their outlines.
+def refuse_poorer(page: Path, subject: Subject, pictures: Pictures) -> None:
+    """Refuse to replace a page by one that would leave out its images, their outlines or pictures.
 
     Raises
     ------
@@ -154,9 +161,16 @@ def refuse_poorer(page: Path, subject: Subject) -> None:
             f"{page}: draws the objects, which takes --gt and --det; give them, another --output,"
             " or --force to replace the page"
         )
+    had = (found["pictures"] or b"none").decode()
+    if _PICTURES.index(had) > _PICTURES.index(pictures.shown):
+        needed = "--images" if had == "linked" else "--images and --embed"
+        raise InputError(
+            f"{page}: shows the pictures ({had}), which takes {needed}; give that, another"
+            " --output, or --force to replace the page"
+        )
 
 
-def _overview(subject: Subject, names: Sequence[str]) -> Iterator[str]:
+def _overview(subject: Subject, names: Sequence[str], pictures: Pictures) -> Iterator[str]:
     rows = subject.rows
     yield skeleton.island(
         "overview",
@@ -166,6 +180,7 @@ def _overview(subject: Subject, names: Sequence[str]) -> Iterator[str]:
             "matchTypes": MATCH_TYPES,
             "chunkImages": image_columns.CHUNK_IMAGES,
             "hasShapes": bool(subject.inputs),
+            "pictures": pictures.shown,
             "meanings": MEANINGS,
             "properties": PROPERTIES,
             "gates": [

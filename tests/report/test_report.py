@@ -188,6 +188,24 @@ class TestContent:
         assert invoke(*inputs, "res") == ""
         assert [invoke("report", "res").count("warning") for _ in range(2)] == [1, 1]
 
+    def test_a_page_with_pictures_is_not_replaced_by_one_without(
+        self, words: Path, tmp_path: Path
+    ) -> None:
+        made, pictures = tmp_path / "made.html", ["--images", str(EXAMPLES / "pictures")]
+
+        def message(*arguments: str) -> str:
+            given = ["report", str(words), "--output", str(made), *arguments]
+            return " ".join(CliRunner().invoke(main, [*given, "--quiet"]).stderr.split())
+
+        assert message(*pictures, "--embed") == ""
+        whole = made.read_bytes()
+        assert "made.html: shows the pictures (embedded), which takes --images and" in message()
+        assert "made.html: shows the pictures (embedded)" in message(*pictures)
+        assert made.read_bytes() == whole
+        assert message(*pictures, "--force") == ""
+        assert "made.html: shows the pictures (linked), which takes --images;" in message()
+        assert message(*pictures) == message(*pictures, "--embed") == message("--force") == ""
+
     def test_same_input_same_bytes(self, words: Path, report: Path, tmp_path: Path) -> None:
         write(
             tmp_path / "again.html",
