@@ -222,7 +222,7 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> S
         det_image=batch.det.image,
         names=batch.names,
         owner=owner,
-        found=inclusions(owner, points, gt.offsets, len(gt_length), det, det_rank, batch.names),
+        found=inclusions(owner, points, gt.offsets, det, det_rank, batch.names),
         overlap=overlap_areas(overlaps, gt, det, batch.names),
         gt_length=gt_length,
         det_length=det_length,

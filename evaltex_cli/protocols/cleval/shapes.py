@@ -290,7 +290,6 @@ def inclusions(
     owner: Ints,
     points: Floats,
     gt_offsets: Ints,
-    objects: int,
     det: Side,
     det_rank: Ints,
     names: Sequence[str],
@@ -302,13 +301,12 @@ def inclusions(
     owner, points : (c,) int64, (c, 2) float64
         The object of each centre, ascending, and the centres.
     gt_offsets : (images + 1,) int64
-    objects : int
-        Number of objects.
     det_rank : (D,) int64
         The detections' order.
     names : sequence of str
         The images' names, for a message.
     """
+    objects = int(gt_offsets[-1])
     counts = np.bincount(owner, minlength=objects)
     # `around` takes no empty group.
     with_centres = np.flatnonzero(counts > 0)
