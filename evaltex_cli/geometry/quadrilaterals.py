@@ -14,6 +14,10 @@ _LEAST = 1e-12
 """Of the square of the extent: how far a corner is from the line of a side, times the side's
 length, beyond which rounding does not decide on which side of it the corner is.
 """
+_ROUNDING = 1e-12
+"""Of the extent times the largest coordinate: the same far from the origin, with room for the order
+of the vertices of slivers.
+"""
 Points: TypeAlias = NDArray[np.complex128]
 
 
@@ -54,7 +58,8 @@ def overlays(a: Points, b: Points, is_union: bool) -> tuple[Floats, Ints]:
     a_turn, b_turn = (np.sign(_cross(side[:, :1], side[:, 1:2])) for side in (a_side, b_side))
     between = a[:, :, None] - b[:, None]
     extent = (np.abs(between.real) + np.abs(between.imag)).max(axis=(1, 2))
-    least = _LEAST * (extent**2)[:, None, None]
+    size = np.maximum(np.abs(a).max(axis=1), np.abs(b).max(axis=1))
+    least = (extent * (_LEAST * extent + _ROUNDING * size))[:, None, None]
     # How far each corner of one is inside of each side of the other one.
     of_a = b_turn[:, None] * _cross(b_side[:, None], between)
     of_b = -a_turn[:, None] * _cross(a_side[:, :, None], between)

@@ -42,6 +42,10 @@ def at_most(part: Any, whole: Any) -> Any:
     return part <= whole * (1 + _SLACK) + _SLACK
 
 
+_LARGEST = 1e290
+"""Numbers beyond are added one by one, as units above them would be infinite."""
+
+
 class ExactSum(float):
     """A sum of floats, rounded once; ``+`` of two is the rounded exact sum of all, whatever their
     order and grouping.
@@ -65,7 +69,7 @@ class ExactSum(float):
         so large that no sum of them is rounded, then those of the rest.
         """
         parts, rest = [], column
-        while (largest := float(np.abs(rest).max(initial=0.0))) and math.isfinite(largest):
+        while 0.0 < (largest := float(np.abs(rest).max(initial=0.0))) < _LARGEST:
             unit = math.ldexp(2.0, math.frexp(largest)[1] + len(rest).bit_length())
             high = (rest + unit) - unit
             parts.append(float(high.sum()))

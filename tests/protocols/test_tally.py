@@ -51,6 +51,11 @@ def test_sums_of_columns_are_those_of_their_values(values, times) -> None:
     assert (ExactSum.of(column), ExactSum.of(column).parts) == (total, total.parts)
 
 
+def test_sums_of_columns_of_the_largest_numbers() -> None:
+    column = np.array([1e308, 1.0, -1e308])
+    assert (ExactSum.of(column), ExactSum.of(column).parts) == (1.0, [1.0])
+
+
 @quick
 @given(st.lists(st.lists(numbers, min_size=1, max_size=5), min_size=1, max_size=5))
 def test_sums_of_batches_are_those_of_their_rows(batches) -> None:
