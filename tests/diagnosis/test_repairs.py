@@ -6,10 +6,12 @@ from unittest import mock
 
 import numpy as np
 import pytest
+import scenes
 from diagnosed_scenes import LEFT, RIGHT, A, B, C, batch_of, scene_batch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from evaltex_cli import diagnose
 from evaltex_cli.diagnosis import corrections, stacks
 from evaltex_cli.diagnosis.batch_sums import BatchSums
 from evaltex_cli.diagnosis.breakdown import Edges
@@ -17,7 +19,7 @@ from evaltex_cli.diagnosis.changes import ALL_TYPES
 from evaltex_cli.diagnosis.components import Components
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, Thresholds, find
 from evaltex_cli.evaluation.evaluate import runs_of
-from evaltex_cli.geometry import outlines
+from evaltex_cli.geometry import outlines, quadrilaterals
 from evaltex_cli.geometry.overlaps import measure
 from evaltex_cli.geometry.polygons import from_vertices
 from evaltex_cli.protocols import PROTOCOLS, config
@@ -195,3 +197,20 @@ def test_all_repairs_match_again_only_what_several_change(tmp_path):
 def evidence_of(run, batch):
     measured = measure(batch, run.protocol.convention(run.parameters))
     return run.protocol.evidence(batch, measured, run.parameters, True)
+
+
+def test_overlays_that_cannot_be_are_left_to_geos(tmp_path, monkeypatch):
+    paths = tmp_path / "gt.txt", tmp_path / "det.txt"
+    for path, text in zip(paths, scenes.random_scene(5, images=8, polygons=True), strict=True):
+        path.write_text(text, encoding="utf-8")
+    expected = diagnose(*paths).shown().rows
+    made, real = [], quadrilaterals.overlays
+
+    def too_large(*given):
+        rings, counts = real(*given)
+        made.append(len(rings))
+        return 3 * rings, counts
+
+    monkeypatch.setattr(quadrilaterals, "overlays", too_large)
+    assert diagnose(*paths).shown().rows == expected
+    assert sum(made) > 10
