@@ -90,7 +90,7 @@ def test_a_dropped_detection_stands_in_the_way_of_a_one_to_one_match() -> None:
 
 
 def test_a_tall_word_is_read_from_its_bottom() -> None:
-    """a b c d upwards: cd stands in the upper half."""
+    """a b c d upwards: cd is in the upper half."""
     gt = words(((0, 0, 10, 40), "abcd"))
     upwards = words(((0, 0, 10, 20), "cd"), ((0, 20, 10, 40), "ab"))
     downwards = words(((0, 0, 10, 20), "ab"), ((0, 20, 10, 40), "cd"))
