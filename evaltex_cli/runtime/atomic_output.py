@@ -177,6 +177,7 @@ def refuse_foreign(
         for file in _files(place):
             with contextlib.suppress(FileNotFoundError):  # another run has just replaced it
                 outputs.refuse_input(file)
+                outputs.refuse_foreign(file, file.parent)
                 if (
                     not outputs.may_replace(file, is_own) and file.lstat()
                 ):  # it may have gone in the meantime
@@ -184,7 +185,7 @@ def refuse_foreign(
                         f"{file}: is no result of an earlier run and would be replaced; give"
                         " another result folder, or --force to replace it"
                     )
-                outputs.refuse_protected(file, file.parent)
+                outputs.refuse_protected(file)
 
 
 def _files(place: Path) -> Iterator[Path]:

@@ -255,19 +255,20 @@ def refuse_file(path: Path, is_own: IsOwn) -> None:
             f"{path}: cannot be written (Too many levels of symbolic links); give a file"
         )
     _refuse_unwritable(path, place.parent)
-    if status is not None and not may_replace(path, is_own):
+    if status is None:
+        return
+    refuse_foreign(path, place.parent)
+    if not may_replace(path, is_own):
         raise InputError(
             f"{path}: already exists and does not begin like an output of this command; give"
             " another path, or --force to replace it"
         )
-    if status is not None:
-        refuse_protected(path, place.parent)
+    refuse_protected(path)
 
 
-def refuse_protected(path: Path, folder: Path) -> None:
-    """Refuse to replace a file that may not be written to (``chmod a-w``), though its folder may;
-    of root, one that nobody may write to. By force, too, one of another user in a folder like
-    ``/tmp``, where the system lets nobody else replace it.
+def refuse_foreign(path: Path, folder: Path) -> None:
+    """Refuse to replace, by force too, a file of another user in a folder like ``/tmp``, where the
+    system lets nobody else replace it.
     """
     file, above = path.stat(), folder.stat()
     if above.st_mode & stat.S_ISVTX and _user() not in (0, file.st_uid, above.st_uid):
@@ -275,7 +276,13 @@ def refuse_protected(path: Path, folder: Path) -> None:
             f"{path}: belongs to another user, in a folder where nobody else may replace it; give"
             " another path"
         )
-    if not is_forced() and not (os.access(path, os.W_OK) and file.st_mode & _WRITABLE):
+
+
+def refuse_protected(path: Path) -> None:
+    """Refuse to replace a file that may not be written to (``chmod a-w``), though its folder may;
+    of root, one that nobody may write to.
+    """
+    if not is_forced() and not (os.access(path, os.W_OK) and path.stat().st_mode & _WRITABLE):
         raise InputError(
             f"{path}: is protected against writing; give another path, or --force to replace it"
         )

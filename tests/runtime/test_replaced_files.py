@@ -79,12 +79,14 @@ def test_a_file_of_another_user_is_not_replaced_where_the_system_forbids_it(
     Path("common/own.txt").touch()
     Path("common/own.txt").chmod(0o666)
     Path("link.txt").symlink_to("common/own.txt")
+    Path("common/mine.txt").write_text("mine\n")
     Path("common/evaltex.txt").write_bytes(Path("old/evaltex.txt").read_bytes())
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
     compared = ("compare", "gt.txt", "det.txt", "det2.txt", "--output")
     before = tree(here)
     for target, given in (
         ("common/own.txt", (*compared, "common/own.txt")),
+        ("common/mine.txt", (*compared, "common/mine.txt")),
         ("link.txt", (*compared, "link.txt", "--force")),
         ("common/evaltex.txt", ("gt.txt", "det2.txt", "common")),
     ):
