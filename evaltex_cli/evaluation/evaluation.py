@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaltex_cli.display import (
     DataFrame,
@@ -25,7 +26,6 @@ from evaltex_cli.evaluation.input_counts import InputSummary
 from evaltex_cli.protocols.base import EvidenceRows, Protocol, Scores
 from evaltex_cli.protocols.score_names import scalars
 from evaltex_cli.protocols.tally import Tally, Totals
-from evaltex_cli.records import Floats
 
 NEARLY_ZERO = 0.02
 SHOWN_SCORES = ("recall", "precision", "fscore", "hmean")
@@ -219,31 +219,28 @@ class Evaluation(Record):
 
 
 def defined(scores: Scores, evidence: Totals) -> Scores:
-    """Return scores with None for those that are undefined, because every object of the ground
-    truth is don't care.
-
-    Recall is undefined then; and all of them, unless a detection counts, which is false.
-    """
-    if evidence.get("counted_gt_objects", 1) or not evidence.get("gt_objects"):
-        return scores
-    has_false = evidence.get("counted_detections") or evidence.get("false_positives")
+    """Return scores with None for those that are undefined (`is_defined`)."""
     return {
-        name: None
-        if isinstance(value, float) and not (has_false and "recall" not in name)
-        else value
+        name: None if isinstance(value, float) and not is_defined(name, evidence) else value
         for name, value in scores.items()
     }
 
 
-def defined_column(name: str, values: Floats, evidence: Totals) -> Floats:
-    """Return the same of a score of many images, in columns: NaN where it is undefined."""
+def is_defined(name: str, evidence: Totals) -> bool | NDArray[np.bool_]:
+    """Return whether a score is defined: of one evidence, or of each image of a column.
+
+    Where every object of the ground truth is don't care, recall is undefined; and all other scores,
+    unless a detection counts, which is false.
+    """
     if "gt_objects" not in evidence or "counted_gt_objects" not in evidence:
-        return values
-    is_defined = (evidence["counted_gt_objects"] > 0) | (evidence["gt_objects"] == 0)
+        return True
+    known: bool | NDArray[np.bool_] = (evidence["counted_gt_objects"] > 0) | (
+        evidence["gt_objects"] == 0
+    )
     if "recall" not in name:
         for false in ("counted_detections", "false_positives"):
-            is_defined |= evidence.get(false, 0) > 0
-    return np.where(is_defined, values, np.nan)
+            known = known | (evidence.get(false, 0) > 0)
+    return known
 
 
 def _counts_of(gt: int, det: int) -> str:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.evaluation.evaluation import ImageResult, defined, defined_column
+from evaltex_cli.evaluation.evaluation import ImageResult, defined, is_defined
 from evaltex_cli.evaluation.tally import BatchImages, Run, image_scores
 from evaltex_cli.protocols.base import Evidence, EvidenceRows
 from evaltex_cli.protocols.matches import FALSE_POSITIVE, MATCH_TYPES
@@ -163,7 +163,10 @@ def table_of_images(images: BatchImages) -> ImageTable:
     )
     return ImageTable(
         StoredRows(list(batch.names), totals),
-        {name: defined_column(name, scores[name], totals) for name in protocol.headline},
+        {
+            name: np.where(is_defined(name, totals), scores[name], np.nan)
+            for name in protocol.headline
+        },
         _counts(gt.types, batch.gt.offsets, false_positives),
         batch.gt.offsets,
         ObjectColumns(batch.gt.ids.copy(), gt.types, gt.values if len(gt.types) else {}),
