@@ -26,7 +26,10 @@ SITE_PAGES = (
 )
 CLUSTER_TESTS = (
     "tests/system/test_runs_on_clusters.py",
-    "tests/system/test_cluster.py",
+    "tests/system/test_cluster_addresses.py",
+    "tests/system/test_cluster_joined.py",
+    "tests/system/test_cluster_lost.py",
+    "tests/system/test_cluster_users.py",
     "tests/system/test_changed.py",
 )
 TABLE_TESTS = ("tests/integrations", "tests/api", "tests/results/test_object_table.py")

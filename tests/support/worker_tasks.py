@@ -6,6 +6,8 @@ import os
 import signal
 from pathlib import Path
 
+from limits import wait_for
+
 from evaltex_cli.errors import InputError
 
 
@@ -56,3 +58,19 @@ def work_or_fail(number: int) -> int:
     if number == 3:
         raise TypeError("of the work")
     return square(number)
+
+
+def process_of(_: object) -> int:
+    return os.getpid()
+
+
+def folder_of(_: object) -> str:
+    return os.getcwd()  # noqa: PTH109
+
+
+def begin_and_wait(item: tuple[Path, Path]) -> int:
+    """Make one file, and wait for the other."""
+    begun, go = item
+    begun.touch()
+    wait_for(go.exists)
+    return os.getpid()
