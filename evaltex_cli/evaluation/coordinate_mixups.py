@@ -33,6 +33,8 @@ _CLEAR_DIFFERENCE = 0.25
 """Shares of two sides that differ by this distinguish the sides."""
 _BOXES = Convention(as_boxes=True)
 _STRETCHES = (0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2)
+_TINY = 1e-12
+"""Coordinates and factors up to this are as good as 0: divided by them, others overflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +281,7 @@ def _scale(batch: ImageBatch, both: Bools) -> Floats | None:
 
 
 def _centre_ratios(batch: ImageBatch) -> Floats:
-    ratios: Floats = _mean_centres(batch.gt) / np.maximum(_mean_centres(batch.det), 1e-12)
+    ratios: Floats = _mean_centres(batch.gt) / np.maximum(_mean_centres(batch.det), _TINY)
     return ratios
 
 
@@ -308,13 +310,13 @@ def _fitted(batch: ImageBatch, rough: ImageBatch) -> Floats | None:
     overlapping = np.flatnonzero(best > 0)
     theirs = batch.det.boxes[det[overlapping]].reshape(-1, 2, 2)
     ours = batch.gt.boxes[overlapping].reshape(-1, 2, 2)
-    usable = theirs > 0
+    usable = theirs > _TINY
     if not usable.any(axis=(0, 1)).all():
         return None
     ratios = np.where(usable, ours / np.where(usable, theirs, 1.0), np.nan)
     # Over boxes and both corners; coordinates of 0 have no ratio.
     factor = np.nanmedian(ratios, axis=(0, 1))
-    return factor if (factor > 0).all() else None
+    return factor if (factor > _TINY).all() else None
 
 
 def _best_iou(batch: ImageBatch) -> tuple[Ints, Floats]:

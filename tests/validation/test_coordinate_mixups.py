@@ -76,6 +76,17 @@ def test_misread_coordinates_are_guessed(seed, change, words):
     assert "mean best IoU" in guess(batch)
 
 
+@pytest.mark.parametrize("side", ["gt", "det"])
+@pytest.mark.parametrize("least", [5e-324, 1e-310, 1e-300])
+def test_the_smallest_numbers_overflow_nothing(side, least):
+    """NumPy warns of an overflow, which is an error here; most boxes have the number as a side."""
+    batch = scene(0)
+    boxes = getattr(batch, side).boxes.copy()
+    boxes[: len(boxes) * 3 // 4, :2] = least
+    batch = replace(batch, **{side: with_boxes(getattr(batch, side), boxes)})
+    guess(changed(batch, lambda boxes: boxes / 2))
+
+
 def test_fractions_and_resized_pictures_of_many_sizes():
     rng = np.random.default_rng(4)
     batch = scene(4, images=40)
