@@ -139,7 +139,8 @@ class Rules:
         """
         status = _status(path)
         is_folder = status is not None and stat.S_ISDIR(status.st_mode)
-        above = self._input_above(os.path.realpath(path if is_folder else path.parent))
+        place = os.path.realpath(path)
+        above = self._input_above(place if is_folder else os.path.dirname(place))  # noqa: PTH120
         if (
             above in self.pictures
             and above not in self.inputs

@@ -80,7 +80,7 @@ def targets(name: str, read: str, kind: str) -> Iterator[tuple[str, dict[str, An
                 continue
             source.rename(other)
             source.symlink_to(other.absolute())
-        if kind != "itself" and file is None:
+        if kind != "itself":
             outside = Path(f"outside-{k}{source.suffix}")
             other.rename(outside) if kind != "what it links to" else outside.hardlink_to(other)
             other = outside
@@ -122,6 +122,8 @@ def test_nothing_is_written_into_a_folder_that_is_read_as_a_whole(here: Path) ->
     Path("parts/gt-1.txt").write_text(GT)
     Path("link").symlink_to("parts")
     Path("dangling").symlink_to("parts/gt-3.txt")
+    Path("to-old").symlink_to("words/gt_img_1.txt")
+    Path("to-new").symlink_to("words/gt_img_2.txt")
     before = tree(here)
     for arguments, message in (
         (["words", "words", "words"], "words: is an input"),
@@ -130,6 +132,8 @@ def test_nothing_is_written_into_a_folder_that_is_read_as_a_whole(here: Path) ->
             ["validate", "words", "--output", "words/new.txt"],
             "words/new.txt: is in words, an input",
         ),
+        (["validate", "words", "--output", "to-old"], "to-old: is in words, an input"),
+        (["validate", "words", "--output", "to-new"], "to-new: is in words, an input"),
         (
             ["convert", "words", "new.txt", "--kind", "gt", "--masks", "words/new"],
             "words/new: is in words, an input",
