@@ -161,9 +161,15 @@ def evidence(
     no_text = taken & (tally.counted_gt_objects == 0)
     swept: dict[str, Floats] = {}
     for name, settings in series.items():
-        at_settings = [matching.credit(scene, rules, setting, weights) for _, setting in settings]
-        of_gt = [per_image(one.gt, batch.gt.image, images) for one in at_settings]
-        of_det = [per_image(one.det, batch.det.image, images) for one in at_settings]
+        found = (matching.credit(scene, rules, setting, weights) for _, setting in settings)
+        of_images = [
+            (
+                per_image(one.gt, batch.gt.image, images),
+                per_image(one.det, batch.det.image, images),
+            )
+            for one in found
+        ]
+        of_gt, of_det = zip(*of_images, strict=True)
         swept[f"{name}_recall_credit"] = np.stack(of_gt, axis=1)
         swept[f"{name}_precision_credit"] = np.stack(of_det, axis=1)
     tally = Tally(
