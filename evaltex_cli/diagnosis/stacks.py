@@ -111,6 +111,11 @@ class _Pairs(NamedTuple):
             np.concatenate([self.area, other.area]),
         )
 
+    def within(self, start: int, stop: int, first: int) -> _Pairs:
+        """Return those of a stretch of objects, counted from its start; detections from `first`."""
+        inside = np.flatnonzero((self.gt >= start) & (self.gt < stop))
+        return _Pairs(self.gt[inside] - start, self.det[inside] - first, self.area[inside])
+
 
 def after(
     stack: Stack, convention: Convention, components: Components | None = None
@@ -148,14 +153,14 @@ def _parts(
 ) -> Iterator[Part]:
     """Yield the images with the objects of the scope; `new` are pairs of these."""
     gt_offsets, measured = stack.gt_offsets, overlaps.of(stack.before, convention)
-    counts = np.bincount(measured.gt, minlength=stack.before.gt.count)
-    until = offsets_of(np.where(scope.gt, counts[stack.gt_rows], 0))
+    before = np.bincount(measured.gt, minlength=stack.before.gt.count)
+    pairs = np.where(scope.gt, before[stack.gt_rows], 0)
+    pairs += np.bincount(new.gt, minlength=len(pairs))
+    until = offsets_of(pairs)
     for start, stop in list(blocks(np.diff(until[gt_offsets]), overlaps.MAX_PAIRS)) or [(0, 0)]:
         (i, i_stop), (j, j_stop) = gt_offsets[[start, stop]], stack.offsets[[start, stop]]
-        inside = (new.gt >= i) & (new.gt < i_stop)
-        own = _Pairs(new.gt[inside] - i, new.det[inside] - j, new.area[inside])
         chosen = scope.gt[i:i_stop], scope.det[j:j_stop]
-        yield _part(stack.images(start, stop), convention, made, chosen, own)
+        yield _part(stack.images(start, stop), convention, made, chosen, new.within(i, i_stop, j))
 
 
 def _part(

@@ -38,8 +38,10 @@ _MOST_EXACT = 1 << 20
 """Most pairs of edges of two shapes that are summed in 32 digits, which takes seconds."""
 _MANY = 1 << 16
 """More pairs of edges of two shapes than this are not all looked at."""
-_BLOCK = 1 << 16
-"""Pairs of edges that are looked at at once; a pair takes up to 300 bytes on the way."""
+_BLOCK = 1 << 15
+"""Pairs of edges that are looked at at once; a pair takes up to 600 bytes on the way."""
+_EXACT_BLOCK = 1 << 14
+"""The same, where they are measured in 32 digits."""
 _COST = 1 << 12
 """To look at so many pairs of edges that are not there takes as long as another block does."""
 Counts: TypeAlias = NDArray[Any]
@@ -80,7 +82,7 @@ def intersection_area(pairs: PolygonPairs, is_exact: bool = True) -> Floats:
     is beyond doubt not negligible.
     """
     result, error = np.zeros((2, len(pairs.i)))
-    for some, sizes in _blocks(pairs):
+    for some, sizes in _blocks(pairs, _BLOCK):
         measured = _large_areas if sizes[0] * sizes[1] > _MANY else _areas
         result[some], error[some] = measured(pairs.some(some), sizes)
     is_doubtful = (error > EXACT * result) & (result + error > pairs.negligible)
@@ -88,7 +90,7 @@ def intersection_area(pairs: PolygonPairs, is_exact: bool = True) -> Floats:
         is_doubtful &= result - error <= pairs.negligible
     # All of them together, as they are few in each block.
     doubtful = np.flatnonzero(is_doubtful)
-    for some, sizes in _blocks(pairs.some(doubtful)):
+    for some, sizes in _blocks(pairs.some(doubtful), _EXACT_BLOCK):
         exact = _exact_large_areas if sizes[0] * sizes[1] > _MANY else _exact_areas
         result[doubtful[some]] = exact(pairs.some(doubtful[some]), sizes)
     return result
@@ -125,12 +127,14 @@ def _common(a: Floats, b: Floats, axis: int) -> int:
     return len(starts[0]) * len(starts[1]) - apart
 
 
-def _blocks(pairs: PolygonPairs) -> Iterator[tuple[Ints, tuple[int, int]]]:
-    """Yield pairs to be measured together, and how many edges their shapes have at most."""
+def _blocks(pairs: PolygonPairs, most: int) -> Iterator[tuple[Ints, tuple[int, int]]]:
+    """Yield pairs to be measured together, of at most so many pairs of edges, and how many edges
+    their shapes have at most.
+    """
     counts = np.diff(pairs.a.offsets)[pairs.i], np.diff(pairs.b.offsets)[pairs.j]
     for chosen, sizes in _classes(*counts):
         each = sizes[0] * sizes[1]
-        step = max(_BLOCK // each, 1) if each <= _MANY else len(chosen)
+        step = max(most // each, 1) if each <= _MANY else len(chosen)
         for start in range(0, len(chosen), step):
             yield chosen[start : start + step], sizes
 

@@ -53,7 +53,7 @@ class Polygons(NamedTuple):
 
 _MOST_COMPARED = 16
 """Pieces of a group that are compared with each other, to see whether any two meet."""
-_PAIRS_AT_ONCE = 1 << 15
+_PAIRS_AT_ONCE = 1 << 14
 """Pairs that are measured at once; a pair takes 150 bytes on the way, in a union 500."""
 _VERTICES_AT_ONCE = 1 << 13
 """Vertices of geometries of which edges are made at once."""

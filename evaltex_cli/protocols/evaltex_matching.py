@@ -16,7 +16,14 @@ from evaltex_cli.geometry.boxes import around
 from evaltex_cli.geometry.offsets import of_ground_truth
 from evaltex_cli.geometry.overlaps import shapes_of, touching_parts
 from evaltex_cli.protocols.base import parameter
-from evaltex_cli.protocols.ratios import MOST, divide, natural_log, quotient, ratio_error
+from evaltex_cli.protocols.ratios import (
+    MOST,
+    PAIRS_AT_ONCE,
+    divide,
+    natural_log,
+    quotient,
+    ratio_error,
+)
 from evaltex_cli.records import (
     Bools,
     Convention,
@@ -24,6 +31,7 @@ from evaltex_cli.records import (
     ImageBatch,
     Ints,
     Overlaps,
+    blocks,
     distinct,
     offsets_of,
 )
@@ -165,7 +173,10 @@ def select_candidates(candidates: Overlaps, scene: Scene, threshold: float) -> B
         return np.asarray(surplus > 0)
 
     # What D covers of G' is too little even where no kept object shares it: any kept G drops it.
-    is_selected[queue] = best | enough(queue, np.zeros(len(queue)))
+    for start in range(0, len(queue), PAIRS_AT_ONCE):
+        block = slice(start, start + PAIRS_AT_ONCE)
+        some = queue[block]
+        is_selected[some] = best[block] | enough(some, np.zeros(len(some)))
     if scene.measure is not shapes:
         return is_selected  # objects of a label picture share nothing
     queue, leaders = queue[is_selected[queue]], 1
@@ -206,9 +217,21 @@ def _best_first(candidates: Overlaps, scene: Scene) -> Ints:
     """Candidates of detections that have several, by detection, decreasing
     IoU and the ground truth's order.
     """
+    # Only detections with several candidates have anything to decide; some at a time.
+    det, counts = candidates.det, np.bincount(candidates.det)
+    crowded = np.flatnonzero(counts[det] > 1)
+    crowded = crowded[np.argsort(det[crowded], kind="stable")]
+    offsets = offsets_of(counts[counts > 1])
+    parts = [
+        _sorted_by_iou(candidates, scene, crowded[offsets[start] : offsets[stop]])
+        for start, stop in blocks(np.diff(offsets), PAIRS_AT_ONCE)
+    ]
+    return np.concatenate([crowded[:0], *parts])
+
+
+def _sorted_by_iou(candidates: Overlaps, scene: Scene, crowded: Ints) -> Ints:
+    """Sort candidates, which are in order of their detections, as of `_best_first`."""
     gt, det, area = candidates.gt, candidates.det, candidates.area
-    # Only detections with several candidates have anything to decide.
-    crowded = np.flatnonzero(np.bincount(det)[det] > 1) if len(det) else np.zeros(0, np.int64)
     iou = area[crowded] / (
         scene.gt_area[gt[crowded]] + scene.det_area[det[crowded]] - area[crowded]
     )

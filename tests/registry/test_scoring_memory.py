@@ -132,6 +132,24 @@ def test_memory_of_many_detections_of_a_dont_care_object_full_of_words(server: S
     assert peak <= FIXED + 8 * size, peak >> 20
 
 
+SMALL, LARGE = (
+    [[40, 40, 90, 42, 91, 90, 40, 90]],
+    [[k % 20, 0, 2400, 0, 2400, 2400, k % 20, 2399 - k % 3] for k in range(40)],
+)
+
+
+@pytest.mark.parametrize("det", [SMALL, LARGE], ids=["one", "all over"])
+def test_memory_of_a_diagnosis_of_dont_care_objects_full_of_words(
+    server: Server, det: list[list[int]]
+) -> None:
+    """The missed words become detections, which overlap all don't-care objects: in each image of
+    several repairs, or in one that has nearly as many pairs as there may be before."""
+    size = write_words_in_dont_care(40, 3600, det)
+    status, peak, _, said = server.run("gt.txt", "det.txt", "results", "--report", "--diagnose")
+    assert status == 0, said
+    assert peak <= FIXED + 8 * size, peak >> 20
+
+
 def write_chain(count: int) -> int:
     """Write an image of slanted objects that overlap the next one, each in two pieces that reach
     into the one before; return how many bytes there are."""
