@@ -132,10 +132,50 @@ def test_a_fault_has_its_place(folder: Path, text: str, expected: list[str]) -> 
 def test_a_key_of_very_many_parts_is_refused(folder: Path, part: str, line: str) -> None:
     """The parser takes time with the square of them."""
     path = folder / "board.toml"
-    for count, expected in ((101, "of more than 100 parts"), (100, "unknown key")):
+    for count, expected in ((102, "of more than 100 parts"), (101, "unknown key")):
         path.write_text(line.format(".".join([part] * count)))
         with pytest.raises(ConfigError, match=expected):
             board_file.read(path)
+
+
+@pytest.mark.parametrize(
+    "form", ["b{}.a.a.a.a.a.a.a.a=1\n", "[b{}]\n", "b{}=1\n", "b{}=[[],{{}}]\n"], ids=repr
+)
+def test_very_many_keys_are_refused(folder: Path, form: str) -> None:
+    """The parser takes 1 kB for a part of one, and what is said of each more."""
+    path = folder / "board.toml"
+    path.write_text("".join(map(form.format, range(10_001))))
+    with pytest.raises(ConfigError, match="has more than 10000 keys"):
+        board_file.read(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"{}"',
+        "'{}'",
+        '"\\"{}"',
+        '"""\n{}"""',
+        '"""\\"""{}"""',
+        "'''\n{}'''",
+        "[] # {}",
+        '["\'", "{}", "\'"]',
+    ],
+)
+def test_dots_and_brackets_of_texts_and_comments_are_no_keys(folder: Path, text: str) -> None:
+    path = folder / "board.toml"
+    path.write_text(f"x = {text.format('a.[{=' * 10_001)}\n")
+    with pytest.raises(ConfigError, match="unknown key 'x'"):
+        board_file.read(path)
+
+
+@pytest.mark.parametrize("line", ['\\"""\n', '\\"', "'''\\\n", "'\n"], ids=repr)
+def test_texts_without_end_are_looked_at_once(folder: Path, line: str) -> None:
+    """Else these would take hours."""
+    path = folder / "board.toml"
+    path.write_text('"""\n' + line * 200_000)
+    with pytest.raises(ConfigError, match="expected a board"):
+        board_file.read(path)
 
 
 @pytest.mark.parametrize(
