@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -47,14 +46,14 @@ class Cuts(NamedTuple):
 
     def remains(self, start: int, stop: int) -> Geometries:
         """Return what a stretch of the rows have to themselves."""
-        result = shapes.geometries(self.of, self.rows[start:stop])
+        whole = shapes.geometries(self.of, self.rows[start:stop])
         bounds = self.offsets[start : stop + 1] - self.offsets[start]
         others = shapes.geometries(self.of, self.others[self.offsets[start] : self.offsets[stop]])
-        for k, (first, last) in enumerate(pairwise(bounds.tolist())):
-            # One cut of all together: each of many cuts takes as long as what remains has vertices.
-            together = geometry.geos.union_all(others[first:last].tolist())
-            result[k] = geometry.geos.difference(result[k], together)
-        return result
+        # One cut of all together: each of many cuts takes as long as what remains has vertices.
+        together = others[bounds[:-1]]
+        for k in np.flatnonzero(np.diff(bounds) > 1).tolist():
+            together[k] = geometry.geos.union_all(others[bounds[k] : bounds[k + 1]].tolist())
+        return np.asarray(geometry.geos.difference(whole, together), dtype=object)
 
 
 def cuts(of: Shapes, offsets: Ints, dont_care: Bools, which: Ints, names: Sequence[str]) -> Cuts:
