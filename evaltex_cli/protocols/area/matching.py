@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from evaltex_cli.protocols.area.pairs import (
     SINGLE_IS_MANY,
     SINGLE_IS_RETESTED,
+    Index,
     Pairs,
     Rules,
     Scene,
@@ -70,30 +71,20 @@ class Credits(NamedTuple):
     towards precision."""
 
 
-class _Index(NamedTuple):
-    """One side of the pairs: which object each is of, and how many objects there are."""
-
-    of: Ints
-    objects: int
-
-    def times(self, chosen: NDArray[Any]) -> Ints:
-        """(p,) how many chosen pairs the object of each pair has; `chosen` is a mask or indices."""
-        return np.bincount(self.of[chosen], minlength=self.objects)[self.of]
-
-
 class _Groups(NamedTuple):
     """What splits, or merges, are made of."""
 
-    one: _Index
-    many: _Index
+    one: Index
+    many: Index
     """`one` and `many`: of a split the object and its detections, of a merge the detection and its
     objects."""
     share: NDArray[Any]
     """(p,). The ratio that is summed over the many of a one."""
     needed: float
     """What that sum must reach."""
-    enough_each: Bools
-    """(p,) bool. Whether the other ratio of a pair reaches what every one of the many must."""
+    fits: Bools
+    """(p,) bool. Whether the other ratio of a pair reaches what every one of the many must, and
+    nothing else is against such a match."""
 
 
 def match(scene: Scene, rules: Rules, thresholds: Thresholds) -> NDArray[np.uint8]:
@@ -112,46 +103,47 @@ def match(scene: Scene, rules: Rules, thresholds: Thresholds) -> NDArray[np.uint
         `ONE_TO_ONE`, `ONE_TO_MANY` or `MANY_TO_ONE` for a pair that matched, else `MISSED`.
     """
     pairs, t = scene.pairs, thresholds
-    gt, det = _Index(pairs.gt, len(scene.gt_counts)), _Index(pairs.det, len(scene.det_counts))
+    gt, det = Index(pairs.gt, len(scene.gt_counts)), Index(pairs.det, len(scene.det_counts))
     relation = np.full(len(pairs.gt), MISSED, np.uint8)
     passes = (pairs.recall >= t.one_to_one_recall) & (pairs.precision >= t.one_to_one_precision)
     relation[_one_to_one(pairs, gt, det, passes, rules, t)] = ONE_TO_ONE
-    splits = _Groups(
-        gt, det, pairs.recall, t.one_to_many_recall, pairs.precision >= t.one_to_many_precision
-    )
-    merges = _Groups(
-        det, gt, pairs.precision, t.many_to_one_precision, pairs.recall >= t.many_to_one_recall
-    )
+    can_split = pairs.split & (pairs.precision >= t.one_to_many_precision)
+    can_merge = pairs.merge & (pairs.recall >= t.many_to_one_recall)
+    splits = _Groups(gt, det, pairs.recall, t.one_to_many_recall, can_split)
+    merges = _Groups(det, gt, pairs.precision, t.many_to_one_precision, can_merge)
     for kind, groups in ((ONE_TO_MANY, splits), (MANY_TO_ONE, merges)):
-        taken = relation != MISSED
-        free = (groups.one.times(taken) == 0) & (groups.many.times(taken) == 0)
-        qualified = free & pairs.counts & pairs.alike & groups.enough_each
-        if rules.several_overlaps:
-            qualified &= groups.one.times(pairs.counts & (groups.share > 0)) > 1
-        alive = np.flatnonzero(qualified)
+        taken = np.flatnonzero(relation != MISSED)
+        alive = np.flatnonzero(groups.fits & ~groups.one.has(taken) & ~groups.many.has(taken))
         # Pairs are sorted by (gt, det); a merge takes them by detection.
         alive = alive[np.argsort(groups.one.of[alive], kind="stable")]
         matched = _assemble(groups, passes, alive, rules)
-        single = (groups.one.times(matched) == 1) & (rules.single != SINGLE_IS_MANY)
-        relation[matched] = np.where(single[matched], ONE_TO_ONE, kind)
+        single = _is_alone(groups.one.of[matched]) & (rules.single != SINGLE_IS_MANY)
+        relation[matched] = np.where(single, ONE_TO_ONE, kind)
     return relation
 
 
 def _one_to_one(
-    pairs: Pairs, gt: _Index, det: _Index, passes: Bools, rules: Rules, t: Thresholds
-) -> Bools:
-    may = pairs.counts & pairs.near
+    pairs: Pairs, gt: Index, det: Index, passes: Bools, rules: Rules, t: Thresholds
+) -> Ints:
+    """(m,) int64. The pairs that match one-to-one."""
     if rules.separate_tests:
-        covers, fits = pairs.recall > t.one_to_one_recall, pairs.precision > t.one_to_one_precision
-        fitted = gt.times(_is_single(fits, gt, det)) > 0
-        return np.asarray(_is_single(covers, gt, det) & fitted & may)
-    result = _is_single(passes, gt, det) & may
-    return result & _is_single(pairs.counts, gt, det) if rules.single_overlap else result
+        single = _single(pairs.recall > t.one_to_one_recall, gt, det)
+        fitting = _single(pairs.precision > t.one_to_one_precision, gt, det)
+        single = single[gt.has(fitting)[single]]
+    else:
+        single = _single(passes, gt, det)
+    return single[pairs.one_to_one[single]]
 
 
-def _is_single(chosen: Bools, gt: _Index, det: _Index) -> Bools:
-    """(p,) whether a pair is the only chosen one of its object and of its detection."""
-    return np.asarray(chosen & (gt.times(chosen) == 1) & (det.times(chosen) == 1))
+def _single(chosen: Bools, gt: Index, det: Index) -> Ints:
+    """(m,) int64. Those of the chosen pairs that are the only one of either side."""
+    which = np.flatnonzero(chosen)
+    return which[_is_alone(gt.of[which]) & _is_alone(det.of[which])]
+
+
+def _is_alone(owner: Ints) -> Bools:
+    """(p,) whether no other pair is of the same owner."""
+    return np.asarray(np.bincount(owner)[owner] == 1)
 
 
 def _assemble(groups: _Groups, is_one_to_one: Bools, alive: Ints, rules: Rules) -> Ints:
@@ -185,10 +177,10 @@ def _assemble(groups: _Groups, is_one_to_one: Bools, alive: Ints, rules: Rules) 
         has_single = np.zeros(len(total), dtype=bool)
         has_single[own[is_one_to_one[alive]]] = True
         may_pass = passes | has_single[own]
-        passes = np.where(np.bincount(own)[own] == 1, is_one_to_one[alive], passes)
+        passes = np.where(_is_alone(own), is_one_to_one[alive], passes)
     alive, own, partner, passes = (column[may_pass] for column in (alive, own, partner, passes))
     shares_some = np.zeros(len(total), dtype=bool)
-    shares_some[own[np.bincount(partner)[partner] > 1]] = True
+    shares_some[own[~_is_alone(partner)]] = True
     contested = shares_some[own]
     columns = [column[contested] for column in (own, partner, alive, passes)]
     rows = chain.from_iterable(

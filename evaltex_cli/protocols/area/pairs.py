@@ -101,18 +101,34 @@ class Pairs(NamedTuple):
     recall: NDArray[Any]
     precision: NDArray[Any]
     """`recall` and `precision`: (p,) float64 or float32. σ and τ."""
-    counts: Bools
-    """(p,) bool. Whether both sides count."""
-    near: Bools
-    """(p,) bool. Whether centres, and borders where asked for, agree well enough for a one-to-one
-    match."""
-    alike: Bools
-    """(p,) bool. Whether types allow a match at all."""
+    one_to_one: Bools
+    split: Bools
+    merge: Bools
+    """`one_to_one`, `split` and `merge`: (p,) bool. Whether both sides count, and all that does not
+    depend on thresholds allows such a match: types, and centres, borders and other overlaps where
+    the rules ask for them."""
 
     def some(self, which: Bools) -> Pairs:
         """Return some of the pairs, (p,) bool."""
         columns: Iterable[Any] = self
         return Pairs(*(column[which] for column in columns))
+
+
+class Index(NamedTuple):
+    """One side of the pairs: which object each is of, and how many objects there are."""
+
+    of: Ints
+    objects: int
+
+    def times(self, chosen: NDArray[Any]) -> Ints:
+        """(p,) how many chosen pairs the object of each pair has; `chosen` is a mask or indices."""
+        return np.bincount(self.of[chosen], minlength=self.objects)[self.of]
+
+    def has(self, chosen: NDArray[Any]) -> Bools:
+        """(p,) whether `times` is above 0, in less time."""
+        found = np.zeros(self.objects, dtype=bool)
+        found[self.of[chosen]] = True
+        return found[self.of]
 
 
 class Scene(NamedTuple):
@@ -172,10 +188,16 @@ def scene(
     for start in range(0, len(gt), _PAIRS_AT_ONCE):
         some = slice(start, start + _PAIRS_AT_ONCE)
         near[some] &= _near(sides[0][gt[some]], sides[1][det[some]], rules, convention)
+    recall, precision = recall.astype(ratio_type), precision.astype(ratio_type)
     counts = gt_counts[gt] & det_counts[det]
-    pairs = Pairs(
-        gt, det, recall.astype(ratio_type), precision.astype(ratio_type), counts, near, alike
-    )
+    of_gt, of_det = Index(gt, len(gt_counts)), Index(det, len(det_counts))
+    one_to_one, split, merge = counts & near, counts & alike, counts & alike
+    if rules.single_overlap:
+        one_to_one &= (of_gt.times(counts) == 1) & (of_det.times(counts) == 1)
+    if rules.several_overlaps:
+        split &= of_gt.times(counts & (recall > 0)) > 1
+        merge &= of_det.times(counts & (precision > 0)) > 1
+    pairs = Pairs(gt, det, recall, precision, one_to_one, split, merge)
     return Scene(pairs if rules.dont_care_competes else pairs.some(counts), gt_counts, det_counts)
 
 
