@@ -352,17 +352,18 @@ class Images:
         files = list(self._files)
         offsets, steps = self._order.offsets, self._order.steps
         lines, columns = self._images.column("line"), self._images.column("column")
+        of_objects = [self._objects.column(name) for name in ("line", "column", "steps")]
         for k, file in enumerate(self._images.column("place").tolist()):
             of_image = self._steps[steps[k] : steps[k + 1]]
             rows = range(int(offsets[k]), int(offsets[k + 1]))
-            objects = ObjectsAt(rows, partial(self.object_at, of_image=of_image))
+            objects = ObjectsAt(rows, partial(self._object_at, of_objects, of_image))
             yield Place(files[file], place_of(int(lines[k]), int(columns[k]), of_image), objects)
 
-    def object_at(self, row: int, of_image: bytes | bytearray) -> Position | Steps:
-        """Return where an object is, from the steps to its image."""
-        line, column, steps = (
-            int(self._objects.column(name)[row]) for name in ("line", "column", "steps")
-        )
+    def _object_at(
+        self, of_objects: Sequence[NDArray[Any]], of_image: bytes | bytearray, row: int
+    ) -> Position | Steps:
+        """Return where an object is, from all objects' places and the steps to its image."""
+        line, column, steps = (int(values[row]) for values in of_objects)
         end = int(self._order.strings[row + 1])
         return place_of(line, column, self._strings[end - steps : end], of_image)
 

@@ -252,10 +252,12 @@ def _blocks(weights: Ints) -> Iterator[tuple[int, int]]:
         start = stop
 
 
-def at(place: locations.ImagePlace | locations.ObjectPlace, problem: Problem) -> Problem:
-    """Return a problem at its place in the file."""
+def at(
+    place: locations.ImagePlace | locations.ObjectPlace, problem: Problem, id: int | None = None
+) -> Problem:
+    """Return a problem at its place in the file, of the object with an ID if one is given."""
     line, column = place.at or (None, None)
-    return replace(problem, file=place.file, line=line, column=column)
+    return replace(problem, file=place.file, line=line, column=column, object=id)
 
 
 def listed(one: Inspection, kind: str, positions: Iterable[int]) -> Iterator[int]:
@@ -305,10 +307,8 @@ def _object_problems(
         level: Level = (
             "error" if finding.kind == "invalid-polygon" and one.invalid == "error" else "warning"
         )
-        problem = at(
-            place, one.problem(level, finding.kind, finding.found, finding.advice, place.image)
-        )
-        yield problem if finding.kind == "orientation" else replace(problem, object=place.id)
+        problem = one.problem(level, finding.kind, finding.found, finding.advice, place.image)
+        yield at(place, problem, None if finding.kind == "orientation" else place.id)
 
 
 def _faults(one: Inspection) -> Iterator[Problem]:

@@ -127,12 +127,12 @@ def _opened(data: bytes | Raw) -> Item:
 
 def is_list(value: Item) -> TypeGuard[Sequence[Item]]:
     """Whether an opened value is a list."""
-    return isinstance(value, list | Listed)
+    return type(value) is list or type(value) is Listed
 
 
 def is_object(value: Item) -> TypeGuard[Record]:
     """Whether an opened value is an object."""
-    return isinstance(value, dict | Keyed)
+    return type(value) is dict or type(value) is Keyed
 
 
 def _is_list_of_objects(data: bytes | Raw) -> bool:
@@ -174,9 +174,9 @@ def _by_python_or_not(data: bytes, error: Exception) -> Any:
     ) from error
 
 
-def _by_python(text: str | bytes) -> Any:
+def _by_python(data: bytes) -> Any:
     try:
-        return json.loads(text, parse_float=_number)
+        return _PYTHON.decode(data.decode(json.detect_encoding(data), "surrogatepass"))
     except json.JSONDecodeError as error:
         found = f"{error.msg} at column {error.colno}"
         raise FormatError(
@@ -192,6 +192,9 @@ def _by_python(text: str | bytes) -> Any:
 
 def _number(text: str) -> float:
     return math.nan if text == _NAN.decode() else float(text)
+
+
+_PYTHON = json.JSONDecoder(parse_float=_number)
 
 
 def opened(item: Item) -> Item:

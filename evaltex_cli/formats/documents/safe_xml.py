@@ -104,7 +104,12 @@ class Element:
     def child(self, name: str) -> Element | None:
         """Return the first child of a name."""
         number = self._tree.number_of.get(name)
-        return next((child for child in self if self._tree.names[child._index] == number), None)
+        names, ends, k = self._tree.names, self._tree.ends, self._index + 1
+        while k < ends[self._index]:
+            if names[k] == number:
+                return Element(self._tree, k)
+            k = ends[k]
+        return None
 
     def needed(self, name: str) -> Element:
         """Return the first child of a name; raises `FormatError` where there is none."""

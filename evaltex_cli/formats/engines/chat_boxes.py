@@ -73,9 +73,11 @@ def _numbers(item: Item) -> tuple[str, list[float]]:
     numbers; raises `FormatError`.
     """
     value = safe_json.opened(item)
-    key = next((key for key in _KEYS if safe_json.is_object(value) and key in value), "")
-    if safe_json.is_object(value) and not key:
-        raise FormatError(_NO_KEY, "one of them, with four numbers")
+    key = ""
+    if safe_json.is_object(value):
+        key = next((key for key in _KEYS if key in value), "")
+        if not key:
+            raise FormatError(_NO_KEY, "one of them, with four numbers")
     where = (key,) if key else ()
     box = safe_json.opened(value[key]) if key else value
     if safe_json.is_list(box) and len(box) != 4:  # a long list is not taken apart

@@ -8,6 +8,7 @@ write ``{"boxes", "text", "confident"}``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +53,14 @@ def _is_reading(item: Item) -> bool:
     """Whether an item is ``[box, text, ...]``, ``[box, [text, confidence]]``
     or a box, and no list of these.
     """
-    depth, value = _depth(item), safe_json.opened(item)
-    if depth != 3 or len(value) < 2:
-        return depth == 2
+    depth = _depth(item)
+    return depth == 2 or (depth == 3 and _has_text(safe_json.opened(item)))
+
+
+def _has_text(value: Sequence[Item]) -> bool:
+    """Whether what comes after a box is a string, or a list that begins with one."""
+    if len(value) < 2:
+        return False
     second = safe_json.opened(value[1])
     return values.is_string(second) or (
         safe_json.is_list(second) and bool(second) and values.is_string(second[0])
@@ -72,11 +78,12 @@ def _depth(item: Item) -> int:
 
 
 def _reading(item: Item, where: Steps) -> CollectedObject:
-    if _depth(item) == 2:
+    depth, value = _depth(item), safe_json.opened(item)
+    if depth == 2:
         return CollectedObject(polygon(values.shape(item), False), at=where)
-    if not _is_reading(item):
+    if depth != 3 or not _has_text(value):
         raise FormatError(safe_json.shown(item), "a list [box, text, confidence]")
-    shape, *read = safe_json.opened(item)
+    shape, *read = value
     coordinates = polygon(values.shape(shape, 0), False, (0,))
     inside = safe_json.opened(read[0])
     if safe_json.is_list(inside):
