@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from evaltex_cli.comparison.gate import Gates
     from evaltex_cli.diagnosis.diagnosis import Diagnosis, Diagnostician
     from evaltex_cli.diagnosis.slices import SliceRecalls
+    from evaltex_cli.report.page import Pictures
     from evaltex_cli.report.run_images import RunImages
     from evaltex_cli.results.object_table import ObjectTable
     from evaltex_cli.results.screen import Screen
@@ -214,8 +215,12 @@ def _run_images(
     if writer is None or not request.results.report:
         yield None
         return
+    from evaltex_cli.report.page import refuse_fewer_pictures
     from evaltex_cli.report.run_images import RunImages
 
+    assert request.results.res_dir is not None
+    page = request.results.res_dir / REPORT
+    refuse_fewer_pictures(page, _pictures(request), "another RES_DIR")
     with RunImages(writer.folder, runs, request.options.invalid) as images:
         yield images
 
@@ -345,8 +350,14 @@ def _report(
         results.diagnose and not diagnoses
     ):  # neither a journal nor label pictures go with a diagnosis
         subject = subject.with_losses()
-    pictures = report.Pictures(request.options.images, results.embed, place)
-    return str(report.make(folder / REPORT, subject, pictures))
+    return str(report.make(folder / REPORT, subject, _pictures(request)))
+
+
+def _pictures(request: Request) -> Pictures:
+    from evaltex_cli.report.page import Pictures
+
+    results = request.results
+    return Pictures(request.options.images, results.embed, results.res_dir)
 
 
 def gate_lines(verdict: Verdict, shown: Screen) -> Iterator[str]:

@@ -145,10 +145,8 @@ def refuse_poorer(page: Path, subject: Subject, pictures: Pictures) -> None:
     InputError
         When that is so, and files are not to be replaced by force.
     """
-    if is_forced() or not page.is_file():
-        return
-    found = _SHOWN.search(read_regular(page, "a report", _OVERVIEW_BYTES))
-    if found is None or found["none"]:
+    found = _shown(page)
+    if found is None:
         return
     if not image_names(subject.rows):
         raise InputError(
@@ -161,13 +159,34 @@ def refuse_poorer(page: Path, subject: Subject, pictures: Pictures) -> None:
             f"{page}: draws the objects, which takes --gt and --det; give them, another --output,"
             " or --force to replace the page"
         )
-    had = (found["pictures"] or b"none").decode()
+    refuse_fewer_pictures(page, pictures, "another --output")
+
+
+def refuse_fewer_pictures(page: Path, pictures: Pictures, other: str) -> None:
+    """Refuse to replace a page by one that would leave out its pictures; `other` is what is to be
+    given else.
+
+    Raises
+    ------
+    InputError
+        When that is so, and files are not to be replaced by force.
+    """
+    found = _shown(page)
+    had = "none" if found is None else (found["pictures"] or b"none").decode()
     if _PICTURES.index(had) > _PICTURES.index(pictures.shown):
         needed = "--images" if had == "linked" else "--images and --embed"
         raise InputError(
-            f"{page}: shows the pictures ({had}), which takes {needed}; give that, another"
-            " --output, or --force to replace the page"
+            f"{page}: shows the pictures ({had}), which takes {needed}; give that, {other}, or"
+            " --force to replace the page"
         )
+
+
+def _shown(page: Path) -> re.Match[bytes] | None:
+    """What a page has that is not to be replaced by one that has less; None if it may be."""
+    if is_forced() or not page.is_file():
+        return None
+    found = _SHOWN.search(read_regular(page, "a report", _OVERVIEW_BYTES))
+    return None if found is None or found["none"] else found
 
 
 def _overview(subject: Subject, names: Sequence[str], pictures: Pictures) -> Iterator[str]:

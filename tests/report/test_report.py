@@ -206,6 +206,31 @@ class TestContent:
         assert "made.html: shows the pictures (linked), which takes --images;" in message()
         assert message(*pictures) == message(*pictures, "--embed") == message("--force") == ""
 
+    def test_a_run_does_not_replace_a_page_with_pictures_by_one_without(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It refuses before any work; nothing is changed."""
+        example, pictures = sources("words"), ["--images", str(EXAMPLES / "pictures")]
+        inputs = [str(example["gt"]), str(example["det"][0])]
+        monkeypatch.chdir(tmp_path)
+
+        def message(*arguments: str) -> str:
+            given = [*inputs, "res", *arguments, "--quiet"]
+            return " ".join(CliRunner().invoke(main, given).stderr.split())
+
+        assert message(*pictures, "--report", "--embed") == ""
+        before = {path: path.read_bytes() for path in Path("res").iterdir()}
+        assert message("--report", "--set", "det_border=0.1") == (
+            "evaltex: error: res/report.html: shows the pictures (embedded), which takes --images"
+            " and --embed; give that, another RES_DIR, or --force to replace the page"
+        )
+        assert "(embedded), which takes" in message("--report", *pictures)
+        assert {path: path.read_bytes() for path in Path().rglob("*.*")} == before
+        assert message("--report", *pictures, "--force") == ""
+        assert "(linked), which takes --images;" in message("--report")
+        assert message("--report", *pictures) == message("--report", "--force") == ""
+        assert message("--report") == ""
+
     def test_same_input_same_bytes(self, words: Path, report: Path, tmp_path: Path) -> None:
         write(
             tmp_path / "again.html",
