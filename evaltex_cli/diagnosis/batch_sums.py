@@ -167,10 +167,16 @@ class BatchSums:
         sums = Sums(Counter({kind: prepared.mistakes.count(kind) for kind in ERROR_TYPES}))
         sums.misread = misread_pairs(batch, evidence)
         sums.repaired = dict.fromkeys((*ERROR_TYPES, ALL_TYPES), evidence.tally.sum())
-        for stack in prepared.stacks_of(run):
-            _exchange(
-                sums.repaired, evidence.tally, stack, prepared.tally_after(run, stack, evidence)
-            )
+        try:
+            for stack in prepared.stacks_of(run):
+                corrected = prepared.tally_after(run, stack, evidence)
+                _exchange(sums.repaired, evidence.tally, stack, corrected)
+        except InputError as error:
+            raise InputError(
+                f"{error} (so of detections that the diagnosis of {run.protocol.name} has repaired;"
+                " those that were given can be scored: leave out the diagnosis, of a report by"
+                " --no-diagnose)"
+            ) from error
         for name, bin_of in prepared.bins.items():
             sums.bins[name] = [BinSums() for _ in range(len(getattr(self.edges, name)) + 1)]
             counted = np.where(batch.gt.dont_care, -1, bin_of)
