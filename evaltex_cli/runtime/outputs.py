@@ -26,6 +26,7 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.runtime import input_files
 
 _HEAD_BYTES = 4096
+_STANDARD_INPUT = "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"
 _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 IsOwn: TypeAlias = Callable[[Path], bool]
 """Whether a file is one that this tool has written."""
@@ -245,6 +246,8 @@ def refuse_shared(place: Path) -> None:
 def refuse_file(path: Path, is_own: IsOwn) -> None:
     """Refuse a file that cannot be written, is an input, or is there and of another kind."""
     status = _status(path)
+    if os.path.normpath(path) in _STANDARD_INPUT:
+        raise InputError(f"{path}: is what is read (stdin); give a file, or /dev/stdout")
     refuse_input(path)
     if is_special(path):
         return

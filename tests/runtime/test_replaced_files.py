@@ -165,6 +165,18 @@ def test_an_open_file_is_written_as_it_is(name: str, option: click.Parameter, he
     assert len(text) > 100
 
 
+@pytest.mark.parametrize(("name", "option"), FILES, ids=lambda value: getattr(value, "name", value))
+@pytest.mark.parametrize("path", ["/dev/stdin", "/dev/fd/0", "/dev/./stdin"])
+def test_standard_input_is_no_place_for_an_output(
+    name: str, option: click.Parameter, path: str
+) -> None:
+    """What it comes from would be appended to."""
+    to = ["--to", "evaltex"] if name == "convert" else []
+    found = run(*simple(name, option, path), *to)
+    assert found.exit_code == 2
+    assert "is what is read (stdin); give a file" in " ".join(found.stderr.split())
+
+
 def test_outputs_of_a_command_are_different_places(here: Path) -> None:
     before = tree(here)
     gates = ["--fail-if", "recall<1e-6"]
