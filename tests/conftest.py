@@ -1,5 +1,6 @@
 """What all tests need."""
 
+import os
 import random
 import signal
 from collections import defaultdict
@@ -20,6 +21,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, lambda *_: None)
+
+# With it, as in many containers, nothing is left in a buffer that a full disk did not take.
+os.environ.pop("PYTHONUNBUFFERED", None)
 
 settings.register_profile(  # a busy machine proves nothing, and the same examples are taken everywhere
     "repeatable", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]

@@ -10,6 +10,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Protocol, TypeVar
 
 ATTEMPTS = 3
@@ -82,11 +83,13 @@ def leave_memory_to_exit(status: Sequence[int]) -> None:
     """
     if not status:
         return
+    with suppress(OSError, ValueError):  # there is nowhere to report it
+        sys.stderr.flush()
     try:
         sys.stdout.flush()
-        sys.stderr.flush()
-    except (OSError, ValueError):  # which Python reports itself
-        return
+    except (OSError, ValueError):
+        if not status[0]:  # else it has been reported, and what was not written is there still
+            return  # Python reports it
     os._exit(status[0])
 
 

@@ -63,6 +63,7 @@ def test_output_that_cannot_be_written_is_reported(
         assert status == 2
         assert "No space left on device" in stderr
         assert run("gt.txt", "missing.txt", "res", stderr=full)[0] == 2
+        assert run(*RUN, stderr=full)[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -70,7 +71,7 @@ def test_output_that_cannot_be_written_is_reported(
     [
         [*RUN, "--config", "/dev/zero"],
         [*RUN, "--baseline", "/dev/zero", "--fail-if", "recall:-1%"],
-        ["report", "/dev/zero"],
+        ["report", "/dev/zero", "--output", "page.html"],
         ["merge", "/dev/zero", "/dev/zero", "merged"],
     ],
     ids=lambda arguments: " ".join(arguments[-2:]),
