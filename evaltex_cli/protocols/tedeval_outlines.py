@@ -135,10 +135,11 @@ def contains(edges: Floats, offsets: Ints, det: Ints, points: Floats) -> Bools:
         # Every point with every edge of its detection: rows that are numbered through.
         row = np.arange(start, min(start + _BLOCK, until[-1]))
         point = np.searchsorted(until, row, side="right")
-        x0, y0, x1, y1 = edges[offsets[det[point]] + row - (until - counts)[point]].T
-        x, y = points[point].T
-        spans = (y0 <= y) != (y1 <= y)
-        x, y, x0, y0, x1, y1 = (values[spans] for values in (x, y, x0, y0, x1, y1))
+        edge = offsets[det[point]] + row - (until - counts)[point]
+        y = points[point, 1]
+        spans = (edges[edge, 1] <= y) != (edges[edge, 3] <= y)
+        x0, y0, x1, y1 = edges[edge[spans]].T
+        x, y = points[point[spans]].T
         crossed = point[spans][x < (x0 - x1) * (y - y1) / (y0 - y1) + x1]
         some = slice(point[0], point[-1] + 1)
         crossings[some] += np.bincount(crossed - point[0], minlength=point[-1] + 1 - point[0])

@@ -160,12 +160,13 @@ def evidence(
     tally = tally_of(batch, scene, credits)
     no_text = taken & (tally.counted_gt_objects == 0)
     swept: dict[str, Floats] = {}
+    gt_image, det_image = batch.gt.image, batch.det.image
     for name, settings in series.items():
         found = (matching.credit(scene, rules, setting, weights) for _, setting in settings)
         of_images = [
             (
-                per_image(one.gt, batch.gt.image, images),
-                per_image(one.det, batch.det.image, images),
+                per_image(one.gt, gt_image, images),
+                per_image(one.det, det_image, images),
             )
             for one in found
         ]
