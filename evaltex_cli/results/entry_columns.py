@@ -5,41 +5,67 @@ without an object in Python for each.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaltex_cli.evaluation.tally import BatchImages
 from evaltex_cli.protocols.matches import MATCH_TYPES, SideMatches
-from evaltex_cli.records import Floats, Ints, Objects
+from evaltex_cli.records import Floats, Ints, Objects, blocks
 
 _ENCODER = json.JSONEncoder(check_circular=False, allow_nan=False, separators=(",", ":"))
+_AT_ONCE = 10_000
+"""Objects of which texts are made at a time."""
 
 
 class EntryColumns(NamedTuple):
-    """One side of a batch, in lists of n objects."""
+    """One side of a batch: n objects."""
 
-    ids: list[int]
-    types: list[int]
+    ids: Ints
+    types: NDArray[np.uint8]
     """Indices into `MATCH_TYPES`."""
     partners: list[str]
     """IDs of what each was matched with, with commas between them."""
     values: Mapping[str, Floats]
     """The protocol's own values; NaN where undefined."""
-    offsets: list[int]
+    offsets: Ints
     """Image k's are ``offsets[k]:offsets[k + 1]``."""
 
     @property
     def matches(self) -> list[str]:
         """The names of the match types."""
-        return [MATCH_TYPES[code] for code in self.types]
+        return [MATCH_TYPES[code] for code in self.types.tolist()]
 
-    def images(self, texts: list[str], separator: str = ",") -> Iterator[str]:
-        """Yield the texts of each image's objects, joined."""
-        for start, stop in pairwise(self.offsets):
-            yield separator.join(texts[start:stop])
+    def _part(self, start: int, stop: int) -> EntryColumns:
+        """Some objects, without their images."""
+        values = {name: column[start:stop] for name, column in self.values.items()}
+        own = self.ids[start:stop], self.types[start:stop], self.partners[start:stop]
+        return EntryColumns(*own, values, np.empty(0, np.int64))
+
+    def images(
+        self, texts_of: Callable[[EntryColumns], list[str]], separator: str = ","
+    ) -> Iterator[Iterable[str]]:
+        """Yield the texts of each image's objects, joined, in pieces; of a large image each is made
+        when it is asked for.
+        """
+        for first, last in blocks(np.diff(self.offsets), _AT_ONCE):
+            start, *stops = self.offsets[first : last + 1].tolist()
+            if last - first == 1:
+                yield self._pieces(start, stops[0], texts_of, separator)
+                continue
+            texts = texts_of(self._part(start, stops[-1]))
+            for begin, stop in pairwise([start, *stops]):
+                yield [separator.join(texts[begin - start : stop - start])]
+
+    def _pieces(
+        self, start: int, stop: int, texts_of: Callable[[EntryColumns], list[str]], separator: str
+    ) -> Iterator[str]:
+        for begin in range(start, stop, _AT_ONCE):
+            yield separator if begin > start else ""
+            yield separator.join(texts_of(self._part(begin, min(begin + _AT_ONCE, stop))))
 
 
 Sides: TypeAlias = tuple[EntryColumns, EntryColumns]
@@ -62,9 +88,7 @@ def _side(matches: SideMatches, own: Objects, partner_ids: Ints) -> EntryColumns
     bounds = zip(offsets[matched].tolist(), offsets[matched + 1].tolist(), strict=True)
     for k, (start, stop) in zip(matched.tolist(), bounds, strict=True):
         partners[k] = ",".join(linked[start:stop])
-    return EntryColumns(
-        own.ids.tolist(), matches.types.tolist(), partners, matches.values, own.offsets.tolist()
-    )
+    return EntryColumns(own.ids, matches.types, partners, matches.values, own.offsets)
 
 
 def or_none(values: Floats) -> list[float | None]:
@@ -80,12 +104,12 @@ def json_numbers(values: Floats) -> list[str]:
     return _ENCODER.encode(or_none(values))[1:-1].split(",")
 
 
-def json_entries(side: EntryColumns, partners: str) -> list[str]:
+def json_entries(partners: str, side: EntryColumns) -> list[str]:
     """Return what a result's .json says of each object, as `stored_images.entry_of`; `partners` is
     the name of its partners there.
     """
     template = f'{{"id":%d,"match":"%s","{partners}":[%s]'
     template += "".join(f',"{name}":%s' for name in side.values) + "}"
     columns = map(json_numbers, side.values.values())
-    rows = zip(side.ids, side.matches, side.partners, *columns, strict=False)
+    rows = zip(side.ids.tolist(), side.matches, side.partners, *columns, strict=False)
     return list(map(template.__mod__, rows))

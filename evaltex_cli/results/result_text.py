@@ -6,7 +6,9 @@ EvaLTex's is that of the tool to the character (its page, "Output format").
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -46,25 +48,27 @@ def image(result: ImageResult, run: Run) -> str:
     return "\n".join(lines) + "\n"
 
 
-def of_batch(run: Run, images: BatchImages, sides: Sides) -> list[tuple[str, str]]:
-    """Return names and texts of a batch's images, which are those of `image`; `sides` are those of
-    the batch.
+def of_batch(run: Run, images: BatchImages, sides: Sides) -> Iterator[tuple[str, Iterable[str]]]:
+    """Yield names and texts, in pieces, of a batch's images, which are those of `image`; `sides`
+    are those of the batch.
     """
     gt, det = sides
     if run.protocol.name == "evaltex":
         level = run.parameters.print_level
-        objects = gt.images(_original_entries(gt, level), "")
-        detections = det.images(_matched("Detection", det, "GT objects") if level >= 2 else [], "")
+        objects = gt.images(partial(_original_entries, level), "")
+        detections = (
+            det.images(partial(_matched, "Detection", "GT objects"), "")
+            if level >= 2
+            else repeat(())
+        )
         between = "\nDetections\n" if level >= 2 else ""
     else:
-        objects = gt.images(_entries("GT object", gt, "Detections"), "")
-        detections = det.images(_entries("Detection", det, "GT objects"), "")
+        objects = gt.images(partial(_entries, "GT object", "Detections"), "")
+        detections = det.images(partial(_entries, "Detection", "GT objects"), "")
         between = "\nDetections\n"
     heads = zip(images.batch.names, images.totals, images.scores, strict=True)
-    return [
-        (head[0], "\n".join(_head(run, *head)) + f"\n{of_gt}{between}{of_det}")
-        for head, of_gt, of_det in zip(heads, objects, detections, strict=True)
-    ]
+    for head, of_gt, of_det in zip(heads, objects, detections, strict=False):
+        yield head[0], chain(["\n".join(_head(run, *head)), "\n"], of_gt, [between], of_det)
 
 
 def _head(run: Run, name: str, totals: Totals, scores: Scores) -> list[str]:
@@ -78,30 +82,33 @@ def _head(run: Run, name: str, totals: Totals, scores: Scores) -> list[str]:
     return [*lines, "", "Local evaluation"]
 
 
-def _original_entries(side: EntryColumns, level: int) -> list[str]:
+def _original_entries(level: int, side: EntryColumns) -> list[str]:
     """The lines of `_original_objects`, each with its end; of an ignored object none."""
     columns = (np.nan_to_num(side.values[name]).tolist() for name in _LOCAL)
-    rows = zip(side.ids, *columns, strict=True)
+    rows = zip(side.ids.tolist(), *columns, strict=True)
     local = "GT object %d\nCoverage = %.6g Accuracy = %.6g Split = %.6g\n"
     texts = list(map(local.__mod__, rows))
     if level >= 2:
-        matched = _matched("", side, "Detections")
+        matched = _matched("", "Detections", side)
         texts = [
             text + match.partition("\n")[2] for text, match in zip(texts, matched, strict=True)
         ]
-    return ["" if code == IGNORED else text for code, text in zip(side.types, texts, strict=True)]
+    return [
+        "" if code == IGNORED else text
+        for code, text in zip(side.types.tolist(), texts, strict=True)
+    ]
 
 
-def _matched(what: str, side: EntryColumns, partners: str) -> list[str]:
+def _matched(what: str, partners: str, side: EntryColumns) -> list[str]:
     """The lines that name an object and its partners, each with its end."""
     linked = [ids.replace(",", ", ") for ids in side.partners]
     template = f"{what} %d\nMatch = %s {partners} = {{%s}}\n"
-    return list(map(template.__mod__, zip(side.ids, side.matches, linked, strict=True)))
+    return list(map(template.__mod__, zip(side.ids.tolist(), side.matches, linked, strict=True)))
 
 
-def _entries(what: str, side: EntryColumns, partners: str) -> list[str]:
+def _entries(what: str, partners: str, side: EntryColumns) -> list[str]:
     """The lines of `_local`, each with its end."""
-    texts = _matched(what, side, partners)
+    texts = _matched(what, partners, side)
     if not side.values:
         return texts
     template = " ".join(f"{_title(name)} = %s" for name in side.values) + "\n"

@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, fields
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -67,18 +68,17 @@ def image_files(folder: Path | None, run: Run, images: BatchImages) -> ImageFile
         The images' JSON, and their files where they were not written.
     """
     sides = entry_columns.sides(images)
-    lines = _SEPARATOR.join(_json_lines(images, sides))
-    texts = result_text.of_batch(run, images, sides)
+    lines, texts = _json_lines(images, sides), result_text.of_batch(run, images, sides)
     if folder is None:
-        return lines, texts
+        return "".join(lines), [(name, "".join(pieces)) for name, pieces in texts]
     write_images(folder / run.protocol.name, texts)
     return _write_part(_parts_of(folder, run.protocol.name), lines), []
 
 
 def _json_lines(images: BatchImages, sides: Sides) -> Iterator[str]:
-    """Yield the lines of `json_line`."""
+    """Yield the lines of `json_line` and what is between them, in pieces."""
     of_sides = [
-        side.images(entry_columns.json_entries(side, partners))
+        side.images(partial(entry_columns.json_entries, partners))
         for side, partners in zip(sides, PARTNERS.values(), strict=True)
     ]
     heads = [
@@ -89,8 +89,14 @@ def _json_lines(images: BatchImages, sides: Sides) -> Iterator[str]:
     ]
     # No quotation mark in a name is without a backslash, so these are between two images only.
     texts = _compact(heads)[len('[{"name":') : -len("}]")].split('},{"name":')
+    start = '{"name":'
     for head, objects, detections in zip(texts, *of_sides, strict=True):
-        yield f'{{"name":{head},"objects":[{objects}],"detections":[{detections}]}}'
+        yield f'{start}{head},"objects":['
+        yield from objects
+        yield '],"detections":['
+        yield from detections
+        yield "]}"
+        start = f'{_SEPARATOR}{{"name":'
 
 
 def of_images(run: Run, results: Iterable[ImageResult]) -> ImageFiles:
@@ -168,22 +174,36 @@ def log_unfit_names(folder: Path, runs: Sequence[Run], gt: Source, faults: Fault
     locations.log_names(gt, advice, faults)
 
 
-def write_images(folder: Path, texts: Iterable[tuple[str, str]]) -> None:
-    """Write files of images, named as these, into a folder that is made if missing."""
+def write_images(folder: Path, texts: Iterable[tuple[str, Iterable[str]]]) -> None:
+    """Write files of images, of names and texts in pieces, into a folder, made if missing."""
     made: set[str] = set()
-    for name, text in texts:
+    for name, pieces in texts:
         path = f"{folder}/{name}{IMAGE_SUFFIX}"
         parent = os.path.dirname(path)  # noqa: PTH120 (a million times)
         if parent not in made:
             os.makedirs(parent, exist_ok=True)  # noqa: PTH103
             made.add(parent)
-        content = text.encode("utf-8")
         file = os.open(path, _NEW_FILE, 0o666)  # a file object takes as long again
         try:
-            while content:
-                content = content[os.write(file, content) :]
+            for content in _contents(pieces):
+                left = content
+                while left:
+                    left = left[os.write(file, left) :]
         finally:
             os.close(file)
+
+
+def _contents(pieces: Iterable[str]) -> Iterator[bytes]:
+    """Yield what is to be written at once: all of a text, but for a large one."""
+    some: list[str] = []
+    size = 0
+    for piece in pieces:
+        some.append(piece)
+        size += len(piece)
+        if size > _BLOCK_BYTES:
+            yield "".join(some).encode("utf-8")
+            some, size = [], 0
+    yield "".join(some).encode("utf-8")
 
 
 class ResultWriter:
@@ -204,9 +224,9 @@ class ResultWriter:
         name = run.protocol.name
         lines, texts = made
         if isinstance(lines, str):
-            lines = _write_part(_parts_of(self.folder, name), lines)
+            lines = _write_part(_parts_of(self.folder, name), [lines])
         self._parts.setdefault(name, []).append(lines)
-        write_images(self.folder / name, texts)
+        write_images(self.folder / name, ((image, [text]) for image, text in texts))
 
     def finish(self, evaluation: Evaluation, extras: Extras | None = None) -> None:
         """Write the data set's files of one protocol."""
@@ -238,11 +258,12 @@ def _parts_of(folder: Path, name: str) -> Path:
     return folder / f".{name}.images"
 
 
-def _write_part(folder: Path, lines: str) -> Path:
-    """Write elements of ``images`` into a file of their own."""
+def _write_part(folder: Path, lines: Iterable[str]) -> Path:
+    """Write elements of ``images``, in pieces, into a file of their own."""
     folder.mkdir(exist_ok=True)
     part = folder / os.urandom(8).hex()
-    part.write_bytes(lines.encode())
+    with part.open("wb") as file:
+        file.writelines(piece.encode() for piece in lines)
     return part
 
 

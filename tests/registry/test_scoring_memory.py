@@ -150,6 +150,22 @@ def test_memory_of_a_diagnosis_of_dont_care_objects_full_of_words(
     assert peak <= FIXED + 8 * size, peak >> 20
 
 
+@pytest.mark.parametrize("options", [[], ["-a"]], ids=["", "-a"])
+@pytest.mark.parametrize("protocol", ["evaltex", "deteval", "iou"])
+def test_memory_of_an_image_of_very_many_matches(
+    server: Server, protocol: str, options: list[str]
+) -> None:
+    """Of CLEval and TedEval, which need the vertices of boxes, it is somewhat more."""
+    boxes = [f"{k % 450 * 13},{k // 450 * 13},10,9" for k in range(200_000)]
+    gt = [f'{k},{k},"w",f,{box}\n' for k, box in enumerate(boxes, 1)]
+    det = [f'{k},"w",{box}\n' for k, box in enumerate(boxes, 1) if k % 4]
+    size = Path("gt.txt").write_text("".join(["img_1\n6000,6000\n", *gt]))
+    size += Path("det.txt").write_text("".join(["img_1\n", *det]))
+    status, peak, _, said = server.run("gt.txt", "det.txt", "res", "--protocol", protocol, *options)
+    assert status == 0, said
+    assert peak <= FIXED + 8 * size, peak >> 20
+
+
 def write_chain(count: int) -> int:
     """Write an image of slanted objects that overlap the next one, each in two pieces that reach
     into the one before; return how many bytes there are."""
