@@ -23,6 +23,8 @@ from evaltex_cli.runtime.outputs import guarded
 COLORS = {"error:": "red", "warning:": "yellow"}
 """Kinds of messages that are in colour on a terminal."""
 _NO_MEMORY = "out of memory; nothing was written"
+_ARE_OF_MEMORY = "failed to map segment", "can't allocate lock"
+"""What is said of libraries that cannot be loaded, and by Python, for want of memory."""
 
 
 @contextmanager
@@ -92,13 +94,15 @@ def _reported() -> Iterator[None]:
 @contextmanager
 def _unwrapped() -> Iterator[None]:
     """Raise what ends a command as it is. If a signal arrives, or memory runs out, while a class is
-    made, Python may raise an error of the class instead.
+    made or a library is loaded, Python may raise another error instead.
     """
     try:
         yield
-    except RuntimeError as error:
+    except (RuntimeError, ImportError) as error:
         if isinstance(error.__cause__, (KeyboardInterrupt, SystemExit, MemoryError)):
             raise error.__cause__ from None
+        if any(words in str(error) for words in _ARE_OF_MEMORY):
+            raise MemoryError from error
         raise
 
 

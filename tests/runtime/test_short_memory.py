@@ -124,3 +124,19 @@ def test_the_message_needs_none(
     run("gt.txt", "det.txt", "res", status=2)
     assert capfd.readouterr().err == "evaltex: error: out of memory; nothing was written\n"
     assert not Path("res").exists()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ImportError("libXau.so.6: failed to map segment from shared object"),
+        RuntimeError("can't allocate lock"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_cannot_be_loaded_is_no_internal_error(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    monkeypatch.setattr(evaluation, "scored", failing(error))
+    found = run("gt.txt", "det.txt", "res", status=2)
+    assert found.stderr == "evaltex: error: out of memory; nothing was written\n"
