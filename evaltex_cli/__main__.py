@@ -1,6 +1,5 @@
 """The installed command: ``evaltex`` and ``python -m evaltex_cli``."""
 
-import atexit
 import os
 import signal
 import sys
@@ -29,22 +28,16 @@ def run() -> None:
     os.environ.setdefault(
         "OPENBLAS_NUM_THREADS", "1"
     )  # numpy would start threads, and none is used
-    status: list[int] = []
-    atexit.register(leave_memory_to_exit, status)  # before all others, so that it is called last
     from evaltex_cli import cli
 
     try:
-        try:
-            cli.main(prog_name="evaltex")
-        except OSError as error:  # at help or the version: in a command it is reported there
-            cli.stop(cli.cause_of(error))
-    except SystemExit as ended:
-        if isinstance(ended.code, int):
-            status.append(ended.code)
-        raise
+        cli.main(prog_name="evaltex")
+    except OSError as error:  # at help or the version: what happens in a command is reported there
+        cli.stop(cli.cause_of(error))
     finally:
         for each in signals.ENDING:
             signal.signal(each, signal.SIG_IGN)
+        leave_memory_to_exit()
 
 
 def _refuse_small_address_space() -> None:

@@ -8,9 +8,9 @@ import signal
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 import click
 
@@ -138,6 +138,10 @@ def stop(message: str) -> NoReturn:
 
 def _end_with(lines: Sequence[str]) -> NoReturn:
     _echo_err(lines)
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _abandon_stdout()
     sys.exit(2)
 
 
@@ -148,8 +152,11 @@ def echo_err(kind: str, text: str) -> None:
 
 def _echo_err(lines: Sequence[str]) -> None:
     """Print lines to standard error; if that fails, there is nowhere to report it."""
-    with suppress(OSError), progress_line.away():
-        click.echo("\n".join(map(_colored, lines)), err=True)
+    try:
+        with progress_line.away():
+            click.echo("\n".join(map(_colored, lines)), err=True)
+    except OSError:
+        sys.stderr = _nowhere()
 
 
 def _colored(line: str) -> str:
@@ -187,7 +194,12 @@ def write_output(text: str | Iterable[str], output: Path | None) -> None:
 
 
 def _abandon_stdout() -> None:
-    sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 (the interpreter flushes stdout once more at exit)
+    sys.stdout = _nowhere()
+
+
+def _nowhere() -> TextIO:
+    """Return what takes the place of a stream that fails: Python flushes it once more at exit."""
+    return Path(os.devnull).open("w")
 
 
 def warn(warnings: Sequence[str]) -> None:

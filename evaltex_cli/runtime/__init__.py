@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol, TypeVar
 
 ATTEMPTS = 3
@@ -75,22 +73,13 @@ def keep_freed_memory() -> None:
     bytes(_FREED_BYTES)
 
 
-def leave_memory_to_exit(status: Sequence[int]) -> None:
-    """End this process with the status that is given, if one is, and free none of its objects.
+def leave_memory_to_exit() -> None:
+    """Have this process end without a last look for cycles of references.
 
-    The system gets all memory back at once; Python takes a twentieth of a small run to do it object
-    by object. Only for `atexit`, in processes of our own.
+    The system gets all memory back at once; to look through all modules several times takes a
+    third as long as a small run. Only at the end of processes of our own.
     """
-    if not status:
-        return
-    with suppress(OSError, ValueError):  # there is nowhere to report it
-        sys.stderr.flush()
-    try:
-        sys.stdout.flush()
-    except (OSError, ValueError):
-        if not status[0]:  # else it has been reported, and what was not written is there still
-            return  # Python reports it
-    os._exit(status[0])
+    gc.freeze()
 
 
 def cores() -> int:

@@ -169,9 +169,9 @@ def test_an_interrupt_before_and_after_the_work_is_silent(module: str) -> None:
     code = (
         "import atexit, signal, sys\nfrom evaltex_cli.__main__ import run\nclass Interrupt:\n   "
         f" def find_spec(self, name, *_):\n        if name == {module!r}:"
-        " signal.raise_signal(signal.SIGINT)\n        if name == 'evaltex_cli.cli':"
-        " atexit.register(signal.raise_signal, signal.SIGINT)\nsys.meta_path.insert(0,"
-        " Interrupt())\nsys.argv[1:] = ['gt.txt', 'det.txt', 'res']\nrun()\n"
+        " signal.raise_signal(signal.SIGINT)\nsys.meta_path.insert(0,"
+        " Interrupt())\natexit.register(signal.raise_signal, signal.SIGINT)\nsys.argv[1:] ="
+        " ['gt.txt', 'det.txt', 'res']\nrun()\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     done = subprocess.run(

@@ -89,14 +89,10 @@ def test_an_interrupt_in_the_middle_of_the_work_writes_nothing(
 
 ENDED_AT_EXIT = """
 import atexit, os, signal, sys
-from evaltex_cli import cli
 from evaltex_cli.__main__ import run
-main, number = cli.main, int(sys.argv.pop(1))
-def interrupted(**options):
-    atexit.register(os.kill, os.getpid(), number)
-    main(**options)
-cli.main = interrupted
-run()
+if __name__ == "__main__":
+    atexit.register(os.kill, os.getpid(), int(sys.argv.pop(1)))
+    run()
 """
 
 
