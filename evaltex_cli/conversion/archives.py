@@ -23,6 +23,7 @@ from evaltex_cli.formats.files.image_names import (
 )
 from evaltex_cli.runtime import signals
 from evaltex_cli.runtime.atomic_output import staged, written
+from evaltex_cli.runtime.text_pieces import encoded
 
 PREFIX = {"gt": "gt_", "det": "res_"}
 NAME_LOST = "{count} image name[s] left out: [it is|they are] that of the file"
@@ -31,10 +32,10 @@ _MODE = 0o100644 << 16
 
 
 class Entry(NamedTuple):
-    """A file of a target: its image's name and its content."""
+    """A file of a target: its image's name, and its content, made when it is asked for."""
 
     image: str
-    text: str
+    pieces: Iterable[str]
 
 
 def writer(
@@ -48,7 +49,7 @@ def writer(
     def entries(job: Job, blocks: Iterable[Block]) -> Iterator[Entry]:
         files = picture_files(job)
         for picture in pictures(job, blocks, holds):
-            yield Entry(picture.name, "".join(document(job, picture, files[picture.name])))
+            yield Entry(picture.name, document(job, picture, files[picture.name]))
 
     def write(job: Job, blocks: Iterable[Block]) -> None:
         write_files(job, name, entries(job, blocks))
@@ -83,13 +84,16 @@ def write_files(
     with written(job.target) as text_file:
         if alone:
             for entry in entries:
-                text_file.write(entry.text)
+                text_file.writelines(entry.pieces)
         else:
             file: Any = text_file
             with zipfile.ZipFile(file.buffer, "w") as packed:
                 for entry in entries:
-                    with signals.blocked():  # an archive cannot be closed within an entry
-                        packed.writestr(_info(names[entry.image]), entry.text.encode("utf-8"))
+                    parts, info = list(encoded(entry.pieces)), _info(names[entry.image])
+                    info.file_size = sum(map(len, parts))
+                    # An archive cannot be closed within an entry.
+                    with signals.blocked(), packed.open(info, "w") as inner:
+                        inner.writelines(parts)
         job.faults.raise_if_any()
 
 
@@ -111,7 +115,8 @@ def _write_folder(job: Job, ending: str, names: dict[str, str], entries: Iterabl
         for entry in entries:
             path = folder / names[entry.image]
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(entry.text, encoding="utf-8", newline="\n")
+            with path.open("w", encoding="utf-8", newline="\n") as text_file:
+                text_file.writelines(entry.pieces)
         job.faults.raise_if_any()
 
 

@@ -5,7 +5,7 @@ counted by one rule for all of them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,11 +95,16 @@ class Picture:
                 start = k
 
 
-def bounds(shapes: Iterable[Shape]) -> tuple[float, float, float, float]:
+def bounds(shapes: Sequence[Shape]) -> tuple[float, float, float, float]:
     """Return x0, y0, x1, y1 of the bounding box of some objects."""
-    vertices = [vertex for shape in shapes for vertex in shape.corners]
-    xs, ys = [x for x, _ in vertices], [y for _, y in vertices]
-    return min(xs), min(ys), max(xs), max(ys)
+    (x0, x1), (y0, y1) = (
+        (
+            min(min(shape.coordinates[axis::2]) for shape in shapes),
+            max(max(shape.coordinates[axis::2]) for shape in shapes),
+        )
+        for axis in (0, 1)
+    )
+    return x0, y0, x1, y1
 
 
 def pictures(job: Job, blocks: Iterable[Block], holds: Holds) -> Iterator[Picture]:

@@ -68,7 +68,7 @@ def _entries(job: Job, blocks: Iterable[Block], layout: _Layout) -> Iterator[Ent
     for block in blocks:
         _count_lost(job, block, layout.as_boxes)
         for k, name in enumerate(block.names):
-            yield Entry(name, "".join(_lines(job, block.images.objects, k, layout)))
+            yield Entry(name, _lines(job, block.images.objects, k, layout))
 
 
 def _have_confidences(job: Job, blocks: Sequence[Block]) -> bool:

@@ -26,6 +26,7 @@ from evaltex_cli.results.extras import SCHEMA, Extras
 from evaltex_cli.results.stored_images import PARTNERS, entry_of
 from evaltex_cli.runtime.moves import remove_tree
 from evaltex_cli.runtime.progress import phase
+from evaltex_cli.runtime.text_pieces import encoded
 from evaltex_cli.version import __version__
 
 ImageFiles: TypeAlias = tuple[str | Path, Sequence[tuple[str, str]]]
@@ -185,25 +186,12 @@ def write_images(folder: Path, texts: Iterable[tuple[str, Iterable[str]]]) -> No
             made.add(parent)
         file = os.open(path, _NEW_FILE, 0o666)  # a file object takes as long again
         try:
-            for content in _contents(pieces):
+            for content in encoded(pieces):
                 left = content
                 while left:
                     left = left[os.write(file, left) :]
         finally:
             os.close(file)
-
-
-def _contents(pieces: Iterable[str]) -> Iterator[bytes]:
-    """Yield what is to be written at once: all of a text, but for a large one."""
-    some: list[str] = []
-    size = 0
-    for piece in pieces:
-        some.append(piece)
-        size += len(piece)
-        if size > _BLOCK_BYTES:
-            yield "".join(some).encode("utf-8")
-            some, size = [], 0
-    yield "".join(some).encode("utf-8")
 
 
 class ResultWriter:
