@@ -27,8 +27,10 @@ class EntryColumns(NamedTuple):
     ids: Ints
     types: NDArray[np.uint8]
     """Indices into `MATCH_TYPES`."""
-    partners: list[str]
-    """IDs of what each was matched with, with commas between them."""
+    linked: Ints
+    """IDs of what they were matched with, one object after the other."""
+    links: Ints
+    """Those of object k are ``linked[links[k]:links[k + 1]]``."""
     values: Mapping[str, Floats]
     """The protocol's own values; NaN where undefined."""
     offsets: Ints
@@ -39,11 +41,19 @@ class EntryColumns(NamedTuple):
         """The names of the match types."""
         return [MATCH_TYPES[code] for code in self.types.tolist()]
 
+    @property
+    def partners(self) -> list[str]:
+        """IDs of what each was matched with, with commas between them."""
+        linked = list(map(str, self.linked[self.links[0] : self.links[-1]].tolist()))
+        bounds = pairwise((self.links - self.links[0]).tolist())
+        return [",".join(linked[start:stop]) for start, stop in bounds]
+
     def _part(self, start: int, stop: int) -> EntryColumns:
         """Some objects, without their images."""
         values = {name: column[start:stop] for name, column in self.values.items()}
-        own = self.ids[start:stop], self.types[start:stop], self.partners[start:stop]
-        return EntryColumns(*own, values, np.empty(0, np.int64))
+        own = self.ids[start:stop], self.types[start:stop]
+        links = self.linked, self.links[start : stop + 1]
+        return EntryColumns(*own, *links, values, np.empty(0, np.int64))
 
     def images(
         self, texts_of: Callable[[EntryColumns], list[str]], separator: str = ","
@@ -82,13 +92,8 @@ def sides(images: BatchImages) -> Sides:
 
 
 def _side(matches: SideMatches, own: Objects, partner_ids: Ints) -> EntryColumns:
-    linked = list(map(str, partner_ids[matches.partners].tolist()))
-    partners, offsets = [""] * own.count, matches.offsets
-    matched = np.flatnonzero(np.diff(offsets))
-    bounds = zip(offsets[matched].tolist(), offsets[matched + 1].tolist(), strict=True)
-    for k, (start, stop) in zip(matched.tolist(), bounds, strict=True):
-        partners[k] = ",".join(linked[start:stop])
-    return EntryColumns(own.ids, matches.types, partners, matches.values, own.offsets)
+    links = partner_ids[matches.partners], matches.offsets
+    return EntryColumns(own.ids, matches.types, *links, matches.values, own.offsets)
 
 
 def or_none(values: Floats) -> list[float | None]:

@@ -87,7 +87,9 @@ def test_lines_that_are_left_have_their_numbers() -> None:
     assert left == b"a\n  b\r\nc\n"
     assert numbers is not None
     assert numbers.tolist() == [0, 70_001, 70_004]
-    assert without_blank_lines(b"\na\n") == (b"\na\n", None)
+    for same in (b"\na\n", b"a\n" * 70_000, b"a\n" * 70_000 + b"b"):
+        assert without_blank_lines(same) == (same, None)
+    assert without_blank_lines(b"a\n" * 70_000 + b"\n")[0] == b"a\n" * 70_000
 
 
 def test_validation_does_work_in_proportion_to_the_objects_of_an_image() -> None:

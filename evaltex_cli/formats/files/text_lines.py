@@ -78,13 +78,15 @@ def without_blank_lines(text: bytes) -> tuple[bytes, Ints | None]:
     Returns
     -------
     bytes
-        The text itself if it has no more than `MANY_LINES` lines.
+        The text itself if it has no more than `MANY_LINES` lines, or no blank one.
     (lines,) int64 or None
         None where no line was left out.
     """
     if len(text) <= MANY_LINES or text.count(b"\n") <= MANY_LINES:
         return text, None
     numbers = np.fromiter((number for number, _ in _lines_of(text)), np.int64)
+    if len(numbers) == text.removesuffix(b"\n").count(b"\n") + 1:
+        return text, None
     return b"".join(text[line] + b"\n" for _, line in _lines_of(text)), numbers
 
 
