@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from array import array
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from evaltex_cli import geometry
-from evaltex_cli.geometry.boxes import area, union_area
+from evaltex_cli.geometry.boxes import union_area
 from evaltex_cli.records import Floats, Ints
 
 HEIGHT_RATIO = 0.5
@@ -18,6 +20,23 @@ ALIGNMENT = 0.5
 """Words are aligned where they share at least this part of the smaller one's height."""
 WIDEST_GAP = 1.0
 """Widest gap between neighbours, in heights of the larger one."""
+_ROUNDING = 1e-9
+"""More than sums of areas are wrong by, as a share of them."""
+
+
+class _Line(NamedTuple):
+    """Words of a line, the box around them, and their smallest and largest height."""
+
+    words: list[int]
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    lowest: float
+    tallest: float
+    least: float
+    most: float
+    """`least` and `most`: what the area that the words cover is between."""
 
 
 def group_lines(boxes: Floats) -> Ints:
@@ -43,36 +62,55 @@ def group_lines(boxes: Floats) -> Ints:
     """
     order = np.lexsort(boxes.T[[2, 3, 0, 1]])
     words = boxes[order]
-    line = _lines(words, np.arange(len(words)))
+    line = _lines(words)
     alone = np.bincount(line, minlength=len(words))[line] == 1
     upright = np.flatnonzero(alone & (words[:, 3] - words[:, 1] > words[:, 2] - words[:, 0]))
-    line[upright] = upright[_lines(words[upright][:, [1, 0, 3, 2]], np.arange(len(upright)))]
+    line[upright] = upright[_lines(words[upright][:, [1, 0, 3, 2]])]
     regions = np.empty(len(words), np.int64)
     regions[order] = np.unique(line, return_inverse=True)[1] + 1
     return regions
 
 
-def _lines(words: Floats, line: Ints) -> Ints:
-    """(n,) the smallest index of each word's line; `line` are the indices to begin with."""
+def _lines(words: Floats) -> Ints:
+    """(n,) the smallest index of each word's line."""
     heights = words[:, 3] - words[:, 1]
-    members = {k: [k] for k in range(len(words))}
+    lines: dict[int, _Line] = {}
+    line_of = array("q", range(len(words)))
     for i, j in _neighbours(words, heights):
-        first, second = sorted((int(line[i]), int(line[j])))
-        if first != second and _is_line(words[members[first] + members[second]]):
-            line[members[second]] = first
-            members[first] += members.pop(second)
-    return line
+        first, second = line_of[i], line_of[j]
+        if first == second:
+            continue
+        longer, shorter = (lines.get(k) or _alone(words, k) for k in (first, second))
+        if len(longer.words) < len(shorter.words):
+            first, second, longer, shorter = second, first, shorter, longer
+        if joined := _joined(words, longer, shorter):
+            joined.words.extend(shorter.words)
+            lines[first] = joined
+            lines.pop(second, None)
+            for k in shorter.words:
+                line_of[k] = first
+    smallest = np.arange(len(words))
+    for line in lines.values():
+        smallest[line.words] = min(line.words)
+    return smallest
 
 
-def _neighbours(words: Floats, heights: Floats) -> list[tuple[int, int]]:
+def _alone(words: Floats, k: int) -> _Line:
+    """One word as a line."""
+    x0, y0, x1, y1 = words[k].tolist()
+    area = (x1 - x0) * (y1 - y0)
+    return _Line([k], x0, y0, x1, y1, y1 - y0, y1 - y0, area, area)
+
+
+def _neighbours(words: Floats, heights: Floats) -> Iterable[tuple[int, int]]:
     """Pairs of neighbours, by increasing gap."""
     if len(words) < 2:
         return []
     reach = words + (WIDEST_GAP * heights)[:, None] * np.array([-1.0, 0.0, 1.0, 0.0])
     placed: Any = geometry.shapely.box(*words.T)
     pairs = geometry.shapely.STRtree(placed).query(geometry.shapely.box(*reach.T))
-    # The tree finds every pair twice, as (i, j) and (j, i).
-    i, j = np.unique(np.sort(pairs, axis=0), axis=1)
+    # The tree finds most pairs twice, as (i, j) and (j, i).
+    i, j = np.divmod(np.unique(pairs.min(axis=0) * len(words) + pairs.max(axis=0)), len(words))
     smaller, larger = np.minimum(heights[i], heights[j]), np.maximum(heights[i], heights[j])
     gap = np.maximum(words[i, 0], words[j, 0]) - np.minimum(words[i, 2], words[j, 2])
     shared = np.minimum(words[i, 3], words[j, 3]) - np.maximum(words[i, 1], words[j, 1])
@@ -84,11 +122,27 @@ def _neighbours(words: Floats, heights: Floats) -> list[tuple[int, int]]:
     )
     i, j = i[near], j[near]
     by_gap = np.lexsort((j, i, gap[near]))
-    return list(zip(i[by_gap].tolist(), j[by_gap].tolist(), strict=True))
+    return zip(memoryview(i[by_gap]), memoryview(j[by_gap]), strict=True)
 
 
-def _is_line(words: Floats) -> bool:
-    heights = words[:, 3] - words[:, 1]
-    around = np.concatenate([words[:, :2].min(axis=0), words[:, 2:].max(axis=0)])[None]
-    text = union_area(np.zeros(len(words), np.int64), words, 1)[0]
-    return bool(heights.min() >= HEIGHT_RATIO * heights.max() and 2 * text > area(around)[0])
+def _joined(words: Floats, a: _Line, b: _Line) -> _Line | None:
+    """Return two lines as one, still with the words of the first only; None if their heights differ
+    too much, or they cover too little.
+
+    What the words of both cover is measured only where its limits do not decide, so that a long
+    line is not measured again with each word that it gets.
+    """
+    lowest, tallest = min(a.lowest, b.lowest), max(a.tallest, b.tallest)
+    if lowest < HEIGHT_RATIO * tallest:
+        return None
+    x0, y0, x1, y1 = min(a.x0, b.x0), min(a.y0, b.y0), max(a.x1, b.x1), max(a.y1, b.y1)
+    width, height = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
+    shared = max(width, 0.0) * max(height, 0.0)
+    least, most = max(a.least, b.least, a.least + b.least - shared), a.most + b.most
+    half = (x1 - x0) * (y1 - y0) / 2
+    if least <= half * (1 + _ROUNDING) and most >= half * (1 - _ROUNDING):
+        members = words[a.words + b.words]
+        least = most = float(union_area(np.zeros(len(members), np.int64), members, 1)[0])
+    if least <= half:
+        return None
+    return _Line(a.words, x0, y0, x1, y1, lowest, tallest, least, most)

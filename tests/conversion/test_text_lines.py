@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from shared_data import DATA, needs_data
 
 from evaltex_cli import formats
+from evaltex_cli.conversion import text_lines
 from evaltex_cli.conversion.text_lines import HEIGHT_RATIO, group_lines
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.records import Floats
+from evaltex_cli.geometry.boxes import union_area
+from evaltex_cli.records import Floats, Ints
 
 
 def lines(*boxes: tuple[float, float, float, float]) -> list[int]:
@@ -132,6 +134,56 @@ def test_of_any_words(boxes: Floats, random: object) -> None:
 def test_scale_and_place_do_not_matter(boxes: Floats, scale: float, shift: int) -> None:
     assert group_lines(boxes * scale).tolist() == group_lines(boxes).tolist()
     assert group_lines(boxes + shift).tolist() == group_lines(boxes).tolist()
+
+
+def by_measuring_all(boxes: Floats) -> list[int]:
+    """The groups of words in their order, each time from all words of both lines."""
+    line = np.arange(len(boxes))
+    for flipped in (False, True):
+        words = boxes[:, [1, 0, 3, 2]] if flipped else boxes
+        heights = words[:, 3] - words[:, 1]
+        alone = np.array([(line == k).sum() == 1 for k in line], bool)
+        taken = alone & (heights < words[:, 2] - words[:, 0]) | (not flipped)
+        rows = np.flatnonzero(taken)
+        for a, b in text_lines._neighbours(words[rows], heights[rows]):
+            first, second = sorted((line[rows[a]], line[rows[b]]))
+            of_both = words[(line == first) | (line == second)]
+            height = of_both[:, 3] - of_both[:, 1]
+            around = [*of_both[:, :2].min(axis=0), *of_both[:, 2:].max(axis=0)]
+            text = shapely.union_all(shapely.box(*of_both.T)).area
+            if height.min() >= HEIGHT_RATIO * height.max() and 2 * text > shapely.box(*around).area:
+                line[line == second] = first
+    return line.tolist()
+
+
+@settings(deadline=None, derandomize=True, max_examples=150)
+@given(BOXES)
+def test_limits_of_areas_decide_as_the_areas_themselves(boxes: Floats) -> None:
+    words = boxes[np.lexsort(boxes.T[[2, 3, 0, 1]])]
+    expected = np.unique(by_measuring_all(words), return_inverse=True)[1] + 1
+    assert group_lines(words).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("width", [10, 14])
+@pytest.mark.parametrize("gaps", ["equal", "smaller to the right"])
+def test_a_long_line_is_not_measured_again_with_each_word(
+    width: int, gaps: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither where words overlap, nor where a line grows from its end to its beginning."""
+    measured = []
+
+    def counted(group: Ints, pieces: Floats, groups: int) -> Floats:
+        measured.append(len(pieces))
+        return union_area(group, pieces, groups)
+
+    monkeypatch.setattr(text_lines, "union_area", counted)
+    count = 2000
+    x0 = np.arange(count) * 12.0
+    if gaps != "equal":
+        x0 -= np.arange(count) ** 2 / count / 4000
+    words = np.stack([x0, np.zeros(count), x0 + width, np.full(count, 9.0)], axis=1)
+    assert set(group_lines(words).tolist()) == {1}
+    assert sum(measured) <= 4 * count
 
 
 @needs_data
