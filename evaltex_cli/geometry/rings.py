@@ -44,8 +44,8 @@ def of(outlines: Outlines, truncated: bool = False) -> tuple[Floats, Ints]:
         points = np.empty((offsets[-1], 2))
         points[of_box] = corners.reshape(-1, 4, 2)[is_box].reshape(-1, 2)
         points[~of_box] = outlines.vertices
-        corners = points
-    return rounding.truncated(corners) if truncated else corners, offsets
+        corners = rounding.truncated(points) if truncated else points
+    return corners, offsets
 
 
 def chains(ring: Floats) -> tuple[Floats, Floats]:

@@ -99,7 +99,7 @@ def evidence(
     for start, stop in blocks(characters[gt], CENTRES_AT_ONCE):
         pair, centre = members(gt[start:stop], characters)
         within = det[start:stop][pair]
-        contained = contains(*drawn, within, centres[centre])
+        contained = contains(drawn, within, centres[centre])
         seen += np.bincount(centre[contained], minlength=len(seen))
         det_found += np.bincount(within[contained], minlength=len(det_found))
     owner = np.repeat(np.arange(batch.gt.count), characters)

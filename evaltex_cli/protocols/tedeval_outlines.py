@@ -12,7 +12,16 @@ from evaltex_cli import geometry
 from evaltex_cli.geometry import rings, shapes
 from evaltex_cli.geometry.boxes import around
 from evaltex_cli.protocols.ratios import quotient
-from evaltex_cli.records import Bools, Floats, Geometries, Ints, Objects, distinct, expanded
+from evaltex_cli.records import (
+    Bools,
+    Floats,
+    Geometries,
+    Ints,
+    Objects,
+    blocks,
+    distinct,
+    expanded,
+)
 
 _BLOCK = 1 << 15
 """Pairs of a point and an edge that are looked at at once."""
@@ -50,22 +59,29 @@ def outlines_of(objects: Objects) -> Outlines:
     """Cut the vertices of objects to integers, and find their corners and centroids."""
     points, offsets = rings.of(objects.outlines, truncated=True)
     first, count = offsets[:-1], np.diff(offsets)
-    top_end = np.maximum(count // 2, 1) - 1
-    at = np.stack(
-        [first, first + top_end, first + np.minimum(top_end + 1, count - 1), offsets[1:] - 1],
-        axis=1,
-    )
+    if (count == 4).all():
+        corners = points.reshape(-1, 4, 2)
+    else:
+        top_end = np.maximum(count // 2, 1) - 1
+        bottom = first + np.minimum(top_end + 1, count - 1)
+        corners = points[np.stack([first, first + top_end, bottom, offsets[1:] - 1], axis=1)]
     centre = np.full((len(first), 2), np.nan)
-    if len(first):
-        following = points[_following(offsets)]
-        cross = points[:, 0] * following[:, 1] - following[:, 0] * points[:, 1]
-        area = np.add.reduceat(cross, first)
-        for k in (0, 1):
-            moment = points[:, k] + following[:, k]
-            moment *= cross
-            sums = np.add.reduceat(moment, first)
-            np.divide(sums, 3 * area, out=centre[:, k], where=area != 0)
-    return Outlines(points, offsets, points[at], centre)
+    for start, stop in blocks(count, _BLOCK):
+        own = offsets[start : stop + 1]
+        _centroids(points[own[0] : own[-1]], own - own[0], centre[start:stop])
+    return Outlines(points, offsets, corners, centre)
+
+
+def _centroids(points: Floats, offsets: Ints, centre: Floats) -> None:
+    """Fill in the centroids of some outlines that have an area."""
+    first, following = offsets[:-1], points[_following(offsets)]
+    cross = points[:, 0] * following[:, 1] - following[:, 0] * points[:, 1]
+    area = np.add.reduceat(cross, first)
+    for k in (0, 1):
+        moment = points[:, k] + following[:, k]
+        moment *= cross
+        sums = np.add.reduceat(moment, first)
+        np.divide(sums, 3 * area, out=centre[:, k], where=area != 0)
 
 
 def _following(offsets: Ints) -> Ints:
@@ -81,14 +97,15 @@ def pseudo_centres(outlines: Outlines, characters: Ints, needed: Ints) -> Floats
     """
     corners, offsets = outlines.corners, outlines.offsets
     count = np.diff(offsets)
-    x0, y0, x1, y1 = around(outlines.points, outlines.points, offsets[:-1]).T
-    ratio = quotient(y1 - y0, x1 - x0)
-    downwards = ((count == 4) & (ratio > VERTICAL))[:, None, None]
-    corners = np.where(downwards, corners[:, [3, 0, 1, 2]], corners)
-    start, stop = (corners[:, 0] + corners[:, 3]) / 2, (corners[:, 1] + corners[:, 2]) / 2
+    start, stop = outlines.start_of_line, (corners[:, 1] + corners[:, 2]) / 2
+    downwards = np.flatnonzero((count == 4) & (_heights_over_widths(outlines) > VERTICAL))
+    turned = corners[downwards]
+    start[downwards] = (turned[:, 3] + turned[:, 2]) / 2
+    stop[downwards] = (turned[:, 0] + turned[:, 1]) / 2
     step = (stop - start) / np.maximum(characters, 1)[:, None]
     owner, k = expanded(characters)
-    result = start[owner] + step[owner] / 2 + step[owner] * k[:, None]
+    result = start[owner] + step[owner] / 2
+    result += step[owner] * k[:, None]
     first = np.cumsum(characters) - characters
     curved = needed[(count[needed] != 4) & (characters[needed] > 0)]
     for vertices in distinct(count[curved]).tolist():
@@ -102,43 +119,56 @@ def pseudo_centres(outlines: Outlines, characters: Ints, needed: Ints) -> Floats
     return np.asarray(result)
 
 
-def edges(outlines: Outlines, cut: Geometries) -> tuple[Floats, Ints]:
-    """Return the edges (e, 4) of all detections, from x, y to x, y, and
-    offsets (D + 1,); of what remains where cut.
-    """
-    edges = np.concatenate([outlines.points, outlines.points[_following(outlines.offsets)]], axis=1)
+def _heights_over_widths(outlines: Outlines) -> Floats:
+    x0, y0, x1, y1 = around(outlines.points, outlines.points, outlines.offsets[:-1]).T
+    return quotient(y1 - y0, x1 - x0)
+
+
+class Edges(NamedTuple):
+    """The edges of one side's objects."""
+
+    starts: Floats
+    ends: Floats
+    """`starts` and `ends`: (e, 2) float64."""
+    offsets: Ints
+    """(n + 1,) int64. Object i's are ``offsets[i]:offsets[i + 1]``."""
+
+
+def edges(outlines: Outlines, cut: Geometries) -> Edges:
+    """Return the edges of all detections; of what remains where cut."""
+    starts, ends = outlines.points, outlines.points[_following(outlines.offsets)]
     is_cut = shapes.has_geometry(cut)
     if not is_cut.any():
-        return edges, outlines.offsets
+        return Edges(starts, ends, outlines.offsets)
     owner = np.repeat(np.arange(len(cut)), np.diff(outlines.offsets))
     parts, part_owner = geometry.shapely.get_parts(cut[is_cut], return_index=True)
     loops, loop_owner = geometry.shapely.get_rings(parts, return_index=True)
     points, loop = geometry.shapely.get_coordinates(loops, return_index=True)
     same = loop[1:] == loop[:-1]
     whole = ~is_cut[owner]
-    edges = np.concatenate([edges[whole], np.concatenate([points[:-1], points[1:]], axis=1)[same]])
     cut_owner = np.flatnonzero(is_cut)[part_owner[loop_owner[loop[1:][same]]]]
     owner = np.concatenate([owner[whole], cut_owner])
     order = np.argsort(owner, kind="stable")
-    edges, owner = edges[order], owner[order]
-    return edges, np.searchsorted(owner, np.arange(len(cut) + 1))
+    starts = np.concatenate([starts[whole], points[:-1][same]])[order]
+    ends = np.concatenate([ends[whole], points[1:][same]])[order]
+    return Edges(starts, ends, np.searchsorted(owner[order], np.arange(len(cut) + 1)))
 
 
-def contains(edges: Floats, offsets: Ints, det: Ints, points: Floats) -> Bools:
+def contains(edges: Edges, det: Ints, points: Floats) -> Bools:
     """(n,) whether detection ``det[k]`` contains ``points[k]``, which it does
     on its left and top edges.
     """
-    counts = np.diff(offsets)[det]
+    counts = np.diff(edges.offsets)[det]
     until = np.cumsum(counts)
     crossings = np.zeros(len(det), np.int64)
     for start in range(0, int(counts.sum()), _BLOCK):
         # Every point with every edge of its detection: rows that are numbered through.
         row = np.arange(start, min(start + _BLOCK, until[-1]))
         point = np.searchsorted(until, row, side="right")
-        edge = offsets[det[point]] + row - (until - counts)[point]
+        edge = edges.offsets[det[point]] + row - (until - counts)[point]
         y = points[point, 1]
-        spans = (edges[edge, 1] <= y) != (edges[edge, 3] <= y)
-        x0, y0, x1, y1 = edges[edge[spans]].T
+        spans = (edges.starts[edge, 1] <= y) != (edges.ends[edge, 1] <= y)
+        (x0, y0), (x1, y1) = edges.starts[edge[spans]].T, edges.ends[edge[spans]].T
         x, y = points[point[spans]].T
         crossed = point[spans][x < (x0 - x1) * (y - y1) / (y0 - y1) + x1]
         some = slice(point[0], point[-1] + 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -150,12 +151,14 @@ def test_memory_of_a_diagnosis_of_dont_care_objects_full_of_words(
     assert peak <= FIXED + 8 * size, peak >> 20
 
 
-@pytest.mark.parametrize("options", [[], ["-a"]], ids=["", "-a"])
-@pytest.mark.parametrize("protocol", ["evaltex", "deteval", "iou"])
+@pytest.mark.parametrize(
+    ("protocol", "options"),
+    [*product(["evaltex", "deteval", "iou"], [[], ["-a"]]), ("tedeval", [])],
+)
 def test_memory_of_an_image_of_very_many_matches(
     server: Server, protocol: str, options: list[str]
 ) -> None:
-    """Of CLEval and TedEval, which need the vertices of boxes, it is somewhat more."""
+    """Of CLEval, and of TedEval with -a, which need the vertices of boxes, it is somewhat more."""
     boxes = [f"{k % 450 * 13},{k // 450 * 13},10,9" for k in range(200_000)]
     gt = [f'{k},{k},"w",f,{box}\n' for k, box in enumerate(boxes, 1)]
     det = [f'{k},"w",{box}\n' for k, box in enumerate(boxes, 1) if k % 4]
