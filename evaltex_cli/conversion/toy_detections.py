@@ -29,7 +29,7 @@ import random
 import re
 import string
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, count, pairwise
@@ -50,7 +50,8 @@ from evaltex_cli.formats.image_sizes import with_sizes
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 from evaltex_cli.geometry import rings
-from evaltex_cli.records import Floats, Objects
+from evaltex_cli.records import Floats, Objects, Texts
+from evaltex_cli.records.rows import packed
 from evaltex_cli.runtime.atomic_output import staged
 from evaltex_cli.runtime.progress import phase
 
@@ -114,9 +115,21 @@ class Images:
         self._points, self._offsets = rings.of(objects.outlines)
         self._is_box = objects.outlines.counts == 0
 
-    def __iter__(self) -> Iterator[list[Word]]:
+    def __iter__(self) -> Iterator[Iterator[Word]]:
         for start, stop in pairwise(self._objects.offsets.tolist()):
-            yield [self._word(i) for i in range(start, stop) if not self._objects.dont_care[i]]
+            counting = start + np.flatnonzero(~self._objects.dont_care[start:stop])
+            yield map(self._word, memoryview(counting))
+
+    @property
+    def texts(self) -> Texts:
+        """Their transcriptions."""
+        texts: Texts = packed(self._objects.texts)[~self._objects.dont_care]
+        return texts
+
+    @property
+    def only_boxes(self) -> bool:
+        """Whether none is a polygon."""
+        return bool(self._is_box[~self._objects.dont_care].all())
 
     def _word(self, i: int) -> Word:
         if self._is_box[i]:
@@ -195,7 +208,7 @@ def write_toys(
         )
     notes = list(source.warnings)
     wanted = list(dict.fromkeys(sets or SETS))
-    if not any(word.text for word in chain.from_iterable(images)):
+    if not any(images.texts):
         textual = [name for name in wanted if name.startswith("e2e_")]
         if textual and sets:
             raise InputError(
@@ -205,9 +218,8 @@ def write_toys(
         left_out = counted(len(textual), "{count} set[s] that need[s|] transcriptions left out")
         notes.append(f"{left_out}: {gt.name} has none")
         wanted = [name for name in wanted if name not in textual]
-    alien = alien_character(word.text for word in chain.from_iterable(images))
+    alien = alien_character(images.texts)
     files = [f"{name}.{layout}" for name in wanted]
-    only_boxes = all(word.is_box for word in chain.from_iterable(images))
     lost: Counter[str] = Counter()
     injected: Counter[str] = Counter()
     with staged(out_dir, [*files, *([RECORD] if FAULTY in wanted else [])]) as folder:
@@ -217,7 +229,7 @@ def write_toys(
             if name == FAULTY:
                 injected = _write_faulty(job, read, seed)
             else:
-                _write(job, _writer(layout, only_boxes), images, _recipe(name, alien))
+                _write(job, _writer(layout, images.only_boxes), images, _recipe(name, alien))
     notes += [counted(number, sentence) for sentence, number in lost.items() if number]
     return Toys(tuple(files), len(source.names), words, tuple(notes), injected)
 
@@ -278,7 +290,7 @@ def _with_random_letters(generator: random.Random, characters: int, text: str) -
     return "".join(changed)
 
 
-def alien_character(texts: Iterator[str]) -> str:
+def alien_character(texts: Iterable[str]) -> str:
     """Return a character that none of the texts has: ¤, or the first
     printable one from there on.
     """
@@ -309,7 +321,7 @@ def portion(word: Word, start: float, stop: float) -> Floats:
     return np.concatenate([pieces[0], pieces[1][::-1]])
 
 
-def _detections(words: Sequence[Word], recipe: _Recipe) -> Iterator[Word]:
+def _detections(words: Iterable[Word], recipe: _Recipe) -> Iterator[Word]:
     for word in words:
         text = recipe.edit(word.text) if recipe.edit else ""
         if recipe.portions is None:
@@ -366,7 +378,7 @@ def _blocks(job: Job, images: Images, recipe: _Recipe) -> Iterator[Block]:
             names = job.names[start : start + BLOCK_IMAGES]
             detections = (_detections(next(words), recipe) for _ in names)
             objects = (
-                [CollectedObject(one.points.ravel().tolist(), one.text) for one in image]
+                (CollectedObject(one.points.ravel().tolist(), one.text) for one in image)
                 for image in detections
             )
             collected = [

@@ -22,6 +22,7 @@ from evaltex_cli.conversion import toy_detections
 from evaltex_cli.conversion.base import vertices_of
 from evaltex_cli.conversion.toy_detections import SETS, Word, portion, write_toys
 from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 from evaltex_cli.runtime import progress
 
 ROOT = Path(__file__).parents[2]
@@ -264,6 +265,32 @@ def test_blocks_of_images_are_one_set(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (tmp_path / "a" / "split2.zip").read_bytes() == (
         tmp_path / "b" / "split2.zip"
     ).read_bytes()
+
+
+def test_detections_of_an_image_are_not_all_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each goes into columns before the next one is made."""
+    made = added = most = 0
+
+    def collected(*arguments: Any) -> CollectedObject:
+        nonlocal made, most
+        made += 1
+        most = max(most, made - added)
+        return CollectedObject(*arguments)
+
+    def add(image: CollectedImage, one: CollectedObject) -> None:
+        nonlocal added
+        added += 1
+        plain_add(image, one)
+
+    plain_add = CollectedImage.add
+    monkeypatch.setattr(toy_detections, "CollectedObject", collected)
+    monkeypatch.setattr(CollectedImage, "add", add)
+    gt = tmp_path / "gt.txt"
+    gt.write_text("a\n9,99\n" + "".join(f'{k},{k},"x",f,{k},0,9,9\n' for k in range(1, 50)) + "\n")
+    write_toys(gt, tmp_path / "out", ["orig", "split2"])
+    assert (made, added, most) == (147, 147, 1)
 
 
 def test_ground_truth_without_transcriptions(tmp_path: Path) -> None:

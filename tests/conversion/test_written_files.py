@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from writing import one, read, write
 
+from evaltex_cli.conversion import write_evaltex
 from evaltex_cli.conversion.holding import NAMES_CHANGED, RUNS_LOST
 from evaltex_cli.errors import InputError, counted
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
@@ -184,3 +185,24 @@ def test_names_of_pictures_in_documents(tmp_path: Path) -> None:
     assert [line.split("\t")[0] for line in lines] == ["a.jpg", "b.png"]
     with pytest.raises(InputError, match="that does not begin with a bracket"):
         write(tmp_path / "Label.txt", "paddleocr", "gt", [CollectedImage("[1]", "")])
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 100])
+def test_an_evaltex_file_in_pieces(
+    at_once: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Boxes and polygons, pieces that end with either, and an image between others."""
+    monkeypatch.setattr(write_evaltex, "_AT_ONCE", at_once)
+    polygon = CollectedObject([0, 0, 9, 0, 9.5, 9, 0, 9, -1, 5], "p", id=7)
+    triangle = CollectedObject([0, 0, 4, 0, 4, 4], "t", True, id=8)
+    images = [
+        CollectedImage("a", "", height=9, width=8).with_objects([one(id=3), polygon, one(id=4)]),
+        CollectedImage("none", "", height=9, width=8),
+        CollectedImage("b", "", height=9, width=8).with_objects([triangle, polygon]),
+    ]
+    write(tmp_path / "gt.txt", "evaltex", "gt", images)
+    assert (tmp_path / "gt.txt").read_text(encoding="utf-8").splitlines() == [
+        *("a", "9,8", '3,3,"word",f,1,2,29,38', '7,7,"p",f,0,0,9,0,9.5,9,0,9,-1,5'),
+        *('4,4,"word",f,1,2,29,38', "", "none", "9,8", "", "b", "9,8"),
+        *('8,8,"t",t,0,0,4,0,4,4', '7,7,"p",f,0,0,9,0,9.5,9,0,9,-1,5', ""),
+    ]
