@@ -120,9 +120,7 @@ def side_of(objects: Objects, taken: Shapes, convention: Convention, all_polygon
         starts = offsets_of(counts + (counts == 3))
     outlines = vertices
     if not is_polygon.all():
-        outlines = np.where(
-            np.repeat(is_polygon, np.diff(starts))[:, None], vertices, rounding.truncated(vertices)
-        )
+        outlines = _truncated(vertices, np.repeat(~is_polygon, np.diff(starts)))
     area, shoelace = shapes.area(taken), _shoelace(outlines, starts)
     moved = np.zeros(objects.count, dtype=bool)
     if is_polygon.any() and convention.truncated:
@@ -139,6 +137,18 @@ def side_of(objects: Objects, taken: Shapes, convention: Convention, all_polygon
     area = np.where(is_polygon, area, shoelace)
     remade = np.bincount(other, minlength=objects.count) > 0
     return Side(objects.offsets, is_polygon, vertices, starts, outlines, taken, area, remade)
+
+
+def _truncated(vertices: Floats, of_quad: Bools) -> Floats:
+    """(v, 2) vertices, some cut to integers; the same array if all of these are integers."""
+    result = vertices
+    for start in range(0, len(vertices), _BLOCK):
+        some, cut = vertices[start : start + _BLOCK], of_quad[start : start + _BLOCK, None]
+        made = np.where(cut, rounding.truncated(some), some)
+        if (made != some).any():
+            result = result.copy() if result is vertices else result
+            result[start : start + _BLOCK] = made
+    return result
 
 
 def _shoelace(vertices: Floats, starts: Ints) -> Floats:
@@ -206,11 +216,13 @@ def aspects(side: Side, official: bool) -> Floats:
         return result
     result = np.full(len(side.is_polygon), POLYGON_ASPECT)
     quads = np.flatnonzero(~side.is_polygon)
-    corners = side.corners(side.vertices, quads)
-    edges = np.roll(corners, -1, axis=1) - corners
-    lengths = np.sqrt(edges[..., 0] ** 2 + edges[..., 1] ** 2)
-    along, across = (lengths[:, 0] + lengths[:, 2]) / 2, (lengths[:, 1] + lengths[:, 3]) / 2
-    result[quads] = (along + 1e-5) / (across + 1e-5)
+    for start in range(0, len(quads), _BLOCK):
+        some = quads[start : start + _BLOCK]
+        corners = side.corners(side.vertices, some)
+        edges = np.roll(corners, -1, axis=1) - corners
+        lengths = np.sqrt(edges[..., 0] ** 2 + edges[..., 1] ** 2)
+        along, across = (lengths[:, 0] + lengths[:, 2]) / 2, (lengths[:, 1] + lengths[:, 3]) / 2
+        result[some] = (along + 1e-5) / (across + 1e-5)
     return result
 
 
@@ -247,12 +259,12 @@ def centres(side: Side, lengths: Ints, vertical: Bools) -> tuple[Ints, Floats]:
     of_polygon = side.is_polygon[owner]
     quads = np.flatnonzero(~side.is_polygon)
     start, stop = np.empty((len(lengths), 2)), np.empty((len(lengths), 2))
-    corners = side.corners(side.vertices, quads)
-    corners = np.where(vertical[quads, None, None], np.roll(corners, 1, axis=1), corners)
-    start[quads], stop[quads] = (
-        (corners[:, 0] + corners[:, 3]) / 2,
-        (corners[:, 1] + corners[:, 2]) / 2,
-    )
+    for first in range(0, len(quads), _BLOCK):
+        some = quads[first : first + _BLOCK]
+        corners = side.corners(side.vertices, some)
+        corners = np.where(vertical[some, None, None], np.roll(corners, 1, axis=1), corners)
+        start[some] = (corners[:, 0] + corners[:, 3]) / 2
+        stop[some] = (corners[:, 1] + corners[:, 2]) / 2
     quad_owner, quad_place = owner[~of_polygon], place[~of_polygon, None]
     step = (stop[quad_owner] - start[quad_owner]) / lengths[quad_owner, None]
     result[~of_polygon] = start[quad_owner] + step / 2 + step * quad_place

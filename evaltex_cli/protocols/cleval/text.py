@@ -5,9 +5,9 @@ to which object (Algorithm 1).
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -18,6 +18,8 @@ from evaltex_cli.records import Bools, Ints
 
 Text: TypeAlias = "str | tuple[str, ...]"
 
+_ROWS_AT_ONCE = 10_000
+"""Objects of which numbers become ones of Python at a time."""
 UNITS = ("code_point", "grapheme")
 NORMALISATIONS = ("none", "NFC", "NFKC")
 CASE_MAPPINGS = ("upper", "fold")
@@ -164,16 +166,14 @@ def credited_characters(
     starts = np.flatnonzero(np.diff(found.pair_gt[matched], prepend=-1))
     objects = found.pair_gt[matched[starts]]
     first, last = (np.searchsorted(pairs.owner, objects, side) for side in ("left", "right"))
-    bounds = zip(first.tolist(), last.tolist(), strict=True)
-    for gt, (start, stop), characters in zip(
-        objects.tolist(), pairwise([*starts.tolist(), len(matched)]), bounds, strict=True
-    ):
+    stops = np.concatenate([starts[1:], [len(matched)]])
+    for gt, start, stop, begin, end in _as_rows(objects, starts, stops, first, last):
         text, partners = gt_texts[gt], found.pair_det[matched[start:stop]].tolist()
         if len(partners) == 1 and merges[partners[0]] == 1:
             gt_credit[gt] = det_credit[partners[0]] = common_length(text, det_texts[partners[0]])
             continue
         if len(partners) > 1:
-            centre, pair = found.characters(*characters, pairs.matched)
+            centre, pair = found.characters(begin, end, pairs.matched)
             including = found.pair_det[pair]
             partners = _in_reading_order(partners, centre.tolist(), including.tolist())
         remaining = [left.setdefault(j, list(det_texts[j])) for j in partners]
@@ -185,6 +185,13 @@ def credited_characters(
             remaining[k].remove(character)
             det_credit[partners[k]] += 1
     return gt_credit, det_credit
+
+
+def _as_rows(*columns: Ints) -> Iterator[tuple[int, ...]]:
+    """Yield the rows of columns."""
+    for start in range(0, len(columns[0]), _ROWS_AT_ONCE):
+        some = (column[start : start + _ROWS_AT_ONCE].tolist() for column in columns)
+        yield from zip(*some, strict=True)
 
 
 def _in_reading_order(partners: list[int], centres: list[int], including: list[int]) -> list[int]:
