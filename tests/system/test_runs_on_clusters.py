@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import json
+import os
 import random
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 from box_scenes import arguments_for, outcome, write_boxes
 from click.testing import CliRunner
-from limits import HANG_SECONDS
+from limits import HANG_SECONDS, wait_for
 from small_chunks import began
 from worker_tasks import square, work_or_fail
 
@@ -68,12 +72,25 @@ def test_a_cluster_gives_the_same_sweep_and_ranking() -> None:
             assert there.output == alone.output
 
 
-def test_a_scheduler_that_is_lost_is_not_waited_for() -> None:
+def test_a_scheduler_that_is_lost_is_not_waited_for(here: Path) -> None:
     distributed = pytest.importorskip("distributed", reason="the extra cluster is not installed")
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0"
-    ) as local:
-        address = local.scheduler_address
+    known = here / "scheduler.json"
+    scheduler, *workers = (
+        subprocess.Popen(
+            [
+                sys.executable, "-m", f"distributed.cli.dask_{what}", f"--scheduler-file={known}",
+                "--host=127.0.0.1", "--no-dashboard", *options,
+            ],
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )
+        for what, options in (("scheduler", ["--port=0"]), ("worker", ["--no-nanny"]))
+    )  # fmt: skip
+    try:
+        wait_for(lambda: known.exists() and known.read_text().rstrip().endswith("}"))
+        address = json.loads(known.read_text())["address"]
+        with distributed.Client(address) as client:
+            client.wait_for_workers(1)
         lost = rf"cluster {address}: its scheduler was lost"
         with pytest.raises(InputError, match=lost), dask_cluster.workers_of(address) as ordered_map:
             found = ordered_map(square, range(10))
@@ -82,8 +99,12 @@ def test_a_scheduler_that_is_lost_is_not_waited_for() -> None:
                 list(ordered_map(work_or_fail, range(10)))
             found = ordered_map(time.sleep, [0, 600])
             next(found)
-            local.close()
+            scheduler.kill()
             next(found)
+    finally:
+        for process in (scheduler, *workers):
+            process.kill()
+            process.wait()
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "tls://127.0.0.1:9", "nowhere"])
