@@ -327,9 +327,8 @@ class Images:
         images = self._images.taken(slice(None))
         in_fractions = images["in_fractions"].copy()
         sizes = np.stack([images["height"], images["width"]], axis=1)
-        return ReadImages(
-            sizes, own, repairs, in_fractions=in_fractions if in_fractions.any() else None
-        )
+        fractions = in_fractions if in_fractions.any() else None
+        return ReadImages(sizes, own, repairs, in_fractions=fractions)
 
     def _coordinates(self, counts: Ints) -> tuple[Floats, Floats | None]:
         """Return the coordinates of all objects, and (n, 4) pixels of those that have them; None
