@@ -312,8 +312,8 @@ def _is_plain_text(path: Path) -> bool:
     """
     if path.suffix.lower() not in ("", ".txt") or not path.is_file():
         return False
-    with path.open("rb") as file:
-        beginning = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
+    beginning = input_files.read_regular(path, "a file", 4096)
+    beginning = beginning.removeprefix(b"\xef\xbb\xbf").lstrip()
     return (
         beginning.isascii()
         and b"\0" not in beginning

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from evaltex_cli.errors import ConfigError, InputError, quote
 from evaltex_cli.evaluation.evaluation import ImageResult, ObjectResult
@@ -19,8 +17,9 @@ from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import Scores, load
 from evaltex_cli.protocols.matches import MATCH_TYPES
 from evaltex_cli.protocols.tally import Totals
-from evaltex_cli.results import stored_images
+from evaltex_cli.results import consistency, stored_images
 from evaltex_cli.results.beginnings import is_other_document
+from evaltex_cli.results.consistency import are_alike
 from evaltex_cli.results.extras import SCHEMA, Bootstrap, Extras, Interval, Verdict
 from evaltex_cli.results.image_table import ImageTable, ImageTableBuilder
 from evaltex_cli.results.json_forms import (
@@ -153,7 +152,7 @@ def _document(
         name = decoded["protocol"]
         gathered = ImageTableBuilder(load(name).headline if name in PROTOCOLS else (), with_objects)
         of_images = _faults_of_images(decoded, gathered) if known is None else ()
-        checks = chain(_faults_of_scores(decoded), of_images)
+        checks = chain(consistency.faults_of_scores(decoded), of_images)
         faults = list(islice(checks, _SHOWN_FAULTS))
     if faults:
         raise InputError(
@@ -233,30 +232,6 @@ _MEMBERS: Mapping[str, Decoder] = {
 _match_type = such(lambda value: value in MATCH_TYPES, f"one of {', '.join(MATCH_TYPES)}")
 
 
-def _faults_of_scores(decoded: Mapping[str, Any]) -> Iterator[str]:
-    """Check names and kinds of the scores against those of the totals; not
-    for unknown protocols and revisions.
-    """
-    if decoded["protocol"] not in PROTOCOLS:
-        return
-    protocol = load(decoded["protocol"])
-    if f"|revision:{protocol.version}|" not in decoded["signature"]:
-        return
-    try:
-        parameters = config.checked(protocol.name, decoded["parameters"])
-        computed, stored = (
-            protocol.all_scores(protocol.tally(**decoded["totals"]), parameters),
-            decoded["scores"],
-        )
-        are_alike = computed.keys() == stored.keys() and _are_alike(computed, stored, _layout)
-    except ConfigError:
-        return  # reported where the parameters are used
-    except (KeyError, TypeError, ValueError, IndexError):
-        are_alike = False
-    if not are_alike:
-        yield f"scores are not those of {protocol.name}"
-
-
 def _faults_of_images(decoded: Mapping[str, Any], gathered: ImageTableBuilder) -> Iterator[str]:
     """Check the images, which `gathered` gets, and their sums."""
     totals, scores = decoded["totals"], decoded["scores"]
@@ -283,17 +258,8 @@ def _faults_of_images(decoded: Mapping[str, Any], gathered: ImageTableBuilder) -
         yield "scores of the images have different names"
     elif len(kinds_of_objects) > 1:
         yield "values of the objects have different names"
-    elif len(decoded["images"]) and not _are_sums(totals, gathered.table()):
-        yield "totals, which are not those of the images"
-
-
-def _are_sums(totals: Totals, table: ImageTable) -> bool:
-    with np.errstate(over="ignore"):
-        sums = {name: np.sum(table.rows.columns[name], axis=0) for name in totals}
-    return all(
-        np.allclose(sums[name], np.asarray(total, np.float64), rtol=1e-9, atol=1e-9)
-        for name, total in totals.items()
-    )
+    elif len(decoded["images"]):
+        yield from consistency.faults_of_images(decoded, gathered.table())
 
 
 def _image(value: Any, totals: Totals, scores: Scores) -> ImageResult:
@@ -302,13 +268,25 @@ def _image(value: Any, totals: Totals, scores: Scores) -> ImageResult:
         member(value, name, decode)
         for name, decode in (("name", _image_name), ("totals", _totals), ("scores", _scores))
     )
-    if len(own_totals) != len(totals) or not _are_alike(own_totals, totals, _length):
+    if len(own_totals) != len(totals) or not are_alike(own_totals, totals, _length):
         raise Unfit(own_totals, "one like the data set's", ("totals",))
-    if not _are_alike(own_scores, scores, _kind):
+    if not are_alike(own_scores, scores, _kind):
         raise Unfit(own_scores, "one like the data set's", ("scores",))
     objects = member(value, "objects", lambda entries: _matches(entries, "detections"))
     detections = member(value, "detections", lambda entries: _matches(entries, "objects"))
+    _refuse_unknown_partners(value, "objects", objects, detections)
+    _refuse_unknown_partners(value, "detections", detections, objects)
     return ImageResult(name, own_totals, own_scores, objects, detections)
+
+
+def _refuse_unknown_partners(
+    value: Any, side: str, ours: Sequence[ObjectResult], theirs: Sequence[ObjectResult]
+) -> None:
+    """Refuse IDs that are there twice on a side, and partners that the other side does not have."""
+    if len({one.id for one in ours}) < len(ours):
+        raise Unfit(value[side], "one with each ID once", (side,))
+    if not {id_ for one in ours for id_ in one.partners} <= {one.id for one in theirs}:
+        raise Unfit(value[side], "one with partners that are in the image", (side,))
 
 
 def _image_name(value: Any) -> str:
@@ -347,26 +325,8 @@ def _object_id(value: Any) -> int:
     return value
 
 
-def _are_alike(
-    one: Mapping[str, Any], other: Mapping[str, Any], kind: Callable[[Any], Any]
-) -> bool:
-    """Whether a record has names of another's only, and under each name a
-    value of the same kind.
-    """
-    return one.keys() <= other.keys() and all(kind(one[name]) == kind(other[name]) for name in one)
-
-
 def _length(value: Any) -> int:
     return len(value) if isinstance(value, list) else -1
-
-
-def _layout(value: Any) -> Any:
-    """What all values of a score have in common: the length of a list, and
-    the names in its rows.
-    """
-    if not isinstance(value, list):
-        return None
-    return [tuple(one) if isinstance(one, dict) else None for one in value]
 
 
 def _kind(value: Any) -> str:

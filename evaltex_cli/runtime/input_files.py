@@ -58,8 +58,7 @@ def is_packed(path: Path) -> bool:
     """Whether a file begins as gzip does."""
     if not path.is_file():
         return False
-    with path.open("rb") as file:
-        return file.read(2) == GZIP_MAGIC
+    return read_regular(path, "a file", 2) == GZIP_MAGIC
 
 
 def unpacks(path: Path) -> bool:
@@ -235,8 +234,12 @@ def open_regular(path: Path, expected: str) -> Iterator[io.BufferedReader]:
         raise InputError(f"{quote(str(path))}: is no path ({error}); give {expected}") from error
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise InputError(f"{path}: is a device or pipe; give {expected}")
+            raise _no_file(path, expected)
         yield file
+
+
+def _no_file(path: Path, expected: str) -> InputError:
+    return InputError(f"{path}: is a device or pipe; give {expected}")
 
 
 def read_regular(path: Path, expected: str, size: int = -1) -> bytes:
@@ -249,7 +252,10 @@ def read_regular(path: Path, expected: str, size: int = -1) -> bytes:
         As `open_regular`.
     """
     with open_regular(path, expected) as file:
-        return file.read(size)
+        content: bytes | None = file.read(size)
+    if content is None:  # nothing yet, as of /proc/kmsg, which is said to be a file
+        raise _no_file(path, expected)
+    return content
 
 
 def version(status: os.stat_result) -> tuple[int, int, int, int]:

@@ -101,8 +101,30 @@ MESSAGES = [
         "a\ud800",
         "images[0].name is 'a\\ud800', expected a name in Unicode",
     ),
-    (("totals", "coverage"), 9.5, "totals, which are not those of the images"),
+    (
+        ("totals", "coverage"),
+        9.5,
+        "scores, which are not those of the totals; totals, which are not those of the images",
+    ),
     (("scores", "hmean"), 0.5, "scores are not those of evaltex"),
+    (("scores", "recall"), 0.125, "scores, which are not those of the totals"),
+    (
+        ("images", 1, "scores", "recall"),
+        0.125,
+        "recall of 'lane', which is not that of the image's totals",
+    ),
+    (("inputs", "gt", "images"), 3, "4 images, expected 3 or none"),
+    (("images", 1, "name"), "crossing", "image 'crossing' is there 2 times"),
+    (
+        ("images", 0, "objects", 1, "id"),
+        1,
+        "images[0].objects is a list, expected one with each ID once",
+    ),
+    (
+        ("images", 0, "objects", 1, "detections"),
+        [77],
+        "images[0].objects is a list, expected one with partners that are in the image",
+    ),
 ]
 
 

@@ -267,3 +267,16 @@ def test_no_room_for_what_is_unpacked_is_no_fault_of_the_input(
         f"evaltex: error: {here}: has no room for a temporary file (No space left on device); make"
         " some, or name another folder by TMPDIR"
     )
+
+
+def test_a_device_that_is_said_to_be_a_file_does_not_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As ``/proc/kmsg`` is, here a FIFO with a writer."""
+    os.mkfifo("fifo.txt")
+    with Path("fifo.txt").open("r+b", buffering=0):
+        monkeypatch.setattr("stat.S_ISREG", lambda mode: True)
+        monkeypatch.setattr(Path, "is_file", lambda path: True)
+        for read in (input_files.is_packed, lambda path: input_files.read_regular(path, "a file")):
+            with pytest.raises(InputError, match="is a device or pipe; give a file"):
+                read(Path("fifo.txt"))
+        with pytest.raises(InputError, match="is a device or pipe; give a file"):
+            open_source(Path("fifo.txt"), "gt", FaultLog())
