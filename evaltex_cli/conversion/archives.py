@@ -4,6 +4,7 @@ data), a folder, or the only file.
 
 from __future__ import annotations
 
+import contextlib
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
@@ -89,12 +90,26 @@ def write_files(
             file: Any = text_file
             with zipfile.ZipFile(file.buffer, "w") as packed:
                 for entry in entries:
-                    parts, info = list(encoded(entry.pieces)), _info(names[entry.image])
-                    info.file_size = sum(map(len, parts))
-                    # An archive cannot be closed within an entry.
-                    with signals.blocked(), packed.open(info, "w") as inner:
-                        inner.writelines(parts)
+                    with contextlib.ExitStack() as opened:
+                        with signals.blocked():  # an archive cannot be closed within an entry
+                            inner = opened.enter_context(
+                                packed.open(_info(names[entry.image]), "w")
+                            )
+                        inner.writelines(_content(job, entry))
         job.faults.raise_if_any()
+
+
+def _content(job: Job, entry: Entry) -> Iterator[bytes]:
+    """Yield what an archive's entry contains, whose size is not known before."""
+    size = 0
+    for part in encoded(entry.pieces):
+        size += len(part)
+        if size > zipfile.ZIP64_LIMIT:
+            raise InputError(
+                f"{job.place}: image {quote(entry.image)} makes a file of more than 2 GiB; give a"
+                " folder, not a .zip archive"
+            )
+        yield part
 
 
 def _write_folder(job: Job, ending: str, names: dict[str, str], entries: Iterable[Entry]) -> None:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,7 +20,11 @@ from evaltex_cli.conversion import BY_SUFFIX, FILE_PER_IMAGE, WRITERS
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.errors.suggestions import unknown
 from evaltex_cli.formats.base import ReadImages, Side
-from evaltex_cli.records import Objects, expanded
+from evaltex_cli.records import Objects, Outlines, expanded
+
+_AT_ONCE = 1 << 12
+"""Objects that are lists of numbers at once."""
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,6 +134,28 @@ def vertices_of(objects: Objects, i: int) -> list[float] | None:
     return vertices.ravel().tolist() if len(vertices) else None
 
 
+def slices(start: int, stop: int) -> Iterator[slice]:
+    """Yield objects from one on, up to another one, some at a time: as lists of numbers all take
+    several times the memory of their columns.
+    """
+    for first in range(start, stop, _AT_ONCE):
+        yield slice(first, min(first + _AT_ONCE, stop))
+
+
+def some_outlines(outlines: Outlines, some: slice) -> Outlines:
+    """Return a stretch of outlines."""
+    offsets = outlines.offsets[some.start : some.stop + 1]
+    vertices = outlines.vertices[offsets[0] : offsets[-1]]
+    return Outlines(outlines.boxes[some], vertices, offsets - offsets[0])
+
+
+def rings_of(outlines: Outlines) -> Iterator[list[float]]:
+    """x1, y1, x2, y2, ... of each polygon; nothing of a box."""
+    numbers = outlines.vertices.ravel().tolist()
+    for start, stop in pairwise((2 * outlines.offsets).tolist()):
+        yield numbers[start:stop]
+
+
 def renumbered(objects: Objects) -> int:
     """How many objects have another ID than their number in their image."""
     _, before = expanded(np.diff(objects.offsets))
@@ -178,9 +205,30 @@ def list_pieces(records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Yield a JSON list in pieces, one item in each line."""
     separator = "["
     for record in records:
-        yield f"{separator}\n{json.dumps(record, ensure_ascii=False, allow_nan=False)}"
+        yield f"{separator}\n"
+        yield from json_pieces(record)
         separator = ","
     yield "[]" if separator == "[" else "\n]"
+
+
+def json_pieces(value: Any) -> Iterator[str]:
+    """Yield JSON in pieces; an iterator in it is a list of the items that it yields."""
+    if isinstance(value, Iterator):
+        separator = "["
+        for item in value:
+            yield separator
+            yield from json_pieces(item)
+            separator = ", "
+        yield "[]" if separator == "[" else "]"
+    elif isinstance(value, dict) and any(isinstance(one, Iterator) for one in value.values()):
+        separator = "{"
+        for key, one in value.items():
+            yield f"{separator}{_JSON(key)}: "
+            yield from json_pieces(one)
+            separator = ", "
+        yield "}"
+    else:
+        yield _JSON(value)
 
 
 def quoted(text: str) -> str:

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,11 +19,16 @@ from evaltex_cli.conversion.base import (
     known_or_smallest_size,
     plain,
     renumbered,
-    vertices_of,
+    rings_of,
+    slices,
+    some_outlines,
 )
 from evaltex_cli.errors import quote
 from evaltex_cli.formats.files.image_names import names_of_pictures
-from evaltex_cli.records import Objects
+from evaltex_cli.records import Bools, Floats, Objects, Outlines, offsets_of
+from evaltex_cli.records.rows import take
+
+Bounds: TypeAlias = tuple[float, float, float, float]
 
 SHORT = "{count} object[s] of fewer than three vertices left out"
 BOXED = "{count} polygon[s] written as [its bounding box|their bounding boxes]"
@@ -43,8 +50,7 @@ BECAME_DONT_CARE = "{count} object[s] became don't care by [its|their] transcrip
 _ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".gif", ".webp")
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(NamedTuple):
     """One object as a target holds it."""
 
     coordinates: list[float]
@@ -52,9 +58,6 @@ class Shape:
     text: str
     dont_care: bool
     confidence: float | None
-    region: int
-    """The number of its region: of those that follow each other, the same only for objects of one
-    region."""
 
     @property
     def is_box(self) -> bool:
@@ -72,9 +75,19 @@ class Shape:
         ]
 
     @property
-    def bounds(self) -> tuple[float, float, float, float]:
+    def bounds(self) -> Bounds:
         """x0, y0, x1, y1 of its bounding box."""
-        return bounds([self])
+        x, y = self.coordinates[::2], self.coordinates[1::2]
+        return min(x), min(y), max(x), max(y)
+
+
+class Run(NamedTuple):
+    """Objects of one region that follow each other."""
+
+    bounds: Bounds
+    dont_care: bool
+    """Whether all of them are."""
+    texts: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,27 +97,69 @@ class Picture:
     name: str
     height: float
     width: float
-    shapes: list[Shape]
+    objects: Objects
+    """Those of all images that are converted together."""
+    begins_run: Bools
+    """(n,) bool. Whether each of them is of another region than the one before it."""
+    start: int
+    stop: int
+    """`start` and `stop`: its first object, and the one after its last."""
+    whole: bool
+    """Whether it holds coordinates as whole numbers from 0 up, which those of `objects` are not."""
 
-    def runs(self) -> Iterator[list[Shape]]:
+    @property
+    def count(self) -> int:
+        """Number of objects."""
+        return self.stop - self.start
+
+    def shapes(self) -> Iterator[Shape]:
+        """Yield the objects."""
+        objects = self.objects
+        for some in slices(self.start, self.stop):
+            drawn = some_outlines(objects.outlines, some)
+            if self.whole:
+                drawn = _rounded(drawn)
+            given = [math.nan] * len(drawn.boxes)
+            if objects.confidences is not None:
+                given = objects.confidences[some].tolist()
+            yield from map(
+                Shape,
+                (
+                    ring or box
+                    for ring, box in zip(rings_of(drawn), drawn.boxes.tolist(), strict=True)
+                ),
+                objects.texts[some],
+                objects.dont_care[some].tolist(),
+                (None if math.isnan(confidence) else confidence for confidence in given),
+            )
+
+    def runs(self) -> Iterator[Run]:
         """Yield the objects of each region."""
-        start = 0
-        for k in range(1, len(self.shapes) + 1):
-            if k == len(self.shapes) or self.shapes[k].region != self.shapes[start].region:
-                yield self.shapes[start:k]
-                start = k
+        own = slice(self.start, self.stop)
+        starts = np.flatnonzero(self.begins_run[own])
+        if not len(starts):
+            return
+        boxes = self.objects.boxes[own]
+        lows = np.minimum.reduceat(boxes[:, :2], starts)
+        highs = np.maximum.reduceat(boxes[:, 2:], starts)
+        dont_care = np.logical_and.reduceat(self.objects.dont_care[own], starts)
+        ends = pairwise(map(int, np.append(starts, self.count) + self.start))
+        for low, high, flag, (start, stop) in zip(lows, highs, dont_care, ends, strict=True):
+            yield Run(self._bounds(low, high), bool(flag), self.objects.texts[start:stop])
 
+    @property
+    def all(self) -> Run:
+        """All objects, of which there must be some, as if they were of one region."""
+        own = slice(self.start, self.stop)
+        boxes, objects = self.objects.boxes[own], self.objects
+        bounds = self._bounds(boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0))
+        return Run(bounds, bool(objects.dont_care[own].all()), objects.texts[own])
 
-def bounds(shapes: Sequence[Shape]) -> tuple[float, float, float, float]:
-    """Return x0, y0, x1, y1 of the bounding box of some objects."""
-    (x0, x1), (y0, y1) = (
-        (
-            min(min(shape.coordinates[axis::2]) for shape in shapes),
-            max(max(shape.coordinates[axis::2]) for shape in shapes),
-        )
-        for axis in (0, 1)
-    )
-    return x0, y0, x1, y1
+    def _bounds(self, low: Floats, high: Floats) -> Bounds:
+        if self.whole:
+            low, high = _whole(low), _whole(high)
+        (x0, y0), (x1, y1) = low.tolist(), high.tolist()
+        return x0, y0, x1, y1
 
 
 def pictures(job: Job, blocks: Iterable[Block], holds: Holds) -> Iterator[Picture]:
@@ -113,19 +168,22 @@ def pictures(job: Job, blocks: Iterable[Block], holds: Holds) -> Iterator[Pictur
     """
     for block in blocks:
         _count_lost(job, block, holds)
-        for k, name in enumerate(block.names):
-            height, width, known = known_or_smallest_size(block.images, k)
+        offsets = block.images.objects.offsets
+        sizes = [known_or_smallest_size(block.images, k) for k in range(len(block.names))]
+        for name, (*_, known), count in zip(block.names, sizes, np.diff(offsets), strict=True):
             job.lost[SIZE_GUESSED] += holds.sizes and not known
-            if (
-                holds.needs_sizes
-                and not known
-                and block.images.objects.offsets[k] < block.images.objects.offsets[k + 1]
-            ):
+            if holds.needs_sizes and not known and count:
                 expected = "its picture's size: give the folder of the pictures by --images"
                 job.faults.add(
                     job.place, None, f"image {quote(name)} without height and width", expected
                 )
-            yield Picture(name, height, width, list(_shapes(job, block.images.objects, k, holds)))
+        objects = _held(job, block.images.objects, holds)
+        begins_run = _begins_run(job, objects, holds)
+        job.written += objects.count
+        for name, size, ends in zip(
+            block.names, sizes, pairwise(objects.offsets.tolist()), strict=True
+        ):
+            yield Picture(name, *size[:2], objects, begins_run, *ends, holds.whole)
 
 
 def _count_lost(job: Job, block: Block, holds: Holds) -> None:
@@ -148,51 +206,57 @@ def _count_lost(job: Job, block: Block, holds: Holds) -> None:
             job.lost[REGIONS_LOST] += int((objects.regions != objects.ids).sum())
 
 
-def _shapes(job: Job, objects: Objects, image: int, holds: Holds) -> Iterator[Shape]:
-    has_regions = holds.regions and job.side == "gt"
-    seen: set[int] = set()
-    before: int | None = None
-    is_divided = False
-    for i in range(int(objects.offsets[image]), int(objects.offsets[image + 1])):
-        coordinates = _coordinates(job, objects, i, holds)
-        if coordinates is None:
-            continue
-        region = int(objects.regions[i]) if has_regions else i
-        if region != before:
-            is_divided = region in seen
-            seen.add(region)
-            before = region
-        job.lost[RUNS_LOST] += is_divided
-        job.written += 1
-        confidence = None if objects.confidences is None else float(objects.confidences[i])
-        yield Shape(
-            coordinates,
-            objects.texts[i],
-            job.side == "gt" and bool(objects.dont_care[i]),
-            None if confidence is None or math.isnan(confidence) else confidence,
-            region,
+def _held(job: Job, objects: Objects, holds: Holds) -> Objects:
+    """Return the objects that the format holds, as it holds them but for rounding."""
+    short = (objects.outlines.counts > 0) & (objects.outlines.counts < 3)
+    job.lost[SHORT] += int(short.sum())
+    if short.any():
+        objects = take(objects, ~short)
+    drawn = objects.outlines
+    if holds.most_vertices is not None:
+        boxed = drawn.counts > holds.most_vertices
+        job.lost[BOXED] += int(boxed.sum())
+        vertices = drawn.vertices[np.repeat(~boxed, drawn.counts)]
+        drawn = Outlines(drawn.boxes, vertices, offsets_of(np.where(boxed, 0, drawn.counts)))
+    if holds.whole:
+        job.lost[ROUNDED] += sum(
+            _moved(some_outlines(drawn, some)) for some in slices(0, objects.count)
         )
+    dont_care = objects.dont_care if job.side == "gt" else np.zeros(objects.count, bool)
+    return replace(objects, outlines=drawn, dont_care=dont_care)
 
 
-def _coordinates(job: Job, objects: Objects, i: int, holds: Holds) -> list[float] | None:
-    """Return the coordinates of an object as the format holds them; None if it does not."""
-    vertices = vertices_of(objects, i)
-    if vertices is not None and len(vertices) < 6:
-        job.lost[SHORT] += 1
-        return None
-    found = objects.boxes[i].tolist() if vertices is None else vertices
-    if (
-        vertices is not None
-        and holds.most_vertices is not None
-        and len(vertices) > 2 * holds.most_vertices
-    ):
-        job.lost[BOXED] += 1
-        found = objects.boxes[i].tolist()
-    if not holds.whole:
-        return found
-    whole = [float(max(math.floor(value + 0.5), 0)) for value in found]
-    job.lost[ROUNDED] += whole != found
-    return whole
+def _moved(drawn: Outlines) -> int:
+    """How many objects rounding moves."""
+    rounded, counts = _rounded(drawn), drawn.counts
+    moved = (drawn.boxes != rounded.boxes).any(axis=1) & (counts == 0)
+    of_vertex = np.repeat(np.arange(len(counts)), counts)
+    moved[of_vertex[(drawn.vertices != rounded.vertices).any(axis=1)]] = True
+    return int(moved.sum())
+
+
+def _rounded(drawn: Outlines) -> Outlines:
+    return Outlines(_whole(drawn.boxes), _whole(drawn.vertices), drawn.offsets)
+
+
+def _whole(values: Floats) -> Floats:
+    return np.maximum(np.floor(values + 0.5), 0)
+
+
+def _begins_run(job: Job, objects: Objects, holds: Holds) -> Bools:
+    """(n,) whether each object is of another region than the one before it in its image."""
+    begins = np.ones(objects.count, bool)
+    if not (holds.regions and job.side == "gt"):
+        return begins
+    image, region = objects.image, objects.regions
+    begins[1:] = (region[1:] != region[:-1]) | (image[1:] != image[:-1])
+    starts = np.flatnonzero(begins)
+    order = np.lexsort((region[starts], image[starts]))
+    rows = starts[order]
+    is_divided = (region[rows[1:]] == region[rows[:-1]]) & (image[rows[1:]] == image[rows[:-1]])
+    lengths = np.diff(starts, append=objects.count)[order]
+    job.lost[RUNS_LOST] += int(lengths[1:][is_divided].sum())
+    return begins
 
 
 def picture_files(job: Job) -> dict[str, str]:

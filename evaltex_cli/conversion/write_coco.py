@@ -22,11 +22,13 @@ from evaltex_cli.conversion.base import (
     known_or_smallest_size,
     plain,
     renumbered,
+    slices,
     vertices_of,
     write_list,
 )
 from evaltex_cli.geometry import shapes
-from evaltex_cli.records import Convention, Objects
+from evaltex_cli.records import Convention, Floats, Objects
+from evaltex_cli.records.rows import take
 from evaltex_cli.runtime.atomic_output import written
 
 REGIONS_LOST = "{count} object[s] lost [its|their] region: COCO JSON holds none"
@@ -69,7 +71,7 @@ def _annotations(
     for block in blocks:
         objects = block.images.objects
         _count_lost(job, objects)
-        areas = shapes.area(shapes.from_objects(objects, Convention()))
+        areas = _areas(objects)
         for k, name in enumerate(block.names):
             height, width, known = known_or_smallest_size(block.images, k)
             job.lost[SIZE_GUESSED] += not known
@@ -95,6 +97,16 @@ def _annotations(
                     "ignore": flag,
                     "utf8_string": objects.texts[i],
                 }
+
+
+def _areas(objects: Objects) -> Floats:
+    """(n,) areas; the edges of all polygons at once take several times their vertices' memory."""
+    parts = [np.zeros(0)]
+    for some in slices(0, objects.count):
+        rows = np.arange(some.start, some.stop)
+        part = take(objects, rows, np.array([0, len(rows)]))
+        parts.append(shapes.area(shapes.from_objects(part, Convention())))
+    return np.concatenate(parts)
 
 
 def _count_lost(job: Job, objects: Objects) -> None:

@@ -60,9 +60,9 @@ def _refuse_what_is_read_otherwise(job: Job, blocks: Iterable[Block]) -> None:
 
 def _rows(job: Job, picture: Picture, shapes: tuple[str, ...]) -> Iterator[list[str]]:
     about = [picture.name, number(picture.width), number(picture.height)]
-    if not picture.shapes:
+    if not picture.count:
         yield [*about, *([""] * len(shapes)), "", "", ""]
-    for shape in picture.shapes:
+    for shape in picture.shapes():
         text = shape.text.replace("\0", "").strip()
         job.lost[BLANKS] += text != shape.text
         confidence = "" if shape.confidence is None else repr(shape.confidence)

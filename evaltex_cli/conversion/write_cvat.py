@@ -24,7 +24,7 @@ def _write(job: Job, blocks: Iterable[Block]) -> None:
         for k, picture in enumerate(pictures(job, blocks, _HOLDS)):
             size = {"width": number(picture.width), "height": number(picture.height)}
             file.write(f"<image{attributes(id=str(k), name=files[picture.name], **size)}>\n")
-            file.writelines(line for shape in picture.shapes for line in _shape(job, shape))
+            file.writelines(line for shape in picture.shapes() for line in _shape(job, shape))
             file.write("</image>\n")
         file.write("</annotations>\n")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
 
 import numpy as np
 
@@ -14,11 +13,14 @@ from evaltex_cli.conversion.base import (
     extent,
     known_or_smallest_size,
     number,
+    rings_of,
+    slices,
+    some_outlines,
 )
 from evaltex_cli.errors import quote
 from evaltex_cli.formats.evaltex.lines import is_object_line
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
-from evaltex_cli.records import Objects, Outlines
+from evaltex_cli.records import Objects
 from evaltex_cli.runtime.atomic_output import written
 
 WITHOUT_AREA = "{count} object[s] without area left out: an EvaLTex file cannot hold [it|them]"
@@ -26,9 +28,6 @@ SIZE_GUESSED = "{count} image[s] of unknown size got the smallest that holds [it
 NO_CONFIDENCES = "{count} confidence[s] left out: an EvaLTex file cannot hold [it|them]"
 LINE_BREAKS = "{count} transcription[s] got blanks for line breaks"
 ROUNDED = "{count} box[es] moved by rounding: an EvaLTex file holds width and height"
-
-_AT_ONCE = 1 << 12
-"""Objects that are lists of numbers at once."""
 
 
 def _write(job: Job, blocks: Iterable[Block]) -> None:
@@ -60,11 +59,10 @@ def refuse_unwritable_names(job: Job) -> None:
 
 def _object_lines(job: Job, objects: Objects, image: int) -> Iterator[str]:
     first, last = objects.offsets[image : image + 2].tolist()
-    for start in range(first, last, _AT_ONCE):
-        some = slice(start, min(start + _AT_ONCE, last))
+    for some in slices(first, last):
         columns = (objects.ids, objects.regions, objects.dont_care, objects.outlines.boxes)
         rows = zip(*(column[some].tolist() for column in columns), objects.texts[some], strict=True)
-        rings = _rings(objects.outlines, some)
+        rings = rings_of(some_outlines(objects.outlines, some))
         for (number_, region, dont_care, box, original), ring in zip(rows, rings, strict=True):
             coordinates = _coordinates(job, box, ring)
             if coordinates is None:
@@ -76,14 +74,6 @@ def _object_lines(job: Job, objects: Objects, image: int) -> Iterator[str]:
             leading = f"{number_},{region}" if job.side == "gt" else f"{number_}"
             reject = ("t," if dont_care else "f,") if job.side == "gt" else ""
             yield f'{leading},"{text}",{reject}{",".join(map(number, coordinates))}\n'
-
-
-def _rings(outlines: Outlines, some: slice) -> Iterator[list[float]]:
-    """x1, y1, x2, y2, ... of each polygon; nothing of a box."""
-    offsets = outlines.offsets[some.start : some.stop + 1]
-    numbers = outlines.vertices[offsets[0] : offsets[-1]].ravel().tolist()
-    for start, stop in pairwise((2 * (offsets - offsets[0])).tolist()):
-        yield numbers[start:stop]
 
 
 def _coordinates(job: Job, box: list[float], ring: list[float]) -> list[float] | None:

@@ -4,11 +4,12 @@ paragraph; don't care is not legible.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from evaltex_cli.conversion.base import Block, Holds, Job, Writer, plain, write_list
-from evaltex_cli.conversion.holding import Shape, bounds, picture_files, pictures, vertices
+from evaltex_cli.conversion.holding import Picture, Run, Shape, picture_files, pictures, vertices
 from evaltex_cli.runtime.atomic_output import written
 
 _HOLDS = Holds(regions=True, dont_care=True)
@@ -24,25 +25,29 @@ def _write(job: Job, blocks: Iterable[Block]) -> None:
 def _records(job: Job, blocks: Iterable[Block]) -> Iterator[dict[str, Any]]:
     picture_files(job)  # the reader takes IDs for names of files
     for picture in pictures(job, blocks, _HOLDS):
-        lines = [_around(run, "words", list(map(_word, run))) for run in picture.runs()]
-        for line, run in zip(lines, picture.runs(), strict=True):
-            line["text"] = " ".join(shape.text for shape in run)
         yield {
             "image_id": picture.name,
             "image_width": plain(picture.width),
             "image_height": plain(picture.height),
-            "paragraphs": [_around(picture.shapes, "lines", lines)] if lines else [],
+            "paragraphs": iter([_around(picture.all, "lines", _lines(picture))])
+            if picture.count
+            else [],
         }
 
 
-def _around(shapes: Sequence[Shape], key: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
+def _lines(picture: Picture) -> Iterator[dict[str, Any]]:
+    """Yield the lines; the words of one must be taken before the next line is."""
+    shapes = picture.shapes()
+    for run in picture.runs():
+        line = _around(run, "words", map(_word, islice(shapes, len(run.texts))))
+        yield line | {"text": " ".join(run.texts)}
+
+
+def _around(run: Run, key: str, parts: Iterator[dict[str, Any]]) -> dict[str, Any]:
     """A line or a paragraph: the bounding box of its words, legible if any of them is."""
-    x0, y0, x1, y1 = map(plain, bounds(shapes))
-    return {
-        "vertices": [[x0, y0], [x1, y0], [x1, y1], [x0, y1]],
-        "legible": not all(shape.dont_care for shape in shapes),
-        key: parts,
-    }
+    x0, y0, x1, y1 = map(plain, run.bounds)
+    corners = [[x0, y0], [x1, y0], [x1, y1], [x0, y1]]
+    return {"vertices": corners, "legible": not run.dont_care, key: parts}
 
 
 def _word(shape: Shape) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from evaltex_cli.conversion.archives import writer
 from evaltex_cli.conversion.base import Holds, Job, number
-from evaltex_cli.conversion.holding import Picture, Shape, bounds
+from evaltex_cli.conversion.holding import Bounds, Picture, Shape
 from evaltex_cli.conversion.xml_text import attributes, content, fit, lines_of_words
 
 BLANKS = "{count} transcription[s] got single blanks for white space"
@@ -29,7 +29,7 @@ def _document(job: Job, picture: Picture, file: str) -> Iterator[str]:
     yield from lines_of_words(
         picture,
         lambda k, run: (
-            f'<span class="ocr_line"{attributes(id=f"line_{k}", title=_bbox(bounds(run)))}>\n'
+            f'<span class="ocr_line"{attributes(id=f"line_{k}", title=_bbox(run.bounds))}>\n'
         ),
         lambda k, shape: _word(job, shape, k),
         "</span>\n",
@@ -48,7 +48,7 @@ def _word(job: Job, shape: Shape, k: int) -> str:
     )
 
 
-def _bbox(box: tuple[float, float, float, float]) -> str:
+def _bbox(box: Bounds) -> str:
     return f"bbox {' '.join(map(number, box))}"
 
 

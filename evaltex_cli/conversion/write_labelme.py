@@ -14,19 +14,26 @@ from evaltex_cli.conversion.holding import Picture, Shape, vertices
 from evaltex_cli.formats.base import DONT_CARE
 
 _HOLDS = Holds(dont_care=True, boxes=True, marks=(DONT_CARE,))
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=1).encode
 
 
 def _document(_: Job, picture: Picture, file: str) -> Iterator[str]:
     document: dict[str, Any] = {
         "version": "5.4.1",
         "flags": {},
-        "shapes": list(map(_shape, picture.shapes)),
+        "shapes": [],
         "imagePath": file,
         "imageData": None,
         "imageHeight": plain(picture.height),
         "imageWidth": plain(picture.width),
     }
-    yield json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    before, shapes, after = _JSON(document).partition('"shapes": []')
+    yield before + shapes[:-1]
+    separator = "\n  "
+    for shape in picture.shapes():
+        yield separator + _JSON(_shape(shape)).replace("\n", "\n  ")
+        separator = ",\n  "
+    yield ("\n ]" if picture.count else "]") + after + "\n"
 
 
 def _shape(shape: Shape) -> dict[str, Any]:

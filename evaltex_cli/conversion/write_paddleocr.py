@@ -4,11 +4,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
-from evaltex_cli.conversion.base import Block, Holds, Job, Writer
+from evaltex_cli.conversion.base import Block, Holds, Job, Writer, json_pieces
 from evaltex_cli.conversion.holding import Shape, picture_files, pictures, vertices
 from evaltex_cli.errors import quote
 from evaltex_cli.formats.base import DONT_CARE
@@ -28,9 +27,9 @@ def _write(job: Job, blocks: Iterable[Block]) -> None:
     files = picture_files(job)
     with written(job.target) as file:
         for picture in pictures(job, blocks, _HOLDS):
-            objects = [_object(job, shape) for shape in picture.shapes]
-            line = json.dumps(objects, ensure_ascii=False, allow_nan=False)
-            file.write(f"{files[picture.name]}\t{line}\n")
+            file.write(f"{files[picture.name]}\t")
+            file.writelines(json_pieces(_object(job, shape) for shape in picture.shapes()))
+            file.write("\n")
 
 
 def _object(job: Job, shape: Shape) -> dict[str, Any]:

@@ -4,11 +4,11 @@ coordinates are whole numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from evaltex_cli.conversion.archives import writer
 from evaltex_cli.conversion.base import Holds, Job, number
-from evaltex_cli.conversion.holding import Picture, Shape, bounds
+from evaltex_cli.conversion.holding import Picture, Run, Shape
 from evaltex_cli.conversion.xml_text import attributes, content, fit, lines_of_words
 
 _HOLDS = Holds(regions=True, whole=True)
@@ -23,8 +23,8 @@ def _document(job: Job, picture: Picture, file: str) -> Iterator[str]:
     yield f"<Metadata><Creator>evaltex</Creator><Created>{_EPOCH}</Created>"
     yield f"<LastChange>{_EPOCH}</LastChange></Metadata>\n"
     yield f"<Page{attributes(imageFilename=file, **size)}>\n"
-    if picture.shapes:
-        yield f'<TextRegion id="r1">{_around(picture.shapes)}\n'
+    if picture.count:
+        yield f'<TextRegion id="r1">{_around(picture.all)}\n'
         yield from lines_of_words(
             picture,
             lambda k, run: f'<TextLine id="l{k}">{_around(run)}\n',
@@ -35,8 +35,8 @@ def _document(job: Job, picture: Picture, file: str) -> Iterator[str]:
     yield "</Page>\n</PcGts>\n"
 
 
-def _around(shapes: Sequence[Shape]) -> str:
-    return _coords(Shape(list(bounds(shapes)), "", False, None, 0))
+def _around(run: Run) -> str:
+    return _coords(Shape([*run.bounds], "", False, None))
 
 
 def _coords(shape: Shape) -> str:

@@ -31,7 +31,7 @@ def _write(job: Job, blocks: Iterable[Block]) -> None:
 def _entries(job: Job, blocks: Iterable[Block], as_polygons: bool) -> Iterator[Entry]:
     for picture in pictures(job, blocks, _HOLDS):
         yield Entry(
-            picture.name, (_line(job, picture, shape, as_polygons) for shape in picture.shapes)
+            picture.name, (_line(job, picture, shape, as_polygons) for shape in picture.shapes())
         )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from itertools import islice
 from xml.sax.saxutils import escape, quoteattr
 
 from evaltex_cli.conversion.base import Job
-from evaltex_cli.conversion.holding import Picture, Shape
+from evaltex_cli.conversion.holding import Picture, Run, Shape
 
 NO_XML = "{count} transcription[s] got U+FFFD for characters that XML cannot hold"
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
@@ -32,14 +33,14 @@ def attributes(**values: str) -> str:
 
 def lines_of_words(
     picture: Picture,
-    line: Callable[[int, Sequence[Shape]], str],
+    line: Callable[[int, Run], str],
     word: Callable[[int, Shape], str],
     end: str,
 ) -> Iterator[str]:
     """Yield the start of each line, its words, and its end; lines and words are numbered from 1."""
-    words = 0
+    words = enumerate(picture.shapes(), 1)
     for k, run in enumerate(picture.runs(), 1):
         yield line(k, run)
-        for words, shape in enumerate(run, words + 1):  # noqa: B020 (goes on from line to line)
-            yield word(words, shape)
+        for number, shape in islice(words, len(run.texts)):
+            yield word(number, shape)
         yield end

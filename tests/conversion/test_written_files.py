@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from writing import one, read, write
 
-from evaltex_cli.conversion import write_evaltex
+from evaltex_cli.conversion import base
 from evaltex_cli.conversion.holding import NAMES_CHANGED, RUNS_LOST
 from evaltex_cli.errors import InputError, counted
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
@@ -187,12 +187,22 @@ def test_names_of_pictures_in_documents(tmp_path: Path) -> None:
         write(tmp_path / "Label.txt", "paddleocr", "gt", [CollectedImage("[1]", "")])
 
 
+def test_an_entry_too_large_for_the_form_of_its_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 1000)
+    image = CollectedImage("a", "", height=9, width=8)
+    write(tmp_path / "gt.zip", "icdar2015", "gt", [image.with_objects([one()] * 9)])
+    with pytest.raises(InputError, match="image 'a' makes a file of more than 2 GiB; give a fold"):
+        write(tmp_path / "gt.zip", "icdar2015", "gt", [image.with_objects([one()] * 99)])
+
+
 @pytest.mark.parametrize("at_once", [1, 2, 100])
 def test_an_evaltex_file_in_pieces(
     at_once: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Boxes and polygons, pieces that end with either, and an image between others."""
-    monkeypatch.setattr(write_evaltex, "_AT_ONCE", at_once)
+    monkeypatch.setattr(base, "_AT_ONCE", at_once)
     polygon = CollectedObject([0, 0, 9, 0, 9.5, 9, 0, 9, -1, 5], "p", id=7)
     triangle = CollectedObject([0, 0, 4, 0, 4, 4], "t", True, id=8)
     images = [
