@@ -23,14 +23,15 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from evaltex_cli.geometry import edges as edge_columns
 from evaltex_cli.geometry.edge_terms import LEAST_WIDTH, Side, drawn, exact_sum, exact_terms, terms
 from evaltex_cli.geometry.edges import Edges
 from evaltex_cli.geometry.near_edges import NearEdges, near_each_other
 from evaltex_cli.records import Floats, Ints, blocks, stretches
 
-EXACT = 5e-13
+EXACT = 4e-13
 """Greatest error of an area, as a share of it; where it may be larger, 32 digits are used."""
-WHOLE = 4 * EXACT
+WHOLE = EXACT + edge_columns.EXACT
 """An intersection that is the smaller shape but for this share of it is that shape."""
 _ROUNDING = 2.0**-49
 """Bound of the error of an integral, as a share of its width times the extent: 8 roundings."""
@@ -189,10 +190,10 @@ def _areas(pairs: PolygonPairs, sizes: tuple[int, int]) -> tuple[Floats, Floats]
 
 
 def _exact_areas(pairs: PolygonPairs, sizes: tuple[int, int]) -> Floats:
-    """The same in 32 digits."""
+    """The same in 32 digits; x is not moved, so that none of what edges have in common is lost."""
     count = len(pairs.i)
-    a = _side(pairs.a, pairs.i, sizes[0], pairs.origin)
-    b = _side(pairs.b, pairs.j, sizes[1], pairs.origin)
+    a = _side(pairs.a, pairs.i, sizes[0], np.zeros_like(pairs.origin))
+    b = _side(pairs.b, pairs.j, sizes[1], np.zeros_like(pairs.origin))
     met = _meetings(a, b, count, sizes)
     p, q = (side[np.argsort(met[0] % count, kind="stable")] for side in met)
     pair = p % count
@@ -280,7 +281,7 @@ def _exact_large_areas(pairs: PolygonPairs, sizes: tuple[int, int]) -> Floats:
     result = np.empty(len(pairs.i))
     for k, large in enumerate(_Large.each(pairs)):
         parts = []
-        for p, q in _meetings_of_one(large):
+        for p, q in _meetings_of_one(large._replace(origin=np.zeros((1, 2)))):
             terms = exact_terms(
                 large.a.take(p, axis=1), large.b.take(q, axis=1), large.origin[0, 1]
             )

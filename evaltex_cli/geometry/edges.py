@@ -6,12 +6,19 @@ holes and further parts. All are drawn so that the inside is on the same side of
 
 from __future__ import annotations
 
+from itertools import chain
+from math import fsum
 from typing import NamedTuple
 
 import numpy as np
 
+from evaltex_cli.geometry.double_double import exact_product
 from evaltex_cli.records import Floats, Ints, offsets_of, stretches
 
+EXACT = 1e-13
+"""Greatest error of a shape's area, as a share of it; where it may be larger, nothing is rounded
+but the sum."""
+_ROUNDING = 2.0**-53
 _BLOCK = 1 << 15
 """Edges that are measured at once."""
 
@@ -89,15 +96,24 @@ def area(edges: Edges) -> Floats:
 
 
 def signed_area(edges: Edges) -> Floats:
-    """(n,) areas, negative for shapes that turn from y to x."""
+    """(n,) areas, negative for shapes that turn from y to x; with errors below `EXACT` of them."""
     counts = np.diff(edges.offsets)
     owner = np.repeat(np.arange(len(counts)), counts)
-    cross = np.empty(len(owner))
+    cross, magnitude = np.empty((2, len(owner)))
     for start in range(0, len(owner), _BLOCK):
         some = slice(start, start + _BLOCK)
         # Seen from a shape's first vertex, products of coordinates are no larger than its extent.
         x, y = edges.ends[:2].take(edges.offsets[owner[some]], axis=1)
         x0, y0, x1, y1 = edges.ends[:, some]
-        cross[some] = (x0 - x) * (y1 - y) - (x1 - x) * (y0 - y)
-    doubled = np.bincount(owner, weights=cross, minlength=len(counts))
-    return np.asarray(doubled / 2)
+        one, other = (x0 - x) * (y1 - y), (x1 - x) * (y0 - y)
+        cross[some], magnitude[some] = one - other, np.abs(one) + np.abs(other)
+    doubled, most = (
+        np.bincount(owner, weights=values, minlength=len(counts)).astype(np.float64)
+        for values in (cross, magnitude)
+    )
+    error = _ROUNDING * (4 + counts) * most
+    for k in np.flatnonzero(error > EXACT * np.abs(doubled)).tolist():
+        x0, y0, x1, y1 = edges.ends[:, edges.offsets[k] : edges.offsets[k + 1]]
+        parts = [*exact_product(x0, y1), *exact_product(-x1, y0)]
+        doubled[k] = fsum(chain.from_iterable(part.tolist() for part in parts))
+    return doubled / 2

@@ -153,6 +153,39 @@ def test_what_is_inside_has_its_own_area() -> None:
         assert shapes.pair_area(whole, zero, other, zero).tolist() == shapes.area(whole).tolist()
 
 
+def sliver(rng: np.random.Generator) -> np.ndarray:
+    """A slanted ring of eight vertices, up to 1e-9 times as thick as it is long."""
+    angle, turn = np.sort(rng.uniform(0, 2 * np.pi, 8)), rng.uniform(0, np.pi)
+    ring = np.stack([np.cos(angle), np.sin(angle)], axis=1) * [1, 10.0 ** rng.integers(-9, -4)]
+    return ring @ [[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]] * 90 + 150
+
+
+def test_areas_of_slivers_are_exact() -> None:
+    """Of the shapes themselves, and of what those share that are the same but for last bits."""
+    rng = np.random.default_rng(0)
+    rings = [sliver(rng) for _ in range(100)]
+    drawn = np.array([shapely.Polygon(ring) for ring in rings])
+    expected = [float(area_where([[ring]], all)) for ring in rings]
+    assert edges.area(polygons.edges_of(drawn)) == pytest.approx(expected, rel=1e-12)
+    moved = [ring + rng.normal(size=ring.shape) * 2e-14 for ring in rings]
+    near = list(zip(drawn, map(shapely.Polygon, moved), strict=True))
+    near = [pair for pair in near if all(shape.is_valid for shape in pair)]
+    assert len(near) > 50
+    for pair in near:
+        assert_exact(*pair)
+
+
+def test_what_is_nearly_inside_has_not_the_whole_area() -> None:
+    """Of squares that are apart by a little more than the error of what they share."""
+    one = shapely.box(0, 0, 1, 1)
+    for apart in np.arange(0.5, 4, 0.25) * 1e-12:
+        other = shapely.Polygon([(0, apart), (1, apart), (1, 2), (0.5, 2), (0, 2)])
+        pair = shapes.from_geometries(shapely.bounds([one, other]), np.array([one, other]))
+        row = np.arange(1)
+        found = shapes.pair_area(pair, row, pair, row + 1)[0]
+        assert found == pytest.approx(exact(one, other), rel=1e-12, abs=0)
+
+
 def test_edges_of_rings() -> None:
     ends, offsets = edges.of_rings(np.arange(8.0).reshape(4, 2), np.array([0, 0, 3, 4]))
     assert offsets.tolist() == [0, 0, 3, 4]
