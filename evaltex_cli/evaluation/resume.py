@@ -2,7 +2,8 @@
 killed run can go on.
 
 The first line says what the run depends on; every further line is one batch. A line is only counted
-once its newline is there, so it does not matter when a run is killed.
+once it is whole, by its checksum, so it does not matter when a run is killed, or what happens to
+the file then.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import os
 import re
 import stat
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, astuple
@@ -28,13 +30,15 @@ from evaltex_cli.evaluation.inputs import Inputs, signature
 from evaltex_cli.evaluation.tally import Gathered, Run
 from evaltex_cli.protocols.object_warnings import ObjectWarning
 from evaltex_cli.protocols.tally import ExactSum, Tally
+from evaltex_cli.runtime import input_files
 from evaltex_cli.version import __version__
 
 OWN = ".evaltex-"
 """What the names of journals, staging folders and the cache of a ranking begin with."""
-_LAYOUT = 4
+_LAYOUT = 5
 """Of the journal's lines."""
-_BATCH = re.compile(rb'\{"chunk": \[(\d+), (\d+)\], ')
+_BATCH = re.compile(rb'\{"crc32": (\d{1,10}), ("chunk": \[(\d{1,18}), (\d{1,18})\], )')
+"""How a line of a batch begins; the checksum is that of what follows it, with the newline."""
 
 
 def place(res_dir: Path) -> Path:
@@ -122,7 +126,7 @@ class JournalFile:
         self._done: dict[tuple[int, int], int] = {}
         head = file.readline()
         if not head.endswith(b"\n"):
-            self._end = self._write(0, json.dumps(key))
+            self._end = self._write(0, json.dumps(key).encode("ascii") + b"\n")
         else:
             self._refuse_other(head, key)
             self._end = self._index(len(head))
@@ -133,7 +137,7 @@ class JournalFile:
             differing = [
                 name for name in key if theirs.get(name) != json.loads(json.dumps(key[name]))
             ]
-        except (ValueError, AttributeError):
+        except (ValueError, AttributeError, RecursionError):
             differing = ["what it is"]
         if differing:
             raise InputError(
@@ -145,15 +149,14 @@ class JournalFile:
     def _index(self, end: int) -> int:
         """Find the batches that were finished; return where the last of them ends."""
         for line in self._file:
-            batch = _BATCH.match(line)
-            if batch is None or not line.endswith(b"\n"):
+            batch = _batch_of(line)
+            if batch is None:
                 break
-            self._done[int(batch[1]), int(batch[2])] = end
+            self._done[batch] = end
             end += len(line)
         return end
 
-    def _write(self, position: int, line: str) -> int:
-        data = line.encode("ascii") + b"\n"
+    def _write(self, position: int, data: bytes) -> int:
         self._file.seek(position)
         self._file.truncate()
         self._file.write(data)
@@ -167,23 +170,29 @@ class JournalFile:
     def find(self, start: int, stop: int) -> BatchResult:
         """Return their result."""
         self._file.seek(self._done[start, stop])
-        try:
-            line = json.loads(self._file.readline(), object_hook=_with_array)
-            return _decoded(line, self._tallies)
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError(
-                f"{self.path}: is damaged ({error}); remove it to begin again"
-            ) from error
+        line = self._file.readline()
+        if _batch_of(line) != (start, stop):
+            raise input_files.changed(self.path)
+        return _decoded(json.loads(line, object_hook=_with_array), self._tallies)
 
     def add(self, start: int, stop: int, result: BatchResult) -> None:
         """Save their result, unless anything was wrong."""
         if result.gathered:
-            line = {"chunk": [start, stop]} | _encoded(result)
-            self._end = self._write(self._end, json.dumps(line, default=_array))
+            batch = {"chunk": [start, stop]} | _encoded(result)
+            line = json.dumps(batch, default=_array).encode("ascii")[1:] + b"\n"
+            self._end = self._write(self._end, b'{"crc32": %d, %b' % (zlib.crc32(line), line))
 
     def remove(self) -> None:
         """Remove the file."""
         self.path.unlink(missing_ok=True)
+
+
+def _batch_of(line: bytes) -> tuple[int, int] | None:
+    """The batch of a line, if the line is whole."""
+    found = _BATCH.match(line)
+    if found is None or zlib.crc32(memoryview(line)[found.start(2) :]) != int(found[1]):
+        return None
+    return int(found[3]), int(found[4])
 
 
 def _encoded(result: BatchResult) -> dict[str, Any]:

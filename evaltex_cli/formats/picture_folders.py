@@ -17,7 +17,9 @@ SUFFIXES = (".tif", ".tiff", ".png", ".bmp", ".gif")
 
 
 class Stamp(NamedTuple):
-    """Bytes, and time of the last change in nanoseconds; -1 and -1 where there is no such file."""
+    """Bytes, and time of the last change in nanoseconds, modulo 2**64 from the year 2262 on; -1 and
+    -1 where there is no such file.
+    """
 
     size: int
     time: int
@@ -32,7 +34,7 @@ def stamp_of(path: str | os.PathLike[str]) -> Stamp:
         status = os.stat(path)  # noqa: PTH116 (pathlib is slow)
     except (OSError, ValueError):
         return ABSENT
-    return Stamp(status.st_size, status.st_mtime_ns)
+    return Stamp(status.st_size, (status.st_mtime_ns + (1 << 63)) % (1 << 64) - (1 << 63))
 
 
 class PictureFolder(NamedTuple):

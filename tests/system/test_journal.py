@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -96,6 +97,43 @@ def test_what_is_done_is_not_done_again(monkeypatch: pytest.MonkeyPatch) -> None
     assert starts == ["deep/2/img_30", "deep/0/img_40", "deep/2/img_50"]
     assert outcome(*arguments[:-1]) == resumed
     assert not journal.exists()
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "a sum": lambda line: re.sub(rb'"gt_objects": ([0-9]+)', rb'"gt_objects": 1\1', line),
+    "no number": lambda line: re.sub(rb'"dont_care": [0-9]+', b'"dont_care": null', line, count=1),
+    "other images": lambda line: re.sub(rb"\[0, 10\]", b"[10, 20]", line),
+    "a long number": lambda line: re.sub(rb"\[0, 10\]", b"[" + b"9" * 5000 + b", 10]", line),
+    "a hole": lambda line: bytes(len(line) - 1) + b"\n",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_what_is_damaged_is_done_again(
+    damage: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = [*write_boxes(), "res", "-a", "--resume"]
+    journal = journal_of_an_unfinished_run(monkeypatch, arguments)
+    head, first, *rest = journal.read_bytes().splitlines(keepends=True)
+    damaged = damage(first)
+    assert damaged != first
+    journal.write_bytes(b"".join([head, damaged, *rest]))
+    resumed = outcome(*arguments)
+    written = Path("res/evaltex.json").read_bytes()
+    assert outcome(*arguments[:-1]) == resumed
+    assert Path("res/evaltex.json").read_bytes() == written
+
+
+@pytest.mark.parametrize("head", [b"[" * 100_000, b"null", b"\xff", b"9" * 5000])
+def test_what_does_not_begin_as_a_journal_is_refused(
+    head: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = [*write_boxes(), "res", "--resume"]
+    journal = journal_of_an_unfinished_run(monkeypatch, arguments)
+    journal.write_bytes(head + b"\n")
+    assert (
+        "differs from this one in what it is" in outcome(*arguments, expected=2)["stderr"].decode()
+    )
 
 
 @pytest.mark.parametrize(
