@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from types import ModuleType
@@ -157,6 +158,7 @@ class TestLosses:
     ) -> None:
         document = json.loads((words / "evaltex.json").read_bytes())
         document["scores"]["precision"] += 1e-6
+        document["signature"] = re.sub(r"revision:\d+", "revision:0", document["signature"])
         (tmp_path / "evaltex.json").write_text(json.dumps(document), encoding="utf-8")
         (tmp_path / "icdar2013.json").write_bytes((words / "icdar2013.json").read_bytes())
         write(tmp_path / "report.html", [tmp_path], **sources("words"))
