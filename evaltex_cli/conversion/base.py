@@ -20,7 +20,7 @@ from evaltex_cli.conversion import BY_SUFFIX, FILE_PER_IMAGE, WRITERS
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.errors.suggestions import unknown
 from evaltex_cli.formats.base import ReadImages, Side
-from evaltex_cli.records import Objects, Outlines, expanded
+from evaltex_cli.records import Objects, Outlines
 
 _AT_ONCE = 1 << 12
 """Objects that are lists of numbers at once."""
@@ -158,8 +158,10 @@ def rings_of(outlines: Outlines) -> Iterator[list[float]]:
 
 def renumbered(objects: Objects) -> int:
     """How many objects have another ID than their number in their image."""
-    _, before = expanded(np.diff(objects.offsets))
-    return int((objects.ids != before + 1).sum())
+    return sum(
+        int((objects.ids[start:stop] != np.arange(1, stop - start + 1)).sum())
+        for start, stop in pairwise(objects.offsets.tolist())
+    )
 
 
 def known_or_smallest_size(images: ReadImages, k: int) -> tuple[float, float, bool]:

@@ -32,7 +32,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain, count, pairwise
+from itertools import chain, count
 from pathlib import Path
 
 import numpy as np
@@ -42,16 +42,14 @@ from evaltex_cli.conversion.base import Block, Job, Writer, load
 from evaltex_cli.conversion.faults import inject, numbered
 from evaltex_cli.conversion.patches import Patch, write_patch
 from evaltex_cli.conversion.patching import identify
+from evaltex_cli.conversion.toy_outlines import cut
 from evaltex_cli.errors import FaultLog, InputError, counted, quote
 from evaltex_cli.errors.suggestions import nearest, unknown
-from evaltex_cli.formats.base import ReadImages, Side
-from evaltex_cli.formats.collected import columns
+from evaltex_cli.formats.base import ReadImages, Side, Source
 from evaltex_cli.formats.image_sizes import with_sizes
 from evaltex_cli.formats.options import InputOptions
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
-from evaltex_cli.geometry import rings
-from evaltex_cli.records import Floats, Objects, Texts
-from evaltex_cli.records.rows import packed
+from evaltex_cli.records import Objects, Texts, concatenate_texts, expanded, offsets_of
+from evaltex_cli.records.rows import take, take_images
 from evaltex_cli.runtime.atomic_output import staged
 from evaltex_cli.runtime.progress import phase
 
@@ -94,49 +92,6 @@ class Toys:
     words: int
     notes: tuple[str, ...]
     injected: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """An object that counts: a box x0, y0, x1, y1 as two corners, else
-    vertices; and its transcription.
-    """
-
-    is_box: bool
-    points: Floats
-    text: str
-
-
-class Images:
-    """The words of every image that count, made of columns each time that they are asked for."""
-
-    def __init__(self, objects: Objects) -> None:
-        self._objects = objects
-        self._points, self._offsets = rings.of(objects.outlines)
-        self._is_box = objects.outlines.counts == 0
-
-    def __iter__(self) -> Iterator[Iterator[Word]]:
-        for start, stop in pairwise(self._objects.offsets.tolist()):
-            counting = start + np.flatnonzero(~self._objects.dont_care[start:stop])
-            yield map(self._word, memoryview(counting))
-
-    @property
-    def texts(self) -> Texts:
-        """Their transcriptions."""
-        texts: Texts = packed(self._objects.texts)[~self._objects.dont_care]
-        return texts
-
-    @property
-    def only_boxes(self) -> bool:
-        """Whether none is a polygon."""
-        return bool(self._is_box[~self._objects.dont_care].all())
-
-    def _word(self, i: int) -> Word:
-        if self._is_box[i]:
-            return Word(True, self._objects.boxes[i].reshape(2, 2), self._objects.texts[i])
-        return Word(
-            False, self._points[self._offsets[i] : self._offsets[i + 1]], self._objects.texts[i]
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,22 +148,17 @@ def write_toys(
     formats.refuse_unused(options, [source])
     if options.images is not None:
         source = with_sizes(source, options.images)
-    with phase("reading the objects"):
-        read = source.read(np.arange(len(source.names)))
-    faults.extend(read.faults)
-    faults.raise_if_any()
+    words = _words(source, faults)
     layout = layout or ("txt" if source.format in ("evaltex", "icdar-xml") else "zip")
     if layout not in LAYOUTS:
         raise InputError(unknown("layout", layout, LAYOUTS))
-    images = Images(read.objects)
-    words = int((~read.objects.dont_care).sum())
-    if not words:
+    if not words.count:
         raise InputError(
             f"{gt}: no object that counts; toy detections need ground truth with objects"
         )
     notes = list(source.warnings)
     wanted = list(dict.fromkeys(sets or SETS))
-    if not any(images.texts):
+    if not any(words.texts):
         textual = [name for name in wanted if name.startswith("e2e_")]
         if textual and sets:
             raise InputError(
@@ -218,7 +168,7 @@ def write_toys(
         left_out = counted(len(textual), "{count} set[s] that need[s|] transcriptions left out")
         notes.append(f"{left_out}: {gt.name} has none")
         wanted = [name for name in wanted if name not in textual]
-    alien = alien_character(images.texts)
+    alien = alien_character(words.texts)
     files = [f"{name}.{layout}" for name in wanted]
     lost: Counter[str] = Counter()
     injected: Counter[str] = Counter()
@@ -227,11 +177,25 @@ def write_toys(
             side: Side = "gt" if name == FAULTY else "det"
             job = Job(folder / file, side, list(source.names), str(gt), faults, lost)
             if name == FAULTY:
-                injected = _write_faulty(job, read, seed)
+                injected = _write_faulty(job, _read(source, faults), seed)
             else:
-                _write(job, _writer(layout, images.only_boxes), images, _recipe(name, alien))
+                _write(job, _writer(layout, words.outlines.all_boxes), words, _recipe(name, alien))
     notes += [counted(number, sentence) for sentence, number in lost.items() if number]
-    return Toys(tuple(files), len(source.names), words, tuple(notes), injected)
+    return Toys(tuple(files), len(source.names), words.count, tuple(notes), injected)
+
+
+def _words(source: Source, faults: FaultLog) -> Objects:
+    """Return the objects that count."""
+    objects = _read(source, faults).objects
+    return take(objects, ~objects.dont_care) if objects.dont_care.any() else objects
+
+
+def _read(source: Source, faults: FaultLog) -> ReadImages:
+    with phase("reading the objects"):
+        read = source.read(np.arange(len(source.names)))
+    faults.extend(read.faults)
+    faults.raise_if_any()
+    return read
 
 
 def _writer(layout: str, only_boxes: bool) -> Writer:
@@ -302,40 +266,24 @@ def alien_character(texts: Iterable[str]) -> str:
     )
 
 
-def portion(word: Word, start: float, stop: float) -> Floats:
-    """Return a part of a word along its text, from one share of its length to another, cut points
-    truncated.
-
-    A box is cut along x. Of other words the upper and the lower chain of vertices are cut, each at
-    these shares of its own length; of a quadrilateral these are its first side, from the first
-    vertex to the second, and the opposite one. Vertices in between stay as they are.
-    """
-    if word.is_box:
-        (x0, y0), (x1, y1) = word.points.tolist()
-        return np.array([[int(x0 + start * (x1 - x0)), y0], [int(x0 + stop * (x1 - x0)), y1]])
-    pieces = []
-    for side in rings.chains(word.points):
-        piece = rings.between(side, start, stop)
-        piece[[0, -1]] = np.trunc(piece[[0, -1]])
-        pieces.append(piece)
-    return np.concatenate([pieces[0], pieces[1][::-1]])
-
-
-def _detections(words: Iterable[Word], recipe: _Recipe) -> Iterator[Word]:
-    for word in words:
-        text = recipe.edit(word.text) if recipe.edit else ""
-        if recipe.portions is None:
-            yield Word(word.is_box, word.points, text)
-        else:
-            yield from (
-                Word(word.is_box, portion(word, *shares), text) for shares in recipe.portions
-            )
+def _detections(words: Objects, recipe: _Recipe) -> Objects:
+    """Return the detections of words, as many of each, one after the other."""
+    drawn, texts, of_each = words.outlines, words.texts, 1
+    if recipe.portions is not None:
+        drawn, of_each = cut(drawn, recipe.portions), len(recipe.portions)
+    counts = np.diff(words.offsets) * of_each
+    ids = expanded(counts)[1] + 1
+    if recipe.edit:
+        texts = concatenate_texts([*map(recipe.edit, texts)])
+    else:
+        texts = Texts(b"", np.zeros(len(ids), np.int64), np.zeros(len(ids), np.int64))
+    return Objects(offsets_of(counts), ids, drawn, ids, np.zeros(len(ids), bool), texts)
 
 
 # Files --------------------------------------------------------------------------------------------
 
 
-def _write(job: Job, writer: Writer, images: Images, recipe: _Recipe) -> None:
+def _write(job: Job, writer: Writer, words: Objects, recipe: _Recipe) -> None:
     """Write a set.
 
     Raises
@@ -344,7 +292,7 @@ def _write(job: Job, writer: Writer, images: Images, recipe: _Recipe) -> None:
         For image names that the file cannot contain.
     """
     try:
-        writer.write(job, _blocks(job, images, recipe))
+        writer.write(job, _blocks(job, words, recipe))
     except InputError as error:
         if job.target.suffix == ".txt" or not job.faults.count:
             raise
@@ -368,22 +316,17 @@ def _write_faulty(job: Job, read: ReadImages, seed: int) -> Counter[str]:
     return Counter(one.fault for one in entries)
 
 
-def _blocks(job: Job, images: Images, recipe: _Recipe) -> Iterator[Block]:
+def _blocks(job: Job, words: Objects, recipe: _Recipe) -> Iterator[Block]:
     """Yield the detections of some images at a time; at the end, raise what
     is wrong with any name.
     """
-    words = iter(images)
     with phase(f"writing {job.target.name}", "images", len(job.names)) as writing:
         for start in range(0, len(job.names), BLOCK_IMAGES):
             names = job.names[start : start + BLOCK_IMAGES]
-            detections = (_detections(next(words), recipe) for _ in names)
-            objects = (
-                (CollectedObject(one.points.ravel().tolist(), one.text) for one in image)
-                for image in detections
-            )
-            collected = [
-                CollectedImage(name, job.place).with_objects(next(objects)) for name in names
-            ]
-            yield Block(names, columns(collected))
+            some = words
+            if len(names) < len(job.names):
+                some = take_images(words, np.arange(start, start + len(names)))
+            detections = _detections(some, recipe)
+            yield Block(names, ReadImages(np.zeros((len(names), 2)), detections))
             writing.done = start + len(names)
     job.faults.raise_if_any()

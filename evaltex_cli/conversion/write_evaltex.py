@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -13,14 +13,13 @@ from evaltex_cli.conversion.base import (
     extent,
     known_or_smallest_size,
     number,
-    rings_of,
     slices,
     some_outlines,
 )
 from evaltex_cli.errors import quote
 from evaltex_cli.formats.evaltex.lines import is_object_line
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
-from evaltex_cli.records import Objects
+from evaltex_cli.records import Floats, Objects, Outlines
 from evaltex_cli.runtime.atomic_output import written
 
 WITHOUT_AREA = "{count} object[s] without area left out: an EvaLTex file cannot hold [it|them]"
@@ -60,36 +59,71 @@ def refuse_unwritable_names(job: Job) -> None:
 def _object_lines(job: Job, objects: Objects, image: int) -> Iterator[str]:
     first, last = objects.offsets[image : image + 2].tolist()
     for some in slices(first, last):
-        columns = (objects.ids, objects.regions, objects.dont_care, objects.outlines.boxes)
-        rows = zip(*(column[some].tolist() for column in columns), objects.texts[some], strict=True)
-        rings = rings_of(some_outlines(objects.outlines, some))
-        for (number_, region, dont_care, box, original), ring in zip(rows, rings, strict=True):
-            coordinates = _coordinates(job, box, ring)
-            if coordinates is None:
-                job.lost[WITHOUT_AREA] += 1
-                continue
-            text = " ".join(original.splitlines())
-            job.lost[LINE_BREAKS] += text != original
-            job.written += 1
-            leading = f"{number_},{region}" if job.side == "gt" else f"{number_}"
-            reject = ("t," if dont_care else "f,") if job.side == "gt" else ""
-            yield f'{leading},"{text}",{reject}{",".join(map(number, coordinates))}\n'
+        places = _places(job, some_outlines(objects.outlines, some))
+        texts = _without_line_breaks(job, objects.texts[some], places)
+        job.lost[WITHOUT_AREA] += places.count("")
+        job.written += len(places) - places.count("")
+        ids, regions, flags = (
+            column[some].tolist() for column in (objects.ids, objects.regions, objects.dont_care)
+        )
+        rows = zip(ids, regions, flags, texts, places, strict=True)
+        if job.side == "gt":
+            yield from (
+                f'{number_},{region},"{text}",{"t" if dont_care else "f"},{place}\n'
+                for number_, region, dont_care, text, place in rows
+                if place
+            )
+        else:
+            yield from (f'{id_},"{text}",{place}\n' for id_, _, _, text, place in rows if place)
 
 
-def _coordinates(job: Job, box: list[float], ring: list[float]) -> list[float] | None:
-    """The numbers of one object's line; None where it has no area, which the
+def _without_line_breaks(job: Job, texts: Sequence[str], places: Sequence[str]) -> Sequence[str]:
+    """Return transcriptions with blanks for line breaks, which are counted for objects that have a
+    place.
+    """
+    every = list(texts)
+    if len(f"{''.join(every)}.".splitlines()) == 1:
+        return every
+    lines = [" ".join(text.splitlines()) for text in every]
+    job.lost[LINE_BREAKS] += sum(
+        line != text and place != "" for line, text, place in zip(lines, every, places, strict=True)
+    )
+    return lines
+
+
+def _places(job: Job, drawn: Outlines) -> list[str]:
+    """The coordinates in each object's line; none if it has no area, which the
     format cannot represent.
     """
-    if ring:
-        return ring if len(ring) >= 6 else None
-    x0, y0, x1, y1 = box
-    if not (x1 > x0 and y1 > y0):
-        return None
-    width, height = extent(x0, x1), extent(y0, y1)
-    if max(width, height) > COORDINATE_LIMIT:
-        return None
-    job.lost[ROUNDED] += (x0 + width, y0 + height) != (x1, y1)
-    return [x0, y0, width, height]
+    places = [""] * len(drawn.boxes)
+    x0, y0, x1, y1 = drawn.boxes.T
+    width, height = _extents(x0, x1), _extents(y0, y1)
+    fits = (drawn.counts == 0) & (x1 > x0) & (y1 > y0)
+    fits &= np.maximum(width, height) <= COORDINATE_LIMIT
+    job.lost[ROUNDED] += int((fits & ((x0 + width != x1) | (y0 + height != y1))).sum())
+    rows = np.flatnonzero(fits)
+    columns = (_numbers(column[rows]) for column in (x0, y0, width, height))
+    for row, place in zip(rows.tolist(), map(",".join, zip(*columns, strict=True)), strict=True):
+        places[row] = place
+    numbers, offsets = _numbers(drawn.vertices.ravel()), (2 * drawn.offsets).tolist()
+    for row in np.flatnonzero(drawn.counts >= 3).tolist():
+        places[row] = ",".join(numbers[offsets[row] : offsets[row + 1]])
+    return places
+
+
+def _extents(start: Floats, stop: Floats) -> Floats:
+    """(n,) `extent` of each."""
+    extents: Floats = stop - start
+    for k in np.flatnonzero(start + extents != stop).tolist():
+        extents[k] = extent(float(start[k]), float(stop[k]))
+    return extents
+
+
+def _numbers(values: Floats) -> list[str]:
+    """`number` of each."""
+    if (values == np.trunc(values)).all():
+        return list(map(str, values.astype(np.int64).tolist()))
+    return list(map(number, values.tolist()))
 
 
 WRITER = Writer("evaltex", "EvaLTex .txt: many images in one file", _write, ".txt")

@@ -18,7 +18,7 @@ import numpy as np
 from evaltex_cli.conversion.archives import Entry, write_files
 from evaltex_cli.conversion.base import Block, Job, Writer, number, quoted, renumbered, vertices_of
 from evaltex_cli.formats.base import DONT_CARE
-from evaltex_cli.records import Objects
+from evaltex_cli.records import Objects, count_texts
 
 WORDS_LOST = (
     "{count} transcription[s] of don't-care objects left out: " + f"{DONT_CARE} replaces [it|them]"
@@ -51,15 +51,13 @@ class _Layout:
 
 def _write(job: Job, every: Iterable[Block], as_boxes: bool = False) -> None:
     blocks = list(every)
-    texts = job.side == "gt" or any(
-        bool(text) for block in blocks for text in block.images.objects.texts
-    )
+    texts = job.side == "gt" or any(count_texts(block.images.objects.texts) for block in blocks)
     layout = _Layout(as_boxes, _have_confidences(job, blocks), texts)
     write_files(job, "icdar2015", _entries(job, blocks, layout), always_prefixed=True)
-    corners = np.concatenate(
-        [np.zeros(0, np.int64), *(block.images.objects.outlines.counts for block in blocks)]
-    )
-    others = job.written - int(np.isin(corners, (0, 4)).sum())
+    others = job.written
+    for block in blocks:
+        corners = block.images.objects.outlines.counts
+        others -= int(((corners == 0) | (corners == 4)).sum())
     if not as_boxes and texts and 0 < others < FEW * job.written:
         job.lost[MIXED] += others
 

@@ -18,10 +18,12 @@ from hypothesis import strategies as st
 from shared_data import DATA, needs_data
 
 from evaltex_cli import evaluate, formats
-from evaltex_cli.conversion import toy_detections
+from evaltex_cli.conversion import base, toy_detections
 from evaltex_cli.conversion.base import vertices_of
-from evaltex_cli.conversion.toy_detections import SETS, Word, portion, write_toys
+from evaltex_cli.conversion.toy_detections import SETS, write_toys
+from evaltex_cli.conversion.toy_outlines import cut, portion
 from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.formats.collected import columns
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 from evaltex_cli.runtime import progress
 
@@ -139,18 +141,64 @@ shares = (
 
 @given(words, shares)
 @settings(deadline=None, derandomize=True, max_examples=100)
-def test_portions_stay_in_the_word(points: list[tuple[int, int]], cut: list[int]) -> None:
-    found = portion(Word(False, np.array(points, float), ""), cut[0] / 20, cut[1] / 20)
+def test_portions_stay_in_the_word(points: list[tuple[int, int]], share: list[int]) -> None:
+    found = portion(np.array(points, float), share[0] / 20, share[1] / 20)
     low, high = np.min(points, axis=0), np.max(points, axis=0)
     assert len(found) >= 4
     assert (found >= low).all() and (found <= high).all()
+
+
+def parts_of(one: list[float], shares: list[tuple[float, float]]) -> list[list[float]]:
+    """The parts of one word: a box is cut along x."""
+    if len(one) > 4:
+        ring = np.array(one).reshape(-1, 2)
+        return [portion(ring, *share).ravel().tolist() for share in shares]
+    x0, y0, x1, y1 = one
+    return [
+        [float(int(x0 + start * (x1 - x0))), y0, float(int(x0 + stop * (x1 - x0))), y1]
+        for start, stop in shares
+    ]
+
+
+COORDINATES = st.integers(-900, 900).map(lambda value: value / 4)
+BOXES = st.tuples(*[COORDINATES] * 4).map(
+    lambda one: [*map(min, one[:2], one[2:]), *map(max, one[:2], one[2:])]
+)
+CORNERS = st.lists(COORDINATES, min_size=8, max_size=8)
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        CORNERS,
+        st.sampled_from([6, 8, 12]).flatmap(
+            lambda size: st.lists(COORDINATES, min_size=size, max_size=size)
+        ),
+    ],
+    ids=["quadrilaterals", "any"],
+)
+@given(data=st.data())
+@settings(deadline=None, derandomize=True, max_examples=50)
+def test_words_cut_together_and_each_alone(others: Any, data: st.DataObject) -> None:
+    words = data.draw(st.lists(st.one_of(BOXES, others), max_size=6))
+    portions = data.draw(st.sampled_from([[(0.0, 0.3)], [(0.0, 0.5), (0.25, 1.0)]]))
+    image = CollectedImage("a", "").with_objects(map(CollectedObject, words))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(base, "_AT_ONCE", data.draw(st.integers(1, 4)))
+        found = cut(columns([image]).objects.outlines, portions)
+    rings = [found.ring(i).ravel().tolist() for i in range(len(found.boxes))]
+    wanted = [part for one in words for part in parts_of(one, portions)]
+    assert [ring or box for ring, box in zip(rings, found.boxes.tolist(), strict=True)] == wanted
+    for box, part in zip(found.boxes.tolist(), wanted, strict=True):
+        x, y = part[::2], part[1::2]
+        assert box == [min(x), min(y), max(x), max(y)]
 
 
 @given(words)
 @settings(deadline=None, derandomize=True, max_examples=100)
 def test_the_whole_portion_is_the_word(points: list[tuple[int, int]]) -> None:
     ring = np.array(points, float)
-    found = portion(Word(False, ring, ""), 0.0, 1.0)
+    found = portion(ring, 0.0, 1.0)
     assert {tuple(vertex) for vertex in found.tolist()} <= {
         tuple(vertex) for vertex in ring.tolist()
     }
@@ -265,32 +313,6 @@ def test_blocks_of_images_are_one_set(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (tmp_path / "a" / "split2.zip").read_bytes() == (
         tmp_path / "b" / "split2.zip"
     ).read_bytes()
-
-
-def test_detections_of_an_image_are_not_all_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each goes into columns before the next one is made."""
-    made = added = most = 0
-
-    def collected(*arguments: Any) -> CollectedObject:
-        nonlocal made, most
-        made += 1
-        most = max(most, made - added)
-        return CollectedObject(*arguments)
-
-    def add(image: CollectedImage, one: CollectedObject) -> None:
-        nonlocal added
-        added += 1
-        plain_add(image, one)
-
-    plain_add = CollectedImage.add
-    monkeypatch.setattr(toy_detections, "CollectedObject", collected)
-    monkeypatch.setattr(CollectedImage, "add", add)
-    gt = tmp_path / "gt.txt"
-    gt.write_text("a\n9,99\n" + "".join(f'{k},{k},"x",f,{k},0,9,9\n' for k in range(1, 50)) + "\n")
-    write_toys(gt, tmp_path / "out", ["orig", "split2"])
-    assert (made, added, most) == (147, 147, 1)
 
 
 def test_ground_truth_without_transcriptions(tmp_path: Path) -> None:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import zipfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from writing import one, read, write
 
-from evaltex_cli.conversion import base
+from evaltex_cli.conversion import base, write_evaltex
+from evaltex_cli.conversion.base import extent, number
 from evaltex_cli.conversion.holding import NAMES_CHANGED, RUNS_LOST
 from evaltex_cli.errors import InputError, counted
+from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 
@@ -195,6 +200,50 @@ def test_an_entry_too_large_for_the_form_of_its_archive(
     write(tmp_path / "gt.zip", "icdar2015", "gt", [image.with_objects([one()] * 9)])
     with pytest.raises(InputError, match="image 'a' makes a file of more than 2 GiB; give a fold"):
         write(tmp_path / "gt.zip", "icdar2015", "gt", [image.with_objects([one()] * 99)])
+
+
+def line_of(one: CollectedObject, id_: int) -> str:
+    """One line of detections, made of the object alone; none if it has no area, or is
+    too large."""
+    numbers = list(one.coordinates)
+    if len(numbers) == 4:
+        x0, y0, x1, y1 = numbers
+        if x1 <= x0 or y1 <= y0:
+            return ""
+        numbers = [x0, y0, extent(x0, x1), extent(y0, y1)]
+        if max(numbers[2:]) > COORDINATE_LIMIT:
+            return ""
+    return f'{id_},"{" ".join(one.text.splitlines())}",{",".join(map(number, numbers))}\n'
+
+
+WRITTEN_NUMBERS = st.one_of(
+    st.integers(-99, 99).map(float), st.floats(-1e5, 1e5), st.sampled_from([-0.0, 1e-7, 1e12])
+)
+WRITTEN_OBJECTS = st.builds(
+    CollectedObject,
+    st.one_of(
+        st.tuples(*[WRITTEN_NUMBERS] * 4).map(
+            lambda one: [*map(min, one[:2], one[2:]), *map(max, one[:2], one[2:])]
+        ),
+        st.lists(WRITTEN_NUMBERS, min_size=8, max_size=8),
+    ),
+    st.sampled_from(["", "word", "two\nlines", "ends\r\n", "\x85", "a\u2028b"]),
+)
+
+
+@settings(deadline=None, derandomize=True, max_examples=100)
+@given(objects=st.lists(WRITTEN_OBJECTS, max_size=5), at_once=st.integers(1, 3))
+def test_lines_of_an_evaltex_file(objects: list[CollectedObject], at_once: int) -> None:
+    """Those that are made together are those of each object alone."""
+    lines = [line_of(one, id_) for id_, one in enumerate(objects, 1)]
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        patch.setattr(base, "_AT_ONCE", at_once)
+        path = Path(folder) / "det.txt"
+        lost = write(path, "evaltex", "det", [CollectedImage("a", "").with_objects(objects)])
+        assert path.read_text(encoding="utf-8") == f"a\n{''.join(lines)}\n"
+    broken = [one.text != " ".join(one.text.splitlines()) for one in objects]
+    assert lost[write_evaltex.WITHOUT_AREA] == lines.count("")
+    assert lost[write_evaltex.LINE_BREAKS] == sum(map(bool, map(min, broken, map(bool, lines))))
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 100])

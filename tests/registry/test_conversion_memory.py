@@ -1,4 +1,4 @@
-"""Memory of the conversion of one image of very many objects to every format."""
+"""Memory of the conversion of one image of very many objects to every format, and of toys of it."""
 
 from __future__ import annotations
 
@@ -42,5 +42,15 @@ def test_memory_of_the_conversion_of_very_many_objects(
     size = write_objects(corners)
     target = f"target{load(name).ending}"
     status, peak, _, said = server.run("convert", "gt.txt", target, "--kind", "gt", "--to", name)
+    assert status == 0, said
+    assert peak <= FIXED + 8 * size, peak >> 20
+
+
+@pytest.mark.parametrize("layout", ["txt", "zip"])
+def test_memory_of_toys_of_very_many_objects(server: Server, layout: str) -> None:
+    """Four quadrilaterals made of each one take somewhat more."""
+    size = write_objects(corners=False)
+    sets = ("--set", "split4", "--set", "e2e_replace1_rand")
+    status, peak, _, said = server.run("toys", "gt.txt", "toys", "--layout", layout, *sets)
     assert status == 0, said
     assert peak <= FIXED + 8 * size, peak >> 20
