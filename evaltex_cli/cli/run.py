@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial, reduce
@@ -345,7 +346,7 @@ def _report(
 
     results, place = request.results, request.results.res_dir
     assert place is not None
-    subject = report.of_run(folder, place.resolve().name, inputs, diagnoses, images)
+    subject = report.of_run(folder, Path(os.path.realpath(place)).name, inputs, diagnoses, images)
     if (
         results.diagnose and not diagnoses
     ):  # neither a journal nor label pictures go with a diagnosis

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -139,9 +140,9 @@ def _number(value: Any) -> float | None:
 
 def refuse_replaced_baselines(paths: Sequence[Path], replaced: Sequence[Path]) -> None:
     """Refuse a baseline that this run would replace: it would be its own baseline the next time."""
-    places = {place.resolve() for place in replaced}
+    places = set(map(os.path.realpath, replaced))
     for file in (file for path in paths for file in reader.files(path)):
-        if file.resolve() in places:
+        if os.path.realpath(file) in places:
             raise InputError(
                 f"{file}: is a baseline, and this run would replace it; give another result folder"
             )

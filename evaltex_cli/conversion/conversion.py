@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -125,7 +126,9 @@ def convert(
 def _refuse_in_source(source: Path, target: Path) -> None:
     if not target.exists():
         return
-    if source.samefile(target) or target.resolve().is_relative_to(source.resolve()):
+    if source.samefile(target) or Path(os.path.realpath(target)).is_relative_to(
+        os.path.realpath(source)
+    ):
         raise InputError(f"{target}: is the source itself, or in it; write to another place")
 
 

@@ -189,7 +189,7 @@ def _size(picture: Path) -> int:
 
 def link(picture: Path, page_folder: Path) -> str:
     """The URL of a picture, relative to the page where that is possible."""
-    target, start = picture.resolve(), page_folder.resolve()
+    target, start = (Path(os.path.realpath(path)) for path in (picture, page_folder))
     try:
         relative = Path(os.path.relpath(target, start))
     except ValueError:

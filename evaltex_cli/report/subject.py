@@ -5,6 +5,7 @@ inputs, and where the score is lost.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -187,7 +188,7 @@ def of_run(
 
 
 def _labels(results: Sequence[Path]) -> list[str]:
-    names = [path.resolve().name if path.is_dir() else path.stem for path in results]
+    names = [Path(os.path.realpath(path)).name if path.is_dir() else path.stem for path in results]
     return names if len(set(names)) == len(names) else [str(path) for path in results]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -91,7 +92,7 @@ def prepare(expressions: Sequence[str], baselines: Sequence[Path], res_dir: Path
     before: dict[str, Any] = {}
     for path in baselines:
         file = path / FILE if path.is_dir() else path
-        if res_dir is not None and file.resolve() == (res_dir / FILE).resolve():
+        if res_dir is not None and os.path.realpath(file) == os.path.realpath(res_dir / FILE):
             raise InputError(
                 f"{file}: is a baseline, and this run would replace it; give another result folder"
             )

@@ -176,7 +176,7 @@ def test_a_folder_of_results_with_other_documents_stays_usable() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["fifo", "device"])
+@pytest.mark.parametrize("kind", ["fifo", "device", "link to itself"])
 @pytest.mark.parametrize(
     ("name", "read"),
     [
@@ -186,12 +186,15 @@ def test_a_folder_of_results_with_other_documents_stays_usable() -> None:
         if INPUTS[str(param.name)]
     ],
 )
-def test_a_pipe_is_refused(server: Server, name: str, read: str, kind: str) -> None:
+def test_a_pipe_or_loop_is_refused(server: Server, name: str, read: str, kind: str) -> None:
     """None waits for a writer or reads without end."""
-    place = "/dev/zero"
+    place, fault = "/dev/zero", ": is a "
     if kind == "fifo":
         os.mkfifo("pipe")
         place = "pipe"
+    elif kind == "link to itself":
+        Path("loop").symlink_to("loop")
+        place, fault = "loop", ""
     baselines = ["swept" if name == "sweep" else "old"]
     for k in range(len(INPUTS[read])):
         Path("new.out").unlink(missing_ok=True)
@@ -202,13 +205,13 @@ def test_a_pipe_is_refused(server: Server, name: str, read: str, kind: str) -> N
             {read: given, "gt_img_dir": [], "det_img_dir": [], "baselines": baselines}
             | {read: given},
         )
-        if name == EVALUATE:
-            arguments += ["--fail-if", "recall:-1%"]
+        if name in (EVALUATE, "sweep"):
+            arguments += ["--fail-if", "recall:-1%" if name == EVALUATE else "sweep.recall:-1%"]
         found = server.run(*arguments)
-        assert found.status == 2, found.said
+        assert found.status == 2 and "internal error" not in found.said, found.said
         is_listed = name == "validate" and read != "only"
         reported = Path("new.out").read_text() if is_listed else found.said
-        assert f"{place}: is a " in " ".join(reported.split())
+        assert f"{place}{fault}" in " ".join(reported.split())
 
 
 @pytest.mark.parametrize(
