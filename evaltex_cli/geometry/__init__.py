@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 __all__ = [
     "convex",
     "edge_pairs",
+    "exact_unions",
     "geos",
     "midlines",
     "near_sides",
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from evaltex_cli.geometry import (
         convex,
         edge_pairs,
+        exact_unions,
         geos,
         midlines,
         near_sides,

@@ -14,7 +14,7 @@ import numpy as np
 from evaltex_cli.geometry import edges as edge_columns
 from evaltex_cli.geometry.edges import Edges
 from evaltex_cli.geometry.intervals import covered, covered_length
-from evaltex_cli.records import Floats, Ints, blocks, distinct, expanded, stretches
+from evaltex_cli.records import Bools, Floats, Ints, blocks, distinct, expanded, stretches
 
 _BLOCK = 1 << 17
 """Pairs of edges that are looked at together, or those of one group."""
@@ -39,6 +39,12 @@ class Pieces(NamedTuple):
     b: Edges
     j: Ints
     origin: Floats
+
+    def some(self, which: Bools) -> Pieces:
+        """Return some of the groups, and only these numbered."""
+        chosen = which[self.group]
+        group = (np.cumsum(which) - 1)[self.group[chosen]]
+        return Pieces(group, self.a, self.i[chosen], self.b, self.j[chosen], self.origin[which])
 
 
 def union_area(pieces: Pieces) -> Floats:

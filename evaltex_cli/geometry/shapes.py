@@ -57,7 +57,7 @@ _PAIRS_AT_ONCE = 1 << 14
 """Pairs that are measured at once; a pair takes 150 bytes on the way, in a union 500."""
 _VERTICES_AT_ONCE = 1 << 13
 """Vertices of geometries of which edges are made at once."""
-_MOST_BY_STRIPS = 8
+_MOST_BY_STRIPS = 16
 """Pieces of a union that is measured by strips: their number grows with the square."""
 
 
@@ -346,26 +346,29 @@ def _together(group: Ints, pieces: Floats, pairs: Pairs[Shapes], groups: int) ->
 
 def _united(group: Ints, pieces: Floats, pairs: Pairs[Shapes], groups: int) -> Floats:
     """(groups,) areas of the unions of pieces, which are in order of their groups: by strips, and
-    for many pieces by GEOS, as the strips are many more.
+    for many pieces by GEOS, as the strips are many more; in 32 digits where these are needed.
     """
     a, i, b, j, _ = pairs
-    result = np.zeros(groups)
-    counts = np.bincount(group, minlength=groups)
-    few = (counts <= _MOST_BY_STRIPS)[group]
+    result, counts = np.zeros(groups), np.bincount(group, minlength=groups)
+    chosen = np.flatnonzero(counts)
+    if not len(chosen):
+        return result
+    rank, starts = np.searchsorted(chosen, group), offsets_of(counts[chosen])[:-1]
+    around = box_geometry.around(pieces[:, :2], pieces[:, 2:], starts)
+    low, high = np.minimum(a.boxes[i], b.boxes[j]), np.maximum(a.boxes[i], b.boxes[j])
+    shapes = box_geometry.around(low[:, :2], high[:, 2:], starts)
+    edges = polygons_of(a).edges, polygons_of(b).edges
+    united = geometry.midlines.Pieces(rank, edges[0], i, edges[1], j, around[:, :2])
+    few = counts[chosen] <= _MOST_BY_STRIPS
+    found = np.zeros(len(chosen))
     if few.any():
-        chosen = np.flatnonzero((counts > 0) & (counts <= _MOST_BY_STRIPS))
-        rank = np.searchsorted(chosen, group[few])
-        starts = np.flatnonzero(np.diff(rank, prepend=-1))
-        origin = box_geometry.around(pieces[few][:, :2], pieces[few][:, 2:], starts)[:, :2]
-        sides = polygons_of(a).edges, i[few], polygons_of(b).edges, j[few]
-        result[chosen] = geometry.midlines.union_area(
-            geometry.midlines.Pieces(rank, *sides, origin)
-        )
+        found[few] = geometry.midlines.union_area(united.some(few))
     if not few.all():
-        many = ~few
-        result += geometry.polygons.union_area(
-            group[many], geometries(a, i[many]), geometries(b, j[many]), groups
+        many = ~few[rank]
+        found += geometry.polygons.union_area(
+            rank[many], geometries(a, i[many]), geometries(b, j[many]), len(chosen)
         )
+    result[chosen] = geometry.exact_unions.refined(united, found, few, around, shapes)
     return result
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 import shapely
@@ -10,8 +12,9 @@ from hypothesis import strategies as st
 from reference_areas import area_where
 from rings import rings, rings_of, star, valid
 
-from evaltex_cli.geometry import geos, intervals, midlines, polygons, shapes
+from evaltex_cli.geometry import exact_unions, geos, intervals, midlines, polygons, shapes
 from evaltex_cli.geometry.offsets import offset
+from evaltex_cli.records import Ints
 
 pieces = st.lists(st.tuples(st.integers(0, 3), rings, rings), min_size=1, max_size=4)
 Drawn = list[tuple[float, float]]
@@ -39,6 +42,41 @@ def test_unions_are_exact(pieces: list[tuple[int, Drawn, Drawn]], scale: float) 
             some, lambda inside: any(map(all, zip(inside[::2], inside[1::2], strict=True)))
         )
         assert found[g] == pytest.approx(float(expected), rel=1e-12, abs=1e-13 * scale**2)
+
+
+@pytest.mark.parametrize("count", [2, 6, 12, 18])
+def test_unions_of_slivers_are_exact(count: int) -> None:
+    """To 12 digits of the area, which is a small share of the bounding box: what thin triangles
+    have in common with each other, and they themselves, in one group of few or of many.
+    """
+    rng = np.random.default_rng(count)
+    turn, row = np.array([[0.8, 0.6], [-0.6, 0.8]]), np.arange(count)
+    points = rng.uniform(-1, 1, (count, 3, 2)) * [100, 1e-6]
+    drawn = [shapely.Polygon(ring) for ring in points @ turn + [130.3, 170.7]]
+    taken = shapes_of(drawn)
+    for other in (row, np.roll(row, 1)):
+        found = shapes.union_area(row * 0, shapes.Pairs(taken, row, taken, other), 1)
+        some = [rings_of(shape) for shape in drawn]
+
+        def is_covered(inside: Sequence[bool], other: Ints = other) -> bool:
+            return any(one and inside[k] for one, k in zip(inside, other.tolist(), strict=True))
+
+        expected = float(area_where(some, is_covered))
+        assert found.tolist() == pytest.approx([expected], rel=1e-12, abs=0)
+
+
+def test_unions_of_too_many_sides_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    ring = star(9, 1) * [1, 1e-7]
+    taken, row = (
+        shapes.from_rings(np.concatenate([ring, ring + 1e-6]), np.array([0, 9, 18])),
+        [0, 1],
+    )
+    pairs = shapes.Pairs(taken, np.array(row), taken, np.array(row))
+    exact = shapes.union_area(np.zeros(2, np.int64), pairs, 1)
+    for limit in ("_MOST_EDGES", "_MOST_SECTIONS"):
+        with monkeypatch.context() as patched:
+            patched.setattr(exact_unions, limit, 10)
+            assert shapes.union_area(np.zeros(2, np.int64), pairs, 1) == pytest.approx(exact)
 
 
 def test_groups_do_not_depend_on_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
