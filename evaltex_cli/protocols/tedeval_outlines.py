@@ -25,6 +25,8 @@ from evaltex_cli.records import (
 
 _BLOCK = 1 << 15
 """Pairs of a point and an edge that are looked at at once."""
+_FAR = 2.0**16
+"""Sums of products of three whole numbers that are no larger are exact, of some tens of them."""
 VERTICAL = 1.5
 """A word whose bounding box is more than this many times as high as wide is
 read from top to bottom.
@@ -73,8 +75,14 @@ def outlines_of(objects: Objects) -> Outlines:
 
 
 def _centroids(points: Floats, offsets: Ints, centre: Floats) -> None:
-    """Fill in the centroids of some outlines that have an area."""
-    first, following = offsets[:-1], points[_following(offsets)]
+    """Fill in the centroids of some outlines that have an area; of those far from the origin as
+    seen from their first vertices, as products of their coordinates have too many digits.
+    """
+    first = offsets[:-1]
+    origin = np.where(np.abs(points[first]).max(axis=1, keepdims=True) > _FAR, points[first], 0.0)
+    if origin.any():
+        points = points - np.repeat(origin, np.diff(offsets), axis=0)
+    following = points[_following(offsets)]
     cross = points[:, 0] * following[:, 1] - following[:, 0] * points[:, 1]
     area = np.add.reduceat(cross, first)
     for k in (0, 1):
@@ -82,6 +90,7 @@ def _centroids(points: Floats, offsets: Ints, centre: Floats) -> None:
         moment *= cross
         sums = np.add.reduceat(moment, first)
         np.divide(sums, 3 * area, out=centre[:, k], where=area != 0)
+    centre += origin
 
 
 def _following(offsets: Ints) -> Ints:

@@ -286,3 +286,23 @@ def test_an_outline_without_diagonals_is_near_nothing() -> None:
     accumulator = Accumulator("tedeval")
     accumulator.update(twisted, twisted)
     assert accumulator.compute().scores["recall"] == 0
+
+
+@pytest.mark.parametrize("far", [1e7, 1e9, -1e11])
+def test_places_far_from_the_origin_are_as_near_it(far: float) -> None:
+    """Of a word that is found, and of words next to each other that are merged."""
+    word = np.array([[0, 0], [60, 4], [60, 24], [0, 20]])
+    words = [word + place for place in ([0, 0], [0, 100], [70, 105])]
+    both = np.array([[-2, 98], [134, 105], [134, 132], [-2, 122]])
+    here, there = (
+        scored([ring + origin for ring in words], [ring + origin for ring in (word + 1, both)])
+        for origin in (0.0, far)
+    )
+    assert there == here
+    assert here["recall"] == 1.0
+
+
+def scored(gt: list[np.ndarray], det: list[np.ndarray]) -> dict[str, Any]:
+    accumulator = Accumulator("tedeval")
+    accumulator.update(image_objects(polygons=gt, texts=["word"] * len(gt)), det)
+    return accumulator.compute().scores
