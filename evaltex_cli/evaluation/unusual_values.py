@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import islice
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -108,10 +108,10 @@ _NUMBERS = "are they IDs, classes or confidences, in the place of the texts?"
 
 def _texts(images: ReadImages) -> list[list[str]]:
     """The texts of each image, without those of objects that are don't care."""
-    texts = [*images.objects.texts]
+    texts = iter(images.objects.texts)
     return [
-        [text for text in texts[start:stop] if text and text != DONT_CARE]
-        for start, stop in pairwise(images.objects.offsets.tolist())
+        [text for text in islice(texts, count) if text and text != DONT_CARE]
+        for count in np.diff(images.objects.offsets).tolist()
     ]
 
 

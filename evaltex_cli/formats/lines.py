@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -183,7 +183,7 @@ def _excess(text: bytes) -> tuple[int, str, str] | None:
 
 def _plain(data: Bytes, ends: Ints, form: LineFormat) -> LineColumns:
     """Read the plain lines, a stretch of some at a time."""
-    parts = []
+    parts: list[LineColumns] = []
     for first, last in stretches(data, ends):
         begin = int(ends[first - 1]) + 1 if first else 0
         part = form.plain(data[begin : int(ends[last - 1]) + 1])
@@ -194,9 +194,18 @@ def _plain(data: Bytes, ends: Ints, form: LineFormat) -> LineColumns:
                 text_stop=part.text_stop + begin,
             )
         )
-    return (
-        LineColumns(*map(np.concatenate, zip(*parts, strict=True))) if parts else form.plain(data)
-    )
+    if not parts:
+        return form.plain(data)
+    columns = [list(column) for column in zip(*parts, strict=True)]
+    parts.clear()
+    return LineColumns(*map(_whole, columns))
+
+
+def _whole(parts: list[Any]) -> Any:
+    """Join the parts of a column, and let go of them."""
+    joined = np.concatenate(parts)
+    parts.clear()
+    return joined
 
 
 def _exact(

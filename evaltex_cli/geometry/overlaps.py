@@ -222,15 +222,15 @@ def most_pairs(batch: ImageBatch) -> Ints:
     met = np.full(len(a), len(b))
     for column in (0, 1):
         # One image beyond the other, so that no box meets those of others.
-        sides = a[:, column::2], b[:, column::2]
-        first = min(side.min() for side in sides)
-        span = max(side.max() for side in sides) - first + 1
-        a_keys, b_keys = (
-            side - first + span * image[:, None]
-            for side, image in zip(sides, (of_a, of_b), strict=True)
+        first = min(side[:, column::2].min() for side in (a, b))
+        span = max(side[:, column::2].max() for side in (a, b)) - first + 1
+        begin, end = column, column + 2
+        begun = np.searchsorted(
+            np.sort(b[:, begin] - first + span * of_b), a[:, end] - first + span * of_a, "right"
         )
-        begun = np.searchsorted(np.sort(b_keys[:, 0]), a_keys[:, 1], side="right")
-        ended = np.searchsorted(np.sort(b_keys[:, 1]), a_keys[:, 0], side="left")
+        ended = np.searchsorted(
+            np.sort(b[:, end] - first + span * of_b), a[:, begin] - first + span * of_a, "left"
+        )
         met = np.minimum(met, begun - ended)
     return np.bincount(of_a, met, len(most)).astype(np.int64)
 
