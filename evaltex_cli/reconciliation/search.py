@@ -164,7 +164,7 @@ class _Search:
     def _of_part(self, part: Sequence[Setting]) -> Iterator[Scored]:
         options = part[0].options(self.options)
         inputs = self.inputs.open(self.gt, self.det, options, self.ordered_map)
-        runs = [Run(load(one.protocol), one.parameters) for one in part]
+        runs = [Run(load(one.protocol), one.measured) for one in part]
         evaluations = iter(evaluate_inputs(inputs, runs, ordered_map=self.ordered_map))
         waiting = next(evaluations, None)
         for setting in part:

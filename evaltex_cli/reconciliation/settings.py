@@ -63,6 +63,15 @@ class Setting:
         return config.checked(self.protocol, given)
 
     @property
+    def measured(self) -> Any:
+        """The parameters without DetEval's graphs, which take most of the time: no figure depends
+        on them, but those of the preset auc, which has them whatever is set.
+        """
+        parameters = self.parameters
+        graphs = hasattr(parameters, "curve_points")
+        return replace(parameters, curve_points=0) if graphs else parameters
+
+    @property
     def is_valid(self) -> bool:
         """Whether its values do not contradict each other."""
         try:

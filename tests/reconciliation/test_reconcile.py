@@ -15,8 +15,12 @@ from command_line import run
 from shared_data import DATA, content, needs
 
 from evaltex_cli.errors import ConfigError
+from evaltex_cli.evaluation.evaluate import evaluate_inputs
+from evaltex_cli.evaluation.inputs import SameInputs
+from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.formats.options import InputOptions
-from evaltex_cli.reconciliation.figures import Figure, parsed
+from evaltex_cli.protocols.base import load
+from evaltex_cli.reconciliation.figures import NAMES, Figure, parsed
 from evaltex_cli.reconciliation.prediction import Scored
 from evaltex_cli.reconciliation.search import Found, search
 from evaltex_cli.reconciliation.settings import Setting, alternatives, settings
@@ -119,6 +123,21 @@ def test_a_parameter_file_in_the_folder_does_not_change_what_a_command_gives(fol
 
 
 @pytest.mark.slow
+def test_settings_without_graphs_give_the_same_figures(folder: Path) -> None:
+    """A setting is scored without the graphs that its command makes."""
+    tried = [Setting("deteval"), *settings("deteval", alternatives("deteval", False), 1)]
+    tried.append(Setting("deteval", (("preset", "auc"), ("variant", "rrc"))))
+    tried = [one for one in tried if not one.reading]
+    inputs = SameInputs().open(Path("gt"), Path("det"), InputOptions(), map)
+    whole, measured = (
+        evaluate_inputs(inputs, [Run(load("deteval"), one) for one in parameters])
+        for parameters in ([one.parameters for one in tried], [one.measured for one in tried])
+    )
+    for one, other in zip(whole, measured, strict=True):
+        assert [one.scores[name] for name in NAMES] == [other.scores[name] for name in NAMES]
+    assert sum(one.parameters.curve_points > 0 for one in measured) == 0
+
+
 def test_the_nearest_is_listed_with_what_separates_it(folder: Path) -> None:
     result = found("--protocol", "iou", "--recall", "0.0123", "--precision", "0.9876")
     assert result["fits"] == []
