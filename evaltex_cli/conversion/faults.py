@@ -17,7 +17,7 @@ from itertools import islice
 
 import numpy as np
 
-from evaltex_cli.conversion.neighbours import Lines, lines_of, merged, next_in_line
+from evaltex_cli.conversion.neighbours import Lines, lines_of, merged, near_ends, next_in_line
 from evaltex_cli.conversion.patches import AuditedObject, Entry, Kind
 from evaltex_cli.conversion.patching import Change, audited, replaced
 from evaltex_cli.records import Floats, Objects, expanded
@@ -121,13 +121,12 @@ def _mergers(
     objects: Objects, lines: Lines, order: Sequence[int], free: set[int]
 ) -> Iterator[Change]:
     """Yield neighbours that are merged, in this order; they are not free any more."""
-    image, possible = objects.image, np.zeros(objects.count, bool)
-    possible[list(order)] = True
+    image = objects.image
+    near = near_ends(lines, image, np.sort(np.array(order, np.int64)))
     for a in order:
         if a not in free:
             continue
-        own = np.arange(*objects.offsets[image[a] : image[a] + 2])
-        b = next_in_line(lines, a, own[possible[own]])
+        b = next_in_line(lines, a, near(a))
         one = None if b is None or b not in free else merged(objects, a, b)
         if b is not None and one is not None:
             free -= {a, b}

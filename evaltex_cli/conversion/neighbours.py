@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,6 +50,29 @@ def lines_of(objects: Objects) -> Lines:
     middle = ends.mean(axis=2)
     across = (ends[:, :, 1] - ends[:, :, 0]).mean(axis=1)
     return Lines(middle[:, 0], middle[:, 2], across, np.hypot(*across.T))
+
+
+def near_ends(lines: Lines, image: Ints, rows: Ints) -> Callable[[int], Ints]:
+    """Return a function of an object: which of some rows of its image may be the next in its line,
+    in ascending order, as they begin at most `GAP` of its height to the left or right of its end.
+
+    Parameters
+    ----------
+    image : (n,) int64
+        Of all objects, in ascending order.
+    """
+    rows = rows[np.lexsort((lines.start[rows, 0], image[rows]))]
+    begins, of_row = lines.start[rows, 0], image[rows]
+
+    def found(a: int) -> Ints:
+        first, after = np.searchsorted(of_row, [image[a], image[a] + 1])
+        reach = 1.001 * GAP * lines.heights[a]  # rounding must not leave one out
+        own = begins[first:after]
+        low = np.searchsorted(own, lines.stop[a, 0] - reach)
+        high = np.searchsorted(own, lines.stop[a, 0] + reach, side="right")
+        return np.sort(rows[first + low : first + high])
+
+    return found
 
 
 def next_in_line(lines: Lines, a: int, others: Ints) -> int | None:

@@ -21,6 +21,7 @@ from evaltex_cli.cli import main
 from evaltex_cli.conversion.base import Block, Job
 from evaltex_cli.conversion.faults import FAULTS, SHARE, inject, numbered
 from evaltex_cli.conversion.identity import Identity, contents_of
+from evaltex_cli.conversion.neighbours import lines_of, near_ends, next_in_line
 from evaltex_cli.conversion.patch_reading import read_patch
 from evaltex_cli.conversion.patches import Entry, Patch
 from evaltex_cli.conversion.patching import content_of, identify, patched
@@ -239,3 +240,25 @@ def test_the_same_bytes_for_the_same_seed(tmp_path: Path) -> None:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
     assert '"seed": 2' in (tmp_path / "c/faulty.patch.json").read_text()
     assert read_patch(tmp_path / "c/faulty.patch.json").seed == 2
+
+
+WORDS = st.tuples(st.integers(0, 60), st.integers(0, 12), st.integers(0, 30), st.integers(0, 9))
+
+
+@given(images=st.lists(st.lists(WORDS, max_size=9), max_size=3))
+@settings(deadline=None, derandomize=True, max_examples=100)
+def test_the_next_of_those_that_are_near_is_the_next_of_all(
+    images: list[list[tuple[int, int, int, int]]],
+) -> None:
+    objects = columns(
+        CollectedImage(str(k), "").with_objects(
+            CollectedObject([x, y, x + width, y + height]) for x, y, width, height in words
+        )
+        for k, words in enumerate(images)
+    ).objects
+    image, lines = objects.image, lines_of(objects)
+    possible = np.flatnonzero(lines.heights > 0)
+    near = near_ends(lines, image, possible)
+    for a in possible.tolist():
+        every = possible[image[possible] == image[a]]
+        assert next_in_line(lines, a, near(a)) == next_in_line(lines, a, every)
