@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -135,3 +136,9 @@ def test_texts_are_alike_packed_and_not():
         for texts in (packed, list(packed), some):
             assert text_lengths(texts).tolist() == list(map(len, texts))
             assert list(some_texts(texts, rows)) == [texts[k] for k in rows.tolist()]
+
+
+def test_texts_are_listed_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaltex_cli.records._AT_ONCE", 2)
+    for texts in ([], ["a"], ["a", ""], ["é", "bc", "d"], ["", "a", "b", "c", "d"]):
+        assert list(concatenate_texts(texts)) == texts

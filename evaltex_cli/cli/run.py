@@ -278,7 +278,8 @@ def _evaluated(
             is_seen = request.work.cluster is None and not results.resume
             make_files = partial(image_files, writer.folder if is_seen else None)
             of_images.append(ImageSink(make_files, writer.take))
-        sinks = [*([sink_of_images(of_images)] if of_images else []), *others]
+        # What keeps most of a batch comes last.
+        sinks = [*others, *([sink_of_images(of_images)] if of_images else [])]
         sink = reduce(Sink.and_also, sinks) if sinks else None
         journal = None
         if results.res_dir and results.resume:

@@ -67,7 +67,7 @@ class _Prepared:
 
     batch: ImageBatch
     mistakes: Mistakes
-    bins: dict[str, Ints]
+    bins: dict[str, NDArray[np.int32]]
     stacks: dict[bool, list[Stack]] = field(default_factory=dict)
     components: dict[Convention, Components] = field(default_factory=dict)
 
@@ -189,7 +189,7 @@ class BatchSums:
                 "diagnose works on boxes and polygons; leave out the folders of label pictures"
             )
         bins = {
-            name: np.searchsorted(np.array(getattr(self.edges, name)), values, side="right")
+            name: np.searchsorted(getattr(self.edges, name), values, side="right").astype(np.int32)
             for name, values in properties(batch.gt).items()
         }
         return _Prepared(batch, find(batch, self.thresholds), bins)

@@ -182,9 +182,11 @@ class Diagnostician:
         self.thresholds, self.edges = thresholds or Thresholds(), edges or Edges()
         _refuse_bad(self.thresholds, self.edges)
         self._sums: dict[str, Sums] = {}
-        self.sink = Sink(BatchSums(self.thresholds, self.edges), self._take)
+        self._of_batch = BatchSums(self.thresholds, self.edges)
+        self.sink = Sink(self._of_batch, self._take)
 
     def _take(self, run: Run, sums: Sums) -> None:
+        self._of_batch.prepared = None  # of a batch that is done
         self._sums.setdefault(run.protocol.name, Sums()).add(sums)
 
     def diagnosis(self, evaluation: Evaluation) -> Diagnosis:

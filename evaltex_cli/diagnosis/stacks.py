@@ -177,7 +177,7 @@ def _part(
     gt_rows, rows = stack.gt_rows[gt], stack.rows[det]
     batch.shapes[convention] = (
         shapes.taken(gt_shapes, gt_rows),
-        shapes.taken(shapes.concatenate(det_shapes, made), rows),
+        _shapes_of(rows, det_shapes, made),
     )
     if convention in stack.before.moved:
         margin, *moved = stack.before.moved[convention]
@@ -357,11 +357,36 @@ def _chosen(stack: Stack, gt: Bools, det: Bools) -> ImageBatch:
         names=[before.names[k] for k in image.tolist()],
         sizes=before.sizes[image],
         gt=take(before.gt, stack.gt_rows[gt], offsets_of(gt)[stack.gt_offsets]),
-        det=take(
-            concatenate([before.det, stack.made]),
-            stack.rows[det],
-            offsets_of(det)[stack.offsets],
-        ),
+        det=_detections(stack, stack.rows[det], offsets_of(det)[stack.offsets]),
         in_detections=None if in_detections is None else np.ones(len(image), dtype=bool),
         gt_lines=None if lines is None else take_images(lines, image),
     )
+
+
+def _detections(stack: Stack, rows: Ints, offsets: Ints) -> Objects:
+    """Return some of the detections of the batch before and of those that repairs have made."""
+    before, made = stack.before.det, stack.made
+    ours, theirs, place = _apart(rows, before.count)
+    parts = [
+        take(side, some, np.array([0, len(some)]))
+        for side, some in ((before, ours), (made, theirs))
+    ]
+    return take(concatenate(parts), place, offsets)
+
+
+def _shapes_of(rows: Ints, before: shapes.Shapes, made: shapes.Shapes) -> shapes.Shapes:
+    """Return the shapes of the same."""
+    ours, theirs, place = _apart(rows, len(before.boxes))
+    both = shapes.concatenate(shapes.taken(before, ours), shapes.taken(made, theirs))
+    return shapes.taken(both, place)
+
+
+def _apart(rows: Ints, count: int) -> tuple[Ints, Ints, Ints]:
+    """Return the rows below a count, the others counted from there, and where each of `rows` is,
+    those before these.
+    """
+    is_made = rows >= count
+    order = np.argsort(is_made, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(rows))
+    return rows[~is_made], rows[is_made] - count, place

@@ -79,7 +79,6 @@ def evaluate_inputs(
     paired, _ = inputs.paired, inputs.paired_lines  # which log what does not pair
     if indexed_well:
         refuse_other_spellings(gt, det, paired)
-    gt_count = det_count = lines_count = InputCounts()
     cuts = list(cut(inputs))
     has_polygons = cache(
         lambda: any(objects_have_polygons(inputs, side, ordered_map) for side in SIDES)
@@ -99,21 +98,7 @@ def evaluate_inputs(
         return batches.task_of(inputs, stamps, cut, is_counted=not faults.count)
 
     results = _results(work, cuts, task, ordered_map, journal)
-    for (start, done), result in counted_until(results, "evaluating", len(gt.names)):
-        _log_faults(inputs, (start, done), result)
-        if faults.gives_up:
-            break
-        gt_count += result.gt
-        det_count += result.det
-        lines_count += result.lines
-        for run, part, made in zip(
-            runs, result.gathered, result.made, strict=bool(result.gathered)
-        ):
-            run.gathered.add(part)
-            if sink is not None:
-                sink.take_all(run, made)
-        if progress is not None:
-            progress(done, len(gt.names))
+    gt_count, det_count, lines_count = _gathered(inputs, runs, sink, progress, results)
     if journal is not None and faults.count:
         journal.remove()
     fault_hints.raise_if_any(inputs, gt_count.objects, det_count.objects)
@@ -125,6 +110,32 @@ def evaluate_inputs(
     return likely_mistakes.explained(
         [scored(run, *summaries, options, warnings, lines) for run in runs], inputs
     )
+
+
+def _gathered(
+    inputs: Inputs,
+    runs: Sequence[Run],
+    sink: Sink | None,
+    progress: Progress | None,
+    results: Iterator[tuple[tuple[int, int], BatchResult]],
+) -> tuple[InputCounts, InputCounts, InputCounts]:
+    """Add the results of all batches to runs and sink; return the counts of each input."""
+    gt, det, lines = InputCounts(), InputCounts(), InputCounts()
+    images = len(inputs.gt.names)
+    for (start, done), result in counted_until(results, "evaluating", images):
+        _log_faults(inputs, (start, done), result)
+        if inputs.faults.gives_up:
+            break
+        gt, det, lines = gt + result.gt, det + result.det, lines + result.lines
+        for run, part, made in zip(
+            runs, result.gathered, result.made, strict=bool(result.gathered)
+        ):
+            run.gathered.add(part)
+            if sink is not None:
+                sink.take_all(run, made)
+        if progress is not None:
+            progress(done, images)
+    return gt, det, lines
 
 
 def _with_lines(runs: Sequence[Run], inputs: Inputs) -> Sequence[Run]:

@@ -38,7 +38,7 @@ MAX_EDGE_PAIRS = 100_000_000
 """Most pairs of edges of an image that have some x (or y, if fewer) in common: some ten seconds."""
 PAIRS_AT_ONCE = 1 << 15
 """Pairs of boxes that a tree is asked for at once; a pair takes 100 bytes on the way."""
-BOXES_OF_TREE = 1 << 16
+BOXES_OF_TREE = 1 << 15
 """Boxes of which one tree is made; each takes 300 bytes in it."""
 
 
@@ -331,10 +331,17 @@ def _by_tree(
         # rectangle.
         diagonals: Any = geometry.shapely.linestrings(others.reshape(-1, 2, 2))
         tree = geometry.shapely.STRtree(diagonals)
-        for start, stop in blocks(_most_touching(a[a_start:a_stop], others), PAIRS_AT_ONCE):
-            some = a[a_start + start : a_start + stop]
-            i, j = tree.query(geometry.shapely.linestrings(some.reshape(-1, 2, 2)))
-            yield _meeting(a, i + a_start + start, b, j + first)
+        near = a_start + _near(a[a_start:a_stop], others)
+        for start, stop in blocks(_most_touching(a[near], others), PAIRS_AT_ONCE):
+            some = near[start:stop]
+            i, j = tree.query(geometry.shapely.linestrings(a[some].reshape(-1, 2, 2)))
+            yield _meeting(a, some[i], b, j + first)
+
+
+def _near(a: Floats, b: Floats) -> Ints:
+    """Which boxes of a share some area with the smallest box around all of b."""
+    low, high = b[:, :2].min(axis=0), b[:, 2:].max(axis=0)
+    return np.flatnonzero(((a[:, :2] < high) & (low < a[:, 2:])).all(axis=1))
 
 
 def _most_touching(a: Floats, b: Floats) -> Ints:

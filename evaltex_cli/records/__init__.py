@@ -83,7 +83,7 @@ class Outlines:
     @classmethod
     def of_boxes(cls, boxes: Floats) -> Outlines:
         """Return (n, 4) boxes as outlines."""
-        return cls(boxes, np.zeros((0, 2)), np.zeros(len(boxes) + 1, np.int64))
+        return cls(boxes, np.zeros((0, 2)), np.broadcast_to(np.int64(0), len(boxes) + 1))
 
     @property
     def all_boxes(self) -> bool:

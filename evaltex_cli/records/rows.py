@@ -153,6 +153,7 @@ def packed(texts: Sequence[str]) -> Texts:
 
 def joined_texts(parts: Sequence[Texts]) -> Texts:
     """Return the transcriptions of all parts, one after the other."""
+    parts = [part for part in parts if len(part)] or parts[:1]
     # Buffers are joined, so the stretches of each part move by the bytes before it.
     shift = np.repeat(
         offsets_of([len(part.buffer) for part in parts])[:-1], [len(part) for part in parts]

@@ -80,7 +80,7 @@ def drawn(objects: Objects) -> Columns:
         "count": (np.diff(offsets), np.arange(len(offsets))),
         "id": (objects.ids, offsets),
         "numbers": (numbers, offsets),
-        "shape": (np.round(shape, COORDINATE_DECIMALS), ends[offsets]),
+        "shape": (np.round(shape, COORDINATE_DECIMALS, out=shape), ends[offsets]),
         "text": (np.array(list(objects.texts), object), offsets),
         "confidence": (np.where(np.isfinite(sure), sure, np.nan), offsets),
     }
@@ -141,14 +141,15 @@ def _rounded(values: Floats) -> Floats:
 
 
 def of_images(columns: Columns, start: int, stop: int) -> Values:
-    """Return the values of some images, as arrays of their own."""
+    """Return the values of some images, without those of the others in memory."""
     cut: dict[str, Any] = {}
     for name, column in columns.items():
         if isinstance(column, Mapping):
             cut[name] = of_images(column, start, stop)
         else:
             values, offsets = column
-            cut[name] = values[offsets[start] : offsets[stop]].copy()
+            some = values[offsets[start] : offsets[stop]]
+            cut[name] = values if len(some) == len(values) else some.copy()
     return cut
 
 

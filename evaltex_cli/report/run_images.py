@@ -121,11 +121,11 @@ def _of_batch(
     first: str | None, run: Run, images: BatchImages
 ) -> tuple[ImageTable, Columns, Columns]:
     """Return the table of a batch and its columns; those of objects only by the first protocol."""
-    table, batch = table_of_images(images), images.batch
+    table, batch = table_of_images(images)._replace(objects=None), images.batch
     rows = table.rows._replace(names=list(map(_written, batch.names)))
     is_first = run.protocol.name == first
     objects = image_columns.of_objects(batch.gt, batch.det, batch.sizes) if is_first else {}
-    return table._replace(rows=rows, objects=None), image_columns.of_matches(images), objects
+    return table._replace(rows=rows), image_columns.of_matches(images), objects
 
 
 def _written(name: str) -> str:

@@ -16,11 +16,12 @@ from evaltex_cli.records import Convention, ImageBatch
 def test_boxes_that_touch_are_found_in_every_image(
     dense: int, few: int, trees: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whichever images are crowded, and go through a tree unless they have few pairs together;
-    boxes that share an edge only do not touch.
+    """Whichever images are crowded, and go through trees of two boxes unless they have few pairs
+    together; boxes that share an edge only do not touch.
     """
     monkeypatch.setattr(overlaps, "DENSE_PAIRS", dense)
     monkeypatch.setattr(overlaps, "WORTH_A_TREE", few)
+    monkeypatch.setattr(overlaps, "BOXES_OF_TREE", 2)
     by_tree, images = overlaps._by_tree, []
     monkeypatch.setattr(
         overlaps, "_by_tree", lambda *sides: images.append(sides[4]) or by_tree(*sides)
