@@ -111,6 +111,7 @@ def _read(file: Path) -> dict[str, Any]:
             parts_of(one["signature"])
             for part in PARTS:
                 _scores(one, part)
+            _refuse_contradiction(file, one)
     except FileNotFoundError as error:
         raise InputError(f"{file}: is missing; expected the {FILE} of an earlier sweep") from error
     except OSError as error:
@@ -123,6 +124,18 @@ def _read(file: Path) -> dict[str, Any]:
             f"{file}: is no {FILE} of an earlier sweep ({type(error).__name__}); make it again"
         ) from error
     return found
+
+
+def _refuse_contradiction(file: Path, members: Mapping[str, Any]) -> None:
+    """Refuse scores of the operating point that are not those of its level, as after an edit."""
+    point = members["operating_point"]
+    k = members["levels"].index(point["level"])
+    for name, of_levels in members["scores"].items():
+        if of_levels[k] != point["scores"][name]:
+            raise InputError(
+                f"{file}: is a damaged sweep ({name} of the operating point is not that of its"
+                " level); make it again"
+            )
 
 
 def _refuse_other(sweep: Sweep, before: Mapping[str, Any]) -> None:

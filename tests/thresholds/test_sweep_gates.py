@@ -32,7 +32,13 @@ def test_gates_compare_with_an_earlier_sweep(files: tuple[Path, Path], tmp_path:
     for baseline in (old, old / "sweep.json"):
         run(*one, "--baseline", baseline, "--fail-if", "sweep.hmean:-0.5%")
     document = json.loads((old / "sweep.json").read_text())
-    document["protocols"]["iou"]["operating_point"]["scores"]["hmean"] = 0.999
+    of_iou = document["protocols"]["iou"]
+    point = of_iou["operating_point"]
+    point["scores"]["hmean"] = 0.999
+    (old / "sweep.json").write_text(json.dumps(document))
+    found = run(*one, "--baseline", old, "--fail-if", "sweep.hmean:-0.5%", status=2)
+    assert "hmean of the operating point is not that of its level" in " ".join(found.stderr.split())
+    of_iou["scores"]["hmean"][of_iou["levels"].index(point["level"])] = 0.999
     (old / "sweep.json").write_text(json.dumps(document))
     found = run(*one, "--baseline", old, "--fail-if", "sweep.hmean:-0.5%", status=1)
     assert "baseline 0.999" in found.stdout
