@@ -106,7 +106,8 @@ def signed_area(edges: Edges) -> Floats:
         x, y = edges.ends[:2].take(edges.offsets[owner[some]], axis=1)
         x0, y0, x1, y1 = edges.ends[:, some]
         one, other = (x0 - x) * (y1 - y), (x1 - x) * (y0 - y)
-        cross[some], magnitude[some] = one - other, np.abs(one) + np.abs(other)
+        np.subtract(one, other, out=cross[some])
+        np.add(np.abs(one, out=one), np.abs(other, out=other), out=magnitude[some])
     doubled, most = (
         np.bincount(owner, weights=values, minlength=len(counts)).astype(np.float64)
         for values in (cross, magnitude)

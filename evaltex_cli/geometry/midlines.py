@@ -42,6 +42,8 @@ class Pieces(NamedTuple):
 
     def some(self, which: Bools) -> Pieces:
         """Return some of the groups, and only these numbered."""
+        if which.all():
+            return self
         chosen = which[self.group]
         group = (np.cumsum(which) - 1)[self.group[chosen]]
         return Pieces(group, self.a, self.i[chosen], self.b, self.j[chosen], self.origin[which])
