@@ -17,8 +17,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from limits import HANG_SECONDS
 
@@ -110,12 +111,10 @@ def forked(folder: str, arguments: list[str]) -> Ended:
         child = os.fork()
         if not child:
             in_child(folder, arguments, said.fileno())
-        ended = Ended.of(*os.wait4(child, 0)[1:])
-        said.seek(0)
-        return ended._replace(said=said.read().decode("utf-8", "replace"))
+        return _ended(child, said)
 
 
-def fresh(folder: str, arguments: list[str]) -> Ended:
+def fresh(folder: str, arguments: Sequence[str]) -> Ended:
     """Run a command in a process that Python starts."""
     with tempfile.TemporaryFile() as said:
         command = [sys.executable, "-m", "evaltex_cli", *arguments]
@@ -125,7 +124,13 @@ def fresh(folder: str, arguments: list[str]) -> Ended:
             os.environ,
             file_actions=[(os.POSIX_SPAWN_DUP2, said.fileno(), n) for n in (1, 2)],
         )
-        return Ended.of(*os.wait4(process, 0)[1:])
+        return _ended(process, said)
+
+
+def _ended(process: int, said: BinaryIO) -> Ended:
+    ended = Ended.of(*os.wait4(process, 0)[1:])
+    said.seek(0)
+    return ended._replace(said=said.read().decode("utf-8", "replace"))
 
 
 def in_child(folder: str, arguments: list[str], output: int) -> None:
