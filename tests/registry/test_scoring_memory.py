@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from forked import Server, fresh
+from forked import Server
 from memory_limits import FIXED, MINUTE
 
 from evaltex_cli.diagnosis.corrections import MAX_UNITED
@@ -168,11 +168,13 @@ def write_many_matches() -> int:
         ("cleval", []),
     ],
 )
-def test_memory_of_an_image_of_very_many_matches(protocol: str, options: list[str]) -> None:
+def test_memory_of_an_image_of_very_many_matches(
+    server: Server, protocol: str, options: list[str]
+) -> None:
     """Of CLEval with -a it is somewhat more."""
     size = write_many_matches()
     arguments = ["gt.txt", "det.txt", "res", "--protocol", protocol, *options]
-    status, peak, _, said = fresh(".", arguments)
+    status, peak, _, said = server.run(*arguments, is_fresh=True)
     assert status == 0, said
     assert peak <= FIXED + 8 * size, peak >> 20
 
@@ -180,9 +182,9 @@ def test_memory_of_an_image_of_very_many_matches(protocol: str, options: list[st
 @pytest.mark.parametrize(
     "arguments", [["diagnose", "gt.txt", "det.txt"], ["gt.txt", "det.txt", "results", "--report"]]
 )
-def test_memory_of_a_diagnosis_of_very_many_matches(arguments: list[str]) -> None:
+def test_memory_of_a_diagnosis_of_very_many_matches(server: Server, arguments: list[str]) -> None:
     size = write_many_matches()
-    status, peak, _, said = fresh(".", arguments)
+    status, peak, _, said = server.run(*arguments, is_fresh=True)
     assert status == 0, said
     assert peak <= FIXED + 8 * size, peak >> 20
 

@@ -17,7 +17,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -58,10 +57,16 @@ class Server:
     def __exit__(self, *_: object) -> None:
         self._process.communicate()
 
-    def run(self, *arguments: str, hang_seconds: float = HANG_SECONDS) -> Ended:
-        """Run ``evaltex ARGUMENTS`` in this process's folder."""
+    def run(
+        self, *arguments: str, hang_seconds: float = HANG_SECONDS, is_fresh: bool = False
+    ) -> Ended:
+        """Run ``evaltex ARGUMENTS`` in this process's folder; in a process that Python starts, as
+        users do, where a child's pages, of which some MB are the server's, are too many.
+        """
         assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.write(json.dumps([str(Path.cwd()), arguments]).encode() + b"\n")
+        self._process.stdin.write(
+            json.dumps([str(Path.cwd()), arguments, is_fresh]).encode() + b"\n"
+        )
         self._process.stdin.flush()
         if not select.select([self._process.stdout], [], [], hang_seconds)[0]:
             self._process.kill()
@@ -74,9 +79,13 @@ def serve() -> None:
     more = prepared()
     answers = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:
-        folder, arguments = json.loads(line)
-        ended = forked(folder, arguments)
-        answers.write(json.dumps(ended._replace(peak=ended.peak + more)) + "\n")
+        folder, arguments, is_fresh = json.loads(line)
+        if is_fresh:
+            ended = fresh(folder, arguments)
+        else:
+            ended = forked(folder, arguments)
+            ended = ended._replace(peak=ended.peak + more)
+        answers.write(json.dumps(ended) + "\n")
         answers.flush()
 
 
@@ -114,9 +123,10 @@ def forked(folder: str, arguments: list[str]) -> Ended:
         return _ended(child, said)
 
 
-def fresh(folder: str, arguments: Sequence[str]) -> Ended:
-    """Run a command in a process that Python starts."""
-    with tempfile.TemporaryFile() as said:
+def fresh(folder: str, arguments: list[str]) -> Ended:
+    """Run a command in a process that Python starts; to be called by a small process, as the peak of
+    its child is at least its own."""
+    with tempfile.TemporaryFile() as said, contextlib.chdir(folder):
         command = [sys.executable, "-m", "evaltex_cli", *arguments]
         process = os.posix_spawn(
             command[0],
