@@ -119,7 +119,7 @@ def _read(file: Path) -> dict[str, Any]:
             f"{file}: cannot be read ({error.strerror or error}); expected the {FILE} of an earlier"
             " sweep"
         ) from error
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise InputError(
             f"{file}: is no {FILE} of an earlier sweep ({type(error).__name__}); make it again"
         ) from error

@@ -42,6 +42,9 @@ def test_gates_compare_with_an_earlier_sweep(files: tuple[Path, Path], tmp_path:
     (old / "sweep.json").write_text(json.dumps(document))
     found = run(*one, "--baseline", old, "--fail-if", "sweep.hmean:-0.5%", status=1)
     assert "baseline 0.999" in found.stdout
+    del of_iou["scores"]["hmean"][:]
+    (old / "cut.json").write_text(json.dumps(document))
+    assert "make it again" in run(*one, "--baseline", old / "cut.json", status=2).stderr
     assert "would replace it" in run(*one, old, "--baseline", old, status=2).stderr
 
 
