@@ -35,7 +35,7 @@ from evaltex_cli.version import __version__
 
 OWN = ".evaltex-"
 """What the names of journals, staging folders and the cache of a ranking begin with."""
-_LAYOUT = 5
+_LAYOUT = 6
 """Of the journal's lines."""
 _BATCH = re.compile(rb'\{"crc32": (\d{1,10}), ("chunk": \[(\d{1,18}), (\d{1,18})\], )')
 """How a line of a batch begins; the checksum is that of what follows it, with the newline."""

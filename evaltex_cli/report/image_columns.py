@@ -17,12 +17,12 @@ from evaltex_cli.records import Floats, Ints, Objects, offsets_of
 from evaltex_cli.report import image_json
 from evaltex_cli.report.inputs import DECIMALS as COORDINATE_DECIMALS
 from evaltex_cli.report.inputs import read_objects
-from evaltex_cli.results.image_table import floats
+from evaltex_cli.results.image_table import ImageTable, floats
 from evaltex_cli.results.text_tables import JsonObject
 
-CHUNK_IMAGES = 100
-"""Number of images with their details in one block, which the page parses
-when one of them is opened.
+CHUNK_IMAGES, CHUNK_OBJECTS = 100, 20_000
+"""A chunk, which the page parses when an image of it is opened, ends with the image with which it
+has so many images, or so many objects of all sides.
 """
 _SCALES = 1, 10**COORDINATE_DECIMALS, 10**image_json.DECIMALS
 _INTEGER_BYTES = 1, 2, 4
@@ -38,9 +38,40 @@ Values: TypeAlias = Mapping[str, Union[NDArray[Any], "Values"]]
 """Columns without the offsets; of text, arrays of objects."""
 
 
-def objects_of_inputs(inputs: Sequence[Inputs], start: int) -> list[str]:
+def chunk_starts(tables: Sequence[ImageTable]) -> list[int]:
+    """Return the first image of each chunk, and the number of images; the tables are those of all
+    detectors by one protocol.
+    """
+    detections = sum((table.detections for table in tables), start=np.diff(tables[0].offsets))
+    ends, starts = offsets_of(detections), [0]
+    while starts[-1] < len(detections):
+        starts.append(chunk_stop(ends, starts[-1]))
+    return starts
+
+
+def chunk_stop(ends: Ints, start: int, images: int = 0, objects: int = 0) -> int:
+    """Return where the chunk of an image ends, or the images that are known.
+
+    Parameters
+    ----------
+    ends : (images + 1,) int64
+        Objects of all sides in the images before each one, and in all.
+    start : int
+        The image.
+    images, objects : int
+        How many the chunk has before it.
+    """
+    full = int(np.searchsorted(ends, ends[start] + CHUNK_OBJECTS - objects))
+    return min(full, start + CHUNK_IMAGES - images, len(ends) - 1)
+
+
+def is_full(images: int, objects: int) -> bool:
+    """Whether a chunk of so many ends."""
+    return images == CHUNK_IMAGES or objects >= CHUNK_OBJECTS
+
+
+def objects_of_inputs(inputs: Sequence[Inputs], start: int, stop: int) -> list[str]:
     """Read what is drawn of a chunk, one text per detector; the first has the ground truth, too."""
-    stop = min(start + CHUNK_IMAGES, len(inputs[0].gt.names))
     gt, (first, *others) = read_objects(inputs, start, stop)
     columns = [of_objects(gt.objects, first, gt.sizes), *({"det": drawn(one)} for one in others)]
     return [text([of_images(one, 0, stop - start)]) for one in columns]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ from evaltex_cli.report.inputs import (
 from evaltex_cli.report.subject import Losses, Result, Subject, image_names
 from evaltex_cli.results import significance
 from evaltex_cli.results.extras import Bootstrap, Intervals
+from evaltex_cli.results.image_table import NO_IMAGES
 from evaltex_cli.results.result_document import ResultDocument
 from evaltex_cli.results.text_tables import JsonObject
 from evaltex_cli.runtime.atomic_output import written
@@ -50,7 +52,7 @@ MEANINGS = {
 }
 """What the page says of the rows of its table."""
 _SHOWN = re.compile(
-    rb'"chunkImages":\d+,"hasShapes":(?P<outlines>true|false),(?:"pictures":"(?P<pictures>none|linked|embedded)",)?'
+    rb'"hasShapes":(?P<outlines>true|false),(?:"pictures":"(?P<pictures>none|linked|embedded)",)?'
     rb'.*?\],"images":\[(?P<none>\])?',
     re.DOTALL,
 )
@@ -123,12 +125,13 @@ def make(file: Path, subject: Subject, pictures: Pictures | None = None) -> Made
     urls = [
         None if path is None else True if pictures.embed else link(path, folder) for path in paths
     ]
+    starts = _chunk_starts(subject.rows)
     with written(file) as out:
         out.write(skeleton.head(PARTS))
-        out.writelines(_overview(subject, names, pictures))
+        out.writelines(_overview(subject, names, starts, pictures))
         out.write(skeleton.program(PARTS))
         with phase("writing the report", "images", len(names)) as writing:
-            out.writelines(_images(subject, urls, writing))
+            out.writelines(_images(subject, urls, starts, writing))
         if pictures.embed:
             for k, path in enumerate(tracked(paths, "embedding", "pictures", len(paths))):
                 if path is not None:
@@ -189,7 +192,15 @@ def _shown(page: Path) -> re.Match[bytes] | None:
     return None if found is None or found["none"] else found
 
 
-def _overview(subject: Subject, names: Sequence[str], pictures: Pictures) -> Iterator[str]:
+def _chunk_starts(rows: Sequence[Sequence[Result]]) -> list[int]:
+    """Where the chunks of images begin, and their number."""
+    of_rows = ([one.document.table for one in row if one.names] for row in rows)
+    return image_columns.chunk_starts(next(filter(None, of_rows), [NO_IMAGES]))
+
+
+def _overview(
+    subject: Subject, names: Sequence[str], starts: Sequence[int], pictures: Pictures
+) -> Iterator[str]:
     rows = subject.rows
     yield skeleton.island(
         "overview",
@@ -197,7 +208,6 @@ def _overview(subject: Subject, names: Sequence[str], pictures: Pictures) -> Ite
             "systems": [result.label for result in rows[0]],
             "protocols": [row[0].protocol.name for row in rows],
             "matchTypes": MATCH_TYPES,
-            "chunkImages": image_columns.CHUNK_IMAGES,
             "hasShapes": bool(subject.inputs),
             "pictures": pictures.shown,
             "meanings": MEANINGS,
@@ -207,6 +217,7 @@ def _overview(subject: Subject, names: Sequence[str], pictures: Pictures) -> Ite
                 for k in range(len(rows[0]))
             ],
             "images": names,
+            "chunkStarts": starts,
         },
     )
     for k, row in enumerate(rows):
@@ -225,12 +236,13 @@ def _losses(losses: Losses) -> JsonObject:
     }
 
 
-def _images(subject: Subject, urls: Sequence[str | bool | None], writing: Phase) -> Iterator[str]:
+def _images(
+    subject: Subject, urls: Sequence[str | bool | None], starts: Sequence[int], writing: Phase
+) -> Iterator[str]:
     """Yield the islands of the images: their objects, and what every protocol says of them."""
-    starts = range(0, len(urls), image_columns.CHUNK_IMAGES)
-    chunks = subject.images or (_read_chunk(subject, start) for start in starts)
-    for part, (start, (objects, rows)) in enumerate(zip(starts, chunks, strict=True)):
-        stop = min(start + image_columns.CHUNK_IMAGES, len(urls))
+    ranges = list(pairwise(starts))
+    chunks = subject.images or (_read_chunk(subject, *one) for one in ranges)
+    for part, ((start, stop), (objects, rows)) in enumerate(zip(ranges, chunks, strict=True)):
         matches = ",".join(f"[{','.join(row)}]" for row in rows)
         pictures = image_json.text(urls[start:stop])
         pieces = [
@@ -244,14 +256,11 @@ def _images(subject: Subject, urls: Sequence[str | bool | None], writing: Phase)
         writing.done = stop
 
 
-def _read_chunk(subject: Subject, start: int) -> image_columns.Chunk:
+def _read_chunk(subject: Subject, start: int, stop: int) -> image_columns.Chunk:
     """Read some images from the results and inputs."""
-    of_images = [
-        [result.document.images[start : start + image_columns.CHUNK_IMAGES] for result in row]
-        for row in subject.rows
-    ]
+    of_images = [[result.document.images[start:stop] for result in row] for row in subject.rows]
     if subject.inputs:
-        objects = image_columns.objects_of_inputs(subject.inputs, start)
+        objects = image_columns.objects_of_inputs(subject.inputs, start, stop)
     else:
         complete = next(row for row in of_images if row[0])
         objects = [image_columns.ids_of_results(one, k == 0) for k, one in enumerate(complete)]

@@ -436,12 +436,12 @@
   const KEYS = [["n", "next image,"], ["p", "previous,"], ["e", "next error,"], ["o", "errors only,"], ["z", "zoom to the object,"], ["+", "and"], ["−", "zoom,"], ["0", "all; drag moves."]];
   const chunks = new Map();
   const details = (image) => {
-    const chunk = Math.floor(image / overview.chunkImages);
+    const chunk = overview.chunkStarts.findLastIndex((start) => start <= image);
     if (!chunks.has(chunk)) {
       chunks.clear();
       chunks.set(chunk, island(`images-${chunk}`));
     }
-    return imageOf(chunks.get(chunk), image % overview.chunkImages);
+    return imageOf(chunks.get(chunk), image - overview.chunkStarts[chunk]);
   };
 
   /** A list for each of some objects, of a column that has as many for each as another says. */

@@ -8,11 +8,15 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.tally import BatchImages, ImageSink, Run
+from evaltex_cli.records import Ints, offsets_of
 from evaltex_cli.report import image_columns
 from evaltex_cli.report.image_columns import Columns, Values
 from evaltex_cli.results.image_table import (
@@ -60,8 +64,10 @@ class RunImages(ExitStack):
         (rows, *columns), matches, objects = made  # lists if they come from a journal
         table = ImageTable(StoredRows(*rows), *columns)
         self._tables[run.protocol.name].add_table(table)
-        self._chunks[run.protocol.name].add(matches, len(table.rows.names))
-        self._chunks[_OBJECTS].add(objects, len(table.rows.names) if objects else 0)
+        ends = offsets_of(np.diff(table.offsets) + table.detections)
+        self._chunks[run.protocol.name].add(matches, ends)
+        if objects:
+            self._chunks[_OBJECTS].add(objects, ends)
 
     def table(self, name: str) -> ImageTable:
         """Return the images' table of a protocol."""
@@ -73,8 +79,8 @@ class RunImages(ExitStack):
             self._chunks[_OBJECTS].texts()
             if self._has_objects
             else (
-                image_columns.objects_of_inputs([inputs], start)[0]
-                for start in range(0, len(inputs.gt.names), image_columns.CHUNK_IMAGES)
+                image_columns.objects_of_inputs([inputs], start, stop)[0]
+                for start, stop in pairwise(image_columns.chunk_starts([self.table(names[0])]))
             )
         )
         rows = (self._chunks[name].texts() for name in names)
@@ -91,23 +97,26 @@ class _Chunks(ExitStack):
             tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n", dir=folder)  # noqa: SIM115
         )
         self._parts: list[Values] = []
-        self._images = 0
+        self._images = self._objects = 0
 
-    def add(self, columns: Columns, images: int) -> None:
-        """Add the columns of some images, which follow those before."""
+    def add(self, columns: Columns, ends: Ints) -> None:
+        """Add the columns of some images, which follow those before; `ends` is as for
+        `image_columns.chunk_stop`.
+        """
         start = 0
-        while start < images:
-            stop = min(start + image_columns.CHUNK_IMAGES - self._images, images)
+        while start < len(ends) - 1:
+            stop = image_columns.chunk_stop(ends, start, self._images, self._objects)
             self._parts.append(image_columns.of_images(columns, start, stop))
             self._images += stop - start
+            self._objects += int(ends[stop] - ends[start])
             start = stop
-            if self._images == image_columns.CHUNK_IMAGES:
+            if image_columns.is_full(self._images, self._objects):
                 self._write()
 
     def _write(self) -> None:
         self._file.write(image_columns.text(self._parts))
         self._file.write("\n")
-        self._parts, self._images = [], 0
+        self._parts, self._images, self._objects = [], 0, 0
 
     def texts(self) -> Iterator[str]:
         """Yield what `image_columns.text` returns of each chunk; nothing is added any more."""

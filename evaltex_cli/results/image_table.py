@@ -69,6 +69,8 @@ class ImageTable(NamedTuple):
     """
     offsets: Ints
     """(images + 1,) int64. Image i's objects are ``offsets[i]:offsets[i + 1]`` of `objects`."""
+    detections: Ints
+    """(images,) int64. How many there are, of whatever match type."""
     objects: ObjectColumns | None
     """None where nobody asked for them."""
 
@@ -143,6 +145,7 @@ def of_images(
         {name: floats([one.get(name) for one in scores]) for name in headline},
         _counts(types, offsets, np.array(false_positives, np.int64)),
         offsets,
+        np.array([len(image.detections) for image in images], np.int64),
         objects,
     )
 
@@ -169,6 +172,7 @@ def table_of_images(images: BatchImages) -> ImageTable:
         },
         _counts(gt.types, batch.gt.offsets, false_positives),
         batch.gt.offsets,
+        np.diff(batch.det.offsets),
         ObjectColumns(batch.gt.ids.copy(), gt.types, gt.values if len(gt.types) else {}),
     )
 
@@ -219,6 +223,7 @@ def _joined(parts: Sequence[ImageTable]) -> ImageTable:
         _concatenated([part.scores for part in parts]),
         np.concatenate([part.counts for part in parts]),
         offsets_of(np.concatenate([np.diff(part.offsets) for part in parts])),
+        np.concatenate([part.detections for part in parts]),
         joined,
     )
 

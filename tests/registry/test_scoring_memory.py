@@ -189,6 +189,21 @@ def test_memory_of_a_diagnosis_of_very_many_matches(server: Server, arguments: l
     assert peak <= FIXED + 8 * size, peak >> 20
 
 
+def test_memory_of_a_report_of_images_of_many_words(server: Server) -> None:
+    """By all protocols, of images of which a hundred are far more than the page reads at once."""
+    count = 2500
+    boxes = [f"{k % 50 * 13},{k // 50 * 13},10,9" for k in range(count)]
+    image = "".join(f'{k},{k},"w",f,{box}\n' for k, box in enumerate(boxes, 1))
+    found = "".join(f'{k},"w",{box}\n' for k, box in enumerate(boxes, 1))
+    names = [f"img_{k}\n" for k in range(40)]
+    size = Path("gt.txt").write_text("\n".join(f"{name}900,900\n{image}" for name in names))
+    size += Path("det.txt").write_text("\n".join(f"{name}{found}" for name in names))
+    arguments = "gt.txt", "det.txt", "results", "--report", "--no-diagnose", "--protocol", "all"
+    status, peak, _, said = server.run(*arguments)
+    assert status == 0, said
+    assert peak <= FIXED + 8 * size, peak >> 20
+
+
 def write_chain(count: int) -> int:
     """Write an image of slanted objects that overlap the next one, each in two pieces that reach
     into the one before; return how many bytes there are."""

@@ -67,13 +67,16 @@ class TestImage:
         self, tab: Chromium, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("evaltex_cli.report.image_columns.CHUNK_IMAGES", 5)
+        monkeypatch.setattr("evaltex_cli.report.image_columns.CHUNK_OBJECTS", 20)
         paths = tmp_path / "gt.txt", tmp_path / "det.txt"
         texts = scenes.random_scene(seed, images=12, polygons=True)
         for path, text in zip(paths, texts, strict=True):
             path.write_text(text, encoding="utf-8")
         data = islands(evaluated(*paths, tmp_path / "res", "--report") / "report.html")
         names = data["overview"]["images"]
-        images = [image for k in range(3) for image in data[f"images-{k}"]]
+        starts = data["overview"]["chunkStarts"]
+        assert len(starts) > 4
+        images = [image for k in range(len(starts) - 1) for image in data[f"images-{k}"]]
         assert len(images) == len(names) == 12
         assert sum(len(image["gt"]["id"]) for image in images) > 20
         tab.open(tmp_path / "res" / "report.html")

@@ -138,20 +138,32 @@ def test_no_cut_of_the_images_changes_them(tmp_path, sides, options, monkeypatch
     """Neither that into batches nor that into blocks, of which some end within others."""
     command = *sides, "--report", "--protocol", "iou,evaltex", *options
 
-    def page(batch, block):
+    def page(batch, images, objects):
         monkeypatch.setattr("evaltex_cli.evaluation.batches.BATCH_IMAGES", batch)
-        monkeypatch.setattr("evaltex_cli.report.image_columns.CHUNK_IMAGES", block)
-        folder = tmp_path / f"{batch}-{block}" / "res"
+        monkeypatch.setattr("evaltex_cli.report.image_columns.CHUNK_IMAGES", images)
+        monkeypatch.setattr("evaltex_cli.report.image_columns.CHUNK_OBJECTS", objects)
+        folder = tmp_path / f"{batch}-{images}-{objects}" / "res"
         run(*command[:2], folder, *command[2:])
         return folder / "report.html"
 
-    whole = islands(page(8192, 100))
+    whole = islands(page(8192, 100, 100))
     assert len(whole["images-0"]) == 4
-    for block in (1, 2, 3, 4):
-        pages = [page(batch, block) for batch in (1, 2, 3, 8192)]
+    assert [len(one["gt"]["id"] + one["det"][0]["id"]) for one in whole["images-0"]] == [5, 0, 2, 0]
+    for images, objects, starts in (
+        (1, 100, [0, 1, 2, 3, 4]),
+        (2, 100, [0, 2, 4]),
+        (3, 100, [0, 3, 4]),
+        (4, 100, [0, 4]),
+        (100, 7, [0, 3, 4]),
+        (100, 6, [0, 3, 4]),
+        (100, 5, [0, 1, 4]),
+        (2, 5, [0, 1, 3, 4]),
+        (100, 1, [0, 1, 3, 4]),
+    ):
+        pages = [page(batch, images, objects) for batch in (1, 2, 3, 8192)]
         assert len({one.read_bytes() for one in pages}) == 1
         data = islands(pages[0])
-        blocks = [data.pop(f"images-{k}") for k in range(-(-4 // block))]
-        assert [image for images in blocks for image in images] == whole["images-0"]
-        assert data["overview"] == {**whole["overview"], "chunkImages": block}
+        blocks = [data.pop(f"images-{k}") for k in range(len(starts) - 1)]
+        assert [image for block in blocks for image in block] == whole["images-0"]
+        assert data["overview"] == {**whole["overview"], "chunkStarts": starts}
         assert {name for name in data if name.startswith("images")} == set()
