@@ -20,7 +20,7 @@ from evaltex_cli.conversion import BY_SUFFIX, FILE_PER_IMAGE, WRITERS
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.errors.suggestions import unknown
 from evaltex_cli.formats.base import ReadImages, Side
-from evaltex_cli.records import Objects, Outlines
+from evaltex_cli.records import Floats, Objects, Outlines
 
 _AT_ONCE = 1 << 12
 """Objects that are lists of numbers at once."""
@@ -191,6 +191,13 @@ def extent(start: float, stop: float) -> float:
 def number(value: float) -> str:
     """The shortest text that reads back as this value."""
     return str(int(value)) if value == int(value) else repr(value)
+
+
+def numbers_of(values: Floats) -> list[str]:
+    """`number` of each."""
+    if (values == np.trunc(values)).all():
+        return list(map(str, values.astype(np.int64).tolist()))
+    return list(map(number, values.tolist()))
 
 
 def plain(value: float) -> float | int:

@@ -13,6 +13,7 @@ from evaltex_cli.conversion.base import (
     extent,
     known_or_smallest_size,
     number,
+    numbers_of,
     slices,
     some_outlines,
 )
@@ -102,10 +103,10 @@ def _places(job: Job, drawn: Outlines) -> list[str]:
     fits &= np.maximum(width, height) <= COORDINATE_LIMIT
     job.lost[ROUNDED] += int((fits & ((x0 + width != x1) | (y0 + height != y1))).sum())
     rows = np.flatnonzero(fits)
-    columns = (_numbers(column[rows]) for column in (x0, y0, width, height))
+    columns = (numbers_of(column[rows]) for column in (x0, y0, width, height))
     for row, place in zip(rows.tolist(), map(",".join, zip(*columns, strict=True)), strict=True):
         places[row] = place
-    numbers, offsets = _numbers(drawn.vertices.ravel()), (2 * drawn.offsets).tolist()
+    numbers, offsets = numbers_of(drawn.vertices.ravel()), (2 * drawn.offsets).tolist()
     for row in np.flatnonzero(drawn.counts >= 3).tolist():
         places[row] = ",".join(numbers[offsets[row] : offsets[row + 1]])
     return places
@@ -117,13 +118,6 @@ def _extents(start: Floats, stop: Floats) -> Floats:
     for k in np.flatnonzero(start + extents != stop).tolist():
         extents[k] = extent(float(start[k]), float(stop[k]))
     return extents
-
-
-def _numbers(values: Floats) -> list[str]:
-    """`number` of each."""
-    if (values == np.trunc(values)).all():
-        return list(map(str, values.astype(np.int64).tolist()))
-    return list(map(number, values.tolist()))
 
 
 WRITER = Writer("evaltex", "EvaLTex .txt: many images in one file", _write, ".txt")

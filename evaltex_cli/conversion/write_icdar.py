@@ -12,13 +12,23 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import compress, pairwise
 
 import numpy as np
 
 from evaltex_cli.conversion.archives import Entry, write_files
-from evaltex_cli.conversion.base import Block, Job, Writer, number, quoted, renumbered, vertices_of
+from evaltex_cli.conversion.base import (
+    Block,
+    Job,
+    Writer,
+    numbers_of,
+    quoted,
+    renumbered,
+    slices,
+    some_outlines,
+)
 from evaltex_cli.formats.base import DONT_CARE
-from evaltex_cli.records import Objects, count_texts
+from evaltex_cli.records import Objects, Outlines, count_texts, offsets_of
 
 WORDS_LOST = (
     "{count} transcription[s] of don't-care objects left out: " + f"{DONT_CARE} replaces [it|them]"
@@ -37,6 +47,8 @@ MIXED = (
     " (--gt-format or --det-format)"
 )
 FEW = 0.05
+_CORNERS = [0, 1, 2, 1, 2, 3, 0, 3]
+"""Columns of a box (x0, y0, x1, y1) that are its corners."""
 _NEEDS_QUOTES = re.compile(r'[\s"#+\-.0-9]|[^,]*[\x00-\x1f]|(?i:nan|inf)|\w+\s*,|.*\s\Z', re.DOTALL)
 
 
@@ -93,27 +105,36 @@ def _count_lost(job: Job, block: Block, as_boxes: bool) -> None:
 
 
 def _lines(job: Job, objects: Objects, image: int, layout: _Layout) -> Iterator[str]:
-    for i in range(int(objects.offsets[image]), int(objects.offsets[image + 1])):
-        numbers = objects.boxes[i].tolist() if layout.as_boxes else _corners(objects, i)
-        dont_care = job.side == "gt" and bool(objects.dont_care[i])
-        if not layout.as_boxes and len(numbers) < 6 and not dont_care:
-            job.lost[SHORT] += 1
-            continue
-        job.written += 1
-        fields = [*map(number, numbers)]
+    first, last = objects.offsets[image : image + 2].tolist()
+    for some in slices(first, last):
+        drawn = some_outlines(objects.outlines, some)
+        dont_care = objects.dont_care[some] & (job.side == "gt")
+        is_short = (drawn.counts > 0) & (drawn.counts < 3) & ~dont_care & (not layout.as_boxes)
+        job.lost[SHORT] += int(is_short.sum())
+        job.written += int((~is_short).sum())
+        written = partial(compress, selectors=(~is_short).tolist())
+        fields: list[Iterable[str]] = [written(_places(drawn, layout.as_boxes))]
         if layout.confidences and objects.confidences is not None:
-            fields.append(repr(float(objects.confidences[i])))
+            fields.append(map(repr, written(objects.confidences[some].tolist())))
         if layout.texts:
-            fields.append(_transcription(job, objects.texts[i], dont_care))
-        yield ",".join(fields) + "\n"
+            texts = written(zip(objects.texts[some], dont_care.tolist(), strict=True))
+            fields.append(_transcription(job, *one) for one in texts)
+        yield from (",".join(line) + "\n" for line in zip(*fields, strict=True))
 
 
-def _corners(objects: Objects, i: int) -> list[float]:
-    vertices = vertices_of(objects, i)
-    if vertices is not None:
-        return vertices
-    x0, y0, x1, y1 = objects.boxes[i].tolist()
-    return [x0, y0, x1, y0, x1, y1, x0, y1]
+def _places(drawn: Outlines, as_boxes: bool) -> Iterator[str]:
+    """The coordinates in each object's line."""
+    if as_boxes:
+        every, lengths = drawn.boxes.ravel(), np.full(len(drawn.boxes), 4)
+    else:
+        is_box = drawn.counts == 0
+        lengths = np.where(is_box, 8, 2 * drawn.counts)
+        of_boxes = np.repeat(is_box, lengths)
+        every = np.empty(len(of_boxes))
+        every[of_boxes] = drawn.boxes[is_box][:, _CORNERS].ravel()
+        every[~of_boxes] = drawn.vertices.ravel()
+    numbers = numbers_of(every)
+    return (",".join(numbers[start:stop]) for start, stop in pairwise(offsets_of(lengths).tolist()))
 
 
 def _transcription(job: Job, text: str, dont_care: bool) -> str:
