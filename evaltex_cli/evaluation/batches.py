@@ -134,11 +134,24 @@ def measure(
         return result
     runs = [run.empty() for run in bare]
     try:
-        parts = [[add_batch(run, part, work) for run in runs] for part in _divided(batch)]
+        parts = [_add_part(runs, part, work) for part in _divided(batch)]
         made = [list(of_run) for of_run in zip(*parts, strict=True)]
         return result._replace(gathered=[run.gathered for run in runs], made=made)
     except EvaltexError as refusal:
         return result._replace(refusal=refusal)
+
+
+def _add_part(runs: Sequence[Run], part: ImageBatch, work: SinkWork | None) -> list[Any]:
+    """Add the evidence of some images to all runs; what was measured is kept no longer than a later
+    one needs it.
+    """
+    made = []
+    for k, run in enumerate(runs, 1):
+        made.append(add_batch(run, part, work))
+        overlaps.keep_only(part, [one.protocol.convention(one.parameters) for one in runs[k:]])
+        if all(one.protocol is not run.protocol for one in runs[k:]):
+            part.moved.clear()
+    return made
 
 
 def _divided(batch: ImageBatch) -> Iterator[ImageBatch]:

@@ -55,6 +55,16 @@ def of(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
     return batch.measured[convention]
 
 
+def keep_only(batch: ImageBatch, conventions: Sequence[Convention]) -> None:
+    """Forget what was measured for other conventions than these, which coordinates that none cuts
+    may share with those that are not cut.
+    """
+    kept = {*conventions, *(one._replace(truncated=False) for one in conventions)}
+    for columns in (batch.measured, batch.shapes):
+        for other in columns.keys() - kept:
+            del columns[other]
+
+
 def _without_cut(batch: ImageBatch, convention: Convention) -> Convention:
     """Return a convention without the cut to integers, if no coordinate is cut."""
     if convention.truncated:
@@ -108,7 +118,9 @@ def measure(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
     area = shapes.pair_area(gt_shapes, gt, det_shapes, det)
     overlap = area > 0
     areas = shapes.area(gt_shapes), shapes.area(det_shapes)
-    return Overlaps(gt[overlap], det[overlap], area[overlap], *areas, gt_boxes, det_boxes)
+    return Overlaps(
+        gt[overlap], det[overlap], area[overlap], *areas, gt_shapes.boxes, det_shapes.boxes
+    )
 
 
 def refuse_intricate(

@@ -93,6 +93,7 @@ def evidence(
     lengths = text_lengths(batch.gt.texts)
     characters = np.where(batch.gt.dont_care, 0, lengths)
     centres = pseudo_centres(gt_outlines, characters, distinct(gt))
+    del gt_outlines
     drawn = edges(det_outlines, scene.cut)
     # In how many of its object's detections each centre is: exactly one is what counts.
     seen, det_found = np.zeros(len(centres), np.int64), np.zeros(batch.det.count, np.int64)
@@ -102,6 +103,7 @@ def evidence(
         contained = contains(drawn, within, centres[centre])
         seen += np.bincount(centre[contained], minlength=len(seen))
         det_found += np.bincount(within[contained], minlength=len(det_found))
+    del det_outlines, drawn, centres
     owner = np.repeat(np.arange(batch.gt.count), characters)
     gt_found = np.bincount(owner[seen == 1], minlength=batch.gt.count)
     expected = np.bincount(det, characters[gt], batch.det.count).astype(np.int64)

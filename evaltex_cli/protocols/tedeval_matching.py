@@ -278,7 +278,10 @@ def _on_several_lines(group: Ints, member: Ints, outlines: Outlines) -> Bools:
         Which of the outlines it is.
     outlines : Outlines
     """
-    starts, centres = outlines.start_of_line, outlines.centre
+    named = distinct(member)
+    member = np.searchsorted(named, member)
+    corners, centres = outlines.corners[named], outlines.centre[named]
+    starts = outlines._replace(corners=corners).start_of_line
     places = np.concatenate([starts, centres], axis=1)
     by_place = np.lexsort(places.T)
     is_new = (places[by_place[1:]] != places[by_place[:-1]]).any(axis=1)

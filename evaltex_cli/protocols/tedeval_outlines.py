@@ -10,7 +10,6 @@ import numpy as np
 
 from evaltex_cli import geometry
 from evaltex_cli.geometry import rings, shapes
-from evaltex_cli.geometry.boxes import around
 from evaltex_cli.protocols.ratios import quotient
 from evaltex_cli.records import (
     Bools,
@@ -107,11 +106,12 @@ def pseudo_centres(outlines: Outlines, characters: Ints, needed: Ints) -> Floats
     corners, offsets = outlines.corners, outlines.offsets
     count = np.diff(offsets)
     start, stop = outlines.start_of_line, (corners[:, 1] + corners[:, 2]) / 2
-    downwards = np.flatnonzero((count == 4) & (_heights_over_widths(outlines) > VERTICAL))
+    downwards = np.flatnonzero((count == 4) & _are_tall(corners))
     turned = corners[downwards]
     start[downwards] = (turned[:, 3] + turned[:, 2]) / 2
     stop[downwards] = (turned[:, 0] + turned[:, 1]) / 2
-    step = (stop - start) / np.maximum(characters, 1)[:, None]
+    step = stop - start
+    step /= np.maximum(characters, 1)[:, None]
     owner, k = expanded(characters)
     result = start[owner] + step[owner] / 2
     result += step[owner] * k[:, None]
@@ -128,9 +128,10 @@ def pseudo_centres(outlines: Outlines, characters: Ints, needed: Ints) -> Floats
     return np.asarray(result)
 
 
-def _heights_over_widths(outlines: Outlines) -> Floats:
-    x0, y0, x1, y1 = around(outlines.points, outlines.points, outlines.offsets[:-1]).T
-    return quotient(y1 - y0, x1 - x0)
+def _are_tall(corners: Floats) -> Bools:
+    """(n,) whether bounding boxes of (n, 4, 2) corners are read from top to bottom."""
+    width, height = (corners.max(axis=1) - corners.min(axis=1)).T
+    return np.asarray(quotient(height, width) > VERTICAL)
 
 
 class Edges(NamedTuple):
@@ -195,4 +196,4 @@ def members(objects: Ints, counts: Ints) -> tuple[Ints, Ints]:
 
 def length(vectors: Floats) -> Floats:
     """(...) lengths of vectors (..., 2)."""
-    return np.asarray(np.sqrt((vectors * vectors).sum(axis=-1)))
+    return np.asarray(np.sqrt(vectors[..., 0] ** 2 + vectors[..., 1] ** 2))

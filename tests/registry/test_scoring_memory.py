@@ -164,14 +164,13 @@ def write_many_matches() -> int:
 @pytest.mark.parametrize(
     ("protocol", "options"),
     [
-        *product(["evaltex", "deteval", "iou", "tedeval"], [[], ["-a"]]),
-        ("cleval", []),
+        *product(["evaltex", "deteval", "iou", "tedeval", "cleval"], [[], ["-a"]]),
+        ("all", []),
     ],
 )
 def test_memory_of_an_image_of_very_many_matches(
     server: Server, protocol: str, options: list[str]
 ) -> None:
-    """Of CLEval with -a it is somewhat more."""
     size = write_many_matches()
     arguments = ["gt.txt", "det.txt", "res", "--protocol", protocol, *options]
     status, peak, _, said = server.run(*arguments, is_fresh=True)

@@ -190,31 +190,24 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> S
     """
     taken = convention(parameters)
     all_polygons = parameters.annotation == "polygon"
-    gt, det = (
-        side_of(objects, drawn, taken, all_polygons)
-        for objects, drawn in zip((batch.gt, batch.det), shapes_of(batch, taken), strict=True)
-    )
-    gt_aspect, det_aspect = aspects(gt, parameters.official), aspects(det, parameters.official)
-    gt_texts, det_texts = (
-        texts_of(
-            texts,
-            parameters.character,
-            parameters.normalisation,
-            parameters.case_sensitive,
-            parameters.case_mapping,
-        )
-        for texts in (batch.gt.texts, _det_texts(batch, det_aspect))
-    )
-    gt_length, det_length = (
-        np.fromiter(map(len, texts), np.int64, len(texts)) for texts in (gt_texts, det_texts)
-    )
+    gt_shapes, det_shapes = shapes_of(batch, taken)
+    gt = side_of(batch.gt, gt_shapes, taken, all_polygons)
+    gt_aspect = aspects(gt, parameters.official)
+    gt_texts, gt_length = _texts_and_lengths(batch.gt.texts, parameters)
     gt_length = np.where(batch.gt.dont_care, lengths_by_aspect(gt_aspect), gt_length)
     if parameters.official:
         vertical = gt_aspect < (parameters.vertical_aspect or 0.5)
     else:
         vertical = gt_aspect >= (parameters.vertical_aspect or 1.5)
     owner, points = centres(gt, gt_length, vertical)
+    if not parameters.scale_bins:
+        gt = gt.without_vertices()
+    det = side_of(batch.det, det_shapes, taken, all_polygons)
+    det_aspect = aspects(det, parameters.official)
+    det_texts, det_length = _texts_and_lengths(_det_texts(batch, det_aspect), parameters)
     det_rank = _ranks(batch, parameters.order)
+    found = inclusions(owner, points, gt.offsets, det, det_rank, batch.names)
+    det = det.without_vertices()
     return Scene(
         gt=gt,
         det=det,
@@ -222,7 +215,7 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> S
         det_image=batch.det.image,
         names=batch.names,
         owner=owner,
-        found=inclusions(owner, points, gt.offsets, det, det_rank, batch.names),
+        found=found,
         overlap=overlap_areas(overlaps, gt, det, batch.names),
         gt_length=gt_length,
         det_length=det_length,
@@ -230,6 +223,18 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> S
         gt_texts=gt_texts,
         det_texts=det_texts,
     )
+
+
+def _texts_and_lengths(texts: Sequence[str], parameters: Parameters) -> tuple[Sequence[Text], Ints]:
+    """Return transcriptions as they are compared, and (n,) how many characters each has."""
+    compared = texts_of(
+        texts,
+        parameters.character,
+        parameters.normalisation,
+        parameters.case_sensitive,
+        parameters.case_mapping,
+    )
+    return compared, np.fromiter(map(len, compared), np.int64, len(compared))
 
 
 def _det_texts(batch: ImageBatch, aspect: Floats) -> Sequence[str]:

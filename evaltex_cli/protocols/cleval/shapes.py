@@ -10,7 +10,7 @@ everything is taken as it is, and a centre on its edge is outside.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -96,6 +96,10 @@ class Side:
         """(k, 4, 2) the vertices of quadrilaterals."""
         corners: Floats = vertices[self.starts[which][:, None] + np.arange(4)]
         return corners
+
+    def without_vertices(self) -> Side:
+        """Return the same side, with what takes most left out."""
+        return replace(self, vertices=np.zeros((0, 2)), outlines=np.zeros((0, 2)))
 
 
 def side_of(objects: Objects, taken: Shapes, convention: Convention, all_polygons: bool) -> Side:
@@ -327,6 +331,7 @@ def inclusions(
     bounds, boxes = around(points, points, starts) + margin, det.shapes.boxes + margin
     of_image = np.searchsorted(with_centres, gt_offsets)
     i, j = touching_boxes(bounds, of_image, boxes, det.offsets, names)
+    del bounds, boxes
     i = with_centres[i]
     order = np.lexsort((det_rank[j], i))
     i, j = i[order], j[order]
