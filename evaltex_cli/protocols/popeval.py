@@ -52,9 +52,9 @@ from evaltex_cli.protocols.matches import matches, mean_of
 from evaltex_cli.protocols.popeval_crossing import Crossed, common_characters, cross_out
 from evaltex_cli.protocols.ratios import (
     divide,
+    equalised,
     harmonic_mean,
     quotient,
-    ratio_error,
     recall_precision,
     settled,
     where,
@@ -203,25 +203,9 @@ def _scene(batch: ImageBatch, parameters: Parameters, has_text: Bools) -> _Scene
     counted = gt_counts[gt] & det_counts[det]
     gt, det = gt[counted], det[counted]
     common = shapes.pair_area(det_hulls, det, gt_hulls, gt)
-    share = _equalised(quotient(common, gt_area[gt]), pairs._replace(gt=gt, det=det, area=common))
+    share = quotient(common, gt_area[gt])
+    share = equalised(share, gt, pairs._replace(gt=gt, det=det, area=common))
     return _Scene(gt_counts, det_counts, gt, det, share, _distance(gt_hulls))
-
-
-def _equalised(share: Floats, pairs: Overlaps) -> Floats:
-    """(p,) shares of objects; of one object's, those that only rounding makes
-    different are the largest of them.
-    """
-    order = np.lexsort((-share, pairs.gt))
-    gt, share = pairs.gt[order], share[order]
-    error = ratio_error(share, pairs, order)
-    is_less = np.ones(len(share), dtype=bool)
-    # By object and falling share: a new value begins with a new object, or where the fall is no
-    # rounding.
-    is_less[1:] = (gt[1:] != gt[:-1]) | (share[:-1] - share[1:] > error[:-1] + error[1:])
-    result = np.empty_like(share)
-    # Each takes the share with which its run of equal ones begins.
-    result[order] = share[np.flatnonzero(is_less)[np.cumsum(is_less) - 1]]
-    return result
 
 
 def _hulls(objects: Objects) -> shapes.Shapes:

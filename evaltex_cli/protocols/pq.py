@@ -48,7 +48,14 @@ from evaltex_cli.protocols.base import (
 from evaltex_cli.protocols.iou.iou import iou
 from evaltex_cli.protocols.matches import Matches, SideMatches, group_by, matches, mean_of, scatter
 from evaltex_cli.protocols.object_tally import ObjectTally
-from evaltex_cli.protocols.ratios import harmonic_mean, ignored_detections, ratio, settled, where
+from evaltex_cli.protocols.ratios import (
+    equalised,
+    harmonic_mean,
+    ignored_detections,
+    ratio,
+    settled,
+    where,
+)
 from evaltex_cli.protocols.tally import Count, Sum, at_most, require
 from evaltex_cli.records import (
     Bools,
@@ -65,9 +72,6 @@ from evaltex_cli.records import (
     stretches,
 )
 from evaltex_cli.records.rows import take
-
-TIE_DECIMALS = 9
-"""IoUs that agree to so many decimals are ties: the first of the file is the best."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +155,12 @@ def _pairs(
     """
     free = gt_counts[overlaps.gt] & det_counts[overlaps.det]
     candidates = np.flatnonzero(free & (settled(similarity, threshold, overlaps) > threshold))
-    gt, det, rounded = (
-        overlaps.gt[candidates],
-        overlaps.det[candidates],
-        np.round(similarity[candidates], TIE_DECIMALS),
+    gt, det, of_pairs = overlaps.gt[candidates], overlaps.det[candidates], similarity[candidates]
+    best_of_gt, best_of_det = (
+        _is_best(own, other, equalised(of_pairs, own, overlaps, candidates))
+        for own, other in ((gt, det), (det, gt))
     )
-    return candidates[_is_best(gt, det, rounded) & _is_best(det, gt, rounded)]
+    return candidates[best_of_gt & best_of_det]
 
 
 def _is_best(own: Ints, other: Ints, similarity: Floats) -> Bools:

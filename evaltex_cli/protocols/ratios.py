@@ -195,6 +195,39 @@ def settled(
     return result
 
 
+def equalised(ratio: Floats, owner: Ints, overlaps: Overlaps, pairs: Ints | None = None) -> Floats:
+    """Give ratios of one owner that only rounding makes different the largest of them.
+
+    Parameters
+    ----------
+    ratio : (n,) float64
+        As of `ratio_error`.
+    owner : (n,) int64
+        The object, or the detection, of which one ratio is the best.
+    overlaps : Overlaps
+    pairs : (n,) int64, optional
+        The overlap of each ratio; all of them, in their order, if not given.
+
+    Returns
+    -------
+    (n,) float64
+    """
+    order = np.lexsort((-ratio, owner))
+    owner, falling = owner[order], ratio[order]
+    close = np.flatnonzero((owner[1:] == owner[:-1]) & (falling[:-1] - falling[1:] <= 2 * MOST))
+    # A new value begins with a new owner, or where the fall is no rounding.
+    is_less = np.ones(len(order), dtype=bool)
+    errors = (
+        ratio_error(falling[k], overlaps, order[k] if pairs is None else pairs[order[k]])
+        for k in (close, close + 1)
+    )
+    is_less[close + 1] = falling[close] - falling[close + 1] > sum(errors)
+    result = np.empty_like(ratio)
+    # Each takes the ratio with which its run of equal ones begins.
+    result[order] = falling[np.flatnonzero(is_less)[np.cumsum(is_less) - 1]]
+    return result
+
+
 def settled_sums(total: NDArray[Any], threshold: float, inexact: Bools | bool) -> NDArray[Any]:
     """Put sums of ratios that rounding may have moved off a threshold back on it.
 

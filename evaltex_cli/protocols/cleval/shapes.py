@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli import geometry
+from evaltex_cli.geometry import edges as edge_columns
 from evaltex_cli.geometry import rings, rounding, shapes
 from evaltex_cli.geometry.boxes import around
 from evaltex_cli.geometry.overlaps import touching_boxes
@@ -125,7 +126,7 @@ def side_of(objects: Objects, taken: Shapes, convention: Convention, all_polygon
     outlines = vertices
     if not is_polygon.all():
         outlines = _truncated(vertices, np.repeat(~is_polygon, np.diff(starts)))
-    area, shoelace = shapes.area(taken), _shoelace(outlines, starts)
+    area, shoelace = shapes.area(taken), edge_columns.area(edge_columns.of_rings(outlines, starts))
     moved = np.zeros(objects.count, dtype=bool)
     if is_polygon.any() and convention.truncated:
         owner = np.repeat(np.arange(objects.count), np.diff(starts))
@@ -153,23 +154,6 @@ def _truncated(vertices: Floats, of_quad: Bools) -> Floats:
             result = result.copy() if result is vertices else result
             result[start : start + _BLOCK] = made
     return result
-
-
-def _shoelace(vertices: Floats, starts: Ints) -> Floats:
-    """(n,) areas of rings, the lobes of a crossed one cancelling each other."""
-    if not len(vertices):
-        return np.zeros(len(starts) - 1)
-    cross, owner = np.empty(len(vertices)), np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    for start in range(0, len(vertices), _BLOCK):
-        rows = np.arange(start, min(start + _BLOCK, len(vertices)))
-        ring = owner[rows]
-        first = vertices[starts[ring]]
-        # After the last vertex of a ring comes its first.
-        after = np.where(rows + 1 < starts[ring + 1], rows + 1, starts[ring])
-        (x, y), (x1, y1) = (vertices[rows] - first).T, (vertices[after] - first).T
-        cross[rows] = x * y1 - x1 * y
-    doubled: Floats = np.abs(np.add.reduceat(cross, starts[:-1]))
-    return doubled / 2
 
 
 def _buffered(vertices: Floats, starts: Ints, which: Ints) -> Geometries:
