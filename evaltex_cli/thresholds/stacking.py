@@ -99,12 +99,15 @@ def _evidence(run: Run, batch: ImageBatch, states: LevelStates) -> Tally:
         found = [one for one in counted if one is not None]
         if len(found) == len(counted):
             return _joined(found)
-    parts: list[Tally] = []
-    for part in _parts(batch, measured, states, STACKED_OBJECTS):
-        stacked, of_stacked = stack(batch, measured, part)
-        stacked.measured[convention] = of_stacked
-        parts.append(protocol.evidence(stacked, of_stacked, parameters, False).tally)
-    return _joined(parts)
+    parts = _parts(batch, measured, states, STACKED_OBJECTS)
+    return _joined([_stacked_tally(run, batch, measured, part) for part in parts])
+
+
+def _stacked_tally(run: Run, batch: ImageBatch, measured: Overlaps, states: LevelStates) -> Tally:
+    """One row for each of a few states; no stack is kept while the next one is made."""
+    stacked, of_stacked = stack(batch, measured, states)
+    stacked.measured[run.protocol.convention(run.parameters)] = of_stacked
+    return run.protocol.evidence(stacked, of_stacked, run.parameters, False).tally
 
 
 def _joined(parts: Sequence[Tally]) -> Tally:
@@ -130,17 +133,18 @@ def stack(
     batch: ImageBatch, measured: Overlaps, states: LevelStates
 ) -> tuple[ImageBatch, Overlaps]:
     """Return a batch with one image for each state, and its overlaps."""
-    gt, _ = states.stacked(batch.gt.offsets)
+    gt = states.stacked(batch.gt.offsets)[0]
     gt_offsets = offsets_of(np.diff(batch.gt.offsets)[states.image])
     det, det_state = states.stacked(batch.det.offsets)
     kept = states.drop[det] > states.level[det_state]
     det_offsets = offsets_of(np.bincount(det_state[kept], minlength=len(states)))
+    is_each_once = np.array_equal(states.image, np.arange(len(batch.names)))
     names, in_detections = batch.names, batch.in_detections
     stacked = replace(
         batch,
         names=[names[k] for k in states.image.tolist()],
         sizes=batch.sizes[states.image],
-        gt=take(batch.gt, gt, gt_offsets),
+        gt=batch.gt if is_each_once else take(batch.gt, gt, gt_offsets),
         det=take(batch.det, det[kept], det_offsets),
         in_detections=None if in_detections is None else in_detections[states.image],
         gt_lines=None if batch.gt_lines is None else take_images(batch.gt_lines, states.image),

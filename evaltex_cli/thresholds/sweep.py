@@ -94,6 +94,7 @@ class Measure:
         count = len(self.levels)
         drops = np.bincount(self.levels.drops(batch.det), minlength=count + 1)
         rows = []
+        batch.moved.clear()  # no stack of levels has those margins
         for k, (start, stop, one) in enumerate(self.segments(run)):
             first = evidence.tally if k == 0 else None
             rows.append(rows_of(one, batch, self.levels, (start, stop), first))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import zipfile
 from itertools import product
 from pathlib import Path
 
@@ -174,6 +175,26 @@ def test_memory_of_an_image_of_very_many_matches(
     size = write_many_matches()
     arguments = ["gt.txt", "det.txt", "res", "--protocol", protocol, *options]
     status, peak, _, said = server.run(*arguments, is_fresh=True)
+    assert status == 0, said
+    assert peak <= FIXED + 8 * size, peak >> 20
+
+
+def test_memory_of_a_sweep_of_very_many_matches(server: Server) -> None:
+    """Levels are stacked: each has nearly as many objects as the image."""
+    boxes = [(k % 450 * 13, k // 450 * 13) for k in range(200_000)]
+    rows = {
+        "gt": (f"{x},{y},{x + 10},{y + 9},word" for x, y in boxes),
+        "res": (
+            f"{x},{y},{x + 10},{y + 9},0.{k % 3 + 1}" for k, (x, y) in enumerate(boxes) if k % 4
+        ),
+    }
+    size = 0
+    for side, lines in rows.items():
+        text = "\n".join(lines)
+        size += len(text)
+        with zipfile.ZipFile(f"{side}.zip", "w") as archive:
+            archive.writestr(f"{side}_img_1.txt", text)
+    status, peak, _, said = server.run("sweep", "gt.zip", "res.zip", is_fresh=True)
     assert status == 0, said
     assert peak <= FIXED + 8 * size, peak >> 20
 
