@@ -34,6 +34,7 @@ ANSWER_SECONDS = 5.0
 """A worker or scheduler that has been silent for longer is reported, and gets no new work."""
 TIMEOUT = 60.0
 """Seconds after which a silent one counts as lost."""
+_PAUSED = " (Dask pauses a worker that is near its memory limit)"
 Warn = Callable[[str], None]
 
 
@@ -85,6 +86,7 @@ class Cluster:
         self._is_reported = False
         refuse_other_scheduler(client, self._place, self._versions)
         self._refuse_other_workers()
+        self._idle = time.monotonic()
 
     def __call__(
         self, function: Callable[[Item], Result], items: Iterable[Item], /
@@ -100,6 +102,7 @@ class Cluster:
         """
         waiting: deque[_Task] = deque()
         left = iter(items)
+        self._leave_out(self._idle)
         try:
             while True:
                 most = AHEAD * max(
@@ -115,10 +118,19 @@ class Cluster:
                 if waiting[0].take is None:
                     self._wait(waiting)
                 else:
+                    self._idle = time.monotonic()
                     yield waiting.popleft().take()  # type: ignore[misc]
+                    self._leave_out(self._idle)
         finally:
+            self._idle = time.monotonic()
             for task in waiting:
                 self._withdraw(task)
+
+    def _leave_out(self, start: float) -> None:
+        """Count no time of silence since then, for nobody looked."""
+        now = time.monotonic()
+        self._answered = min(self._answered + now - start, now)
+        self._able = min(self._able + now - start, now)
 
     # Who has what ---------------------------------------------------------------------------------
 
@@ -202,7 +214,8 @@ class Cluster:
                 )
             return
         if kind == "unfit":
-            self._exclude(worker, value)
+            if worker.is_fit:
+                self._exclude(worker, value)
         elif kind == "again":
             self._fail(task, worker, f"worker {worker.address}: {value}")
         else:
@@ -278,17 +291,20 @@ class Cluster:
         if state.is_able:
             worker.well = max(worker.well, now - state.silent)
         silent = now - worker.well
+        is_paused = state.silent < self._answer_seconds()
         if silent < self._answer_seconds():
             worker.is_lost, worker.is_reported = self._losses[worker.name] >= ATTEMPTS, False
             self._admit(worker)
         elif silent > self._timeout and not worker.is_lost:
-            self._lose(worker, f"worker {address} was silent for {self._timeout:g} s")
+            silence = "took no work" if is_paused else "was silent"
+            self._lose(worker, f"worker {address} {silence} for {self._timeout:g} s")
         elif worker.tasks and not worker.is_reported:
             worker.is_reported = True
             what = "; ".join(_what(task.item) for task in worker.tasks)
+            silence = f"takes no work{_PAUSED}" if is_paused else "does not answer"
             self._warn(
-                f"worker {address} does not answer; waiting up to {self._timeout:g} s for it, which"
-                f" has {what}"
+                f"worker {address} {silence}; waiting up to {self._timeout:g} s for it, which has"
+                f" {what}"
             )
 
     def _admit(self, worker: _Worker) -> None:

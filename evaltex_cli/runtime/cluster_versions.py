@@ -42,6 +42,11 @@ def refuse_other_scheduler(client: Any, place: str, versions: Versions) -> None:
     """
     try:
         there = client.run_on_scheduler(cluster_worker.versions, callback_timeout=CONNECT_SECONDS)
+    except OSError as error:
+        raise InputError(
+            f"{place}: its scheduler was lost, or does not answer"
+            f" ({str(error) or type(error).__name__}); start it, and run again"
+        ) from error
     except Exception as error:  # it raises anything at all
         raise InputError(
             f"{place}: a look at the versions of its scheduler failed"

@@ -61,3 +61,17 @@ def test_a_worker_is_no_scheduler(workers: Workers) -> None:
     (address,) = workers.scheduler.workers
     with pytest.raises(InputError, match="a Dask worker, not a scheduler, is there"):
         dask_cluster.workers_of(address).__enter__()
+
+
+def test_a_scheduler_that_is_lost_at_the_start_is_not_called_another_version(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from distributed import Client
+    from distributed.comm import CommClosedError
+
+    def lost(*_: object, **__: object) -> None:
+        raise CommClosedError("Stream is closed")
+
+    monkeypatch.setattr(Client, "run_on_scheduler", lost)
+    with pytest.raises(InputError, match=r"its scheduler was lost, .*\(Stream is closed\); start"):
+        dask_cluster.workers_of(workers.address).__enter__()

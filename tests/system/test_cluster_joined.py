@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
-from dask_workers import LEFT_TO_THE_COLLECTOR, Workers, in_background, other_checkout
+from dask_workers import (
+    LEFT_TO_THE_COLLECTOR,
+    PATIENCE_SECONDS,
+    Workers,
+    in_background,
+    other_checkout,
+)
 from limits import wait_for
-from worker_tasks import begin_and_wait
+from worker_tasks import begin_and_wait, square
 
 from evaltex_cli.errors import InputError
 from evaltex_cli.runtime import cluster_worker, dask_cluster
@@ -55,6 +62,20 @@ def test_a_worker_that_joins_later_and_is_alike_gets_work(workers: Workers, tmp_
         wait_for(lambda: sum(begun.exists() for begun, _ in items) == 2)
         go.touch()
         assert set(found()) == set(processes)
+
+
+def test_a_worker_that_becomes_unfit_is_reported_once(workers: Workers) -> None:
+    """Whatever it has been given by then."""
+    workers.start(threads=3)
+    reported: list[str] = []
+    with dask_cluster.workers_of(
+        workers.address, timeout=PATIENCE_SECONDS, warn=reported.append
+    ) as ordered_map:
+        cluster: Any = ordered_map
+        cluster._versions = {**cluster._versions, "numpy": "0.1"}
+        with pytest.raises(InputError, match="no worker for 4 s"):
+            next(ordered_map(square, range(6)))
+    assert sum("gets no work: numpy" in line for line in reported) == 1
 
 
 def test_work_is_not_unpickled_by_a_process_that_differs() -> None:

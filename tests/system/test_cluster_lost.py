@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from dask_workers import LEFT_TO_THE_COLLECTOR, PATIENCE_SECONDS, Workers, in_background
 from limits import wait_for
-from worker_tasks import always_die, begin_and_wait
+from worker_tasks import always_die, begin_and_wait, square
 
 from evaltex_cli.errors import InputError
 from evaltex_cli.runtime import FailedError, cluster_schedule, dask_cluster
@@ -103,3 +105,52 @@ def test_a_scheduler_that_does_not_answer_is_bounded(
         "its scheduler does not answer; waiting up to 4 s (--cluster-timeout)" in line
         for line in reported
     )
+
+
+@pytest.mark.parametrize("answer", [TimeoutError(), {}], ids=["no answer", "no worker"])
+def test_time_in_which_nobody_looked_is_no_time_of_silence(
+    workers: Workers, answer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that was busy itself for long, with an index say, waits as long as any other."""
+    workers.start()
+    with dask_cluster.workers_of(workers.address, timeout=PATIENCE_SECONDS) as ordered_map:
+        cluster: Any = ordered_map
+        ask = cluster._client.run_on_scheduler
+
+        def first(*_: object, **__: object) -> Any:
+            monkeypatch.setattr(cluster._client, "run_on_scheduler", ask)
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        monkeypatch.setattr(cluster._client, "run_on_scheduler", first)
+        cluster._looked = cluster._answered = cluster._able = cluster._idle = time.monotonic() - 100
+        assert list(ordered_map(square, [3])) == [9]
+
+
+def test_a_worker_that_dask_pauses_is_not_called_silent(
+    workers: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_schedule, "ANSWER_SECONDS", 2.0)
+    monkeypatch.setattr(cluster_schedule, "LOOK_SECONDS", 0.2)
+    workers.start()
+    reported: list[str] = []
+    with dask_cluster.workers_of(
+        workers.address, timeout=PATIENCE_SECONDS, warn=reported.append
+    ) as ordered_map:
+        client = ordered_map._client  # type: ignore[attr-defined]
+        ask = client.run_on_scheduler
+
+        def paused(*arguments: Any, **options: Any) -> Any:
+            found = ask(*arguments, **options)
+            return {address: state._replace(is_able=False) for address, state in found.items()}
+
+        monkeypatch.setattr(client, "run_on_scheduler", paused)
+        with pytest.raises(InputError, match="no worker for 4 s"):
+            next(ordered_map(begin_and_wait, [(tmp_path / "begun", tmp_path / "go")]))
+    (tmp_path / "go").touch()
+    assert any(
+        "takes no work (Dask pauses a worker that is near its memory limit); waiting" in line
+        for line in reported
+    )
+    assert any("took no work for 4 s" in line for line in reported)
