@@ -13,7 +13,7 @@ import numpy as np
 from evaltex_cli.api.sweep import options_of
 from evaltex_cli.display import Rows
 from evaltex_cli.errors import ConfigError, EvaltexWarning, InputError, counted, listed, quote
-from evaltex_cli.evaluation import evaluate, tally
+from evaltex_cli.evaluation import arrays, evaluate, tally
 from evaltex_cli.evaluation.arrays import OneImage, image_size, objects_of, refuse_other_masks
 from evaltex_cli.evaluation.batches import are_polygons
 from evaltex_cli.evaluation.chosen import chosen_parameters
@@ -201,6 +201,7 @@ class Accumulator(Generic[Result]):
             confidences that are not given; for an image that was added before. The image is then
             not added.
         """
+        name = None if name is None else str(name)
         image = self._image(name or "", objects_of(gt), objects_of(det), image_size(size))
         if name is not None and name in self._names:
             raise InputError(f"image {quote(name)} was added before; reset() begins a new data set")
@@ -226,10 +227,7 @@ class Accumulator(Generic[Result]):
         )
         pictures = refuse_other_masks(name, gt, det)
         has_masks = any(picture is not None for picture in pictures)
-        if gt.count + det.count and self._has_masks not in (None, has_masks):
-            raise InputError(
-                "some images have masks, others boxes or polygons; give all of them in one way"
-            )
+        arrays.refuse_mixed(self._has_masks, has_masks if gt.count + det.count else None)
         minimum, detections = self._options.min_confidence, det.count
         if minimum is not None:
             det = at_least(det, minimum)
@@ -246,6 +244,8 @@ class Accumulator(Generic[Result]):
         ------
         ConfigError
             When it does not.
+        InputError
+            When one has masks, the other boxes or polygons.
         """
         ours, theirs = (
             (one._chosen.records, one._options, one._per_image, one._chosen.is_one)
@@ -255,6 +255,7 @@ class Accumulator(Generic[Result]):
             raise ConfigError(
                 f"accumulators differ: {ours[0]} and {theirs[0]}; expected the same options"
             )
+        arrays.refuse_mixed(self._has_masks, other._has_masks)
         if twice := sorted(self._names & other._names):
             again = counted(
                 len(twice),

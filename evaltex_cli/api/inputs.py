@@ -8,11 +8,19 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypedDict
 
-from evaltex_cli.errors import ConfigError, EvaltexWarning, InputError, listed, quote
+from evaltex_cli.errors import (
+    ConfigError,
+    EvaltexWarning,
+    InputError,
+    counted,
+    listed,
+    quote,
+)
 from evaltex_cli.evaluation.arrays import OneImage, image_size, objects_of, refuse_other_masks
 from evaltex_cli.evaluation.chosen import Chosen, chosen_parameters
 from evaltex_cli.formats import memory
@@ -184,7 +192,9 @@ def sides(gt: Images, det: Images, sizes: Sizes | None = None) -> Sides:
     of_gt, of_det = images_of("gt", gt), images_of("det", det)
     if of_gt is None or of_det is None:
         _refuse_unnamed(gt, det)
-    elif not (isinstance(gt, Mapping) or isinstance(det, Mapping)) and len(of_gt) != len(of_det):
+    elif not of_gt:
+        raise InputError("gt: no images; expected at least one")
+    elif not (_has_names(gt) or _has_names(det)) and len(of_gt) != len(of_det):
         raise InputError(
             f"{len(of_gt)} images in gt, {len(of_det)} in det; expected as many, in the same order"
         )
@@ -216,7 +226,7 @@ def images_of(side: Side, given: Images) -> dict[str, Objects] | None:
     if isinstance(given, str | PathLike):
         return None
     try:
-        items = dict(given.items()) if isinstance(given, Mapping) else dict(enumerate(given))
+        items = _by_name(side, given)
     except TypeError as error:
         kind = type(given).__name__
         raise InputError(
@@ -226,18 +236,35 @@ def images_of(side: Side, given: Images) -> dict[str, Objects] | None:
     found = {}
     for name, one in items.items():
         try:
-            found[str(name)] = objects_of(one)
+            found[name] = objects_of(one)
         except InputError as error:
             raise InputError(
-                f"{side}, image {quote(str(name))}: {error}"
+                f"{side}, image {quote(name)}: {error}"
             ) from None  # it is all in the message
+    return found
+
+
+def _has_names(given: Any) -> bool:
+    """Whether it is a mapping, or gives names as one does: a pandas Series."""
+    return hasattr(given, "items")
+
+
+def _by_name(what: str, given: Any) -> dict[str, Any]:
+    """Return what is given for each image by its name, which is its number
+    from 0 if it has none.
+    """
+    found: dict[str, Any] = {}
+    for name, one in given.items() if _has_names(given) else enumerate(given):
+        if str(name) in found:
+            raise InputError(f"{what}: name {quote(str(name))} is given twice; expected once")
+        found[str(name)] = one
     return found
 
 
 def _refuse_unnamed(gt: Images, det: Images) -> None:
     """Refuse images without names if the other side is a file."""
     for side, given in (("gt", gt), ("det", det)):
-        if not isinstance(given, str | PathLike | Mapping):
+        if not (isinstance(given, str | PathLike) or _has_names(given)):
             raise InputError(
                 f"{side}: images without names, and the other side is a file; give image name ->"
                 " array"
@@ -247,8 +274,17 @@ def _refuse_unnamed(gt: Images, det: Images) -> None:
 def _sizes(names: list[str], sizes: Sizes | None) -> dict[str, Any]:
     if sizes is None:
         return {}
-    given = dict(sizes) if isinstance(sizes, Mapping) else dict(zip(names, sizes, strict=False))
-    if unknown := [str(name) for name in given if name not in names]:
+    if _has_names(sizes):
+        given = _by_name("sizes", sizes)
+    else:
+        listing = list(islice(sizes, len(names) + 1))
+        if len(listing) != len(names):
+            raise InputError(
+                f"{'more than ' * (len(listing) > len(names))}{min(len(listing), len(names))} sizes"
+                f" for {counted(len(names), '{count} image[s]')}; expected one for each"
+            )
+        given = dict(zip(names, listing, strict=True))
+    if unknown := [name for name in given if name not in names]:
         raise InputError(f"sizes of images that are not there: {listed(unknown)}")
     return {name: image_size(size) for name, size in given.items()}
 

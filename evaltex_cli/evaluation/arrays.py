@@ -145,10 +145,8 @@ def _made(
     shapes: Sequence[Floats], is_box: Bools, picture: PictureRuns | None = None, **given: Any
 ) -> ImageObjects:
     """Make objects of boxes, (4,) each, and polygons, (k, 2) each, in this order."""
-    count, (ids, dont_care, texts) = (
-        len(shapes),
-        (given.get(name) for name in ("ids", "dont_care", "texts")),
-    )
+    count = len(shapes)
+    ids, dont_care, texts = (given.get(name) for name in ("ids", "dont_care", "texts"))
     own = np.arange(1, count + 1) if ids is None else _column(ids, "ids", count, np.int64, "iu")
     if len(np.unique(own)) != count:
         raise InputError("ids repeat; expected IDs used once in an image")
@@ -196,7 +194,7 @@ def _plain_array(given: Any) -> NDArray[Any] | None:
     if isinstance(given, str | bytes | dict):
         raise InputError(f"{type(given).__name__}; expected {FORMS}")
     try:
-        array = np.asarray(given)
+        array = _as_array(given)
     except _NO_ARRAY:
         return None
     if array.dtype.kind not in "biuf" and array.size:
@@ -211,7 +209,7 @@ def _plain_array(given: Any) -> NDArray[Any] | None:
 def _of_shapes(given: Any) -> ImageObjects:
     """Return objects from a list of polygons and boxes, in its order."""
     try:
-        items = [np.array(np.asarray(one), dtype=np.float64) for one in given]
+        items = [_numbers(one) for one in given]
     except _NO_ARRAY as error:
         raise InputError(f"not arrays of numbers ({error}); expected {FORMS}") from error
     shapes = []
@@ -228,7 +226,7 @@ def _of_shapes(given: Any) -> ImageObjects:
 
 def _labels(masks: ArrayLike, ids: ArrayLike | None) -> tuple[Ints, ArrayLike]:
     """Return a (height, width) label picture and the IDs of its objects."""
-    array = np.asarray(masks)
+    array = _as_array(masks)
     if array.ndim == 2 and array.dtype.kind in "iu":
         present = np.unique(array[array != 0]).astype(np.int64)
         if ids is not None and sorted(np.asarray(ids).ravel().tolist()) != present.tolist():
@@ -280,11 +278,25 @@ def _runs(labels: Ints) -> PictureRuns:
 # Columns ------------------------------------------------------------------------------------------
 
 
+def _as_array(values: Any) -> NDArray[Any]:
+    """Return it as an array; numpy would take what a masked array hides for data."""
+    hidden = getattr(values, "mask", None)
+    if isinstance(hidden, np.ndarray) and hidden.any():
+        raise InputError("a masked array with masked values; expected only what is there")
+    return np.asarray(values)
+
+
+def _numbers(values: Any) -> Floats:
+    """Return a copy, since training loops use their buffers again."""
+    array = _as_array(values)
+    if array.dtype.kind in "cmM":
+        raise TypeError(f"of type {array.dtype}")
+    return np.array(array, dtype=np.float64)
+
+
 def _array(values: ArrayLike, what: str, width: int) -> Floats:
     try:
-        array = np.array(
-            np.asarray(values), dtype=np.float64
-        )  # a copy: training loops use their buffers again
+        array = _numbers(values)
     except _NO_ARRAY as error:
         raise InputError(f"{what}: not an array of numbers ({error})") from error
     if array.size == 0:
@@ -303,7 +315,7 @@ def _finite(array: Floats, what: str) -> Floats:
 
 
 def _column(values: ArrayLike, what: str, count: int, dtype: Any, kinds: str) -> Any:
-    array = np.asarray(values)
+    array = _as_array(values)
     if array.shape != (count,):
         raise InputError(f"{what}: shape {array.shape}; expected ({count},), one an object")
     if count and array.dtype.kind not in kinds:
@@ -315,7 +327,7 @@ def _column(values: ArrayLike, what: str, count: int, dtype: Any, kinds: str) ->
 
 def _confidences(values: ArrayLike, count: int) -> Floats:
     try:
-        array = np.array(np.asarray(values), dtype=np.float64)
+        array = _numbers(values)
     except _NO_ARRAY as error:
         raise InputError(f"confidences: not an array of numbers ({error})") from error
     column: Floats = _column(array, "confidences", count, np.float64, "f")
@@ -361,6 +373,14 @@ def refuse_other_masks(
             f"{of}masks of shapes {shapes}; expected the same height and width on both sides"
         )
     return pictures[0], pictures[1]
+
+
+def refuse_mixed(ours: bool | None, theirs: bool | None) -> None:
+    """Refuse masks among boxes and polygons; None is of no objects."""
+    if None not in (ours, theirs) and ours != theirs:
+        raise InputError(
+            "some images have masks, others boxes or polygons; give all of them in one way"
+        )
 
 
 def image_size(size: tuple[float, float] | None) -> Floats:

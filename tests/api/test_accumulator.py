@@ -217,3 +217,20 @@ def test_unknown_protocols_and_parameters() -> None:
         ConfigError, match=r"unknown option 'border' \(did you mean 'det_border'\?\)"
     ):
         Accumulator(border=1)
+
+
+def test_masks_and_boxes_are_not_merged() -> None:
+    masks, boxes = Accumulator("iou"), Accumulator("iou")
+    masks.update(np.ones((1, 5, 5), bool), np.ones((1, 5, 5), bool))
+    boxes.update([[0, 0, 9, 9]], [[0, 0, 9, 9]])
+    with pytest.raises(InputError, match="some images have masks, others boxes or polygons"):
+        masks.merge(boxes)
+    boxes.merge(Accumulator("iou"))
+
+
+def test_a_name_may_be_a_number() -> None:
+    images = Accumulator("iou", per_image=True)
+    images.update([[0, 0, 9, 9]], [[0, 0, 9, 9]], name=5)  # type: ignore[arg-type]
+    assert images.compute().images[0].name == "5"
+    with pytest.raises(InputError, match="image '5' was added before"):
+        images.update([], [], name="5")

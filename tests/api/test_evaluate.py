@@ -4,10 +4,13 @@ arrays that are no objects.
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 import subprocess
 import sys
 import warnings
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -309,3 +312,75 @@ def test_the_package_itself_loads_nothing() -> None:
         "assert loaded == ['evaltex_cli.version'], loaded; assert 'numpy' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+class Named:
+    """What gives names as a mapping does and is none, such as a Series of pandas."""
+
+    def __init__(self, *items: tuple[Any, Any]) -> None:
+        self._items = items
+
+    def __iter__(self) -> Iterator[Any]:
+        return (value for _, value in self._items)
+
+    def items(self) -> Iterable[tuple[Any, Any]]:
+        return self._items
+
+
+def test_images_that_have_names_pair_by_them() -> None:
+    one, two = [[0, 0, 9, 9]], [[50, 0, 59, 9]]
+    gt, det = Named(("a", one), ("b", two)), Named(("b", two), ("a", one))
+    assert evaluate(gt, det, "iou").scores["hmean"] == 1.0
+
+
+@pytest.mark.parametrize("images", [{1: BOXES, "1": BOXES}, Named(("1", BOXES), ("1", BOXES))])
+def test_no_image_of_the_same_name_is_lost(images: Any) -> None:
+    with pytest.raises(InputError, match="gt: name '1' is given twice; expected once"):
+        evaluate(images, {"1": BOXES}, "iou")
+
+
+@pytest.mark.parametrize("nothing", [[], {}, iter(())], ids=["list", "dict", "iterator"])
+def test_no_images_are_an_error(nothing: Any) -> None:
+    with pytest.raises(InputError, match="gt: no images; expected at least one"):
+        evaluate(nothing, [], "iou")
+
+
+def test_sizes_are_one_for_each_image() -> None:
+    size, two = (50, 150), {0: BOXES, 1: BOXES}
+    for sizes in ({0: size, 1: size}, {"0": size}, [size, size], iter([size, size])):
+        assert evaluate(two, two, "iou", sizes=sizes).scores["hmean"] == 1.0
+    with pytest.raises(InputError, match=r"^1 sizes for 2 images; expected one for each"):
+        evaluate(two, two, "iou", sizes=[size])
+    with pytest.raises(InputError, match=r"^more than 2 sizes for 2 images"):
+        evaluate(two, two, "iou", sizes=itertools.repeat(size))
+
+
+def masked(values: Any) -> Any:
+    """A masked array whose last value is hidden."""
+    array = np.array(values)
+    hidden = np.zeros(array.shape, bool)
+    hidden.flat[-1] = True
+    return np.ma.masked_array(array, hidden)
+
+
+def test_what_a_masked_array_hides_is_no_data() -> None:
+    for make in (
+        lambda: evaluate([masked([[0.0, 0, 9, 9]])], [[]], "iou"),
+        lambda: evaluate([[masked([0.0, 0, 9, 9]), [(0, 0), (9, 0), (9, 9)]]], [[]], "iou"),
+        lambda: image_objects(masked([[0.0, 0, 9, 9]])),
+        lambda: image_objects([[0, 0, 9, 9]], confidences=masked([0.5])),
+        lambda: image_objects([[0, 0, 9, 9]], dont_care=masked([True])),
+        lambda: image_objects(masks=masked([[1, 0]])),
+    ):
+        with pytest.raises(InputError, match="a masked array with masked values; expected only"):
+            make()
+    nothing_hidden = np.ma.masked_array([[0.0, 0, 9, 9]], [[False] * 4])
+    assert image_objects(nothing_hidden).count == 1
+
+
+@pytest.mark.parametrize("kind", ["complex", "datetime64[s]", "timedelta64[s]"])
+def test_numbers_of_other_kinds_are_no_coordinates(kind: str) -> None:
+    boxes = np.array([[0, 0, 9, 9]]).astype(kind)
+    for make in (lambda: evaluate([boxes], [[]], "iou"), lambda: image_objects(boxes)):
+        with pytest.raises(InputError, match=re.escape(f"of type {boxes.dtype}")):
+            make()
