@@ -12,7 +12,6 @@ import shapely
 from evaltex_cli.errors import counted
 from evaltex_cli.geometry import edges, geos, near_sides, self_crossings
 from evaltex_cli.geometry.edges import Edges
-from evaltex_cli.geometry.simple_rings import are_simple
 from evaltex_cli.records import (
     Bools,
     Floats,
@@ -105,13 +104,8 @@ def _rings(vertices: Floats, offsets: Ints) -> tuple[Geometries, Bools]:
     """
     vertices, offsets = vertices[offsets[0] : offsets[-1]], offsets - offsets[0]
     geometries = drawn(vertices, offsets)
-    invalid: Bools = np.diff(offsets) > 0
-    invalid &= ~are_simple(vertices, offsets)
-    doubtful = np.flatnonzero(invalid)
-    invalid[doubtful] = shapely.is_empty(geometries[doubtful]) | ~geos.is_valid(
-        geometries[doubtful]
-    )
-    return geometries, invalid
+    is_valid = geos.is_valid(geometries) & ~shapely.is_empty(geometries)
+    return geometries, (np.diff(offsets) > 0) & ~is_valid
 
 
 def drawn(vertices: Floats, offsets: Ints) -> Geometries:

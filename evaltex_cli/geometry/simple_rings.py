@@ -54,7 +54,7 @@ def _are_simple_as_drawn(vertices: Floats, offsets: Ints) -> Bools:
             step = max(_BLOCK // max(count, 1), 1)
             for start in range(0, len(rows), step):
                 some = rows[start : start + step]
-                corners = vertices[offsets[some] + np.arange(count)[:, None]]
+                corners = vertices.take(offsets[some] + np.arange(count)[:, None], axis=0)
                 result[some] = _are_simple(*np.ascontiguousarray(np.moveaxis(corners, 2, 0)))
     return result
 
