@@ -94,12 +94,14 @@ def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
     on_dont_care = np.zeros(batch.det.count, dtype=bool)
     on_dont_care[det[~cares]] = True
     text_area = np.bincount(det, weights=area, minlength=batch.det.count).astype(np.float64)
-    mixed = on_dont_care[det]
-    text_area[on_dont_care] = shapes.union_area(
+    # The area on don't-care objects alone is not asked for.
+    on_both = on_dont_care & (np.bincount(det[cares], minlength=batch.det.count) > 0)
+    mixed = on_both[det]
+    text_area[on_both] = shapes.union_area(
         det[mixed],
         shapes.Pairs(gt_shapes, gt[mixed], det_shapes, det[mixed], area[mixed]),
         batch.det.count,
-    )[on_dont_care]
+    )[on_both]
     has_area, linked = det_area > 0, np.zeros(batch.det.count, dtype=bool)
     linked[det] = True
     gt, det, area, rank = gt[cares], det[cares], area[cares], rank[cares]
