@@ -22,9 +22,9 @@ def area(boxes: Floats) -> Floats:
 
 def intersection(a: Floats, b: Floats) -> Floats:
     """(n, 4) intersections of a[k] and b[k]; inverted where they are apart."""
-    result = np.empty_like(a)
-    np.maximum(a[:, :2], b[:, :2], out=result[:, :2])
-    np.minimum(a[:, 2:], b[:, 2:], out=result[:, 2:])
+    result = np.maximum(a, b)
+    for column in (2, 3):  # one at a time takes a fifth of the time
+        np.minimum(a[:, column], b[:, column], out=result[:, column])
     return result
 
 

@@ -72,7 +72,7 @@ class PolygonPairs(NamedTuple):
     def some(self, which: Ints) -> PolygonPairs:
         """Return some of the pairs."""
         a, i, b, j, origin, negligible = self
-        return PolygonPairs(a, i[which], b, j[which], origin[which], negligible[which])
+        return PolygonPairs(a, i[which], b, j[which], origin.take(which, axis=0), negligible[which])
 
 
 def intersection_area(pairs: PolygonPairs, is_exact: bool = True) -> Floats:

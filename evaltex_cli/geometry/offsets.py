@@ -88,7 +88,9 @@ def offset(shapes: Shapes, margin: Floats) -> Shapes:
     vertices, is_good = geometry.ring_offsets.moved(some.ends[:2].T, some.offsets, margin[rows])
     quick[rows] = is_good
     slanted = np.flatnonzero(is_polygon[rows] & is_good)
-    corners = vertices[stretches(some.offsets[slanted], np.diff(some.offsets)[slanted])]
+    corners = vertices.take(
+        stretches(some.offsets[slanted], np.diff(some.offsets)[slanted]), axis=0
+    )
     starts = offsets_of(np.diff(some.offsets)[slanted])[:-1]
     boxes[rows[slanted]] = box_geometry.around(corners, corners, starts)
     rest = np.flatnonzero(~quick)

@@ -116,7 +116,7 @@ def drawn(vertices: Floats, offsets: Ints) -> Geometries:
     for start, stop in blocks(counts, _VERTICES):
         some = start + np.flatnonzero(counts[start:stop] >= 3)
         owner = np.repeat(np.arange(len(some)), counts[some])
-        points = vertices[stretches(offsets[some], counts[some])]
+        points = vertices.take(stretches(offsets[some], counts[some]), axis=0)
         geometries[some] = geos.polygons(geos.linearrings(points, indices=owner))
     return geometries
 

@@ -52,14 +52,15 @@ def area_error(a: Floats, b: Floats, slanted: Bools | None = None) -> Floats:
         error of the edges across it. A box's edge is as uncertain as its box; an edge of polygons,
         as both.
     """
-    reach_a, reach_b = (np.maximum(np.abs(side[:, :2]), np.abs(side[:, 2:])) for side in (a, b))
+    a, b = (np.ascontiguousarray(side.T) for side in (a, b))
+    reach_a, reach_b = (np.maximum(np.abs(side[:2]), np.abs(side[2:])) for side in (a, b))
     reach = np.maximum(reach_a, reach_b)
     if slanted is not None:
-        low = _reach_of_larger(a[:, :2], reach_a, b[:, :2], reach_b)
-        high = _reach_of_larger(-a[:, 2:], reach_a, -b[:, 2:], reach_b)
-        reach = np.where(slanted[:, None], reach, np.maximum(low, high))
-    sides = np.maximum(np.minimum(a[:, 2:], b[:, 2:]) - np.maximum(a[:, :2], b[:, :2]), 0.0)
-    return np.asarray(STEP * (reach[:, 0] * sides[:, 1] + reach[:, 1] * sides[:, 0]))
+        low = _reach_of_larger(a[:2], reach_a, b[:2], reach_b)
+        high = _reach_of_larger(-a[2:], reach_a, -b[2:], reach_b)
+        reach = np.where(slanted, reach, np.maximum(low, high))
+    sides = np.maximum(np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2]), 0.0)
+    return np.asarray(STEP * (reach[0] * sides[1] + reach[1] * sides[0]))
 
 
 def _reach_of_larger(a: Floats, reach_a: Floats, b: Floats, reach_b: Floats) -> Floats:
@@ -81,6 +82,8 @@ def without_errors(area: Floats, a: Floats, b: Floats, slanted: Bools | None = N
     if not len(small):
         return area
     area = area.copy()
-    error = area_error(a[small], b[small], None if slanted is None else slanted[small])
+    error = area_error(
+        a.take(small, axis=0), b.take(small, axis=0), None if slanted is None else slanted[small]
+    )
     area[small[area[small] <= error]] = 0.0
     return area

@@ -171,10 +171,10 @@ def with_others(shapes: Shapes, rows: Ints, others: Shapes) -> Shapes:
 def taken(shapes: Shapes, rows: Ints) -> Shapes:
     """Return some shapes, in the order of `rows`."""
     if shapes.polygons is None:
-        return Shapes(shapes.boxes[rows])
+        return Shapes(shapes.boxes.take(rows, axis=0))
     is_polygon, edges, area, made = shapes.polygons
     chosen = is_polygon[rows], edge_columns.taken(edges, rows), area[rows], made[rows]
-    return Shapes(shapes.boxes[rows], Polygons(*chosen))
+    return Shapes(shapes.boxes.take(rows, axis=0), Polygons(*chosen))
 
 
 def polygons_of(shapes: Shapes) -> Polygons:
@@ -213,7 +213,7 @@ def _are_boxes(outlines: Outlines) -> Bools:
     """
     counts = outlines.counts
     which = np.flatnonzero(counts == 4)
-    corners = outlines.vertices[outlines.offsets[which, None] + np.arange(4)]
+    corners = outlines.vertices.take(outlines.offsets[which, None] + np.arange(4), axis=0)
     # A side of an upright box changes x or y but not both, and the next side the other one.
     moves = corners != np.roll(corners, -1, axis=1)
     in_turn = moves == moves[:, :1] ^ np.array([[False], [True], [False], [True]])
@@ -263,7 +263,7 @@ def _pair_area(a: Shapes, i: Ints, b: Shapes, j: Ints, is_exact: bool) -> Floats
 def _areas(pairs: Pairs[Shapes], drawn: tuple[Polygons, Polygons] | None, is_exact: bool) -> Floats:
     """(p,) areas of the intersections of a few pairs, of polygons that are `drawn` if any are."""
     a, i, b, j, _ = pairs
-    a_boxes, b_boxes = a.boxes[i], b.boxes[j]
+    a_boxes, b_boxes = a.boxes.take(i, axis=0), b.boxes.take(j, axis=0)
     common = box_geometry.intersection(a_boxes, b_boxes)
     result = box_geometry.area(common)
     slanted = np.zeros(len(result), dtype=bool)
@@ -271,9 +271,11 @@ def _areas(pairs: Pairs[Shapes], drawn: tuple[Polygons, Polygons] | None, is_exa
         one, other = drawn
         slanted = one.is_polygon[i] | other.is_polygon[j]
         which = np.flatnonzero(slanted & (result > 0))
-        negligible = rounding.area_error(a_boxes[which], b_boxes[which])
+        negligible = rounding.area_error(a_boxes.take(which, axis=0), b_boxes.take(which, axis=0))
         sides = one.edges, i[which], other.edges, j[which]
-        measured = geometry.edge_pairs.PolygonPairs(*sides, common[which, :2], negligible)
+        measured = geometry.edge_pairs.PolygonPairs(
+            *sides, common.take(which, axis=0)[:, :2], negligible
+        )
         shared = geometry.edge_pairs.intersection_area(measured, is_exact)
         smaller = np.minimum(one.area[i[which]], other.area[j[which]])
         inside = np.abs(shared - smaller) <= geometry.edge_pairs.WHOLE * smaller
@@ -300,7 +302,7 @@ def union_area(group: Ints, pairs: Pairs[Shapes], groups: int) -> Floats:
 
 def _union_area(group: Ints, pairs: Pairs[Shapes], groups: int) -> Floats:
     a, i, b, j, known = pairs
-    pieces = box_geometry.intersection(a.boxes[i], b.boxes[j])
+    pieces = box_geometry.intersection(a.boxes.take(i, axis=0), b.boxes.take(j, axis=0))
     if a.polygons is None and b.polygons is None:
         return box_geometry.union_area(group, pieces, groups)
     has_polygon = np.zeros(groups, dtype=bool)
@@ -310,7 +312,7 @@ def _union_area(group: Ints, pairs: Pairs[Shapes], groups: int) -> Floats:
     result = box_geometry.union_area(group[~slanted], pieces[~slanted], groups)
     which = np.flatnonzero(slanted & (box_geometry.area(pieces) > 0))
     which = which[np.argsort(group[which], kind="stable")]
-    group, pieces, i, j = group[which], pieces[which], i[which], j[which]
+    group, pieces, i, j = group[which], pieces.take(which, axis=0), i[which], j[which]
     together = _together(group, pieces, Pairs(a, i, b, j), groups)[group]
     alone = np.flatnonzero(~together)
     area = pair_area(a, i[alone], b, j[alone]) if known is None else known[which[alone]]
@@ -332,7 +334,7 @@ def _together(group: Ints, pieces: Floats, pairs: Pairs[Shapes], groups: int) ->
     later = np.where(result[group], 0, later)
     one = np.repeat(np.arange(len(group)), later)
     other = stretches(np.arange(1, len(group) + 1), later)
-    boxes = box_geometry.intersection(pieces[one], pieces[other])
+    boxes = box_geometry.intersection(pieces.take(one, axis=0), pieces.take(other, axis=0))
     near = np.flatnonzero(box_geometry.area(boxes) > 0)
     one, other = one[near], other[near]
     for side, index in ((a, i), (b, j)):
@@ -355,7 +357,8 @@ def _united(group: Ints, pieces: Floats, pairs: Pairs[Shapes], groups: int) -> F
         return result
     rank, starts = np.searchsorted(chosen, group), offsets_of(counts[chosen])[:-1]
     around = box_geometry.around(pieces[:, :2], pieces[:, 2:], starts)
-    low, high = np.minimum(a.boxes[i], b.boxes[j]), np.maximum(a.boxes[i], b.boxes[j])
+    boxes = a.boxes.take(i, axis=0), b.boxes.take(j, axis=0)
+    low, high = np.minimum(*boxes), np.maximum(*boxes)
     shapes = box_geometry.around(low[:, :2], high[:, 2:], starts)
     edges = polygons_of(a).edges, polygons_of(b).edges
     united = geometry.midlines.Pieces(rank, edges[0], i, edges[1], j, around[:, :2])

@@ -37,7 +37,7 @@ def are_simple(vertices: Floats, offsets: Ints) -> Bools:
     result = _are_simple_as_drawn(vertices, offsets)
     doubtful = np.flatnonzero(~result)
     counts = np.diff(offsets)[doubtful]
-    some = vertices[stretches(offsets[doubtful], counts)]
+    some = vertices.take(stretches(offsets[doubtful], counts), axis=0)
     others, other_offsets = without_repeats(some, offsets_of(counts))
     if len(others) < len(some):
         result[doubtful] = _are_simple_as_drawn(others, other_offsets)

@@ -181,7 +181,7 @@ def select_candidates(candidates: Overlaps, scene: Scene, threshold: float) -> B
         return is_selected  # objects of a label picture share nothing
     queue, leaders = queue[is_selected[queue]], 1
     while len(queue):
-        for better, other in _touching(scene.gt.boxes[gt[queue]], det[queue], leaders):
+        for better, other in _touching(scene.gt.boxes.take(gt[queue], axis=0), det[queue], leaders):
             one, two = queue[better], queue[other]
             drops = ~enough(two, shapes.pair_area(scene.gt, gt[two], scene.gt, gt[one]))
             for k, dropped in zip(one[drops].tolist(), two[drops].tolist(), strict=True):
@@ -357,5 +357,5 @@ def _regions(batch: ImageBatch, grown: shapes.Shapes) -> tuple[Ints, shapes.Shap
     region_of = np.empty(len(order), np.int64)
     # cumsum numbers the groups in sorted order; the assignment undoes the sorting.
     region_of[order] = np.cumsum(first) - 1
-    boxes = grown.boxes[order]
+    boxes = grown.boxes.take(order, axis=0)
     return region_of, shapes.Shapes(around(boxes[:, :2], boxes[:, 2:], np.flatnonzero(first)))

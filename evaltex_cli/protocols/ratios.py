@@ -146,7 +146,8 @@ def ratio_error(ratio: Floats, overlaps: Overlaps, pairs: Ints) -> Floats:
         which = slice(start, start + PAIRS_AT_ONCE)
         some = pairs[which]
         error = area_error(
-            overlaps.gt_boxes[overlaps.gt[some]], overlaps.det_boxes[overlaps.det[some]]
+            overlaps.gt_boxes.take(overlaps.gt[some], axis=0),
+            overlaps.det_boxes.take(overlaps.det[some], axis=0),
         )
         area = overlaps.area[some]
         with np.errstate(over="ignore"):  # areas may be smaller than their error by any factor

@@ -86,13 +86,13 @@ def _runs_of(runs: LabelRuns | None, ends: Ints) -> LabelRuns | None:
 
 def taken_outlines(outlines: Outlines, rows: Ints | Bools) -> Outlines:
     """Return some outlines, in the order of `rows`."""
+    rows = np.arange(len(outlines.boxes))[rows]
+    boxes = outlines.boxes.take(rows, axis=0)
     if outlines.all_boxes:
-        return Outlines.of_boxes(outlines.boxes[rows])
+        return Outlines.of_boxes(boxes)
     counts = outlines.counts[rows]
-    vertices = outlines.vertices[stretches(outlines.offsets[:-1][rows], counts)]
-    return Outlines(
-        outlines.boxes[rows], vertices, offsets_of(counts), [made[rows] for made in outlines.made]
-    )
+    vertices = outlines.vertices.take(stretches(outlines.offsets[rows], counts), axis=0)
+    return Outlines(boxes, vertices, offsets_of(counts), [made[rows] for made in outlines.made])
 
 
 def concatenate(parts: Sequence[Objects]) -> Objects:
