@@ -150,8 +150,8 @@ def _in_file_order(batch: ImageBatch, found: Overlaps) -> tuple[NDArray[np.int8]
     )
     similarity = iou_protocol.iou(found)
     usable = gt_valid[found.gt] & det_valid[found.det] & (similarity > FILE_ORDER_IOU)
-    pairs = iou_protocol.Candidates(found.gt, found.det, similarity, usable).select(usable)
-    best = iou_protocol.best_candidates(pairs)
+    pairs = iou_protocol.Candidates(found.gt, found.det, similarity, usable, similarity)
+    best = iou_protocol.best_candidates(pairs.select(usable))
     dont_care = batch.gt.dont_care[best.gt]
     state = np.where(det_valid, WRONG, PASSED_OVER).astype(np.int8)
     state[best.det[dont_care]] = PASSED_OVER

@@ -39,22 +39,37 @@ def test_cleval_measures_slivers_of_large_coordinates() -> None:
         assert abs(Fraction(area) - exact) <= exact / 10**12
 
 
-def best_of_pq(gt: object, det: object) -> list[int]:
-    found = evaluate([gt], [det], "pq", per_image=True).images[0]
-    return [partner for one in found.objects for partner in one.partners]
+def partners(gt: object, det: object, protocol: str, **parameters: object) -> list[list[int]]:
+    """Of each detection, the objects it is a pair with."""
+    found = evaluate([gt], [det], protocol, per_image=True, params=parameters).images[0]
+    return [list(one.partners) for one in found.detections]
 
 
 def test_pq_takes_the_larger_iou_by_a_little() -> None:
     """IoUs of 0.9 and 0.90000000001; coordinates of a thousand pixels allow to tell them apart."""
-    assert best_of_pq([[0, 0, 1000, 1000]], [[0, 0, 1000, 900], [0, 0, 1000, 900 + 1e-8]]) == [2]
+    det = [[0, 0, 1000, 900], [0, 0, 1000, 900 + 1e-8]]
+    assert partners([[0, 0, 1000, 1000]], det, "pq") == [[], [1]]
 
 
-@pytest.mark.parametrize("scale", [1, 0.001, 0.7, 1.1])
+SCALES = [1, 0.001, 0.7, 1.1]
+
+
+def ends_of_1024(place: int) -> tuple[list[list[int]], list[list[int]]]:
+    ends = [[0, 0, 1024, 1]], [[0, 0, 705, 1], [319, 0, 1024, 1]]
+    return tuple([[x + place for x in box] for box in boxes] for boxes in ends)  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("place", [0, 24])
 def test_pq_takes_the_first_of_equal_ious_at_every_scale(scale: float, place: int) -> None:
     """Of 1024 pixels the first 705 and the last 705; 705/1024 has 10 decimals, the last one 5."""
-    gt, det = (
-        (np.array(boxes) + place) * scale
-        for boxes in ([[0, 0, 1024, 1]], [[0, 0, 705, 1], [319, 0, 1024, 1]])
-    )
-    assert best_of_pq(gt, det) == [1]
+    gt, det = (np.array(boxes) * scale for boxes in ends_of_1024(place))
+    assert partners(gt, det, "pq") == [[1], []]
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("place", [0, 24])
+def test_iou_takes_the_first_of_equal_objects_at_every_scale(scale: float, place: int) -> None:
+    """The same, with objects and detections exchanged."""
+    det, gt = (np.array(boxes) * scale for boxes in ends_of_1024(place))
+    assert partners(gt, det, "iou", pairing="best", truncate=False) == [[1]]

@@ -233,7 +233,7 @@ def test_best_fit_is_the_loop_over_all_detections(similarity: dict[tuple[int, in
         of_det = [(-similarity[i, j], i) for i in range(5) if (i, j) in similarity]
         if of_det and -min(of_det)[0] > 5 and all(a != min(of_det)[1] for a, _ in expected):
             expected.add((min(of_det)[1], j))
-    best = best_candidates(Candidates(gt, det, iou, iou > 0.5))
+    best = best_candidates(Candidates(gt, det, iou, iou > 0.5, iou))
     chosen = best.select(first_fit(best.gt, best.det))
     assert set(zip(chosen.gt.tolist(), chosen.det.tolist(), strict=True)) == expected
 

@@ -25,8 +25,9 @@ half of the words are found and half of the detections are right:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,6 +50,7 @@ from evaltex_cli.protocols.object_warnings import ObjectWarning, object_warning
 from evaltex_cli.protocols.ratios import (
     SLACK,
     divide,
+    equalised,
     ignored_detections,
     image_scores_by,
     scores_of,
@@ -174,18 +176,22 @@ class Candidates(NamedTuple):
     """(p,) float64."""
     fits: Bools
     """(p,) bool. Whether the IoU, and where they matter the angles, are those of a pair."""
+    rank: Floats
+    """(p,) float64. The IoU, with which objects are compared: if a detection takes its best object,
+    the same for those of which only rounding makes it different."""
 
     def select(self, which: Bools | Ints) -> Candidates:
         """Return some of them."""
-        return Candidates(self.gt[which], self.det[which], self.iou[which], self.fits[which])
+        columns: Iterable[Any] = self
+        return Candidates(*(column[which] for column in columns))
 
 
-def candidates_of(overlaps: Overlaps, threshold: float) -> Candidates:
+def candidates_of(overlaps: Overlaps, threshold: float, pairing: str = "first") -> Candidates:
     """Return overlaps with their IoU, which fits above the threshold."""
-    similarity = iou(overlaps)
-    return Candidates(
-        overlaps.gt, overlaps.det, similarity, settled(similarity, threshold, overlaps) > threshold
-    )
+    gt, det, similarity = overlaps.gt, overlaps.det, iou(overlaps)
+    fits = settled(similarity, threshold, overlaps) > threshold
+    rank = equalised(similarity, det, overlaps) if pairing == "best" else similarity
+    return Candidates(gt, det, similarity, fits, rank)
 
 
 def iou(overlaps: Overlaps) -> Floats:
@@ -228,7 +234,7 @@ def best_candidates(found: Candidates) -> Candidates:
     Of equal IoU the first object counts as the best. Paired first-fit, each object takes the first
     of its detections, and a detection gets no other object.
     """
-    by_det = np.lexsort((found.gt, -found.iou, found.det))
+    by_det = np.lexsort((found.gt, -found.rank, found.det))
     is_best = np.diff(found.det[by_det], prepend=-1) > 0
     return found.select(np.sort(by_det[is_best & found.fits[by_det]]))
 
@@ -283,7 +289,7 @@ def _candidates(
         gt_counts, det_counts, found = _unrotated(batch, parameters)
     else:
         gt_counts, det_counts, warnings = counting(batch, overlaps, parameters)
-        found = candidates_of(overlaps, parameters.iou)
+        found = candidates_of(overlaps, parameters.iou, parameters.pairing)
     found = found.select(gt_counts[found.gt] & det_counts[found.det])
     if parameters.pairing == "best":
         return gt_counts, det_counts, best_candidates(found), warnings
@@ -311,15 +317,12 @@ def _unrotated(batch: ImageBatch, parameters: IouParameters) -> tuple[Bools, Boo
     parts = []
     for overlaps, angle in overlaps_by_angle(batch, convention(parameters)):
         det_counts &= ~ignored_detections(batch, overlaps, parameters.dont_care_overlap)
-        found = candidates_of(overlaps, parameters.iou)
+        found = candidates_of(overlaps, parameters.iou, parameters.pairing)
         near = angle < np.radians(parameters.max_angle) - SLACK
         parts.append(found.select(near))
-    gt, det, similarity, fits = map(np.concatenate, zip(*parts, strict=True))
-    return (
-        gt_counts,
-        det_counts,
-        Candidates(gt, det, similarity, fits).select(np.lexsort((det, gt))),
-    )
+    columns: Iterable[Any] = map(np.concatenate, zip(*parts, strict=True))
+    found = Candidates(*columns)
+    return gt_counts, det_counts, found.select(np.lexsort((found.det, found.gt)))
 
 
 def needs(batch: ImageBatch, parameters: IouParameters) -> None:
