@@ -185,7 +185,7 @@ def test_memory_of_a_sweep_of_very_many_matches(server: Server) -> None:
     rows = {
         "gt": (f"{x},{y},{x + 10},{y + 9},word" for x, y in boxes),
         "res": (
-            f"{x},{y},{x + 10},{y + 9},0.{k % 3 + 1}" for k, (x, y) in enumerate(boxes) if k % 4
+            f"{x},{y},{x + 10},{y + 9},0.{k % 3 + 1}00" for k, (x, y) in enumerate(boxes) if k % 4
         ),
     }
     size = 0

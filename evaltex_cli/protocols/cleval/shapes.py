@@ -126,7 +126,7 @@ def side_of(objects: Objects, taken: Shapes, convention: Convention, all_polygon
     outlines = vertices
     if not is_polygon.all():
         outlines = _truncated(vertices, np.repeat(~is_polygon, np.diff(starts)))
-    area, shoelace = shapes.area(taken), edge_columns.area(edge_columns.of_rings(outlines, starts))
+    area, shoelace = shapes.area(taken), _areas(outlines, starts)
     moved = np.zeros(objects.count, dtype=bool)
     if is_polygon.any() and convention.truncated:
         owner = np.repeat(np.arange(objects.count), np.diff(starts))
@@ -153,6 +153,16 @@ def _truncated(vertices: Floats, of_quad: Bools) -> Floats:
         if (made != some).any():
             result = result.copy() if result is vertices else result
             result[start : start + _BLOCK] = made
+    return result
+
+
+def _areas(vertices: Floats, starts: Ints) -> Floats:
+    """(n,) areas of rings, the lobes of a crossed one cancelling each other."""
+    result = np.empty(len(starts) - 1)
+    for start, stop in blocks(np.diff(starts), _BLOCK):
+        own = starts[start : stop + 1]
+        edges = edge_columns.of_rings(vertices[own[0] : own[-1]], own - own[0])
+        result[start:stop] = edge_columns.area(edges)
     return result
 
 
