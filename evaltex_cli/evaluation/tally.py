@@ -72,11 +72,10 @@ class Run:
 
     def rows(self) -> EvidenceRows | None:
         """The evidence of each image, in the order of the ground truth."""
-        return (
-            EvidenceRows(self.gathered.names, Tally.concatenate(self.gathered.columns))
-            if self.keep_rows
-            else None
-        )
+        if not self.keep_rows:
+            return None
+        self.gathered.columns = [Tally.concatenate(self.gathered.columns)]
+        return EvidenceRows(self.gathered.names, self.gathered.columns[0])
 
 
 class SinkWork(NamedTuple):

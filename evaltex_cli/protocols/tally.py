@@ -133,7 +133,9 @@ class Tally:
             if name in arrays and arrays[name].dtype.kind != "i" and arrays[name].size:
                 raise ValueError(f"{name} is not a whole number")
         sums = {
-            name: arrays[name].astype(np.float64) for name in _fields(cls, "Sum") if name in arrays
+            name: arrays[name].astype(np.float64, copy=False)
+            for name in _fields(cls, "Sum")
+            if name in arrays
         }
         return cls(**(arrays | sums))
 

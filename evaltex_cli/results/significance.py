@@ -21,6 +21,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.protocols.base import EvidenceRows, Scores
 from evaltex_cli.protocols.score_columns import score_columns
 from evaltex_cli.protocols.tally import Tally
-from evaltex_cli.records import Bools, Floats
+from evaltex_cli.records import Bools, Floats, Ints, offsets_of
 from evaltex_cli.results.extras import Bootstrap, Intervals
 from evaltex_cli.runtime.progress import phase
 
@@ -91,9 +92,8 @@ def replicates(
     resamples, seed : int
     """
     images = len(rows.names)
-    order = sorted(range(images), key=rows.names.__getitem__)
-    tally = rows.tally.each(lambda column: column[order])
-    evidence = _Evidence.of(tally)
+    order = np.array(sorted(range(images), key=rows.names.__getitem__), np.intp)
+    evidence = _Evidence.of(rows.tally, order)
     once = np.ones((1, images))
     known = score_columns(scores, evidence.sums(np.vstack([once, 2 * once, 0 * once])))
     counts = {name for name, (all_, doubled, _) in known.items() if all_ and doubled == 2 * all_}
@@ -109,7 +109,7 @@ def replicates(
         {name: np.round(drawn, DECIMALS) for name, drawn in values.items()},
         {name: _or_none(of_all) for name, (of_all, _, _) in known.items()},
         {name: None if name in counts else _or_none(none) for name, (_, _, none) in known.items()},
-        _has_evidence(tally, images),
+        _has_evidence(rows.tally, images)[order],
         _is_exact(images, resamples),
     )
 
@@ -146,19 +146,21 @@ def _subsets(images: int, resamples: int, seed: int) -> Iterator[Floats]:
 
 
 class _Evidence(NamedTuple):
-    """Evidence of images, and the numbers of all its fields as one matrix."""
+    """Evidence of images, and the numbers of all its fields as one matrix, in another order."""
 
     tally: Tally
     numbers: Floats
     """(images, numbers) float64."""
 
     @classmethod
-    def of(cls, tally: Tally) -> _Evidence:
-        columns = [
-            column.reshape(len(column), math.prod(column.shape[1:]))
-            for column in tally.as_dict().values()
-        ]
-        return cls(tally, summable(np.concatenate(columns, axis=1, dtype=np.float64)))
+    def of(cls, tally: Tally, order: Ints) -> _Evidence:
+        columns = list(tally.as_dict().values())
+        ends = offsets_of([math.prod(column.shape[1:]) for column in columns])
+        numbers = np.empty((len(order), ends[-1]))
+        for column, (start, stop) in zip(columns, pairwise(ends), strict=True):
+            for k, one in enumerate(column.reshape(len(order), stop - start).T, start):
+                numbers[:, k] = one[order]
+        return cls(tally, summable(numbers))
 
     def sums(self, weights: Floats) -> Tally:
         """Return the sums by each row of weights, which are whole numbers."""
