@@ -29,6 +29,8 @@ _LARGE = 1 << 12
 """Vertices of a shape from which it is looked at once for all that it meets."""
 _VERTICES = 1 << 15
 """Vertices of rings of which GEOS makes polygons at once."""
+_ROUNDING = 1e-9
+"""Of the length of a ring that is cut where it meets itself."""
 BLOCK_RINGS = 1 << 12
 """Rings of which GEOS makes polygons at once: on the way each is there twice, 1 kB and more."""
 
@@ -167,19 +169,38 @@ def _described(ring: Floats, drawn: Geometries) -> Invalid:
 
 
 def repair(geometries: Geometries) -> Geometries:
-    """Make polygons valid, keeping the area of every lobe and dropping lines
-    and points left over.
+    """Make polygons of one ring each valid, keeping the area of every lobe and dropping lines and
+    points left over.
+
+    Where a ring goes back on itself, GEOS takes what these lines and the rest of the ring enclose
+    for lobes; they are none but where the ring goes around them an odd number of times.
     """
     repaired: Geometries = geos.make_valid(geometries)
-    for i in np.flatnonzero(
-        shapely.get_type_id(repaired) == shapely.GeometryType.GEOMETRYCOLLECTION
-    ):
-        parts = shapely.get_parts(repaired[i])
-        flat = shapely.get_parts(parts) if len(parts) else parts
-        polygonal = shapely.get_type_id(flat) == shapely.GeometryType.POLYGON
-        repaired[i] = geos.union_all(flat[polygonal])
+    rings = shapely.get_exterior_ring(geometries)
+    cut = geos.node(rings)
+    goes_back = shapely.length(cut) < (1 - _ROUNDING) * shapely.length(rings)
+    has_lines = shapely.get_type_id(repaired) == shapely.GeometryType.GEOMETRYCOLLECTION
+    for i in np.flatnonzero(goes_back | has_lines):
+        repaired[i] = geos.union_all(_lobes(rings[i], cut[i]).tolist())
     repaired[shapely.get_dimensions(repaired) < 2] = shapely.Polygon()
     return repaired
+
+
+@np.errstate(all="ignore")
+def _lobes(ring: Any, cut: Any) -> Geometries:
+    """What a ring, cut wherever it meets itself, goes around an odd number of times."""
+    faces = shapely.get_parts(geos.polygonize([cut]))
+    points = shapely.get_coordinates(ring)
+    (x0, y0), (x1, y1) = points[:-1].T, points[1:].T
+
+    def is_lobe(x: float, y: float) -> bool:
+        """A ray to the right crosses the ring; where this goes twice, twice or never."""
+        crossed = (y0 <= y) != (y1 <= y)
+        crossed &= x < (x1 - x0) * ((y - y0) / (y1 - y0)) + x0
+        return int(crossed.sum()) % 2 == 1
+
+    inside = shapely.get_coordinates(geos.point_on_surface(faces)).tolist()
+    return np.asarray(faces[[is_lobe(*point) for point in inside]], dtype=object)
 
 
 def edges_of(geometries: Geometries) -> Edges:

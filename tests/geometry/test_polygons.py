@@ -1,4 +1,5 @@
-"""Where a ring crosses itself, compared with whether GEOS finds it valid."""
+"""Where a ring crosses itself, compared with whether GEOS finds it valid; and what repairs make of it,
+compared with areas by rational arithmetic."""
 
 from __future__ import annotations
 
@@ -7,7 +8,9 @@ import pytest
 import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference_areas import area_where
 
+from evaltex_cli.geometry import polygons
 from evaltex_cli.geometry.self_crossings import first_crossing
 
 number = st.integers(0, 6)
@@ -36,3 +39,18 @@ def test_the_first_crossing_in_drawing_order(
     ring: list[tuple[float, float]], point: tuple[float, float] | None
 ) -> None:
     assert first_crossing(np.array(ring, dtype=np.float64)) == point
+
+
+point = st.tuples(number, number)
+
+
+@given(ring=st.lists(point, min_size=3, max_size=9), spike=st.lists(point, max_size=3))
+@settings(deadline=None, derandomize=True, max_examples=400)
+def test_a_repaired_ring_has_what_it_goes_around_an_odd_number_of_times(
+    ring: list[tuple[int, int]], spike: list[tuple[int, int]]
+) -> None:
+    """The spike is drawn there and back, in lines that may run along the ring and across it."""
+    drawn = [*ring, *ring[:1], *spike, *spike[-2::-1], *ring[:1]]
+    repaired = polygons.repair(np.array([shapely.Polygon(drawn)]))
+    assert shapely.is_valid(repaired).all()
+    assert shapely.area(repaired)[0] == pytest.approx(float(area_where([[drawn]], any)), abs=1e-9)
