@@ -67,9 +67,9 @@ class _Scoring:
     run: tally.Run
     images: list[ImageResult] = field(default_factory=list)
 
-    def add(self, batch: ImageBatch, per_image: bool) -> None:
-        work = tally.SinkWork(tally.images_of) if per_image else None
-        self.images += tally.add_batch(self.run, batch, work) or []
+    def of(self, batch: ImageBatch, per_image: bool) -> _Scoring:
+        run, work = self.run.empty(), tally.SinkWork(tally.images_of) if per_image else None
+        return _Scoring(run, tally.add_batch(run, batch, work) or [])
 
     def join(self, other: _Scoring) -> None:
         self.run.gathered.add(other.run.gathered)
@@ -233,8 +233,7 @@ class Accumulator(Generic[Result]):
             det = at_least(det, minimum)
         for picture in pictures:
             size = np.array(picture.shape, np.float64) if picture is not None else size
-        left_out = detections - det.count
-        return _Image(name, size, gt, det, pictures, (of_gt, of_det), left_out)
+        return _Image(name, size, gt, det, pictures, (of_gt, of_det), detections - det.count)
 
     def merge(self, other: Accumulator[Result]) -> None:
         """Add everything another accumulator has seen; it must score by the same protocols and
@@ -271,9 +270,7 @@ class Accumulator(Generic[Result]):
         self._has_masks = other._has_masks if self._has_masks is None else self._has_masks
         self._names |= other._names
         self._kept.merge(other._kept)
-        self._counts = [
-            ours + theirs for ours, theirs in zip(self._counts, other._counts, strict=True)
-        ]
+        self._counts = [a + b for a, b in zip(self._counts, other._counts, strict=True)]
 
     def gather(self, group: Any = None) -> Accumulator[Result]:
         """Return an accumulator of the images of all ranks of ``torch.distributed``, the same on
@@ -375,14 +372,17 @@ class Accumulator(Generic[Result]):
         if not self._waiting and not even_if_empty:
             return
         batch = _batch(self._waiting)
+        has_polygons = are_polygons(batch.gt) or are_polygons(batch.det)
+        self._has_polygons |= True in self._scoring and has_polygons
+        scored = [
+            (scoring, scoring.of(batch, self._per_image))
+            for is_of_polygons, by_name in self._scoring.items()
+            for name, scoring in by_name.items()
+            if is_of_polygons or not (self._has_polygons and name in self._scoring[True])
+        ]
+        for scoring, of_batch in scored:  # what fails or is interrupted before has added nothing
+            scoring.join(of_batch)
         self._kept.add(batch)
-        self._has_polygons |= True in self._scoring and (
-            are_polygons(batch.gt) or are_polygons(batch.det)
-        )
-        for has_polygons, by_name in self._scoring.items():
-            for name, scoring in by_name.items():
-                if has_polygons or not (self._has_polygons and name in self._scoring[True]):
-                    scoring.add(batch, self._per_image)
         for k, objects in enumerate((batch.gt, batch.det)):
             repairs = sum((image.repairs[k] for image in self._waiting), GeometryCounts())
             unconfident = sum(image.unconfident for image in self._waiting) if k else 0

@@ -13,6 +13,7 @@ from in_memory import accumulated, assert_close, images_of
 
 from evaltex_cli import Accumulator, ConfigError, InputError, evaluate, image_objects
 from evaltex_cli.api import accumulator
+from evaltex_cli.evaluation import tally
 from evaltex_cli.geometry import outlines
 from evaltex_cli.protocols import PROTOCOLS
 
@@ -234,3 +235,24 @@ def test_a_name_may_be_a_number() -> None:
     assert images.compute().images[0].name == "5"
     with pytest.raises(InputError, match="image '5' was added before"):
         images.update([], [], name="5")
+
+
+def test_what_is_interrupted_adds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As by Ctrl-C between two protocols; the images are scored with the next ones."""
+    accumulator = Accumulator(["iou", "deteval"])
+    accumulator.update([[0, 0, 100, 20]], [[0, 0, 100, 20]])
+    add, added = tally.add_batch, []
+
+    def add_one(*arguments: Any) -> Any:
+        added.append(add(*arguments))
+        if len(added) == 2:
+            raise KeyboardInterrupt
+        return added[-1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tally, "add_batch", add_one)
+        with pytest.raises(KeyboardInterrupt):
+            accumulator.compute()
+    accumulator.update([[0, 0, 100, 20]], [[500, 0, 600, 20]])
+    for found in accumulator.compute().values():
+        assert (found.totals["gt_objects"], found.scores["recall"]) == (2, 0.5)
