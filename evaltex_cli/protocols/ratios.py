@@ -205,9 +205,8 @@ def equalised(ratio: Floats, owner: Ints, overlaps: Overlaps, pairs: Ints | None
         As of `ratio_error`.
     owner : (n,) int64
         The object, or the detection, of which one ratio is the best.
-    overlaps : Overlaps
-    pairs : (n,) int64, optional
-        The overlap of each ratio; all of them, in their order, if not given.
+    overlaps, pairs
+        As of `settled`.
 
     Returns
     -------

@@ -46,7 +46,7 @@ def partners(gt: object, det: object, protocol: str, **parameters: object) -> li
 
 
 def test_pq_takes_the_larger_iou_by_a_little() -> None:
-    """IoUs of 0.9 and 0.90000000001; coordinates of a thousand pixels allow to tell them apart."""
+    """IoUs of 0.9 and 0.90000000001; these differ where coordinates have a thousand pixels."""
     det = [[0, 0, 1000, 900], [0, 0, 1000, 900 + 1e-8]]
     assert partners([[0, 0, 1000, 1000]], det, "pq") == [[], [1]]
 
