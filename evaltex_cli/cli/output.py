@@ -17,12 +17,10 @@ import click
 from evaltex_cli.cli import messages, progress_line
 from evaltex_cli.cli.paths import rules
 from evaltex_cli.errors import EvaltexError
-from evaltex_cli.runtime import signals
-from evaltex_cli.runtime.outputs import guarded
+from evaltex_cli.runtime import outputs, signals
 
 COLORS = {"error:": "red", "warning:": "yellow"}
 """Kinds of messages that are in colour on a terminal."""
-_NO_MEMORY = "out of memory; nothing was written"
 _ARE_OF_MEMORY = "failed to map segment", "can't allocate lock"
 """What is said of libraries that cannot be loaded, and by Python, for want of memory."""
 
@@ -44,10 +42,13 @@ def error_exit() -> Iterator[None]:
             _short_memory_reported(),
             _reported(),
             _unwrapped(),
-            guarded(rules()),
+            outputs.guarded(rules()),
             progress_line.shown(quiet),
         ):
             yield
+    except KeyboardInterrupt:
+        _echo_err([f"evaltex: interrupted; {_is_written()}"])
+        sys.exit(130)
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
@@ -72,9 +73,6 @@ def _reported() -> Iterator[None]:
         yield
     except EvaltexError as error:
         _end_with(messages.of_error(error))
-    except KeyboardInterrupt as interrupt:
-        _echo_err([f"evaltex: interrupted; {str(interrupt) or 'nothing was written'}"])
-        sys.exit(130)
     except BrokenPipeError:
         _abandon_stdout()
         sys.exit(0)
@@ -124,11 +122,19 @@ def _short_memory_reported() -> Iterator[None]:
     try:
         yield
     except MemoryError:
+        message = f"out of memory; {_is_written()}"
         try:
-            stop(_NO_MEMORY)
+            stop(message)
         except MemoryError:
-            os.write(2, f"evaltex: error: {_NO_MEMORY}\n".encode())
+            os.write(2, f"evaltex: error: {message}\n".encode())
             sys.exit(2)
+
+
+def _is_written() -> str:
+    paths = [str(path) for path in outputs.complete]
+    if len(paths) < 2:
+        return f"{paths[0]} is complete" if paths else "nothing was written"
+    return f"{', '.join(paths[:-1])} and {paths[-1]} are complete"
 
 
 def stop(message: str) -> NoReturn:

@@ -17,6 +17,7 @@ import fcntl
 import hashlib
 import os
 import stat
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
@@ -54,25 +55,22 @@ def staged(
         run's own, or when another run is writing to it.
     """
     made: list[Path] = []
-    is_placed = False
     try:
         refuse_foreign(res_dir, names, is_own)
-        _make_missing(res_dir.parent, made)
-        with _staging_folder(res_dir) as folder:
-            new = folder / NEW
-            new.mkdir()
-            yield new
-            if folder.name == INSIDE:
-                replace_results(folder, res_dir, names)
-            else:
-                new.rename(res_dir)
-            is_placed = True
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"{res_dir} is complete" if is_placed else "") from None
+        with _at_last(_remove_empty, made):
+            _make_missing(res_dir.parent, made)
+            with _staging_folder(res_dir, made) as folder:
+                new = folder / NEW
+                new.mkdir()
+                yield new
+                with signals.blocked():
+                    if folder.name == INSIDE:
+                        replace_results(folder, res_dir, names)
+                    else:
+                        new.rename(res_dir)
+                    outputs.note_complete(res_dir)
     except OSError as error:
         raise _unwritable(res_dir, error) from error
-    finally:
-        _remove_empty(made)
 
 
 @contextlib.contextmanager
@@ -101,7 +99,10 @@ def written(path: Path) -> Iterator[TextIO]:
                 yield file
             with contextlib.suppress(FileNotFoundError):
                 new.chmod(stat.S_IMODE(place.stat().st_mode))
-            new.replace(place)
+            with signals.blocked():
+                new.replace(place)
+                if not _is_staged(path):
+                    outputs.note_complete(path)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -205,44 +206,38 @@ def _next_to(target: Path) -> Path:
 
 
 @contextlib.contextmanager
-def _staging_folder(res_dir: Path) -> Iterator[Path]:
+def _staging_folder(res_dir: Path, made: list[Path]) -> Iterator[Path]:
     """Hold the staging folder of a result folder, which is inside it where it exists."""
     next_to = _next_to(res_dir)
     with contextlib.ExitStack() as stack:
         if not res_dir.exists() or os.path.lexists(next_to):
-            stack.enter_context(_lock_folder(next_to, res_dir))
+            stack.enter_context(_lock_folder(next_to, res_dir, made))
         if res_dir.exists():  # it may have come into being just before `next_to` was locked
-            yield stack.enter_context(_lock_folder(res_dir / INSIDE, res_dir))
+            yield stack.enter_context(_lock_folder(res_dir / INSIDE, res_dir, made))
         else:
             yield next_to
 
 
 @contextlib.contextmanager
-def _lock_folder(folder: Path, target: Path) -> Iterator[Path]:
-    """Hold a staging folder, made if missing, against other runs; give it
-    empty and remove it in the end.
+def _lock_folder(folder: Path, target: Path, made: Sequence[Path] = ()) -> Iterator[Path]:
+    """Hold a staging folder, made if missing, against other runs; give it empty and remove it in
+    the end, with the folders that were made for it and are empty then.
     """
     if folder in _locked_here:
         raise _busy(folder, target)
-    lock = None
-    try:
+    with contextlib.ExitStack() as stack:
         with signals.blocked():
-            lock = _locked(folder, target)
-        _locked_here.add(folder)
+            try:
+                lock = _locked(folder, target)
+            except (KeyboardInterrupt, SystemExit):  # of a thread that does not block them
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
+                raise
+            _locked_here.add(folder)
+            stack.enter_context(_at_last(_release, folder, lock, made))
         finish(folder, target)
         _clear(folder)
         yield folder
-    except (KeyboardInterrupt, SystemExit):
-        if lock is None:  # a thread that blocks no signals got one just after the folder was made
-            with contextlib.suppress(OSError):
-                folder.rmdir()
-        raise
-    finally:
-        if lock is not None:
-            with signals.blocked():
-                _remove(folder)
-                _locked_here.discard(folder)
-                os.close(lock)
 
 
 def _locked(folder: Path, target: Path) -> int:
@@ -293,12 +288,15 @@ def _clear(folder: Path) -> None:
             discard(path)
 
 
-def _remove(folder: Path) -> None:
+def _release(folder: Path, lock: int, made: Sequence[Path]) -> None:
     if not os.path.lexists(folder / MOVES):  # else there are results in it
         with contextlib.suppress(OSError):
             _clear(folder)
             (folder / _LOCK).unlink(missing_ok=True)
             folder.rmdir()
+    _remove_empty(made)
+    _locked_here.discard(folder)
+    os.close(lock)
 
 
 def _busy(folder: Path, target: Path) -> InputError:
@@ -306,6 +304,29 @@ def _busy(folder: Path, target: Path) -> InputError:
         f"{target}: another run is writing to it; wait until it has ended, or remove {folder} if"
         " there is none"
     )
+
+
+class _Block:
+    """What lives as long as a block of code is under way."""
+
+
+@contextlib.contextmanager
+def _at_last(clean_up: Callable[..., None], *given: object) -> Iterator[None]:
+    """Clean up when a block ends; if a signal comes just as it begins or ends, when nothing refers
+    to it any more (a traceback may), at the latest when the process ends.
+    """
+    block = _Block()
+    final = weakref.finalize(block, _in_process, os.getpid(), clean_up, *given)
+    try:
+        yield
+    finally:
+        with signals.blocked():
+            final()
+
+
+def _in_process(number: int, clean_up: Callable[..., None], *given: object) -> None:
+    if number == os.getpid():  # else a child of it ends
+        clean_up(*given)
 
 
 # Folders around it --------------------------------------------------------------------------------
@@ -324,7 +345,7 @@ def _make_missing(folder: Path, made: list[Path]) -> None:
         made.append(path)
 
 
-def _remove_empty(folders: list[Path]) -> None:
+def _remove_empty(folders: Sequence[Path]) -> None:
     """Remove the folders, outermost first in the list, that are empty."""
     for path in reversed(folders):
         with contextlib.suppress(OSError):

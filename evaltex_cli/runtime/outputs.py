@@ -164,6 +164,8 @@ class Rules:
 
 
 _rules: ContextVar[Rules | None] = ContextVar("rules", default=None)
+complete: list[Path] = []
+"""What the command has written so far, in its place."""
 
 
 @contextmanager
@@ -176,6 +178,7 @@ def guarded(rules: Rules) -> Iterator[None]:
         When it could not write there, or may not.
     """
     before = _rules.set(rules)
+    complete.clear()
     try:
         for file, is_own in rules.files:
             refuse_file(file, is_own)
@@ -198,6 +201,12 @@ def without(inputs: Sequence[Path]) -> Iterator[None]:
         yield
     finally:
         _rules.reset(before)
+
+
+def note_complete(path: Path) -> None:
+    """Note an output that is in its place, for what is said if the command is ended early."""
+    if _rules.get() is not None:
+        complete.append(path)
 
 
 def refuse_input(path: Path) -> None:
