@@ -10,10 +10,10 @@ import numpy as np
 
 from evaltex_cli.audit.parts import meeting
 from evaltex_cli.audit.scenes import Scene
+from evaltex_cli.audit.shares import shares, stepped
 from evaltex_cli.errors import InputError, quote
 from evaltex_cli.geometry import boxes, overlaps, shapes
 from evaltex_cli.geometry.shapes import Pairs, Shapes
-from evaltex_cli.protocols.ratios import quotient
 from evaltex_cli.records import Bools, Floats, Ints, Objects, count_texts
 
 SAME = 0.5
@@ -110,11 +110,11 @@ def _agreeing(
     drawn, area = objects.boxes, shapes.area(made)
     # No more than their boxes share can be shared: most pairs need no polygons.
     most = boxes.area(boxes.intersection(drawn[one], drawn[other]))
-    possible = most >= SAME * np.maximum(area[one], area[other])
+    possible = shares(most, np.maximum(area[one], area[other])) >= SAME
     one, other = one[possible], other[possible]
     overlaps.refuse_intricate(names, objects.offsets, one, Pairs(made, one, made, other))
     shared = shapes.pair_area(made, one, made, other)
-    iou = quotient(shared, area[one] + area[other] - shared)
+    iou = shares(shared, area[one] + area[other] - shared)
     same = iou >= SAME
     return Agreeing(one[same].astype(np.int32), other[same].astype(np.int32), iou[same])
 
@@ -183,7 +183,7 @@ def places(scene: Scene, pairs: Agreeing, group: Ints, reader: Ints) -> Places:
 
     def best_of(number: Ints) -> Ints:
         columns = number[scene.detector], int(number.max()) + 1
-        return _best_of(place, columns[0], to_centre, centre, columns[1])
+        return _best_of(place, columns[0], (to_centre, rank), centre, columns[1])
 
     at = best_of(group)
     read = at if np.array_equal(group, reader) else best_of(reader)
@@ -208,7 +208,7 @@ def _ranks(scene: Scene, group: Ints, pairs: tuple[Ints, Ints, Floats]) -> Ints:
     """
     groups, group = int(group.max()) + 1, group[scene.detector]
     best = _best(group, groups, pairs)
-    agree, total = (best > 0).sum(axis=1), best.sum(axis=1).round(9)
+    agree, total = (best > 0).sum(axis=1), stepped(best.sum(axis=1))
     keys = (*scene.det.boxes.T[::-1], group, -total, -agree)
     rank = np.empty(len(group), np.int64)
     rank[np.lexsort(keys)] = np.arange(len(group))
@@ -235,9 +235,14 @@ def _centres(near: Ints, far: Ints, iou: Floats, rank: Ints) -> Ints:
     return centre_of
 
 
-def _best_of(place: Ints, column: Ints, to_centre: Floats, centre: Ints, columns: int) -> Ints:
-    """(P, columns) the detection of each detector, or reader, that agrees best with the centre."""
-    order = np.lexsort((-np.arange(len(place)), to_centre))
+def _best_of(
+    place: Ints, column: Ints, fit: tuple[Floats, Ints], centre: Ints, columns: int
+) -> Ints:
+    """(P, columns) the detection of each detector, or reader, that agrees best with the centre; of
+    equal ones the first by rank.
+    """
+    to_centre, rank = fit
+    order = np.lexsort((-rank, to_centre))
     at = np.full((len(centre), columns), -1)
     at[place[order], column[order]] = order  # the last one, which agrees best, remains
     at[np.arange(len(centre)), column[centre]] = centre

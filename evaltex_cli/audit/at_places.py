@@ -10,9 +10,9 @@ from evaltex_cli.audit.agreement import AGREE, SAME, Places
 from evaltex_cli.audit.evidence import AtPlaces
 from evaltex_cli.audit.parts import outermost, several
 from evaltex_cli.audit.scenes import Scene
+from evaltex_cli.audit.shares import shares
 from evaltex_cli.geometry import overlaps, shapes
 from evaltex_cli.geometry.shapes import Pairs, Shapes
-from evaltex_cli.protocols.ratios import quotient
 from evaltex_cli.records import Bools, Floats, Ints
 
 NEAR = 0.3
@@ -64,8 +64,8 @@ class AtObjects:
         ):
             overlaps.refuse_intricate(self._scene.names, objects.offsets, i, Pairs(gt, i, det, j))
             area = shapes.pair_area(gt, i, det, j)
-            of_gt, of_det = quotient(area, gt_area[i]), quotient(area, det_area[j])
-            iou = quotient(area, gt_area[i] + det_area[j] - area)
+            of_gt, of_det = shares(area, gt_area[i]), shares(area, det_area[j])
+            iou = shares(area, gt_area[i] + det_area[j] - area)
             self._add(Shared(i, j, of_gt, of_det, iou).of(area > 0))
 
     def _add(self, pairs: Shared) -> None:

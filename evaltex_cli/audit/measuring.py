@@ -15,6 +15,7 @@ from evaltex_cli.audit.agreement import SAME, Agreeing, Copies, Independent
 from evaltex_cli.audit.at_places import AtObjects
 from evaltex_cli.audit.evidence import Evidence
 from evaltex_cli.audit.scenes import Scene, Task, read
+from evaltex_cli.audit.shares import stepped
 from evaltex_cli.geometry import overlaps
 from evaltex_cli.geometry.overlaps import CONTINUOUS
 from evaltex_cli.geometry.shapes import Shapes
@@ -66,7 +67,7 @@ def _found(counting: Independent, scene: Scene) -> Found:
         places,
         at.found,
         at.near,
-        at.covered,
+        stepped(at.covered),
         at.fits >= SAME,
         at.best,
         at.parts,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from evaltex_cli.audit.shares import shares, stepped
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.overlaps import CONTINUOUS, touching_parts
 from evaltex_cli.records import Bools, Floats, Ints, Objects, offsets_of
@@ -38,10 +39,10 @@ def outermost(owner: Ints, objects: Objects, rows: Ints, trust: Floats) -> Bools
     offsets = offsets_of(np.unique(owner, return_counts=True)[1])
     made = shapes.from_objects(take(objects, rows, np.array([0, len(rows)])), CONTINUOUS)
     area = shapes.area(made)
-    remains = np.ones(len(rows), dtype=bool)
+    remains, trust = np.ones(len(rows), dtype=bool), stepped(trust)
     for one, other in meeting(boxes, offsets):
         common = shapes.pair_area(made, one, made, other)
-        nested = common >= NESTED * np.minimum(area[one], area[other])
+        nested = shares(common, np.minimum(area[one], area[other])) >= NESTED
         lost = np.where(trust[one] < trust[other], one, other)
         remains[lost[nested]] = False
     return remains

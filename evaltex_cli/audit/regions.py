@@ -17,6 +17,7 @@ from evaltex_cli.audit.findings import (
     trusted,
 )
 from evaltex_cli.audit.parts import outermost, several
+from evaltex_cli.audit.shares import stepped
 from evaltex_cli.geometry import boxes as box_geometry
 from evaltex_cli.protocols.ratios import quotient
 from evaltex_cli.records import Bools, Floats
@@ -72,7 +73,7 @@ def duplicate(evidence: Evidence) -> Findings:
     gt = evidence.scene.gt
     one, other, iou = evidence.same
     # The one to keep is first: one that counts, then the one that detectors fit better.
-    mean = evidence.found.mean(axis=1)
+    mean = stepped(evidence.found.mean(axis=1))
     worse = gt.dont_care[one] & ~gt.dont_care[other]
     worse |= (gt.dont_care[one] == gt.dont_care[other]) & (mean[one] < mean[other])
     keep, remove = np.where(worse, other, one), np.where(worse, one, other)

@@ -11,8 +11,8 @@ import numpy as np
 from evaltex_cli.geometry import overlaps, shapes
 from evaltex_cli.geometry.overlaps import CONTINUOUS
 from evaltex_cli.protocols.iou.iou import first_fit
-from evaltex_cli.protocols.ratios import divide
-from evaltex_cli.records import Bools, Floats, ImageBatch, Ints
+from evaltex_cli.protocols.ratios import divide, equalised
+from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps
 
 ERROR_TYPES = ("missed", "split", "merged", "loose", "tight", "false", "duplicate")
 OF_OBJECTS = ("missed", "split", "tight")
@@ -21,8 +21,8 @@ OF_LINKS = ("split", "merged", "loose", "tight")
 """Kinds of mistakes of a detection and an object that it is on."""
 SAME_IOU = 0.5
 """A pair above it is about one text, and exclusive."""
-SLACK, TIE_DECIMALS = 1e-9, 9
-"""What rounding may add to a share of an area; IoUs that agree to so many decimals are ties."""
+SLACK = 1e-9
+"""What rounding may add to a share of an area."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +78,11 @@ def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
     gt, det, area = measured.gt, measured.det, measured.area
     gt_area, det_area = measured.gt_area, measured.det_area
     near = area >= (thresholds.overlap - SLACK) * np.minimum(gt_area[gt], det_area[det])
-    gt, det, area = gt[near], det[near], area[near]
-    order = _best_first(batch, gt, det, area / (gt_area[gt] + det_area[det] - area))
-    home = _homes(gt, det, area / (gt_area[gt] + det_area[det] - area), order, batch.det.count)
+    measured = measured._replace(gt=gt[near], det=det[near], area=area[near])
+    gt, det, area = measured.gt, measured.det, measured.area
+    iou = area / (gt_area[gt] + det_area[det] - area)
+    order = _best_first(batch, measured, iou)
+    home = _homes(gt, det, iou, order, batch.det.count)
     away = np.flatnonzero(gt != home[det])
     shared = shapes.pair_area(gt_shapes, gt[away], gt_shapes, home[det[away]])
     on = np.ones(len(gt), dtype=bool)
@@ -146,15 +148,19 @@ def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
     )
 
 
-def _best_first(batch: ImageBatch, gt: Ints, det: Ints, iou: Floats) -> Ints:
-    """Order of the pairs by decreasing IoU; ties in an image by place, not by the files' order."""
-    image, rounded = batch.gt.image[gt], np.round(iou, TIE_DECIMALS)
-    order = np.lexsort((image, -rounded))
-    is_same = (np.diff(image[order]) == 0) & (np.diff(rounded[order]) == 0)
+def _best_first(batch: ImageBatch, measured: Overlaps, iou: Floats) -> Ints:
+    """Order of the pairs by decreasing IoU; ties in an image by place, and objects that count
+    before those in the same place that do not: not by the files' order.
+    """
+    image = batch.gt.image[measured.gt]
+    rank = equalised(iou, image, measured)
+    order = np.lexsort((image, -rank))
+    is_same = (np.diff(image[order]) == 0) & (np.diff(rank[order]) == 0)
     tied = np.flatnonzero(np.append(is_same, False) | np.insert(is_same, 0, False))
     some = order[tied]
-    places = [*batch.gt.boxes[gt[some]].T, *batch.det.boxes[det[some]].T]
-    order[tied] = some[np.lexsort((*places, image[some], -rounded[some]))]
+    gt, det = measured.gt[some], measured.det[some]
+    places = [batch.gt.dont_care[gt], *batch.gt.boxes[gt].T, *batch.det.boxes[det].T]
+    order[tied] = some[np.lexsort((*places, image[some], -rank[some]))]
     return order
 
 

@@ -243,11 +243,13 @@ def settled_sums(total: NDArray[Any], threshold: float, inexact: Bools | bool) -
 
 
 def ignored_detections(batch: ImageBatch, overlaps: Overlaps, threshold: float) -> Bools:
-    """(D,) bool: detections of which more than `threshold` lies in a single don't-care object."""
+    """(D,) bool: detections, as the overlaps number them, of which more than `threshold` lies in a
+    single don't-care object.
+    """
     on_dont_care = np.flatnonzero(batch.gt.dont_care[overlaps.gt])
     det = overlaps.det[on_dont_care]
     share = divide(overlaps.area[on_dont_care], overlaps.det_area[det])
-    ignored = np.zeros(batch.det.count, dtype=bool)
+    ignored = np.zeros(len(overlaps.det_area), dtype=bool)
     ignored[det[settled(share, threshold, overlaps, on_dont_care) > threshold]] = True
     return ignored
 

@@ -180,6 +180,18 @@ def read_by(*texts: list[str]) -> dict[str, Images]:
     }
 
 
+@pytest.mark.parametrize("scale", [1, 0.1, 0.01, 1 / 3, 0.001, 1000])
+def test_an_iou_of_one_half_is_one_half_at_every_scale(scale: float) -> None:
+    """The second object is half of the first, and the third one half of a detection of each."""
+    objects = np.array([[50, 40, 90, 80], [70, 40, 90, 80], [300, 40, 340, 80]])
+    seen = np.array([[50, 40, 90, 80], [300, 20, 340, 100]])
+    gt, det = {"page": scale * objects}, {"page": scale * seen}
+    audit = audit_of(gt, {"a": det, "b": {"page": scale * (seen - [0, 0, 0, 1])}, "c": det})
+    assert [one.objects for one in of_kind(audit, "duplicate")] == [(1, 2)]
+    # All three find the first, and but for the second detector also the others.
+    assert not of_kind(audit, "missing")
+
+
 def test_a_text_that_detectors_read_otherwise() -> None:
     gt = image_objects(WORDS, texts=texts_of((0, "Hotal"), (1, "WORD1")))
     right = texts_of((0, "hotel"))

@@ -15,6 +15,7 @@ from evaltex_cli.audit import agreement, gathering, scenes
 from evaltex_cli.audit.agreement import AGREE, SAME
 from evaltex_cli.audit.at_places import INSIDE, NEAR
 from evaltex_cli.audit.evidence import Evidence
+from evaltex_cli.audit.shares import STEPS
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation import batches
 from evaltex_cli.evaluation.arrays import OneImage, image_objects, objects_of
@@ -94,7 +95,7 @@ def check_objects(evidence: Evidence, known: Plain) -> None:
         detector, value = int(column[k]), iou(gt[i], det[k])
         found[i, detector] = max(found[i, detector], value)
         near[i, detector] |= value >= SAME or common(gt[i], det[k]) / area(gt[i]) >= NEAR
-    assert evidence.found.tolist() == found.tolist()
+    assert evidence.found == pytest.approx(found, abs=1 / STEPS)
     assert evidence.near.tolist() == near.sum(axis=1).tolist()
     image, hidden = scene.gt.image, scene.gt.dont_care
     same = {
@@ -112,7 +113,7 @@ def check_places(evidence: Evidence, known: Plain) -> None:
     for i, p in at:
         covered[p] += common(gt[i], det[centre[p]]) / area(det[centre[p]])
         fits[p] = max(fits[p], iou(gt[i], det[centre[p]]))
-    assert evidence.covered.tolist() == covered
+    assert evidence.covered == pytest.approx(covered, abs=9 / STEPS)
     assert evidence.confirmed.tolist() == [value >= SAME for value in fits]
 
 
@@ -128,8 +129,10 @@ def check_best(evidence: Evidence, known: Plain) -> None:
         of_object: dict[int, tuple[float, int]] = {}
         for p, (value, i) in of_place.items():
             of_object[-i] = max(of_object.get(-i, (0.0, 0)), (value, -p))
-        rows = zip(best.gt.tolist(), best.place.tolist(), best.iou.tolist(), strict=True)
-        assert [*rows] == [(i, -p, value) for i, (value, p) in sorted(of_object.items())]
+        rows = zip(best.gt.tolist(), best.place.tolist(), strict=True)
+        assert [*rows] == [(i, -p) for i, (_, p) in sorted(of_object.items())]
+        ious = [value for _, (value, _) in sorted(of_object.items())]
+        assert best.iou == pytest.approx(ious, abs=1 / STEPS)
 
 
 def check_inside(evidence: Evidence, known: Plain) -> None:

@@ -12,7 +12,7 @@ from diagnosed_scenes import assert_sums, counts, scene_batch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaltex_cli import diagnose, evaluate
+from evaltex_cli import diagnose, evaluate, image_objects
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, Thresholds, find
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.inputs import open_inputs
@@ -23,6 +23,7 @@ from evaltex_cli.geometry.overlaps import measure
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.matches import Matched
+from evaltex_cli.records import ImageBatch
 
 
 def outline(objects, k):
@@ -212,3 +213,29 @@ def test_recounted_matches_are_those_of_a_new_evaluation(tmp_path, protocol, pol
             inputs, runs_of({protocol: config.checked(protocol, {})}), Sink(sink, lambda *_: None)
         )
     assert compared == 40
+
+
+def found(gt, det, dont_care=None):
+    objects = image_objects(gt, dont_care=dont_care)
+    return find(ImageBatch(["a"], [[0, 0]], objects, image_objects(det)), Thresholds())
+
+
+@pytest.mark.parametrize("scale", [1, 0.1, 0.01, 0.3, 1 / 3, 1e-6, 1e6])
+def test_rounding_decides_no_tie(scale):
+    """IoUs of 513/1024, which has a 5 as its tenth decimal: of equal detections the first in the
+    picture is the best.
+    """
+    det = np.array([[x, y, x + 27, y + 19] for x, y in [(0, 0), (1, 1), (2, 1), (0, 2)]])
+    for other in det[1:]:
+        mistakes = found([[0, 0, scale * 32, scale * 32]], scale * np.array([other, det[0]]))
+        assert mistakes.duplicate.tolist() == [True, False]
+    gt = np.array([[x, y, x + 32, y + 32] for x, y in [(-5, -12), (-3, -9), (0, -2), (-1, -7)]])
+    for other in gt[1:]:
+        mistakes = found(scale * np.array([other, gt[0]]), [[0, 0, scale * 27, scale * 19]])
+        assert mistakes.missed.tolist() == [True, False]
+
+
+def test_of_two_objects_in_one_place_the_one_that_counts_is_found_in_any_order():
+    same = [[0, 0, 100, 20], [0, 0, 100, 20]]
+    for dont_care in ([True, False], [False, True]):
+        assert not found(same, [[0, 0, 100, 19]], dont_care).missed.any()

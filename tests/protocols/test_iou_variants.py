@@ -123,6 +123,34 @@ def test_dont_care_is_turned_back_too() -> None:
     assert accumulator.compute().totals["counted_detections"] == 2
 
 
+@pytest.mark.parametrize("first", range(4))
+def test_at_half_a_right_angle_both_sides_of_a_detection_are_the_nearer_one(first: int) -> None:
+    """By its long side the detection lies in the don't-care object, by the other one a third."""
+    drawn = np.roll([[120, 90], [160, 130], [150, 140], [110, 100]], first, axis=0)
+    accumulator = Accumulator("iou", unrotated=True)
+    words = image_objects(polygons=[turned(100, 110, 170, 124, 0)], dont_care=[True])
+    accumulator.update(words, image_objects(polygons=[drawn]))
+    assert accumulator.compute().totals["counted_detections"] == 0
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("scale", [1, 0.1, 0.01, 1 / 3, 0.001, 0.7])
+def test_the_first_of_equal_objects_is_the_best_by_whichever_side_they_are_drawn(
+    scale: float, first: int
+) -> None:
+    """Both objects are as far off in x as in y."""
+    objects = [turned(100, 100, 165, 139, 0), np.roll(turned(110, 110, 175, 149, 0), first, axis=0)]
+    for gt in (objects, objects[::-1]):
+        found = evaluate(
+            [image_objects(polygons=[scale * drawn for drawn in gt])],
+            [image_objects(polygons=[scale * turned(105, 105, 170, 144, 0)])],
+            "iou",
+            per_image=True,
+            params={"unrotated": True, "truncate": False, "pairing": "best"},
+        )
+        assert [one.partners for one in found.images[0].objects] == [[1], []]
+
+
 def reference(gt: list[tuple[Line, bool]], det: list[Line]) -> tuple[int, int]:
     """Pairs, and detections that count; plainly, from lines of numbers cut to integers."""
 

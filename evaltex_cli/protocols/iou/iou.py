@@ -186,9 +186,13 @@ class Candidates(NamedTuple):
         return Candidates(*(column[which] for column in columns))
 
 
-def candidates_of(overlaps: Overlaps, threshold: float, pairing: str = "first") -> Candidates:
-    """Return overlaps with their IoU, which fits above the threshold."""
-    gt, det, similarity = overlaps.gt, overlaps.det, iou(overlaps)
+def candidates_of(
+    overlaps: Overlaps, threshold: float, pairing: str = "first", det: Ints | None = None
+) -> Candidates:
+    """Return overlaps with their IoU, which fits above the threshold; `det` are their detections,
+    if these are numbered otherwise than in the overlaps.
+    """
+    gt, det, similarity = overlaps.gt, overlaps.det if det is None else det, iou(overlaps)
     fits = settled(similarity, threshold, overlaps) > threshold
     rank = equalised(similarity, det, overlaps) if pairing == "best" else similarity
     return Candidates(gt, det, similarity, fits, rank)
@@ -313,16 +317,13 @@ def _unrotated(batch: ImageBatch, parameters: IouParameters) -> tuple[Bools, Boo
     """Return which objects and detections count, and the candidates, all of
     rectangles that are turned back.
     """
-    gt_counts, det_counts = ~batch.gt.dont_care, np.ones(batch.det.count, dtype=bool)
-    parts = []
-    for overlaps, angle in overlaps_by_angle(batch, convention(parameters)):
-        det_counts &= ~ignored_detections(batch, overlaps, parameters.dont_care_overlap)
-        found = candidates_of(overlaps, parameters.iou, parameters.pairing)
-        near = angle < np.radians(parameters.max_angle) - SLACK
-        parts.append(found.select(near))
-    columns: Iterable[Any] = map(np.concatenate, zip(*parts, strict=True))
-    found = Candidates(*columns)
-    return gt_counts, det_counts, found.select(np.lexsort((found.det, found.gt)))
+    overlaps, angle = overlaps_by_angle(batch, convention(parameters))
+    ignored = ignored_detections(batch, overlaps, parameters.dont_care_overlap)
+    det_counts: Bools = ~np.logical_or(*ignored.reshape(2, batch.det.count))
+    det = overlaps.det % batch.det.count
+    found = candidates_of(overlaps, parameters.iou, parameters.pairing, det)
+    found = found.select(angle < np.radians(parameters.max_angle) - SLACK)
+    return ~batch.gt.dont_care, det_counts, found.select(np.lexsort((found.det, found.gt)))
 
 
 def needs(batch: ImageBatch, parameters: IouParameters) -> None:

@@ -19,6 +19,7 @@ import numpy as np
 
 from evaltex_cli import geometry
 from evaltex_cli.geometry.overlaps import measure
+from evaltex_cli.protocols.ratios import SLACK
 from evaltex_cli.records import Convention, Floats, ImageBatch, Ints, Objects, Outlines, Overlaps
 
 QUARTER = np.pi / 4
@@ -42,25 +43,35 @@ class Rectangles(NamedTuple):
         return Rectangles(self.centre, self.size[:, ::-1], self.angle + np.pi / 2)
 
 
-def overlaps_by_angle(batch: ImageBatch, convention: Convention) -> list[tuple[Overlaps, Floats]]:
+def overlaps_by_angle(batch: ImageBatch, convention: Convention) -> tuple[Overlaps, Floats]:
     """Return the overlaps of rectangles that are turned back, and the angles (p,) that each pair
     includes, in radians.
 
-    Returns
-    -------
-    list of (Overlaps, (p,) float64)
-        Of detections turned by either direction; a pair is in one of the two.
+    Detection d of D is turned by its first direction as d, and by the other one as D + d. A pair is
+    there by the nearer one; by both where they are equally near, which rounding does not decide.
     """
     gt, det = rectangles_of(batch.gt), rectangles_of(batch.det)
-    result = []
-    for is_first, turned in ((True, det), (False, det.by_other_side())):
+    parts, angles = [], []
+    for turned in (det, det.by_other_side()):
         both = replace(batch, gt=_as_boxes(batch.gt, gt), det=_as_boxes(batch.det, turned))
         found = measure(both, convention)
         angle = included(gt.angle[found.gt], turned.angle[found.det])
-        nearer = angle <= QUARTER if is_first else angle < QUARTER
-        pairs = found._replace(gt=found.gt[nearer], det=found.det[nearer], area=found.area[nearer])
-        result.append((pairs, angle[nearer]))
-    return result
+        nearer = angle <= QUARTER + SLACK
+        parts.append(
+            found._replace(gt=found.gt[nearer], det=found.det[nearer], area=found.area[nearer])
+        )
+        angles.append(angle[nearer])
+    first, second = parts
+    turned_by_either = Overlaps(
+        np.concatenate([first.gt, second.gt]),
+        np.concatenate([first.det, batch.det.count + second.det]),
+        np.concatenate([first.area, second.area]),
+        first.gt_area,
+        np.concatenate([first.det_area, second.det_area]),
+        first.gt_boxes,
+        np.concatenate([first.det_boxes, second.det_boxes]),
+    )
+    return turned_by_either, np.concatenate(angles)
 
 
 def included(a: Floats, b: Floats) -> Floats:
