@@ -15,6 +15,7 @@ from evaltex_cli.display import Record
 from evaltex_cli.protocols.matches import IGNORED, MATCH_TYPES
 from evaltex_cli.records import Bools, Floats, Ints
 from evaltex_cli.results.image_table import ImageTable, ObjectColumns
+from evaltex_cli.results.significance import DECIMALS
 from evaltex_cli.results.text_tables import JsonObject
 
 Change = TypeVar("Change")
@@ -140,11 +141,13 @@ def image_changes(
 ) -> Changes[ImageChange]:
     """Return the images whose score differs from that of the first system."""
     scores = [table.scores[score] for table in tables]
+    # Equal scores of other parts may differ by rounding.
+    rounded = [np.round(values, DECIMALS) for values in scores]
     shown = [np.where(np.isnan(values), 0.0, values) for values in scores]
     counts = [_counts_anything(table) for table in tables]
     changed = [
-        np.flatnonzero(_differ(scores[0], values) & (counts[0] | counted))
-        for values, counted in zip(scores[1:], counts[1:], strict=True)
+        np.flatnonzero(_differ(rounded[0], values) & (counts[0] | counted))
+        for values, counted in zip(rounded[1:], counts[1:], strict=True)
     ]
 
     def made(system: int, images: Ints, _: Floats) -> list[ImageChange]:

@@ -84,16 +84,21 @@ def _deviations(scores: Floats, replicates: Floats, i: int, j: int) -> Floats:
 
 def ranks(scores: Floats) -> Ints:
     """(d,) ranks: 1 + how many detectors have a higher score; undefined scores come last."""
-    known = np.where(np.isnan(scores), -np.inf, scores)
+    known = _comparable(scores)
     return np.asarray(1 + (known[None, :] > known[:, None]).sum(axis=1))
 
 
 def mean_ranks(scores: Floats) -> Floats:
     """(d, ...) ranks along the first axis, equal scores with the mean of their ranks."""
-    known = np.where(np.isnan(scores), -np.inf, scores)
+    known = _comparable(scores)
     above = (known[None] > known[:, None]).sum(axis=1)
     equal = (known[None] == known[:, None]).sum(axis=1)
     return np.asarray(above + (equal + 1) / 2)
+
+
+def _comparable(scores: Floats) -> Floats:
+    """Scores rounded, so that equal ones of other parts are equal; undefined ones come last."""
+    return np.where(np.isnan(scores), -np.inf, np.round(scores, DECIMALS))
 
 
 def rank_intervals(scores: Floats, differs: Bools) -> Ints:
@@ -165,7 +170,7 @@ def kendall(one: Floats, other: Floats) -> Floats:
         From -1, opposite orders, to 1, the same; NaN where one of them has no order.
     """
     i, j = pairs(len(one)).T
-    first, second = np.sign(one[i] - one[j]), np.sign(other[i] - other[j])
+    first, second = (np.sign(np.round(each[i] - each[j], DECIMALS)) for each in (one, other))
     concordant = (first * second).sum(axis=0)
     untied = np.sqrt((first**2).sum(axis=0) * (second**2).sum(axis=0))
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -14,6 +14,7 @@ from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.protocols.score_names import same
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Floats, Ints
+from evaltex_cli.results.significance import DECIMALS
 from evaltex_cli.thresholds.sums import joined
 
 FOLDS, TOLERANCE = 5, 0.005
@@ -27,10 +28,10 @@ def f_score_of(headline: Sequence[str]) -> str:
 
 
 def best_level(f_scores: Sequence[float | None] | Floats) -> int:
-    """Return the level of the highest F-score; of several, the highest. An undefined one, None or
-    NaN, is the lowest.
+    """Return the level of the highest F-score; of several that differ by rounding at most, the
+    highest. An undefined one, None or NaN, is the lowest.
     """
-    known = np.array(f_scores, np.float64)
+    known = np.round(np.array(f_scores, np.float64), DECIMALS)
     known[np.isnan(known)] = -np.inf
     return int(np.flatnonzero(known == known.max())[-1])
 

@@ -115,14 +115,14 @@ def _level_interval(given: Resampled) -> tuple[int, int]:
 
 
 def _f_scores(runs: Sequence[Run], sums: Tally) -> Floats:
-    """(subsets, levels) F-scores, rounded; NaN where undefined."""
+    """(subsets, levels) F-scores; NaN where undefined."""
     name, levels = f_score_of(runs[0].protocol.headline), len(runs)
     scores = {
         key: score_columns(partial(_scores, run), sums)[name]
         for key, run in {id(run): run for run in runs}.items()  # many levels have the same
     }
     of_levels = [scores[id(run)][k::levels] for k, run in enumerate(runs)]
-    return np.asarray(np.round(np.stack(of_levels, axis=1), DECIMALS))
+    return np.stack(of_levels, axis=1)
 
 
 def _scores(run: Run, sums: Tally) -> Scores:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from command_line import invoke as run
 
-from evaltex_cli import evaluate
+from evaltex_cli import compare, evaluate
 from evaltex_cli.comparison import comparison, detector_results, tables
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.formats.options import InputOptions
@@ -351,3 +351,13 @@ def test_a_verdict_that_cannot_be_written_leaves_the_results(folder):
     assert result.exit_code == 2
     assert "nowhere/gates.xml: cannot be written" in result.output
     assert (folder / "res" / "evaltex.json").read_bytes() == before
+
+
+def test_an_image_of_equal_scores_has_not_changed():
+    """Three words of four in five detections, and two in two: an F-score of 2/3, rounded to two
+    numbers.
+    """
+    words = [[100 * k, 0, 100 * k + 50, 20] for k in range(7)]
+    found = compare([words[:4]], {"old": [[*words[:3], *words[5:]]], "new": [words[:2]]}, "iou")
+    assert found.scores[2].score == "hmean" and found.scores[2].differences[1] != 0
+    assert len(found.images) == 0

@@ -17,6 +17,7 @@ from sweep_images import nine_images, scene
 from evaltex_cli import InputError, evaluate, image_objects, sweep
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import load
+from evaltex_cli.protocols.ratios import harmonic_mean
 from evaltex_cli.protocols.score_names import scalars
 from evaltex_cli.thresholds import choice, levels, stacking
 
@@ -131,6 +132,8 @@ def test_detections_without_any_confidence_are_refused(det: Any) -> None:
 def test_of_several_best_levels_the_highest() -> None:
     assert choice.best_level([0.2, 0.8, 0.7, 0.8, 0.1]) == 3
     assert choice.best_level([None, None]) == 1
+    found = harmonic_mean(0.5, 1.0), harmonic_mean(0.75, 0.6)  # 2/3, rounded to two numbers
+    assert found[0] > found[1] and choice.best_level(found) == 1
 
 
 def test_the_plateau_is_the_run_of_levels_around_the_best() -> None:
