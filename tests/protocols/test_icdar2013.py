@@ -75,3 +75,12 @@ def test_splits_in_a_long_chain_are_looked_at_once(monkeypatch: pytest.MonkeyPat
     scores = accumulator.compute().scores
     assert (scores["recall"], scores["precision"]) == pytest.approx((0.4, 0.8))
     assert sum(summed) <= 2 * 3000
+
+
+@pytest.mark.parametrize("threshold", [1 / 3, 0.3])
+def test_a_sum_of_shares_of_polygons_reaches_its_threshold(threshold: float) -> None:
+    """Also one of more decimals than a sum is rounded to."""
+    accumulator = Accumulator("icdar2013", shape="polygon", t_r=threshold)
+    parts = [[0, 0, 10 * threshold, 10], [20 - 10 * threshold, 0, 20, 10]]
+    accumulator.update([[0, 0, 20, 10]], parts)
+    assert accumulator.compute().totals["one_to_many"] == 1

@@ -14,7 +14,7 @@ from evaltex_cli.records import Convention
 
 RULES = {
     "wolf": Rules(single_precision=True, typed=True),
-    "rrc": Rules(dont_care_competes=True, single=pairs.SINGLE_IS_ONE_TO_ONE, sum_decimals=(4,)),
+    "rrc": Rules(dont_care_competes=True, single=pairs.SINGLE_IS_ONE_TO_ONE, sum_decimals=4),
     "totaltext": Rules(
         single_overlap=False, separate_tests=True, ratio_decimals=2, dont_care_margin=1.0
     ),

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from evaltex_cli.protocols.area.pairs import (
     SINGLE_IS_MANY,
     SINGLE_IS_RETESTED,
+    SLACK_DECIMALS,
     Index,
     Pairs,
     Rules,
@@ -172,7 +173,7 @@ def _assemble(groups: _Groups, is_one_to_one: Bools, alive: Ints, rules: Rules) 
     # Not a reduction by numpy, which adds in another order: sums that sit on a threshold have
     # to fall as printed.
     np.add.at(total, own, groups.share[alive])
-    passes = may_pass = _rounded(total, rules)[own] >= groups.needed
+    passes = may_pass = _reaches(total, groups.needed, rules)[own]
     if rules.single == SINGLE_IS_RETESTED:
         has_single = np.zeros(len(total), dtype=bool)
         has_single[own[is_one_to_one[alive]]] = True
@@ -215,17 +216,20 @@ def _one_by_one(
             passes = is_one_to_one[pairs[0]]
         else:
             total = reduce(add, groups.share[pairs], groups.share.dtype.type(0))
-            passes = _rounded(total, rules) >= groups.needed
+            passes = _reaches(total, groups.needed, rules)
         if passes:
             matched += pairs
             taken.update(free.values())
     return np.array(matched, np.int64)
 
 
-def _rounded(total: Any, rules: Rules) -> Any:
-    for decimals in rules.sum_decimals:
-        total = np.round(total, decimals)
-    return total
+def _reaches(total: Any, needed: Any, rules: Rules) -> Any:
+    """Whether sums are as large as needed."""
+    if rules.settles_sums:
+        total, needed = (np.round(each, SLACK_DECIMALS) for each in (total, needed))
+    if rules.sum_decimals is not None:
+        total = np.round(total, rules.sum_decimals)
+    return total >= needed
 
 
 def credit(scene: Scene, rules: Rules, thresholds: Thresholds, weights: Weights) -> Credits:

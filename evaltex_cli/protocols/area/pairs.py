@@ -34,7 +34,8 @@ SINGLE_IS_MANY, SINGLE_IS_ONE_TO_ONE, SINGLE_IS_RETESTED = range(3)
 match; that, if it passes its thresholds.
 """
 SLACK_DECIMALS = 9
-"""As `SLACK`: sums of ratios are rounded to so many decimals where no program says how to add."""
+"""As `SLACK`: sums of ratios, and what they have to reach, are rounded to so many decimals where no
+program says how to add."""
 _PAIRS_AT_ONCE = 1 << 15
 """Pairs whose boxes are looked at at once; a pair takes 200 bytes on the way."""
 
@@ -55,8 +56,10 @@ class Rules(NamedTuple):
     as if not there."""
     single: int = SINGLE_IS_RETESTED
     """One of `SINGLE_IS_MANY`, `SINGLE_IS_ONE_TO_ONE`, `SINGLE_IS_RETESTED`."""
-    sum_decimals: tuple[int, ...] = ()
-    """Decimals that sums of ratios are rounded to, one after another."""
+    sum_decimals: int | None = None
+    """Decimals that sums of ratios are rounded to."""
+    settles_sums: bool = False
+    """Whether sums that only rounding moves off a threshold are at it (`SLACK_DECIMALS`)."""
     ratio_decimals: int | None = None
     """Decimals that ratios are rounded to."""
     typed: bool = False
@@ -249,11 +252,7 @@ def exact_sums(rules: Rules) -> Rules:
     """Return rules for shapes that their program does not take: a sum that
     rounding moves off a threshold is at it.
     """
-    return (
-        rules
-        if rules.single_precision
-        else rules._replace(sum_decimals=(SLACK_DECIMALS, *rules.sum_decimals))
-    )
+    return rules._replace(settles_sums=not rules.single_precision)
 
 
 # Rectangles of zeros, which some data sets have in images without text ----------------------------
