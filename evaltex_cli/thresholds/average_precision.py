@@ -26,7 +26,7 @@ from evaltex_cli.geometry import outlines, overlaps
 from evaltex_cli.protocols.iou import iou as iou_protocol
 from evaltex_cli.protocols.level_states import contested
 from evaltex_cli.protocols.matches import FALSE_POSITIVE, IGNORED
-from evaltex_cli.protocols.ratios import divide
+from evaltex_cli.protocols.ratios import divide, equalised, settled
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Overlaps
 
 COCO_THRESHOLDS = np.linspace(0.5, 0.95, 10)
@@ -148,9 +148,8 @@ def _in_file_order(batch: ImageBatch, found: Overlaps) -> tuple[NDArray[np.int8]
         _is_valid(objects, area)
         for objects, area in ((batch.gt, found.gt_area), (batch.det, found.det_area))
     )
-    similarity = iou_protocol.iou(found)
-    usable = gt_valid[found.gt] & det_valid[found.det] & (similarity > FILE_ORDER_IOU)
-    pairs = iou_protocol.Candidates(found.gt, found.det, similarity, usable, similarity)
+    pairs = iou_protocol.candidates_of(found, FILE_ORDER_IOU, "best")
+    usable = gt_valid[found.gt] & det_valid[found.det] & pairs.fits
     best = iou_protocol.best_candidates(pairs.select(usable))
     dont_care = batch.gt.dont_care[best.gt]
     state = np.where(det_valid, WRONG, PASSED_OVER).astype(np.int8)
@@ -176,7 +175,8 @@ def _coco(
     similarity = np.where(
         crowd, divide(found.area, found.det_area[found.det]), iou_protocol.iou(found)
     )
-    count = np.searchsorted(COCO_THRESHOLDS, similarity, side="right")
+    at_least = settled(similarity, COCO_THRESHOLDS, found)
+    count = np.searchsorted(COCO_THRESHOLDS, at_least, side="right")
     usable = count > 0
     if max_detections is not None:
         usable &= rank[found.det] < max_detections
@@ -193,7 +193,8 @@ def _coco(
         disputed = pairs[rivals]
         # Detections by image and confidence; of each, the best object, of equals the last.
         gt, det = gt[rivals], det[rivals]
-        order = np.lexsort((-gt, -similarity[disputed], rank[det], batch.det.image[det]))
+        similarity = equalised(similarity[disputed], det, found, disputed)
+        order = np.lexsort((-gt, -similarity, rank[det], batch.det.image[det]))
         _take_free(right, gt[order], det[order], bits[disputed][order])
     return right, on_crowd & ~right
 

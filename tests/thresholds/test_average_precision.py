@@ -151,6 +151,25 @@ def test_polygons_by_their_exact_areas() -> None:
     assert [found[name] for name in names] == pytest.approx([1.0, 0.0, 0.1], abs=1e-9)
 
 
+@pytest.mark.parametrize("scale", [1.0, 0.1, 0.7, 123.456])
+@pytest.mark.parametrize("twentieths", range(10, 20))
+def test_an_iou_at_a_threshold_is_at_it_at_every_scale(twentieths: int, scale: float) -> None:
+    gt = [np.array([[0, 0, 20, 1]]) * scale]
+    det = [image_objects(np.array([[0, 0, twentieths, 1]]) * scale, confidences=[0.5])]
+    found = sweep(gt, det, "iou").average_precision
+    assert found["ap_coco"] == pytest.approx((twentieths - 9) / 10, abs=1e-9)
+    assert found["ap_file_order"] == (twentieths > 10)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.1, 0.7, 123.456])
+def test_of_equal_objects_coco_takes_the_last_at_every_scale(scale: float) -> None:
+    """The second detection fits the first object only, which the first detection left free."""
+    gt = [np.array([[3, 0, 13, 1], [0, 0, 10, 1]]) * scale]
+    det = np.array([[1.5, 0, 11.5, 1], [5, 0, 13, 1]]) * scale
+    found = sweep(gt, [image_objects(det, confidences=[0.9, 0.5])], "iou").average_precision
+    assert found["ap_coco_50"] == pytest.approx(1.0, abs=1e-9)
+
+
 def test_a_polygon_that_crosses_itself_is_passed_over_in_file_order() -> None:
     bow = np.array([[0, 0], [10, 10], [10, 0], [0, 10]])
     gt = [image_objects([[0, 0, 10, 10]])]
