@@ -29,6 +29,7 @@ from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.results import significance
 from evaltex_cli.results.image_table import first_difference
 from evaltex_cli.results.result_document import differences
+from evaltex_cli.results.significance import DECIMALS
 
 SCORES = (
     *("protocol", "score", "detector", "value", "low", "high", "difference", "difference_low"),
@@ -67,6 +68,11 @@ class ScoreComparison(Record):
     p_corrected: list[float | None]
     interval_reasons: list[str | None]
     reasons: list[str | None]
+
+    @property
+    def rounded(self) -> list[float | None]:
+        """The values, rounded so that equal scores of other parts are equal."""
+        return [value if value is None else round(value, DECIMALS) for value in self.values]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -171,5 +171,5 @@ def _tex_cell(score: ScoreComparison, k: int) -> str:
     if value is None:
         return "--"
     shown = f"{100 * value:.1f}" if abs(value) <= 1 else f"{value:g}"
-    best = max(other for other in score.values if other is not None)
-    return rf"\textbf{{{shown}}}" if value == best else shown
+    best = max(other for other in score.rounded if other is not None)
+    return rf"\textbf{{{shown}}}" if score.rounded[k] == best else shown

@@ -146,9 +146,9 @@ def _value(comparison: Comparison, score: ScoreComparison, k: int) -> str:
 
 def _is_best(comparison: Comparison, score: ScoreComparison, k: int) -> bool:
     """Whether no detector has more, and one has less; of a count nothing is the best."""
-    values = [value for value in score.values if value is not None]
+    values = [value for value in score.rounded if value is not None]
     is_share = score.score not in load(comparison.protocol).unbounded
-    return is_share and len(set(values)) > 1 and score.values[k] == max(values)
+    return is_share and len(set(values)) > 1 and score.rounded[k] == max(values)
 
 
 def _stars(comparison: Comparison, score: ScoreComparison, k: int, alpha: float) -> str:

@@ -10,10 +10,11 @@ import pytest
 from command_line import invoke as run
 
 from evaltex_cli import compare, evaluate
-from evaltex_cli.comparison import comparison, detector_results, tables
+from evaltex_cli.comparison import comparison, detector_results, tables, terminal_table
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS
+from evaltex_cli.results.screen import Screen
 
 IMAGES = 24
 
@@ -353,11 +354,14 @@ def test_a_verdict_that_cannot_be_written_leaves_the_results(folder):
     assert (folder / "res" / "evaltex.json").read_bytes() == before
 
 
-def test_an_image_of_equal_scores_has_not_changed():
+def test_equal_scores_are_equal_however_they_are_rounded():
     """Three words of four in five detections, and two in two: an F-score of 2/3, rounded to two
-    numbers.
+    numbers; no image has changed, and both are the best in a table.
     """
     words = [[100 * k, 0, 100 * k + 50, 20] for k in range(7)]
     found = compare([words[:4]], {"old": [[*words[:3], *words[5:]]], "new": [words[:2]]}, "iou")
     assert found.scores[2].score == "hmean" and found.scores[2].differences[1] != 0
     assert len(found.images) == 0
+    assert tables.latex([found], 0, 0.95).count(r"\textbf{66.7}") == 2
+    shown = terminal_table.table([found], 0, 0.95, Screen(80), all_scores=False)
+    assert ">0.6667" not in shown and ">1.0000" in shown
