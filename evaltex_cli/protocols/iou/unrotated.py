@@ -5,9 +5,8 @@ C. Yao, X. Bai, W. Liu, Y. Ma, Z. Tu, *Detecting texts of arbitrary orientations
 CVPR 2012: the overlap of two rectangles is the IoU of both after each is turned about its centre
 until its sides are parallel to the axes; and the angle included by the rectangles has to be small.
 
-The sides of a rectangle have two directions, at a right angle. Which of them is the first does not
-matter here: a detection is turned by the one that is nearer to the object's first direction. So a
-rectangle is the same rectangle whichever vertex is the first.
+The sides of a rectangle have two directions, at a right angle. An object is turned by the first. A
+detection is turned by the one that is nearer to it, so it may begin at any vertex.
 """
 
 from __future__ import annotations
