@@ -141,13 +141,11 @@ def image_changes(
 ) -> Changes[ImageChange]:
     """Return the images whose score differs from that of the first system."""
     scores = [table.scores[score] for table in tables]
-    # Equal scores of other parts may differ by rounding.
-    rounded = [np.round(values, DECIMALS) for values in scores]
     shown = [np.where(np.isnan(values), 0.0, values) for values in scores]
     counts = [_counts_anything(table) for table in tables]
     changed = [
-        np.flatnonzero(_differ(rounded[0], values) & (counts[0] | counted))
-        for values, counted in zip(rounded[1:], counts[1:], strict=True)
+        np.flatnonzero(_differ(scores[0], values) & (counts[0] | counted))
+        for values, counted in zip(scores[1:], counts[1:], strict=True)
     ]
 
     def made(system: int, images: Ints, _: Floats) -> list[ImageChange]:
@@ -201,13 +199,18 @@ def object_changes(
 
     pairs = zip(tables[1:], changed, strict=True)
     return Changes(
-        [credits(table.known_objects, rows) - credits(first, rows) for table, rows in pairs],
+        [
+            np.round(credits(table.known_objects, rows) - credits(first, rows), DECIMALS)
+            for table, rows in pairs
+        ],
         changed,
         made,
     )
 
 
 def _differ(one: Floats, other: Floats) -> Bools:
+    """(n,) whether numbers differ by more than rounding; undefined ones are equal."""
+    one, other = np.round(one, DECIMALS), np.round(other, DECIMALS)
     differ: Bools = (one != other) & ~(np.isnan(one) & np.isnan(other))
     return differ
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from command_line import invoke as run
 
-from evaltex_cli import compare, evaluate
+from evaltex_cli import compare, evaluate, image_objects
 from evaltex_cli.comparison import comparison, detector_results, tables, terminal_table
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.formats.options import InputOptions
@@ -365,3 +365,15 @@ def test_equal_scores_are_equal_however_they_are_rounded():
     assert tables.latex([found], 0, 0.95).count(r"\textbf{66.7}") == 2
     shown = terminal_table.table([found], 0, 0.95, Screen(80), all_scores=False)
     assert ">0.6667" not in shown and ">1.0000" in shown
+
+
+@pytest.mark.parametrize("protocol", ["evaltex", "pq"])
+def test_no_object_has_changed_if_only_the_first_vertex_is_another(protocol):
+    """The areas of some of these are rounded to other numbers then."""
+    corners = np.array([[0, 0], [99, 0], [99, 40], [0, 40]])
+    drawn = corners + np.random.default_rng(0).uniform(0, 20, (60, 4, 2))
+    moved = drawn + np.random.default_rng(1).uniform(-2, 2, (60, 1, 2))
+    sides = [[image_objects(polygons=[one]) for one in side] for side in (drawn, moved)]
+    other = [image_objects(polygons=[np.roll(one, 1, axis=0)]) for one in moved]
+    found = compare(sides[0], {"one": sides[1], "other": other}, protocol)
+    assert found.scores[0].values[0] > 0 and len(found.objects) == 0
