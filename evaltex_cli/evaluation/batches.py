@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 BATCH_BYTES = 1 << 20
 LEAST_BYTES = 1 << 18
 _LAST_BATCHES = 4
-"""A batch is at most this part of what is left, down to about `LEAST_BYTES`: no worker has much to
-do when the others are done. What is left in the end is divided evenly: the least batch takes time.
+"""Of several workers, a batch is at most this part of what is left, down to about `LEAST_BYTES`: no
+worker has much to do when the others are done. What is left in the end is divided evenly: the least
+batch takes time.
 """
 BATCH_IMAGES = 8192
 MASK_BATCH_IMAGES = 8
@@ -246,16 +247,16 @@ def _settled(
     return settled
 
 
-def cut(inputs: Inputs, *others: Inputs) -> Iterator[tuple[int, int]]:
-    """Cut images into batches of bounded bytes and number, always the same;
-    an image is never cut. With other detections of the same ground truth, a batch has
-    as many bytes of each input as without.
+def cut(inputs: Inputs, *others: Inputs, are_shared: bool = True) -> Iterator[tuple[int, int]]:
+    """Cut images into batches of bounded bytes and number, smaller ones at the end if workers share
+    them; an image is never cut. With other detections of the same ground truth, a batch has as many
+    bytes of each input as without.
     """
     gt, sides = inputs.gt, (inputs, *others)
     most_images = MASK_BATCH_IMAGES if inputs.options.masks else BATCH_IMAGES
     bytes_ = (one.weights.sum(dtype=np.int64) for one in (gt, *(side.det for side in sides)))
     start, left = 0, int(sum(bytes_))
-    scale = (1 + len(sides)) / 2
+    scale, last = (1 + len(sides)) / 2, _LAST_BATCHES if are_shared else 1
     while start < len(gt.names):
         weights = gt.weights[start : start + most_images].astype(np.int64)
         for side in sides:
@@ -263,7 +264,7 @@ def cut(inputs: Inputs, *others: Inputs) -> Iterator[tuple[int, int]]:
             present = partners != NO_DETECTIONS
             weights[present] += side.det.weights[partners[present]]
         # As many images as fit the limit together; one that is larger alone is a batch of its own.
-        parts = max(min(round(left / (LEAST_BYTES * scale)), _LAST_BATCHES), 1)
+        parts = max(min(round(left / (LEAST_BYTES * scale)), last), 1)
         most = min(BATCH_BYTES * scale, left // parts)
         ends = np.cumsum(weights)
         stop = start + max(int(np.searchsorted(ends, most, side="right")), 1)

@@ -79,7 +79,7 @@ def evaluate_inputs(
     paired, _ = inputs.paired, inputs.paired_lines  # which log what does not pair
     if indexed_well:
         refuse_other_spellings(gt, det, paired)
-    cuts = list(cut(inputs))
+    cuts = list(cut(inputs, are_shared=ordered_map is not map))
     has_polygons = cache(
         lambda: any(objects_have_polygons(inputs, side, ordered_map) for side in SIDES)
     )

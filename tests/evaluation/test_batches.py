@@ -42,6 +42,9 @@ def test_the_last_batches_are_small_and_no_image_is_left_out() -> None:
     assert batches.BATCH_BYTES - 4000 < sizes[0] <= batches.BATCH_BYTES
     assert all(batches.LEAST_BYTES / 2 < size < batches.LEAST_BYTES * 3 / 2 for size in sizes[-3:])
     assert len(cuts) < 30
+    alone = list(batches.cut(inputs, are_shared=False))  # type: ignore[arg-type]
+    assert len(alone) == -(-weights.sum() // (batches.BATCH_BYTES - 4000))
+    assert alone[-1][1] == 6000
 
 
 def write_crowded(folder: Path) -> None:
