@@ -41,6 +41,15 @@ def reach_before(stop: Ints) -> Ints:
     return farthest
 
 
+def sorted_in_groups(group: Ints, position: Floats | Ints) -> Ints:
+    """Order of positions, none of them NaN, by group, equal ones as they are: that of `np.lexsort`
+    in a third of its time where most groups are in order, since it sorts by all positions first.
+    """
+    both = np.empty(len(group), np.complex128)
+    both.real, both.imag = group, position
+    return np.argsort(both, kind="stable")
+
+
 def covered(
     key: Ints, start: Floats | Ints, stop: Floats | Ints, depth: int
 ) -> tuple[Ints, Floats | Ints, Floats | Ints]:
@@ -61,7 +70,7 @@ def covered(
     filled = stop > start
     key, start, stop = key[filled], start[filled], stop[filled]
     position, group = np.concatenate([start, stop]), np.concatenate([key, key])
-    order = np.lexsort((position, group))
+    order = sorted_in_groups(group, position)
     step = np.where(order < len(start), 1, -1)
     # How many intervals are open after each end; 0 after the last of a key, as all of a key are
     # closed there.

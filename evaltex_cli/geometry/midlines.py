@@ -13,7 +13,7 @@ import numpy as np
 
 from evaltex_cli.geometry import edges as edge_columns
 from evaltex_cli.geometry.edges import Edges
-from evaltex_cli.geometry.intervals import covered, covered_length
+from evaltex_cli.geometry.intervals import covered, covered_length, sorted_in_groups
 from evaltex_cli.records import Bools, Floats, Ints, blocks, distinct, expanded, stretches
 
 _BLOCK = 1 << 17
@@ -104,14 +104,29 @@ class _Sections(NamedTuple):
     start: Floats | Ints
     stop: Floats | Ints
 
+    def rows(self, which: Bools) -> _Sections:
+        """Return some of them."""
+        return _Sections(self.place[which], self.start[which], self.stop[which])
+
+    def and_also(self, other: _Sections) -> _Sections:
+        """Return these and others."""
+        return _Sections(
+            np.concatenate([self.place, other.place]),
+            np.concatenate([self.start, other.start]),
+            np.concatenate([self.stop, other.stop]),
+        )
+
 
 def _common(a: _Sections, b: _Sections) -> _Sections:
     """What both cover, neither meeting itself."""
-    if not all(len(side.place) and (np.diff(side.place) > 0).all() for side in (a, b)):
-        place = np.concatenate([a.place, b.place])
-        ends = np.concatenate([a.start, b.start]), np.concatenate([a.stop, b.stop])
-        return _Sections(*covered(place, *ends, 2))
-    # Each covers one stretch of a place.
+    again = np.concatenate([side.place[1:][np.diff(side.place) == 0] for side in (a, b)])
+    if len(again):  # few cover several stretches of a place
+        of_a, of_b = (np.isin(side.place, again) for side in (a, b))
+        several = a.rows(of_a).and_also(b.rows(of_b))
+        rest = _common(a.rows(~of_a), b.rows(~of_b))
+        return rest.and_also(_Sections(*covered(*several, 2)))
+    if not len(b.place):
+        return b
     partner = np.minimum(np.searchsorted(b.place, a.place), len(b.place) - 1)
     start, stop = np.maximum(a.start, b.start[partner]), np.minimum(a.stop, b.stop[partner])
     some = (b.place[partner] == a.place) & (start < stop)
@@ -163,7 +178,7 @@ def _strips(edges: _Edges, member_group: Ints) -> _Strips:
     crossed, crossing = _crossings(edges, group)
     x = np.concatenate([edges.left, edges.right, crossing])
     owner = np.concatenate([group, group, group[crossed]])
-    order = np.lexsort((x, owner))
+    order = sorted_in_groups(owner, x)
     x, owner = x[order], owner[order]
     new = np.ones(len(x), dtype=bool)
     new[1:] = (x[1:] > x[:-1]) | (owner[1:] > owner[:-1])
@@ -180,7 +195,7 @@ def _side_by_side(edges: _Edges, group: Ints) -> tuple[Ints, Ints]:
     count = len(group)
     x, of_group = np.concatenate([edges.right, edges.left]), np.tile(group, 2)
     # Where one edge ends and another begins, the end comes first.
-    order = np.lexsort((x, of_group))
+    order = sorted_in_groups(of_group, x)
     place = np.empty_like(order)
     place[order] = np.arange(2 * count)
     begins = order >= count
@@ -218,7 +233,7 @@ def _sections(edges: _Edges, strips: _Strips) -> tuple[Ints, Ints, Floats, Float
     order = np.argsort(section, kind="stable")
     # A ring crosses a line an even number of times: into the shape and out of it, in turn.
     if (np.diff(section[order[::2]]) == 0).any():
-        order = np.lexsort((height, section))
+        order = sorted_in_groups(section, height)
     one, other = order[::2], order[1::2]
     low, high = (end(height[one], height[other]) for end in (np.minimum, np.maximum))
     return owner[one], strip[one], low, high

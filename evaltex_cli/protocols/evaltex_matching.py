@@ -13,6 +13,7 @@ import numpy as np
 
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.boxes import around
+from evaltex_cli.geometry.intervals import sorted_in_groups
 from evaltex_cli.geometry.offsets import of_ground_truth
 from evaltex_cli.geometry.overlaps import shapes_of, touching_parts
 from evaltex_cli.protocols.base import parameter
@@ -235,7 +236,7 @@ def _sorted_by_iou(candidates: Overlaps, scene: Scene, crowded: Ints) -> Ints:
     iou = area[crowded] / (
         scene.gt_area[gt[crowded]] + scene.det_area[det[crowded]] - area[crowded]
     )
-    order = np.lexsort((-iou, det[crowded]))
+    order = sorted_in_groups(det[crowded], -iou)
     crowded, iou = crowded[order], iou[order]
     # How far the IoU falls from the candidate before, and where the candidates of another detection
     # begin.

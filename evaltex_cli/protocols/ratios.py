@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evaltex_cli.geometry.intervals import sorted_in_groups
 from evaltex_cli.geometry.rounding import area_error
 from evaltex_cli.protocols.base import Scores
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps
@@ -212,7 +213,7 @@ def equalised(ratio: Floats, owner: Ints, overlaps: Overlaps, pairs: Ints | None
     -------
     (n,) float64
     """
-    order = np.lexsort((-ratio, owner))
+    order = sorted_in_groups(owner, -ratio)
     owner, falling = owner[order], ratio[order]
     close = np.flatnonzero((owner[1:] == owner[:-1]) & (falling[:-1] - falling[1:] <= 2 * MOST))
     # A new value begins with a new owner, or where the fall is no rounding.

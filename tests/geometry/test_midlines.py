@@ -131,3 +131,11 @@ def test_what_several_intervals_cover() -> None:
     ]
     assert intervals.covered_length(key, start, stop, 3).tolist() == [3, 8, 0]
     assert intervals.covered_length(key[:0], start[:0], stop[:0], 2).tolist() == [0, 0]
+
+
+def test_positions_are_sorted_in_groups_as_lexsort_does() -> None:
+    rng = np.random.default_rng(5)
+    for group in (np.sort(rng.integers(0, 40, 3000)), rng.integers(0, 1 << 52, 3000)):
+        for position in (rng.integers(-9, 9, 3000), rng.integers(-9, 9, 3000) * 0.1 - 1e9):
+            found = intervals.sorted_in_groups(group, position)
+            assert np.array_equal(found, np.lexsort((position, group)))
