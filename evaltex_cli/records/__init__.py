@@ -53,8 +53,9 @@ class Texts(Sequence[str]):
         """(n,) how many characters each has."""
         lengths = self.stop - self.start
         if not self.buffer.isascii():
-            beyond = offsets_of(np.frombuffer(self.buffer, np.uint8) > ord("\x7f"))
-            for k in np.flatnonzero(beyond[self.stop] > beyond[self.start]).tolist():
+            beyond = np.flatnonzero(np.frombuffer(self.buffer, np.uint8) > ord("\x7f"))
+            first, end = np.searchsorted(beyond, (self.start, self.stop))
+            for k in np.flatnonzero(end > first).tolist():
                 lengths[k] = len(self[k])
         return lengths
 
