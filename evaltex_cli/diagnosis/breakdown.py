@@ -123,8 +123,8 @@ def add_bins(
     matches = evidence.matches
     if matches is None:
         raise ValueError("evidence was made without matches")
-    # By bin; in each as before.
-    order = np.argsort(bin_of, kind="stable")
+    # By bin; in each as before. Numbers of one or two bytes are not compared.
+    order = np.argsort(bin_of.astype(np.min_scalar_type(-len(sums) - 1)), kind="stable")
     bounds = np.searchsorted(bin_of[order], np.arange(len(sums) + 1))
     members = [order[start:stop] for start, stop in pairwise(bounds.tolist())]
     for one, rows in zip(sums, members, strict=True):

@@ -42,8 +42,13 @@ def reach_before(stop: Ints) -> Ints:
 
 
 def sorted_in_groups(group: Ints, position: Floats | Ints) -> Ints:
-    """Order of positions, none of them NaN, by group, equal ones as they are: that of `np.lexsort`
-    in a third of its time where most groups are in order, since it sorts by all positions first.
+    """Order of positions by group, equal ones as they are: that of `np.lexsort`, which sorts by all
+    positions first, in a third of its time if most groups are in order.
+
+    Parameters
+    ----------
+    group, position : (n,)
+        None of them NaN, nor a whole number beyond 2^53.
     """
     both = np.empty(len(group), np.complex128)
     both.real, both.imag = group, position

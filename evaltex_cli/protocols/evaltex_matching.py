@@ -249,7 +249,7 @@ def _sorted_by_iou(candidates: Overlaps, scene: Scene, crowded: Ints) -> Ints:
     # Candidates whose IoU only rounding separates are one tier, in which the ground truth's order
     # decides.
     tier = np.cumsum(lower | other)
-    return crowded[np.lexsort((gt[crowded], tier))]
+    return crowded[sorted_in_groups(tier, gt[crowded])]
 
 
 def split_penalty(splits: Ints, function: str) -> Floats:
