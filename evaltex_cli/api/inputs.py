@@ -274,8 +274,11 @@ def _refuse_unnamed(gt: Images, det: Images) -> None:
 def _sizes(names: list[str], sizes: Sizes | None) -> dict[str, Any]:
     if sizes is None:
         return {}
+    known = set(names)
     if _has_names(sizes):
         given = _by_name("sizes", sizes)
+    elif not isinstance(sizes, Iterable):
+        raise InputError(f"sizes: {quote(repr(sizes))}; expected (height, width) of each image")
     else:
         listing = list(islice(sizes, len(names) + 1))
         if len(listing) != len(names):
@@ -284,7 +287,7 @@ def _sizes(names: list[str], sizes: Sizes | None) -> dict[str, Any]:
                 f" for {counted(len(names), '{count} image[s]')}; expected one for each"
             )
         given = dict(zip(names, listing, strict=True))
-    if unknown := [name for name in given if name not in names]:
+    if unknown := [name for name in given if name not in known]:
         raise InputError(f"sizes of images that are not there: {listed(unknown)}")
     return {name: image_size(size) for name, size in given.items()}
 

@@ -21,8 +21,9 @@ FORMS = (
     "(n, 4) boxes x0, y0, x1, y1, (n, 8) or (n, k, 2) vertices, a list of (k, 2) polygons, (n,"
     " height, width) masks of bool, or image_objects(...)"
 )
-_NO_ARRAY = (TypeError, ValueError, RuntimeError)
-"""What numpy raises for what is no array; the last is of tensors that require a gradient."""
+_NO_ARRAY = (TypeError, ValueError, RuntimeError, OverflowError)
+"""What numpy raises for what is no array of numbers: tensors that require a gradient, integers that
+no float holds."""
 _HINTS = {
     5: "; a confidence goes into image_objects(boxes[:, :4], confidences=boxes[:, 4])",
     6: (
@@ -127,7 +128,7 @@ def image_objects(
             )
         labels, ids = _labels(masks, ids)
         picture = _runs(labels)
-        boxes = _boxes_around(picture, np.asarray(ids))
+        boxes = _boxes_around(picture, ids)
     box_array = _array(boxes if boxes is not None else np.zeros((0, 4)), "boxes", 4)
     shapes = [*box_array, *rings]
     is_box = np.arange(len(shapes)) < len(box_array)
@@ -147,9 +148,7 @@ def _made(
     """Make objects of boxes, (4,) each, and polygons, (k, 2) each, in this order."""
     count = len(shapes)
     ids, dont_care, texts = (given.get(name) for name in ("ids", "dont_care", "texts"))
-    own = np.arange(1, count + 1) if ids is None else _column(ids, "ids", count, np.int64, "iu")
-    if len(np.unique(own)) != count:
-        raise InputError("ids repeat; expected IDs used once in an image")
+    own = _ids(ids, count)
     _refuse_bad(shapes, is_box)
     numbers = np.concatenate([np.zeros(0), *(shape.ravel() for shape in shapes)])
     drawn, repairs = outlines.from_numbers(
@@ -164,7 +163,7 @@ def _made(
         dont_care=np.zeros(count, dtype=bool)
         if dont_care is None
         else _column(dont_care, "dont_care", count, np.bool_, "biu"),
-        texts=_texts([""] * count if texts is None else list(texts), count),
+        texts=_texts([""] * count if texts is None else texts, count),
         confidences=None if confidences is None else _confidences(confidences, count),
         repairs=repairs,
         picture=picture,
@@ -224,24 +223,23 @@ def _of_shapes(given: Any) -> ImageObjects:
     return _made(shapes, np.array([shape.ndim == 1 for shape in shapes], bool))
 
 
-def _labels(masks: ArrayLike, ids: ArrayLike | None) -> tuple[Ints, ArrayLike]:
+def _labels(masks: ArrayLike, ids: ArrayLike | None) -> tuple[Ints, Ints]:
     """Return a (height, width) label picture and the IDs of its objects."""
     array = _as_array(masks)
     if array.ndim == 2 and array.dtype.kind in "iu":
-        present = np.unique(array[array != 0]).astype(np.int64)
-        if ids is not None and sorted(np.asarray(ids).ravel().tolist()) != present.tolist():
+        present = _integers(np.unique(array[array != 0]), "masks")
+        own = present if ids is None else _ids(ids, len(present))
+        if sorted(own.tolist()) != present.tolist():
             raise InputError(f"masks: labels {present[:5].tolist()}...; expected the IDs and 0")
-        return array.astype(np.int64), present if ids is None else ids
+        return array.astype(np.int64), own
     if array.ndim != 3 or (array.dtype.kind != "b" and array.size):
         raise InputError(
             f"masks: shape {array.shape}, type {array.dtype}; expected (n, height, width) booleans,"
             " one mask each, or (height, width) integers, 0 for no object"
         )
-    own = (
-        np.arange(1, len(array) + 1)
-        if ids is None
-        else _column(ids, "ids", len(array), np.int64, "iu")
-    )
+    own = _ids(ids, len(array))
+    if not own.all():
+        raise InputError("ids: 0 is where no mask is; expected other IDs")
     labels = np.zeros(array.shape[1:], np.int64)
     for k, (mask, number) in enumerate(zip(array, own.tolist(), strict=True)):
         if not mask.any():
@@ -279,10 +277,11 @@ def _runs(labels: Ints) -> PictureRuns:
 
 
 def _as_array(values: Any) -> NDArray[Any]:
-    """Return it as an array; numpy would take what a masked array hides for data."""
-    hidden = getattr(values, "mask", None)
-    if isinstance(hidden, np.ndarray) and hidden.any():
-        raise InputError("a masked array with masked values; expected only what is there")
+    """Return it as an array; numpy would take what masked arrays, one or a list, hide for data."""
+    for one in (values, *values) if isinstance(values, list | tuple) else (values,):
+        hidden = getattr(one, "mask", None)
+        if isinstance(hidden, np.ndarray) and hidden.any():
+            raise InputError("a masked array with masked values; expected only what is there")
     return np.asarray(values)
 
 
@@ -322,7 +321,23 @@ def _column(values: ArrayLike, what: str, count: int, dtype: Any, kinds: str) ->
         raise InputError(
             f"{what}: of type {array.dtype}; expected {'booleans' if 'b' in kinds else 'integers'}"
         )
-    return array.astype(dtype)
+    return _integers(array, what) if dtype is np.int64 else array.astype(dtype)
+
+
+def _integers(array: NDArray[Any], what: str) -> Ints:
+    if (array >= 1 << 63).any():
+        raise InputError(f"{what}: holds {array.max()}; expected numbers below 2^63")
+    return array.astype(np.int64)
+
+
+def _ids(ids: ArrayLike | None, count: int) -> Ints:
+    """(n,) the IDs of objects, by default from 1."""
+    own: Ints = np.arange(1, count + 1)
+    if ids is not None:
+        own = _column(ids, "ids", count, np.int64, "iu")
+    if len(np.unique(own)) != count:
+        raise InputError("ids repeat; expected IDs used once in an image")
+    return own
 
 
 def _confidences(values: ArrayLike, count: int) -> Floats:
@@ -337,7 +352,8 @@ def _confidences(values: ArrayLike, count: int) -> Floats:
     return column
 
 
-def _texts(texts: list[str], count: int) -> Texts:
+def _texts(given: Iterable[str], count: int) -> Texts:
+    texts = [given] if isinstance(given, str) else list(given)  # not each character
     if len(texts) != count:
         raise InputError(f"texts: {len(texts)} of them; expected {count}, one an object")
     if not all(isinstance(text, str) for text in texts):
@@ -390,8 +406,8 @@ def image_size(size: tuple[float, float] | None) -> Floats:
     if size is None:
         return np.zeros(2)
     try:
-        numbers = np.array(size, dtype=np.float64)
-    except (TypeError, ValueError):
+        numbers = _numbers(size)
+    except _NO_ARRAY:
         numbers = np.zeros(0)
     if numbers.shape != (2,) or not ((numbers > 0) & (numbers <= COORDINATE_LIMIT)).all():
         raise InputError(

@@ -353,6 +353,8 @@ def test_sizes_are_one_for_each_image() -> None:
         evaluate(two, two, "iou", sizes=[size])
     with pytest.raises(InputError, match=r"^more than 2 sizes for 2 images"):
         evaluate(two, two, "iou", sizes=itertools.repeat(size))
+    with pytest.raises(InputError, match=r"^sizes: '5'; expected \(height, width\) of each image"):
+        evaluate(two, two, "iou", sizes=5)  # type: ignore[call-overload]
 
 
 def masked(values: Any) -> Any:
@@ -371,6 +373,9 @@ def test_what_a_masked_array_hides_is_no_data() -> None:
         lambda: image_objects([[0, 0, 9, 9]], confidences=masked([0.5])),
         lambda: image_objects([[0, 0, 9, 9]], dont_care=masked([True])),
         lambda: image_objects(masks=masked([[1, 0]])),
+        lambda: image_objects([masked([0.0, 0, 9, 9])]),
+        lambda: evaluate([[masked([(0.0, 0), (9, 0), (9, 9)])]], [[]], "iou"),
+        lambda: evaluate([BOXES], [BOXES], "iou", sizes=[masked([9, 9])]),
     ):
         with pytest.raises(InputError, match="a masked array with masked values; expected only"):
             make()
