@@ -104,6 +104,7 @@ difference = _never_failing_each(shapely.difference)
 intersection = _never_failing_each(shapely.intersection)
 make_valid = _never_failing_each(shapely.make_valid)
 node = _never_failing_each(shapely.node)
+node_on_grid = _never_failing(lambda line, size: shapely.union_all(line, grid_size=size))
 union = _never_failing_each(shapely.union)
 _union_of_all = _never_failing(lambda *shapes: shapely.union_all(shapes))
 

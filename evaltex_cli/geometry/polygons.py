@@ -177,20 +177,24 @@ def repair(geometries: Geometries) -> Geometries:
     """
     repaired: Geometries = geos.make_valid(geometries)
     rings = shapely.get_exterior_ring(geometries)
-    cut = geos.node(rings)
-    goes_back = shapely.length(cut) < (1 - _ROUNDING) * shapely.length(rings)
+    goes_back = shapely.length(geos.node(rings)) < (1 - _ROUNDING) * shapely.length(rings)
     has_lines = shapely.get_type_id(repaired) == shapely.GeometryType.GEOMETRYCOLLECTION
     for i in np.flatnonzero(goes_back | has_lines):
-        repaired[i] = geos.union_all(_lobes(rings[i], cut[i]).tolist())
+        repaired[i] = geos.union_all(_lobes(rings[i]).tolist())
     repaired[shapely.get_dimensions(repaired) < 2] = shapely.Polygon()
     return repaired
 
 
 @np.errstate(all="ignore")
-def _lobes(ring: Any, cut: Any) -> Geometries:
-    """What a ring, cut wherever it meets itself, goes around an odd number of times."""
-    faces = shapely.get_parts(geos.polygonize([cut]))
+def _lobes(ring: Any) -> Geometries:
+    """What a ring goes around an odd number of times.
+
+    It is cut wherever it meets itself, on a grid of `rounding.STEP`: a line that goes back but for
+    rounding would stay in the faces as a spike.
+    """
     points = shapely.get_coordinates(ring)
+    cut = geos.node_on_grid(ring, 16 * np.spacing(np.abs(points).max()))
+    faces = shapely.get_parts(geos.polygonize([cut]))
     (x0, y0), (x1, y1) = points[:-1].T, points[1:].T
 
     def is_lobe(x: float, y: float) -> bool:

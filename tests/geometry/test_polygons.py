@@ -54,3 +54,21 @@ def test_a_repaired_ring_has_what_it_goes_around_an_odd_number_of_times(
     repaired = polygons.repair(np.array([shapely.Polygon(drawn)]))
     assert shapely.is_valid(repaired).all()
     assert shapely.area(repaired)[0] == pytest.approx(float(area_where([[drawn]], any)), abs=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1, 0.1, 1 / 3, 1 / 7, 1e6, 1e-300])
+@pytest.mark.parametrize(
+    "ring",
+    [
+        [(0, 2), (0, 3), (0, 1), (1, 0), (3, 2), (2, 1), (1, 1), (2, 2), (0, 0)],
+        [(1, 0), (2, 1), (1, 2), (0, 0), (1, 2), (3, 0), (0, 2), (1, 1)],
+        [(3, 5), (1, 2), (0, 4), (1, 2), (4, 5), (2, 3), (0, 2)],
+        [(5, 0), (2, 0), (5, 5), (0, 1), (1, 2), (4, 5), (3, 2), (5, 5), (3, 4), (0, 1), (3, 4)],
+    ],
+)
+def test_lines_that_rounding_takes_off_each_other_are_one(
+    ring: list[tuple[int, int]], scale: float
+) -> None:
+    drawn = shapely.Polygon(scale * np.array(ring))
+    area = float(area_where([[ring]], any)) * scale * scale
+    assert shapely.area(polygons.repair(np.array([drawn])))[0] == pytest.approx(area, rel=1e-12)
