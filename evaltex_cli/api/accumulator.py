@@ -29,6 +29,7 @@ from evaltex_cli.geometry.picture_runs import PictureRuns
 from evaltex_cli.protocols.base import load
 from evaltex_cli.records import Floats, GeometryCounts, ImageBatch, Objects
 from evaltex_cli.records.rows import NOTHING, concatenate
+from evaltex_cli.runtime import signals
 from evaltex_cli.thresholds.kept_batches import KeptBatches
 from evaltex_cli.thresholds.result import Sweep
 
@@ -45,9 +46,7 @@ FLUSH_OBJECTS = 20_000
 
 
 class _Image(NamedTuple):
-    """An image that is not scored yet; pictures are of masks, `unconfident`
-    detections were left out.
-    """
+    """An image that is not scored yet; pictures are of masks, `unconfident` is what is left out."""
 
     name: str
     size: Floats
@@ -154,10 +153,8 @@ class Accumulator(Generic[Result]):
         self._scoring: dict[bool, dict[str, _Scoring]] = {False: {}}
         for name, record in self._chosen.records.items():
             spec = load(name)
-            among_boxes, among_polygons = (
-                spec.resolve(record, lambda: False),
-                spec.resolve(record, lambda: True),
-            )
+            among_boxes = spec.resolve(record, lambda: False)
+            among_polygons = spec.resolve(record, lambda: True)
             self._scoring[False][name] = _Scoring(tally.Run(spec, among_boxes))
             if among_polygons != among_boxes:  # which one applies is known at the end
                 self._scoring.setdefault(True, {})[name] = _Scoring(tally.Run(spec, among_polygons))
@@ -263,14 +260,15 @@ class Accumulator(Generic[Result]):
             warnings.warn(f"{again}: {listed(twice)}", EvaltexWarning, stacklevel=2)
         self._flush()
         other._flush()
-        for kind, by_name in self._scoring.items():
-            for name, scoring in by_name.items():
-                scoring.join(other._scoring[kind][name])
-        self._has_polygons |= other._has_polygons
-        self._has_masks = other._has_masks if self._has_masks is None else self._has_masks
-        self._names |= other._names
-        self._kept.merge(other._kept)
-        self._counts = [a + b for a, b in zip(self._counts, other._counts, strict=True)]
+        with signals.blocked():
+            for kind, by_name in self._scoring.items():
+                for name, scoring in by_name.items():
+                    scoring.join(other._scoring[kind][name])
+            self._has_polygons |= other._has_polygons
+            self._has_masks = other._has_masks if self._has_masks is None else self._has_masks
+            self._names |= other._names
+            self._kept.merge(other._kept)
+            self._counts = [a + b for a, b in zip(self._counts, other._counts, strict=True)]
 
     def gather(self, group: Any = None) -> Accumulator[Result]:
         """Return an accumulator of the images of all ranks of ``torch.distributed``, the same on
@@ -380,14 +378,16 @@ class Accumulator(Generic[Result]):
             for name, scoring in by_name.items()
             if is_of_polygons or not (self._has_polygons and name in self._scoring[True])
         ]
-        for scoring, of_batch in scored:  # what fails or is interrupted before has added nothing
-            scoring.join(of_batch)
-        self._kept.add(batch)
+        counts = list(self._counts)
         for k, objects in enumerate((batch.gt, batch.det)):
             repairs = sum((image.repairs[k] for image in self._waiting), GeometryCounts())
             unconfident = sum(image.unconfident for image in self._waiting) if k else 0
-            self._counts[k] += InputCounts.of(objects, repairs, unconfident)
-        self._waiting, self._waiting_objects = [], 0
+            counts[k] += InputCounts.of(objects, repairs, unconfident)
+        with signals.blocked():  # what fails or is interrupted before has added nothing
+            for scoring, of_batch in scored:
+                scoring.join(of_batch)
+            self._kept.add(batch)
+            self._counts, self._waiting, self._waiting_objects = counts, [], 0
 
 
 def _batch(images: Sequence[_Image]) -> ImageBatch:

@@ -117,10 +117,8 @@ def image_objects(
     ImageObjects(1 box, 1 polygon)
     """
     picture: PictureRuns | None = None
-    rings = [
-        _array(ring, f"polygon {k}", 2)
-        for k, ring in enumerate([] if polygons is None else polygons)
-    ]
+    drawn = enumerate([] if polygons is None else polygons)
+    rings = [_array(ring, f"polygon {k}", 2) for k, ring in drawn]
     if masks is not None:
         if boxes is not None or rings:
             raise InputError(
@@ -132,14 +130,8 @@ def image_objects(
     box_array = _array(boxes if boxes is not None else np.zeros((0, 4)), "boxes", 4)
     shapes = [*box_array, *rings]
     is_box = np.arange(len(shapes)) < len(box_array)
-    columns = {
-        "ids": ids,
-        "regions": regions,
-        "dont_care": dont_care,
-        "texts": texts,
-        "confidences": confidences,
-    }
-    return _made(shapes, is_box, picture, **columns)
+    columns = {"ids": ids, "regions": regions, "dont_care": dont_care, "texts": texts}
+    return _made(shapes, is_box, picture, **columns, confidences=confidences)
 
 
 def _made(
@@ -151,18 +143,17 @@ def _made(
     own = _ids(ids, count)
     _refuse_bad(shapes, is_box)
     numbers = np.concatenate([np.zeros(0), *(shape.ravel() for shape in shapes)])
-    drawn, repairs = outlines.from_numbers(
-        numbers, np.array([shape.size for shape in shapes], np.int64), is_box
-    )
+    sizes = np.array([shape.size for shape in shapes], np.int64)
+    drawn, repairs = outlines.from_numbers(numbers, sizes, is_box)
     regions, confidences = given.get("regions"), given.get("confidences")
     return ImageObjects(
         offsets=np.array([0, count]),
         ids=own,
         outlines=drawn,
         regions=own if regions is None else _column(regions, "regions", count, np.int64, "iu"),
-        dont_care=np.zeros(count, dtype=bool)
-        if dont_care is None
-        else _column(dont_care, "dont_care", count, np.bool_, "biu"),
+        dont_care=_column(
+            [False] * count if dont_care is None else dont_care, "dont_care", count, np.bool_, "biu"
+        ),
         texts=_texts([""] * count if texts is None else texts, count),
         confidences=None if confidences is None else _confidences(confidences, count),
         repairs=repairs,
@@ -187,9 +178,7 @@ def _refuse_bad(shapes: Sequence[Floats], is_box: Bools) -> None:
 
 
 def _plain_array(given: Any) -> NDArray[Any] | None:
-    """Return it as an array of numbers or booleans; None for a list of
-    polygons of different lengths.
-    """
+    """Return it as an array of numbers or booleans; None for polygons of different lengths."""
     if isinstance(given, str | bytes | dict):
         raise InputError(f"{type(given).__name__}; expected {FORMS}")
     try:
@@ -198,7 +187,7 @@ def _plain_array(given: Any) -> NDArray[Any] | None:
         return None
     if array.dtype.kind not in "biuf" and array.size:
         return None
-    if array.ndim == 1 and array.size and array.dtype.kind in "biuf":
+    if array.ndim == 1 and array.size:
         raise InputError(
             f"a list of {array.size} numbers; expected {FORMS}; of one object [object]"
         )
@@ -244,11 +233,10 @@ def _labels(masks: ArrayLike, ids: ArrayLike | None) -> tuple[Ints, Ints]:
     for k, (mask, number) in enumerate(zip(array, own.tolist(), strict=True)):
         if not mask.any():
             raise InputError(f"mask {k} has no pixel; leave out objects that are not there")
-        if labels[mask].any():
-            other = int(np.flatnonzero(own == labels[mask].max())[0])
-            raise InputError(
-                f"masks {other} and {k} share pixels; expected each pixel in one mask at most"
-            )
+        shared = labels[mask & (labels != 0)]
+        if len(shared):
+            both = f"masks {own.tolist().index(shared[0])} and {k}"
+            raise InputError(f"{both} share pixels; expected each pixel in one mask at most")
         labels[mask] = number
     return labels, own
 
@@ -332,9 +320,8 @@ def _integers(array: NDArray[Any], what: str) -> Ints:
 
 def _ids(ids: ArrayLike | None, count: int) -> Ints:
     """(n,) the IDs of objects, by default from 1."""
-    own: Ints = np.arange(1, count + 1)
-    if ids is not None:
-        own = _column(ids, "ids", count, np.int64, "iu")
+    given = np.arange(1, count + 1) if ids is None else ids
+    own: Ints = _column(given, "ids", count, np.int64, "iu")
     if len(np.unique(own)) != count:
         raise InputError("ids repeat; expected IDs used once in an image")
     return own
@@ -371,8 +358,7 @@ def refuse_other_masks(
     Raises
     ------
     InputError
-        When one side has masks, and the other boxes or polygons, or masks of another height and
-        width.
+        When only one side has masks, or theirs have another height and width.
     """
     pictures = [side.picture if isinstance(side, ImageObjects) else None for side in (gt, det)]
     known = [picture for picture in pictures if picture is not None]
@@ -400,9 +386,7 @@ def refuse_mixed(ours: bool | None, theirs: bool | None) -> None:
 
 
 def image_size(size: tuple[float, float] | None) -> Floats:
-    """Return height and width as an array, 0 if they are not known; raises
-    `InputError` for anything else.
-    """
+    """Return height and width as an array, 0 if not known; raises `InputError` for what is none."""
     if size is None:
         return np.zeros(2)
     try:

@@ -4,6 +4,8 @@ come; and what is refused.
 
 from __future__ import annotations
 
+import signal
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +176,7 @@ def test_fields_and_their_defaults() -> None:
         ({"masks": [[1, 2]], "ids": [[1, 2]]}, r"ids: shape \(1, 2\); expected \(2,\)"),
         ({"masks": np.eye(2, dtype=bool)[:, None], "ids": [0, 1]}, "ids: 0 is where no mask is"),
         ({"masks": np.eye(2, dtype=bool)[:, None], "ids": [3, 3]}, "ids repeat; expected IDs"),
+        ({"masks": [[[True, False]], [[True, True]]], "ids": [-3, 5]}, "masks 0 and 1 share pix"),
         ({"boxes": [[0, 0, 1, 1]], "texts": [None]}, "texts: holds something else than strings"),
         (
             {"boxes": [[0, 0, 1, 1]], "confidences": [0.5, 0.5]},
@@ -243,6 +246,28 @@ def test_a_name_may_be_a_number() -> None:
     assert images.compute().images[0].name == "5"
     with pytest.raises(InputError, match="image '5' was added before"):
         images.update([], [], name="5")
+
+
+@pytest.mark.parametrize("merges", [False, True])
+def test_an_interrupt_waits_until_all_protocols_have_added_the_images(
+    merges: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    images, merged = Accumulator(["iou", "deteval"]), Accumulator(["iou", "deteval"])
+    images.update([[0, 0, 100, 20]], [[0, 0, 100, 20]])
+    if merges:
+        images.compute()
+    add = tally.Gathered.add
+
+    def interrupted(*arguments: Any) -> None:
+        add(*arguments)
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tally.Gathered, "add", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            merged.merge(images) if merges else images.compute()
+    found = (merged if merges else images).compute()
+    assert [one.totals["gt_objects"] for one in found.values()] == [1, 1]
 
 
 def test_what_is_interrupted_adds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
