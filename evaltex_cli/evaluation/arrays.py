@@ -320,8 +320,9 @@ def _integers(array: NDArray[Any], what: str) -> Ints:
 
 def _ids(ids: ArrayLike | None, count: int) -> Ints:
     """(n,) the IDs of objects, by default from 1."""
-    given = np.arange(1, count + 1) if ids is None else ids
-    own: Ints = _column(given, "ids", count, np.int64, "iu")
+    if ids is None:
+        return np.arange(1, count + 1)
+    own: Ints = _column(ids, "ids", count, np.int64, "iu")
     if len(np.unique(own)) != count:
         raise InputError("ids repeat; expected IDs used once in an image")
     return own
@@ -344,9 +345,7 @@ def _texts(given: Iterable[str], count: int) -> Texts:
     if len(texts) != count:
         raise InputError(f"texts: {len(texts)} of them; expected {count}, one an object")
     if not all(isinstance(text, str) for text in texts):
-        raise InputError(
-            "texts: holds something else than strings; expected '' where there is none"
-        )
+        raise InputError("texts: holds something else than strings; expected '' for none")
     return concatenate_texts(texts)
 
 
