@@ -11,7 +11,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from evaltex_cli.diagnosis.selection import select_images, select_overlaps
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.geometry import overlaps
@@ -25,7 +24,17 @@ from evaltex_cli.protocols.matches import (
     SideMatches,
 )
 from evaltex_cli.protocols.tally import ExactSum, Tally, joined
-from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Objects, offsets_of, text_lengths
+from evaltex_cli.records import (
+    Bools,
+    Floats,
+    ImageBatch,
+    Ints,
+    Objects,
+    Overlaps,
+    offsets_of,
+    text_lengths,
+)
+from evaltex_cli.records.rows import take_images
 
 OF_GT = tuple(
     name for code, name in enumerate(MATCH_TYPES) if code not in (FALSE_POSITIVE, IGNORED)
@@ -157,6 +166,43 @@ def _evaluated(run: Run, batch: ImageBatch, inside: Bools) -> Tally:
     measured = overlaps.of(batch, run.protocol.convention(run.parameters))
     chosen = select_images(only, images), select_overlaps(measured, batch, images)
     return run.protocol.evidence(*chosen, run.parameters, False).tally
+
+
+def select_images(batch: ImageBatch, which: Bools) -> ImageBatch:
+    """Return the batch of some images, boxes and polygons only.
+
+    Parameters
+    ----------
+    which : (images,) bool
+    """
+    if which.all():
+        return batch
+    images = np.flatnonzero(which)
+    return replace(
+        batch,
+        names=[batch.names[k] for k in images.tolist()],
+        sizes=batch.sizes[which],
+        gt=take_images(batch.gt, images),
+        det=take_images(batch.det, images),
+        gt_lines=None if batch.gt_lines is None else take_images(batch.gt_lines, images),
+        in_detections=None if batch.in_detections is None else batch.in_detections[which],
+    )
+
+
+def select_overlaps(measured: Overlaps, batch: ImageBatch, which: Bools) -> Overlaps:
+    """Return the overlaps of a batch that are those of `select_images`."""
+    gt, det = which[batch.gt.image], which[batch.det.image]
+    pairs = gt[measured.gt]
+    return Overlaps(
+        # Counting the objects that stay gives each its new index.
+        (np.cumsum(gt) - 1)[measured.gt[pairs]],
+        (np.cumsum(det) - 1)[measured.det[pairs]],
+        measured.area[pairs],
+        measured.gt_area[gt],
+        measured.det_area[det],
+        None if measured.gt_boxes is None else measured.gt_boxes[gt],
+        None if measured.det_boxes is None else measured.det_boxes[det],
+    )
 
 
 def _recounted(run: Run, gt: Matched, members: Sequence[Ints]) -> Tally:

@@ -103,13 +103,9 @@ class _Pairs(NamedTuple):
     det: Ints
     area: Floats
 
-    def and_also(self, other: _Pairs) -> _Pairs:
-        """Return these pairs and others."""
-        return _Pairs(
-            np.concatenate([self.gt, other.gt]),
-            np.concatenate([self.det, other.det]),
-            np.concatenate([self.area, other.area]),
-        )
+    def of(self, which: Bools) -> _Pairs:
+        """Return some of the pairs."""
+        return _Pairs(self.gt[which], self.det[which], self.area[which])
 
     def within(self, start: int, stop: int, first: int) -> _Pairs:
         """Return those of a stretch of objects, counted from its start; detections from `first`."""
@@ -133,18 +129,15 @@ def after(
         that hang together with a detection that has come or gone; and in the images of the last
         repair only if several of the others have changed it.
     """
-    now, is_made = _Places.of(stack), stack.is_made
     made = shapes.from_objects(stack.made, convention)
+    new = _measured(stack, convention, made)
     if components is None:
-        new = _measured(stack, convention, made, is_made)
         same = np.arange(len(stack.gt_rows)), np.arange(len(stack.rows))
         scope = Scope(same[0] >= 0, same[1] >= 0, *same)
     else:
         first = _first(stack)
-        is_again = first != np.arange(len(first))
-        new = _measured(stack, convention, made, is_made & ~is_again)
-        scope = _scope(stack, components, new, now, first)
-        new = new.and_also(_again(stack, new, first, np.flatnonzero(scope.det & is_again)))
+        scope = _scope(stack, components, new.of(first[new.det] == new.det), first)
+        new = new.of(scope.det[new.det])
     return scope, _parts(stack, convention, made, scope, new)
 
 
@@ -250,11 +243,9 @@ def _first(stack: Stack) -> Ints:
     return first
 
 
-def _measured(stack: Stack, convention: Convention, made: shapes.Shapes, which: Bools) -> _Pairs:
-    """Measure some of the detections that repairs have made; the shapes of objects are those
-    before.
-    """
-    before, place = stack.before, np.flatnonzero(which)
+def _measured(stack: Stack, convention: Convention, made: shapes.Shapes) -> _Pairs:
+    """Measure the detections that repairs have made; the shapes of objects are those before."""
+    before, place = stack.before, np.flatnonzero(stack.is_made)
     row, gt_rows = stack.rows[place] - before.det.count, stack.gt_rows
     names = [before.names[k] for k in stack.image.tolist()]
     gt, det = overlaps.touching_boxes(
@@ -271,28 +262,7 @@ def _measured(stack: Stack, convention: Convention, made: shapes.Shapes, which: 
     return _Pairs(gt[overlap], place[det[overlap]], area[overlap])
 
 
-def _again(stack: Stack, pairs: _Pairs, first: Ints, place: Ints) -> _Pairs:
-    """Return the pairs of detections that are made again: those of the first ones, in other images.
-
-    Parameters
-    ----------
-    pairs : _Pairs
-        Of the detections that are the first ones.
-    first : (detections,) int64
-        As of `_first`.
-    place : (n,) int64
-        Which detections.
-    """
-    order = np.argsort(pairs.det, kind="stable")
-    begin = np.searchsorted(pairs.det[order], np.arange(len(first) + 1))
-    counts = np.diff(begin)[first[place]]
-    pair, det = order[stretches(begin[first[place]], counts)], np.repeat(place, counts)
-    starts = stack.gt_offsets[:-1][_image(stack.offsets)]
-    gt = pairs.gt[pair] + starts[det] - starts[first[det]]
-    return _Pairs(gt, det, pairs.area[pair])
-
-
-def _scope(stack: Stack, components: Components, new: _Pairs, now: _Places, first: Ints) -> Scope:
+def _scope(stack: Stack, components: Components, new: _Pairs, first: Ints) -> Scope:
     """Return what hangs together with a detection that has come or gone.
 
     Parameters
@@ -302,7 +272,8 @@ def _scope(stack: Stack, components: Components, new: _Pairs, now: _Places, firs
     first : (detections,) int64
         As of `_first`.
     """
-    before, gt_image, image = stack.before, _image(stack.gt_offsets), _image(stack.offsets)
+    before, now = stack.before, _Places.of(stack)
+    gt_image, image = _image(stack.gt_offsets), _image(stack.offsets)
     starts = [part.start for part in stack.parts.values()]
     repair = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(stack.image)))
     last, none = len(starts) - 1, before.gt.count

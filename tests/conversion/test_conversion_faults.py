@@ -20,11 +20,16 @@ from evaltex_cli import formats
 from evaltex_cli.cli import main
 from evaltex_cli.conversion.base import Block, Job
 from evaltex_cli.conversion.faults import FAULTS, SHARE, inject, numbered
-from evaltex_cli.conversion.identity import Identity, contents_of
 from evaltex_cli.conversion.neighbours import lines_of, near_ends, next_in_line
 from evaltex_cli.conversion.patch_reading import read_patch
 from evaltex_cli.conversion.patches import Entry, Patch
-from evaltex_cli.conversion.patching import content_of, identify, patched
+from evaltex_cli.conversion.patching import (
+    Identity,
+    content_of,
+    contents_of,
+    identify,
+    patched,
+)
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats.base import ReadImages
 from evaltex_cli.formats.collected import columns
