@@ -8,7 +8,7 @@ from itertools import chain
 from operator import or_
 from typing import TypeAlias
 
-from evaltex_cli.results.text_tables import in_blocks
+from evaltex_cli.runtime.text_pieces import in_blocks
 
 Cell: TypeAlias = str | int | float | None
 Rows: TypeAlias = Iterable[Sequence[Cell]]

@@ -6,19 +6,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from json.encoder import encode_basestring
 from types import GeneratorType
 from typing import Any, TypeAlias
 
+from evaltex_cli.runtime.text_pieces import in_blocks
 from evaltex_cli.version import __version__
 
 SCHEMA = 1
 JsonObject: TypeAlias = dict[str, Any]
 """An object of a JSON document that is read or is to be written."""
-BLOCK = 1 << 16
-"""Characters that are written at once."""
 
 
 def printable(text: str) -> str:
@@ -48,18 +47,6 @@ def json_pieces(kind: str, content: JsonObject) -> Iterator[str]:
     """
     head = {"schema": SCHEMA, "tool": "evaltex", "version": __version__, "kind": kind}
     yield from in_blocks(chain(_pieces(head | content, "\n"), ["\n"]))
-
-
-def in_blocks(pieces: Iterable[str]) -> Iterator[str]:
-    """Yield a text in pieces of at least `BLOCK` characters, of which the last may be shorter."""
-    block, size = [], 0
-    for piece in pieces:
-        block.append(piece)
-        size += len(piece)
-        if size >= BLOCK:
-            yield "".join(block)
-            block, size = [], 0
-    yield "".join(block)
 
 
 def _pieces(value: Any, line: str) -> Iterator[str]:
