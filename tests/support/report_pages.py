@@ -207,11 +207,6 @@ def unfold(tab: Chromium) -> None:
     )
 
 
-def by_score(results: Path, score: str) -> list[str]:
-    images = json.loads((results / "evaltex.json").read_bytes())["images"]
-    return [image["name"] for image in sorted(images, key=lambda image: image["scores"][score])]
-
-
 def cells(tab: Chromium, table: str) -> list[list[str]]:
     """The body of a table, by rows."""
     rows: list[list[str]] = tab.run(
