@@ -240,11 +240,13 @@ def are_polygons(objects: Objects) -> bool:
 def _settled(
     read: ReadImages, of: Literal["gt", "det", "lines"], invalid: str, refused: list[Refused]
 ) -> ReadImages:
-    """Apply the policy for invalid polygons; lines are ground truth."""
+    """Apply the policy for invalid polygons; lines are ground truth. Only of objects that are
+    refused the numbers of their lines are asked for.
+    """
     settled, reasons = treat_invalid(read, invalid, "det" if of == "det" else "gt")
     if reasons:
         refused.append(Refused(of, settled.objects, reasons))
-    return settled
+    return replace(settled, objects=replace(settled.objects, line=None))
 
 
 def cut(inputs: Inputs, *others: Inputs, are_shared: bool = True) -> Iterator[tuple[int, int]]:

@@ -18,7 +18,7 @@ from evaltex_cli.formats.files.text_lines import (
     refuse_excess,
     without_blank_lines,
 )
-from evaltex_cli.formats.plain_lines import Bytes, stretches
+from evaltex_cli.formats.plain_lines import STRETCH_BYTES, Bytes, stretches
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import (
     Bools,
@@ -27,6 +27,7 @@ from evaltex_cli.records import (
     Ints,
     Objects,
     Texts,
+    blocks,
     expanded,
     offsets_of,
 )
@@ -266,6 +267,17 @@ def _merged(parts: Sequence[LineColumns]) -> LineColumns:
     )
 
 
+def _without_the_rest(texts: Texts) -> Texts:
+    """Return transcriptions without the lines around them, which take more than most."""
+    data, lengths = np.frombuffer(texts.buffer, np.uint8), texts.stop - texts.start
+    ends = offsets_of(lengths)
+    parts = (
+        data[indices_of(texts.start[first:last], lengths[first:last])].tobytes()
+        for first, last in blocks(lengths, STRETCH_BYTES)
+    )
+    return Texts(b"".join(parts), ends[:-1], ends[1:])
+
+
 def _objects(
     columns: LineColumns, buffer: _Buffer, text: bytes, form: LineFormat
 ) -> tuple[Objects, GeometryCounts]:
@@ -280,7 +292,7 @@ def _objects(
         outlines=drawn,
         regions=columns.regions if form.has_ids else ids,
         dont_care=columns.dont_care,
-        texts=Texts(text, columns.text_start, columns.text_stop),
+        texts=_without_the_rest(Texts(text, columns.text_start, columns.text_stop)),
         confidences=columns.confidences if form.has_confidences else None,
         line=buffer.number[columns.line],
     )
