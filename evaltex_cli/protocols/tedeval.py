@@ -29,6 +29,7 @@ The detection contains two of the word's four pseudo character centres:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import starmap
 
 import numpy as np
 
@@ -53,9 +54,17 @@ from evaltex_cli.protocols.tedeval_outlines import (
     outlines_of,
     pseudo_centres,
 )
-from evaltex_cli.records import Convention, ImageBatch, Overlaps, blocks, distinct, text_lengths
+from evaltex_cli.records import (
+    Convention,
+    ImageBatch,
+    Overlaps,
+    blocks,
+    distinct,
+    offsets_of,
+    text_lengths,
+)
 
-CENTRES_AT_ONCE = 1 << 17
+CENTRES_AT_ONCE = 1 << 15
 """Pairs of a character centre and a detection that are looked at at once."""
 
 
@@ -89,29 +98,36 @@ def evidence(
     scene = scene_of(batch, overlaps, t_r, t_p)
     gt_outlines, det_outlines = outlines_of(batch.gt), outlines_of(batch.det)
     matched = match(scene, gt_outlines, det_outlines, t_r, t_p, center)
-    gt, det = scene.gt[matched], scene.det[matched]
-    lengths = text_lengths(batch.gt.texts)
-    characters = np.where(batch.gt.dont_care, 0, lengths)
-    centres = pseudo_centres(gt_outlines, characters, distinct(gt))
-    del gt_outlines
-    drawn = edges(det_outlines, scene.cut)
-    # In how many of its object's detections each centre is: exactly one is what counts.
-    seen, det_found = np.zeros(len(centres), np.int64), np.zeros(batch.det.count, np.int64)
-    for start, stop in blocks(characters[gt], CENTRES_AT_ONCE):
-        pair, centre = members(gt[start:stop], characters)
-        within = det[start:stop][pair]
-        contained = contains(drawn, within, centres[centre])
-        seen += np.bincount(centre[contained], minlength=len(seen))
-        det_found += np.bincount(within[contained], minlength=len(det_found))
-    del det_outlines, drawn, centres
-    owner = np.repeat(np.arange(batch.gt.count), characters)
-    gt_found = np.bincount(owner[seen == 1], minlength=batch.gt.count)
+    gt, det, ignored, cut = scene.gt[matched], scene.det[matched], scene.ignored, scene.cut
+    del scene, matched
+    characters = np.where(batch.gt.dont_care, 0, text_lengths(batch.gt.texts))
+    gt_found, det_found = np.zeros(batch.gt.count, np.int64), np.zeros(batch.det.count, np.int64)
+    objects = distinct(gt)
+    partners = np.bincount(gt, minlength=batch.gt.count)[objects]
+    first = offsets_of(partners)
+    for start, stop in blocks(np.maximum(characters[objects], 1) * partners, CENTRES_AT_ONCE):
+        some = objects[start:stop]
+        owner, centres = pseudo_centres(gt_outlines, characters, some)
+        # In how many of its object's detections each centre is: exactly one is what counts.
+        seen = np.zeros(len(centres), np.int64)
+        own, partner = gt[first[start] : first[stop]], det[first[start] : first[stop]]
+        within = distinct(partner)
+        drawn = edges(det_outlines, cut, within)
+        own, partner = np.searchsorted(some, own), np.searchsorted(within, partner)
+        for pairs in starmap(slice, blocks(characters[some[own]], CENTRES_AT_ONCE)):
+            pair, centre = members(own[pairs], characters[some])
+            of_pair = partner[pairs][pair]
+            contained = contains(drawn, of_pair, centres[centre])
+            seen += np.bincount(centre[contained], minlength=len(seen))
+            det_found[within] += np.bincount(of_pair[contained], minlength=len(within))
+        gt_found[some] = np.bincount(owner[seen == 1], minlength=len(some))
+    del gt_outlines, det_outlines
     expected = np.bincount(det, characters[gt], batch.det.count).astype(np.int64)
     recall, precision = (
         divide(some.astype(np.float64), every.astype(np.float64))
         for some, every in ((gt_found, characters), (det_found, expected))
     )
-    gt_counts, det_counts = ~batch.gt.dont_care, ~scene.ignored
+    gt_counts, det_counts = ~batch.gt.dont_care, ~ignored
     images = len(batch.names)
     tally = CreditTally(
         *object_counts(batch, gt_counts, det_counts),
@@ -122,7 +138,7 @@ def evidence(
         "tedeval: {count} object[s] without transcription [has|have] no characters, so no credit"
         " (in {images})"
     )
-    warnings = object_warning(text, batch, gt_counts & (lengths == 0))
+    warnings = object_warning(text, batch, gt_counts & (characters == 0))
     if not with_matches:
         return Evidence(tally, warnings=warnings)
     found_by = matches(

@@ -202,13 +202,14 @@ def match(
     gt, det = scene.gt, scene.det
     enough_recall, enough_precision = scene.recall >= t_r, scene.precision >= t_p
     both, counts = enough_recall & enough_precision, ~scene.ignored[det]
-    alone = (np.bincount(gt[both], minlength=len(gt_outlines.centre))[gt] == 1) & (
-        np.bincount(det[both], minlength=len(det_outlines.centre))[det] == 1
+    alone = (np.bincount(gt[both], minlength=len(gt_outlines.corners))[gt] == 1) & (
+        np.bincount(det[both], minlength=len(det_outlines.corners))[det] == 1
     )
     one_to_one = both & alone & counts
-    one_to_one[one_to_one] = _near(
-        gt[one_to_one], det[one_to_one], scene, gt_outlines, det_outlines, center
-    )
+    pairs = np.flatnonzero(one_to_one)
+    for first in range(0, len(pairs), BLOCK_PAIRS):
+        some = pairs[first : first + BLOCK_PAIRS]
+        one_to_one[some] = _near(gt[some], det[some], scene, gt_outlines, det_outlines, center)
     merges = _large_enough(enough_recall & counts, det, scene.precision, t_p, scene.slanted)
     splits = _large_enough(enough_precision & counts, gt, scene.recall, t_r, scene.slanted)
     merged = _on_one_line(merges, det, gt, gt_outlines)
@@ -219,12 +220,12 @@ def match(
 def _near(
     gt: Ints, det: Ints, scene: Scene, gt_outlines: Outlines, det_outlines: Outlines, center: float
 ) -> Bools:
-    centre = det_outlines.centre[det]
-    cut = np.flatnonzero(shapes.has_geometry(scene.cut)[det])
+    centre = det_outlines.centres(det)
+    cut = np.flatnonzero(shapes.has_geometry(scene.cut[det]))
     if len(cut):
         centre[cut] = geometry.shapely.get_coordinates(geometry.geos.centroid(scene.cut[det[cut]]))
-    distance = length(gt_outlines.centre[gt] - centre)
-    diagonals = gt_outlines.diagonal[gt] + det_outlines.diagonal[det]
+    distance = length(gt_outlines.centres(gt) - centre)
+    diagonals = gt_outlines.diagonals(gt) + det_outlines.diagonals(det)
     apart = np.divide(distance, diagonals, out=np.full(len(distance), np.inf), where=diagonals > 0)
     return np.asarray(apart * 2 < center)
 
@@ -280,8 +281,7 @@ def _on_several_lines(group: Ints, member: Ints, outlines: Outlines) -> Bools:
     """
     named = distinct(member)
     member = np.searchsorted(named, member)
-    corners, centres = outlines.corners[named], outlines.centre[named]
-    starts = outlines._replace(corners=corners).start_of_line
+    starts, centres = outlines.starts_of_line(named), outlines.centres(named)
     places = np.concatenate([starts, centres], axis=1)
     by_place = np.lexsort(places.T)
     is_new = (places[by_place[1:]] != places[by_place[:-1]]).any(axis=1)

@@ -20,6 +20,8 @@ from evaltex_cli.records import (
     blocks,
     distinct,
     expanded,
+    offsets_of,
+    stretches,
 )
 
 _BLOCK = 1 << 15
@@ -42,22 +44,28 @@ class Outlines(NamedTuple):
     corners: Floats
     """(n, 4, 2). Both ends of the upper side in reading direction, then of the lower side against
     it."""
-    centre: Floats
-    """(n, 2). Centroid; NaN without area."""
 
-    @property
-    def start_of_line(self) -> Floats:
-        """(n, 2) middle of the side where reading begins."""
-        return np.asarray((self.corners[:, 0] + self.corners[:, 3]) / 2)
+    def starts_of_line(self, which: Ints) -> Floats:
+        """(m, 2) middles of the sides of some where reading begins."""
+        return np.asarray((self.corners[which, 0] + self.corners[which, 3]) / 2)
 
-    @property
-    def diagonal(self) -> Floats:
-        """(n,) mean of both diagonals."""
-        return np.asarray(length(self.corners[:, :2] - self.corners[:, 2:]).mean(axis=1))
+    def diagonals(self, which: Ints) -> Floats:
+        """(m,) means of both diagonals of some."""
+        corners = self.corners[which]
+        return np.asarray(length(corners[:, :2] - corners[:, 2:]).mean(axis=1))
+
+    def centres(self, which: Ints) -> Floats:
+        """(m, 2) centroids of some; NaN without area."""
+        counts, result = np.diff(self.offsets)[which], np.full((len(which), 2), np.nan)
+        for start, stop in blocks(counts, _BLOCK):
+            own = counts[start:stop]
+            points = self.points[stretches(self.offsets[which[start:stop]], own)]
+            _centroids(points, offsets_of(own), result[start:stop])
+        return result
 
 
 def outlines_of(objects: Objects) -> Outlines:
-    """Cut the vertices of objects to integers, and find their corners and centroids."""
+    """Cut the vertices of objects to integers, and find their corners."""
     points, offsets = rings.of(objects.outlines, truncated=True)
     first, count = offsets[:-1], np.diff(offsets)
     if (count == 4).all():
@@ -66,11 +74,7 @@ def outlines_of(objects: Objects) -> Outlines:
         top_end = np.maximum(count // 2, 1) - 1
         bottom = first + np.minimum(top_end + 1, count - 1)
         corners = points[np.stack([first, first + top_end, bottom, offsets[1:] - 1], axis=1)]
-    centre = np.full((len(first), 2), np.nan)
-    for start, stop in blocks(count, _BLOCK):
-        own = offsets[start : stop + 1]
-        _centroids(points[own[0] : own[-1]], own - own[0], centre[start:stop])
-    return Outlines(points, offsets, corners, centre)
+    return Outlines(points, offsets, corners)
 
 
 def _centroids(points: Floats, offsets: Ints, centre: Floats) -> None:
@@ -99,13 +103,19 @@ def _following(offsets: Ints) -> Ints:
     return result
 
 
-def pseudo_centres(outlines: Outlines, characters: Ints, needed: Ints) -> Floats:
-    """(c, 2) pseudo character centres of all objects; those of polygons only
-    where needed, else on a straight line.
+def pseudo_centres(outlines: Outlines, characters: Ints, objects: Ints) -> tuple[Ints, Floats]:
+    """Return the pseudo character centres of some objects, (c, 2), and which of these each is of,
+    (c,).
+
+    Parameters
+    ----------
+    characters : (n,) int64
+        How many each of all objects has.
+    objects : (m,) int64
     """
-    corners, offsets = outlines.corners, outlines.offsets
-    count = np.diff(offsets)
-    start, stop = outlines.start_of_line, (corners[:, 1] + corners[:, 2]) / 2
+    corners, offsets, characters = outlines.corners[objects], outlines.offsets, characters[objects]
+    count = np.diff(offsets)[objects]
+    start, stop = (corners[:, 0] + corners[:, 3]) / 2, (corners[:, 1] + corners[:, 2]) / 2
     downwards = np.flatnonzero((count == 4) & _are_tall(corners))
     turned = corners[downwards]
     start[downwards] = (turned[:, 3] + turned[:, 2]) / 2
@@ -116,16 +126,16 @@ def pseudo_centres(outlines: Outlines, characters: Ints, needed: Ints) -> Floats
     result = start[owner] + step[owner] / 2
     result += step[owner] * k[:, None]
     first = np.cumsum(characters) - characters
-    curved = needed[(count[needed] != 4) & (characters[needed] > 0)]
+    curved = np.flatnonzero((count != 4) & (characters > 0))
     for vertices in distinct(count[curved]).tolist():
         # Polygons of as many vertices at once.
         i = curved[count[curved] == vertices]
         polygon, k = expanded(characters[i])
         shares = (k + 0.5) / characters[i][polygon]
-        loops = outlines.points[offsets[i][:, None] + np.arange(vertices)]
+        loops = outlines.points[offsets[objects[i], None] + np.arange(vertices)]
         top, bottom = (rings.along_each(chain, polygon, shares) for chain in rings.chains(loops))
         result[first[i][polygon] + k] = (top + bottom) / 2
-    return np.asarray(result)
+    return owner, result
 
 
 def _are_tall(corners: Floats) -> Bools:
@@ -135,7 +145,7 @@ def _are_tall(corners: Floats) -> Bools:
 
 
 class Edges(NamedTuple):
-    """The edges of one side's objects."""
+    """The edges of some objects."""
 
     starts: Floats
     ends: Floats
@@ -144,13 +154,16 @@ class Edges(NamedTuple):
     """(n + 1,) int64. Object i's are ``offsets[i]:offsets[i + 1]``."""
 
 
-def edges(outlines: Outlines, cut: Geometries) -> Edges:
-    """Return the edges of all detections; of what remains where cut."""
-    starts, ends = outlines.points, outlines.points[_following(outlines.offsets)]
+def edges(outlines: Outlines, cut: Geometries, which: Ints) -> Edges:
+    """Return the edges of some detections; of what remains where cut."""
+    counts, cut = np.diff(outlines.offsets)[which], cut[which]
+    offsets = offsets_of(counts)
+    starts = outlines.points[stretches(outlines.offsets[which], counts)]
+    ends = starts[_following(offsets)]
     is_cut = shapes.has_geometry(cut)
     if not is_cut.any():
-        return Edges(starts, ends, outlines.offsets)
-    owner = np.repeat(np.arange(len(cut)), np.diff(outlines.offsets))
+        return Edges(starts, ends, offsets)
+    owner = np.repeat(np.arange(len(cut)), counts)
     parts, part_owner = geometry.shapely.get_parts(cut[is_cut], return_index=True)
     loops, loop_owner = geometry.shapely.get_rings(parts, return_index=True)
     points, loop = geometry.shapely.get_coordinates(loops, return_index=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from evaltex_cli.protocols.cleval.matching import Matching, Scene, match, without_words
 from evaltex_cli.protocols.cleval.parameters import Parameters
-from evaltex_cli.protocols.cleval.shapes import CENTRES_AT_ONCE
 from evaltex_cli.protocols.cleval.text import MatchedPairs, credited_characters
-from evaltex_cli.records import Bools, Floats, Ints, Overlaps, blocks
+from evaltex_cli.records import Bools, Floats, Ints, Overlaps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,20 +47,20 @@ def counts_of(scene: Scene, dont_care: Bools, parameters: Parameters) -> Counts:
 
     gt_found, gt_included = np.zeros((2, objects), np.int64)
     det_correct, det_included = np.zeros(detections), np.zeros(detections, np.int64)
-    for start, stop in blocks(np.diff(found.offsets), CENTRES_AT_ONCE):
+    for start, stop in pairwise(found.ends):
         centre, pair = found.characters(start, stop, matched)
-        det = found.pair_det[pair]
+        gt, det = found.pair_gt[pair], found.pair_det[pair]
         first = np.diff(centre, prepend=-1) > 0  # the first detection that includes it
-        share = first if parameters.official else 1 / np.bincount(centre - start)[centre - start]
-        gt_found += np.bincount(scene.owner[centre[first]], minlength=objects)
-        gt_included += np.bincount(scene.owner[centre], minlength=objects)
+        share = first if parameters.official else 1 / np.bincount(centre)[centre]
+        gt_found += np.bincount(gt[first], minlength=objects)
+        gt_included += np.bincount(gt, minlength=objects)
         # One after another, so that blocks change no bit.
         np.add.at(det_correct, det, share)
         det_included += np.bincount(det, minlength=detections)
     gt_credit, det_credit = np.zeros(objects, np.int64), np.zeros(detections, np.int64)
     if scene.det_length.any():
         gt_credit, det_credit = credited_characters(
-            MatchedPairs(found, matched, scene.owner, merges),
+            MatchedPairs(found, matched, merges),
             scene.gt_texts,
             scene.det_texts,
             parameters.official,

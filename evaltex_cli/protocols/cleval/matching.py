@@ -14,10 +14,10 @@ from evaltex_cli.geometry.differences import cuts
 from evaltex_cli.geometry.overlaps import refuse_intricate, shapes_of
 from evaltex_cli.protocols.cleval.parameters import Parameters, convention
 from evaltex_cli.protocols.cleval.shapes import (
+    Characters,
     Inclusions,
     Side,
     aspects,
-    centres,
     false_positive_lengths,
     inclusions,
     lengths_by_aspect,
@@ -169,8 +169,6 @@ class Scene:
     gt_image: Ints
     det_image: Ints
     names: Sequence[str]
-    owner: Ints
-    """(c,) int64. The object of each character."""
     found: Inclusions
     overlap: tuple[Ints, Ints, Floats]
     """(o,) int64, int64, float64. Pairs (gt, det) that overlap, and by which area."""
@@ -194,27 +192,27 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> S
     gt = side_of(batch.gt, gt_shapes, taken, all_polygons)
     gt_aspect = aspects(gt, parameters.official)
     gt_texts, gt_length = _texts_and_lengths(batch.gt.texts, parameters)
+    if not count_texts(batch.det.texts):
+        gt_texts = []  # which are compared with none
     gt_length = np.where(batch.gt.dont_care, lengths_by_aspect(gt_aspect), gt_length)
     if parameters.official:
         vertical = gt_aspect < (parameters.vertical_aspect or 0.5)
     else:
         vertical = gt_aspect >= (parameters.vertical_aspect or 1.5)
-    owner, points = centres(gt, gt_length, vertical)
-    if not parameters.scale_bins:
-        gt = gt.without_vertices()
     det = side_of(batch.det, det_shapes, taken, all_polygons)
     det_aspect = aspects(det, parameters.official)
     det_texts, det_length = _texts_and_lengths(_det_texts(batch, det_aspect), parameters)
     det_rank = _ranks(batch, parameters.order)
-    found = inclusions(owner, points, gt.offsets, det, det_rank, batch.names)
+    found = inclusions(Characters(gt, gt_length, vertical), det, det_rank, batch.names)
     det = det.without_vertices()
+    if not parameters.scale_bins:
+        gt = gt.without_vertices()
     return Scene(
         gt=gt,
         det=det,
         gt_image=batch.gt.image,
         det_image=batch.det.image,
         names=batch.names,
-        owner=owner,
         found=found,
         overlap=overlap_areas(overlaps, gt, det, batch.names),
         gt_length=gt_length,

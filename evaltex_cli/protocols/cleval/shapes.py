@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import pairwise, starmap
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,21 +54,39 @@ class Inclusions:
     follow.
     """
 
+    starts: Ints
+    """(G + 1,) int64. Object i has the characters ``starts[i]:starts[i + 1]``; none if it is near
+    no detection."""
+    times: NDArray[Any]
+    """(c,) of the narrowest type. How many detections include each character."""
     offsets: Ints
     pair: NDArray[np.int32]
-    """`offsets` and `pair`: (c + 1,) int64, (k,) int32. The pairs of character i, the detections of
-    which include it, are ``pair[offsets[i]:offsets[i + 1]]``, ascending."""
+    """`offsets` and `pair`: (G + 1,) int64, (k,) int32. The pair of each inclusion, ascending for
+    each character; those of object i are ``pair[offsets[i]:offsets[i + 1]]``."""
     pair_gt: Ints
     pair_det: Ints
     """`pair_gt` and `pair_det`: (p,) int64. Pairs that share a character, sorted by object and the
     detections' order."""
+    ends: list[tuple[int, int]]
+    """How many characters and inclusions there are until the ends of the stretches that are looked
+    at at once, from (0, 0)."""
 
-    def characters(self, start: int, stop: int, chosen: Bools) -> tuple[Ints, Ints]:
-        """Return the inclusions of a range of characters, of chosen pairs: character and pair."""
-        offsets = self.offsets[start : stop + 1]
-        pair = self.pair[offsets[0] : offsets[-1]].astype(np.int64)
-        centre, is_chosen = np.repeat(np.arange(start, stop), np.diff(offsets)), chosen[pair]
+    def characters(
+        self, start: tuple[int, int], stop: tuple[int, int], chosen: Bools
+    ) -> tuple[Ints, Ints]:
+        """Return the inclusions of chosen pairs in a stretch, from a character and inclusion to
+        others: character, counted from the first, and pair.
+        """
+        pair = self.pair[start[1] : stop[1]].astype(np.int64)
+        times = self.times[start[0] : stop[0]]
+        centre = np.repeat(np.arange(len(times)), times)
+        is_chosen = chosen[pair]
         return centre[is_chosen], pair[is_chosen]
+
+    def characters_of(self, gt: int, chosen: Bools) -> tuple[Ints, Ints]:
+        """Return those of an object."""
+        start, stop = ((int(self.starts[k]), int(self.offsets[k])) for k in (gt, gt + 1))
+        return self.characters(start, stop, chosen)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -242,40 +261,55 @@ def _at_most_ten(value: Floats) -> Ints:
     return np.minimum(np.rint(value), MOST_CHARACTERS).astype(np.int64)
 
 
-def centres(side: Side, lengths: Ints, vertical: Bools) -> tuple[Ints, Floats]:
-    """Return the object of each pseudo-character centre, (c,), and the centres, (c, 2).
+class Characters(NamedTuple):
+    """The pseudo-characters of one side's objects."""
 
-    Parameters
-    ----------
-    lengths : (n,) int64
-        Number of characters of each object.
-    vertical : (n,) bool
-        Quadrilaterals that are read from their bottom to their top, not from left to right.
-    """
-    owner, place = expanded(lengths)
-    result = np.empty((len(owner), 2))
-    of_polygon = side.is_polygon[owner]
-    quads = np.flatnonzero(~side.is_polygon)
-    start, stop = np.empty((len(lengths), 2)), np.empty((len(lengths), 2))
-    for first in range(0, len(quads), _BLOCK):
-        some = quads[first : first + _BLOCK]
-        corners = side.corners(side.vertices, some)
-        corners = np.where(vertical[some, None, None], np.roll(corners, 1, axis=1), corners)
-        start[some] = (corners[:, 0] + corners[:, 3]) / 2
-        stop[some] = (corners[:, 1] + corners[:, 2]) / 2
-    quad_owner, quad_place = owner[~of_polygon], place[~of_polygon, None]
-    step = (stop[quad_owner] - start[quad_owner]) / lengths[quad_owner, None]
-    result[~of_polygon] = start[quad_owner] + step / 2 + step * quad_place
-    if of_polygon.any():
-        result[of_polygon] = _polygon_centres(side, lengths, owner[of_polygon], place[of_polygon])
-    return owner, result
+    side: Side
+    lengths: Ints
+    """(n,) int64. Number of characters of each object."""
+    vertical: Bools
+    """(n,) bool. Quadrilaterals that are read from their bottom to their top, not from left to
+    right."""
+
+    def centres(self, owner: Ints, place: Ints) -> Floats:
+        """(c, 2) centres of characters: of these objects, ascending, at these places in them."""
+        side, lengths, result = self.side, self.lengths[owner], np.empty((len(owner), 2))
+        of_polygon = side.is_polygon[owner]
+        of_quad = ~of_polygon
+        is_first = np.diff(owner[of_quad], prepend=-1) > 0
+        quads, which = owner[of_quad][is_first], np.cumsum(is_first) - 1
+        corners = side.corners(side.vertices, quads)
+        is_vertical = self.vertical[quads, None, None]
+        corners = np.where(is_vertical, np.roll(corners, 1, axis=1), corners)
+        start, stop = (corners[:, 0] + corners[:, 3]) / 2, (corners[:, 1] + corners[:, 2]) / 2
+        step = (stop - start)[which] / lengths[of_quad, None]
+        result[of_quad] = start[which] + step / 2 + step * place[of_quad, None]
+        if of_polygon.any():
+            of_these = lengths[of_polygon], owner[of_polygon], place[of_polygon]
+            result[of_polygon] = _polygon_centres(side, *of_these)
+        return result
+
+    def around(self) -> Floats:
+        """(m, 4) boxes around the centres of each object that has any; of a quadrilateral, around
+        the first and the last, between which the others are.
+        """
+        is_polygon = self.side.is_polygon
+        counts = np.where(is_polygon, self.lengths, np.minimum(self.lengths, 2))
+        boxes = [np.zeros((0, 4))]
+        for start, stop in blocks(counts, CENTRES_AT_ONCE):
+            owner, place = expanded(counts[start:stop])
+            owner += start
+            is_last = (place == 1) & ~is_polygon[owner]
+            points = self.centres(owner, np.where(is_last, self.lengths[owner] - 1, place))
+            boxes.append(around(points, points, np.flatnonzero(place == 0)))
+        return np.concatenate(boxes)
 
 
-def _polygon_centres(side: Side, lengths: Ints, owner: Ints, place: Ints) -> Floats:
+def _polygon_centres(side: Side, length: Ints, owner: Ints, place: Ints) -> Floats:
     """Centres of the pieces between the upper and the lower chain of a
     polygon's vertices (Algorithm 2).
     """
-    first, count, length = side.starts[owner], np.diff(side.starts)[owner], lengths[owner]
+    first, count = side.starts[owner], np.diff(side.starts)[owner]
     half = count // 2
     sections = np.maximum(half - 1, 0)
     total = np.zeros((len(owner), 2))
@@ -297,60 +331,66 @@ def _polygon_centres(side: Side, lengths: Ints, owner: Ints, place: Ints) -> Flo
 
 
 def inclusions(
-    owner: Ints,
-    points: Floats,
-    gt_offsets: Ints,
-    det: Side,
-    det_rank: Ints,
-    names: Sequence[str],
+    characters: Characters, det: Side, det_rank: Ints, names: Sequence[str]
 ) -> Inclusions:
     """Find which characters lie in which detections of their image.
 
     Parameters
     ----------
-    owner, points : (c,) int64, (c, 2) float64
-        The object of each centre, ascending, and the centres.
-    gt_offsets : (images + 1,) int64
+    characters : Characters
+        Of the ground truth.
     det_rank : (D,) int64
         The detections' order.
     names : sequence of str
         The images' names, for a message.
     """
-    objects = int(gt_offsets[-1])
-    counts = np.bincount(owner, minlength=objects)
-    # `around` takes no empty group.
-    with_centres = np.flatnonzero(counts > 0)
-    starts = offsets_of(counts)[with_centres]
+    gt, lengths = characters.side, characters.lengths
+    objects, with_centres = len(lengths), np.flatnonzero(lengths > 0)
     margin = np.array([-1.0, -1.0, 1.0, 1.0])
-    bounds, boxes = around(points, points, starts) + margin, det.shapes.boxes + margin
-    of_image = np.searchsorted(with_centres, gt_offsets)
+    bounds, boxes = characters.around() + margin, det.shapes.boxes + margin
+    of_image = np.searchsorted(with_centres, gt.offsets)
     i, j = touching_boxes(bounds, of_image, boxes, det.offsets, names)
     del bounds, boxes
     i = with_centres[i]
     order = np.lexsort((det_rank[j], i))
     i, j = i[order], j[order]
-    # Every centre with all pairs of its object.
-    of_object = np.bincount(i, minlength=objects)
-    first, partners = offsets_of(of_object)[owner], of_object[owner]
-    times, is_pair = np.zeros(len(owner), np.int64), np.zeros(len(i), dtype=bool)
-    including, filled = np.empty(int(partners.sum()), np.int32), 0
-    for start, stop in blocks(partners, CENTRES_AT_ONCE):
-        centre = np.repeat(np.arange(start, stop), partners[start:stop])
-        pair = stretches(first[start:stop], partners[start:stop])
-        box = det.shapes.boxes[j[pair]]
-        near = ((box[:, :2] <= points[centre]) & (points[centre] <= box[:, 2:])).all(axis=1)
-        centre, pair = centre[near], pair[near]
-        inside = _inside(points[centre], j[pair], det)
-        centre, pair = centre[inside], pair[inside]
-        times[start:stop] = np.bincount(centre - start, minlength=stop - start)
-        is_pair[pair] = True
-        including[filled : filled + len(pair)] = pair
-        filled += len(pair)
+    partners = np.bincount(i, minlength=objects)
+    first, lengths = offsets_of(partners), np.where(partners > 0, lengths, 0)
+    times = np.zeros(int(lengths.sum()), np.min_scalar_type(int(partners.max(initial=0))))
+    of_object, is_pair = np.zeros(objects, np.int64), np.zeros(len(i), dtype=bool)
+    including, done, filled = np.empty(int(lengths @ partners), np.int32), 0, 0
+    ends = [(done, filled)]
+    for start, stop in blocks(lengths * partners, CENTRES_AT_ONCE):
+        owners, places = expanded(lengths[start:stop])
+        owners += start
+        for some in starmap(slice, blocks(partners[owners], CENTRES_AT_ONCE)):
+            # Every centre with all pairs of its object.
+            owner, points = owners[some], characters.centres(owners[some], places[some])
+            centre = np.repeat(np.arange(len(owner)), partners[owner])
+            pair = stretches(first[owner], partners[owner])
+            box = det.shapes.boxes[j[pair]]
+            near = ((box[:, :2] <= points[centre]) & (points[centre] <= box[:, 2:])).all(axis=1)
+            centre, pair = centre[near], pair[near]
+            inside = _inside(points[centre], j[pair], det)
+            centre, pair = centre[inside], pair[inside]
+            times[done : done + len(owner)] = np.bincount(centre, minlength=len(owner))
+            of_object[start:stop] += np.bincount(owner[centre] - start, minlength=stop - start)
+            is_pair[pair] = True
+            including[filled : filled + len(pair)] = pair
+            done, filled = done + len(owner), filled + len(pair)
+            ends.append((done, filled))
     number = np.cumsum(is_pair) - 1
-    for start in range(0, filled, CENTRES_AT_ONCE):
-        some = including[start : min(start + CENTRES_AT_ONCE, filled)]
-        some[...] = number[some]
-    return Inclusions(offsets_of(times), including[:filled], i[is_pair], j[is_pair])
+    for (_, start), (_, stop) in pairwise(ends):
+        including[start:stop] = number[including[start:stop]]
+    return Inclusions(
+        offsets_of(lengths),
+        times,
+        offsets_of(of_object),
+        including[:filled],
+        i[is_pair],
+        j[is_pair],
+        ends,
+    )
 
 
 def _inside(points: Floats, within: Ints, det: Side) -> Bools:

@@ -137,8 +137,6 @@ class MatchedPairs(NamedTuple):
     found: Inclusions
     matched: Bools
     """(p,) bool. Which pairs of `found`."""
-    owner: Ints
-    """(c,) int64. The object of each character, ascending."""
     merges: Ints
     """(D,) int64. How many objects each detection is matched with."""
 
@@ -165,15 +163,14 @@ def credited_characters(
     matched = np.flatnonzero(pairs.matched)
     starts = np.flatnonzero(np.diff(found.pair_gt[matched], prepend=-1))
     objects = found.pair_gt[matched[starts]]
-    first, last = (np.searchsorted(pairs.owner, objects, side) for side in ("left", "right"))
     stops = np.concatenate([starts[1:], [len(matched)]])
-    for gt, start, stop, begin, end in _as_rows(objects, starts, stops, first, last):
+    for gt, start, stop in _as_rows(objects, starts, stops):
         text, partners = gt_texts[gt], found.pair_det[matched[start:stop]].tolist()
         if len(partners) == 1 and merges[partners[0]] == 1:
             gt_credit[gt] = det_credit[partners[0]] = common_length(text, det_texts[partners[0]])
             continue
         if len(partners) > 1:
-            centre, pair = found.characters(begin, end, pairs.matched)
+            centre, pair = found.characters_of(gt, pairs.matched)
             including = found.pair_det[pair]
             partners = _in_reading_order(partners, centre.tolist(), including.tolist())
         remaining = [left.setdefault(j, list(det_texts[j])) for j in partners]
