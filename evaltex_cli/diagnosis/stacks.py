@@ -145,15 +145,21 @@ def _parts(
     stack: Stack, convention: Convention, made: shapes.Shapes, scope: Scope, new: _Pairs
 ) -> Iterator[Part]:
     """Yield the images with the objects of the scope; `new` are pairs of these."""
-    gt_offsets, measured = stack.gt_offsets, overlaps.of(stack.before, convention)
-    before = np.bincount(measured.gt, minlength=stack.before.gt.count)
-    pairs = np.where(scope.gt, before[stack.gt_rows], 0)
-    pairs += np.bincount(new.gt, minlength=len(pairs))
-    until = offsets_of(pairs)
-    for start, stop in list(blocks(np.diff(until[gt_offsets]), overlaps.MAX_PAIRS)) or [(0, 0)]:
+    gt_offsets = stack.gt_offsets
+    pairs = _pairs_of_images(stack, convention, scope, new)
+    for start, stop in list(blocks(pairs, overlaps.MAX_PAIRS)) or [(0, 0)]:
         (i, i_stop), (j, j_stop) = gt_offsets[[start, stop]], stack.offsets[[start, stop]]
         chosen = scope.gt[i:i_stop], scope.det[j:j_stop]
         yield _part(stack.images(start, stop), convention, made, chosen, new.within(i, i_stop, j))
+
+
+def _pairs_of_images(stack: Stack, convention: Convention, scope: Scope, new: _Pairs) -> Ints:
+    """(images,) how many pairs the objects of the scope have."""
+    measured = overlaps.of(stack.before, convention)
+    before = np.bincount(measured.gt, minlength=stack.before.gt.count)
+    pairs = np.where(scope.gt, before[stack.gt_rows], 0)
+    pairs += np.bincount(new.gt, minlength=len(pairs))
+    return np.diff(offsets_of(pairs)[stack.gt_offsets])
 
 
 def _part(
@@ -168,10 +174,11 @@ def _part(
     batch = _chosen(stack, gt, det)
     gt_shapes, det_shapes = overlaps.shapes_of(stack.before, convention)
     gt_rows, rows = stack.gt_rows[gt], stack.rows[det]
-    batch.shapes[convention] = (
-        shapes.taken(gt_shapes, gt_rows),
-        _shapes_of(rows, det_shapes, made),
-    )
+    if any(side.polygons is not None for side in (gt_shapes, det_shapes, made)):
+        batch.shapes[convention] = (
+            shapes.taken(gt_shapes, gt_rows),
+            _shapes_of(rows, det_shapes, made),
+        )
     if convention in stack.before.moved:
         margin, *moved = stack.before.moved[convention]
         grown, shrunk = (shapes.taken(some, gt_rows) for some in moved)
@@ -184,9 +191,8 @@ def _part(
     remains = at >= 0
     pair, of_gt = pair[remains], of_gt[remains]
     # Counting the objects that are chosen gives each its index.
-    gt_index, det_index = np.cumsum(gt) - 1, np.cumsum(det) - 1
-    of_gt = np.concatenate([of_gt, gt_index[new.gt]])
-    of_det = det_index[np.concatenate([at[remains], new.det])]
+    of_gt = np.concatenate([of_gt, (np.cumsum(gt) - 1)[new.gt]])
+    of_det = (np.cumsum(det) - 1)[np.concatenate([at[remains], new.det])]
     area = np.concatenate([old.area[pair], new.area])
     if len(new.gt):
         order = np.lexsort((of_det, of_gt))

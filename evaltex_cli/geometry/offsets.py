@@ -44,8 +44,8 @@ _BLOCK = 1 << 15
 def of_ground_truth(
     batch: ImageBatch, convention: Convention, margin: Floats
 ) -> tuple[Shapes, Shapes]:
-    """Return the ground truth's shapes grown and shrunk; those that were moved by the same margins
-    before are not moved again.
+    """Return the ground truth's shapes grown and shrunk; polygons that were moved by the same
+    margins before are not moved again.
 
     Raises
     ------
@@ -53,6 +53,8 @@ def of_ground_truth(
         As `near_sides.refuse_moved`.
     """
     gt, _ = shapes_of(batch, convention)
+    if gt.polygons is None:
+        return offset(gt, margin), offset(gt, -margin)
     known = batch.moved.get(convention, (np.zeros(len(margin)), gt, gt))
     rows = np.flatnonzero(margin != known[0])
     some = taken(gt, rows)
