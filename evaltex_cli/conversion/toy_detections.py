@@ -49,7 +49,7 @@ from evaltex_cli.formats.base import ReadImages, Side, Source
 from evaltex_cli.formats.image_sizes import with_sizes
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.records import Objects, Texts, concatenate_texts, expanded, offsets_of
-from evaltex_cli.records.rows import take, take_images
+from evaltex_cli.records.rows import NOTHING, take, take_images
 from evaltex_cli.runtime.atomic_output import staged
 from evaltex_cli.runtime.progress import phase
 
@@ -168,20 +168,21 @@ def write_toys(
         left_out = counted(len(textual), "{count} set[s] that need[s|] transcriptions left out")
         notes.append(f"{left_out}: {gt.name} has none")
         wanted = [name for name in wanted if name not in textual]
-    alien = alien_character(words.texts)
+    alien, count_of_words = alien_character(words.texts), words.count
     files = [f"{name}.{layout}" for name in wanted]
     lost: Counter[str] = Counter()
     injected: Counter[str] = Counter()
     with staged(out_dir, [*files, *([RECORD] if FAULTY in wanted else [])]) as folder:
-        for name, file in zip(wanted, files, strict=True):
+        for name in sorted(wanted, key=FAULTY.__eq__):
             side: Side = "gt" if name == FAULTY else "det"
-            job = Job(folder / file, side, list(source.names), str(gt), faults, lost)
+            job = Job(folder / f"{name}.{layout}", side, list(source.names), str(gt), faults, lost)
             if name == FAULTY:
+                words = NOTHING  # all objects are read again
                 injected = _write_faulty(job, _read(source, faults), seed)
             else:
                 _write(job, _writer(layout, words.outlines.all_boxes), words, _recipe(name, alien))
     notes += [counted(number, sentence) for sentence, number in lost.items() if number]
-    return Toys(tuple(files), len(source.names), words.count, tuple(notes), injected)
+    return Toys(tuple(files), len(source.names), count_of_words, tuple(notes), injected)
 
 
 def _words(source: Source, faults: FaultLog) -> Objects:
@@ -311,6 +312,7 @@ def _write_faulty(job: Job, read: ReadImages, seed: int) -> Counter[str]:
         faulty, entries = numbered(job.names, faulty, entries)
     block = Block(job.names, replace(read, objects=faulty))
     _writer(job.target.suffix[1:], faulty.outlines.all_boxes).write(job, [block])
+    del read, faulty, block
     again = identify(formats.open_source(job.target, "gt", FaultLog()))
     write_patch(job.target.with_name(RECORD), Patch(again, entries, seed))
     return Counter(one.fault for one in entries)
