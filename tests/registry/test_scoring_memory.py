@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import zipfile
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -152,22 +151,19 @@ def test_memory_of_a_diagnosis_of_dont_care_objects_full_of_words(
     assert peak <= FIXED + 8 * size, peak >> 20
 
 
-def write_many_matches() -> int:
+def write_many_matches(word: str = "word") -> int:
     """Write an image of 200,000 boxes, three quarters of which are detected; return how many bytes
     there are."""
     boxes = [f"{k % 450 * 13},{k // 450 * 13},10,9" for k in range(200_000)]
-    gt = [f'{k},{k},"w",f,{box}\n' for k, box in enumerate(boxes, 1)]
-    det = [f'{k},"w",{box}\n' for k, box in enumerate(boxes, 1) if k % 4]
+    gt = [f'{k},{k},"{word}",f,{box}\n' for k, box in enumerate(boxes, 1)]
+    det = [f'{k},"{word}",{box}\n' for k, box in enumerate(boxes, 1) if k % 4]
     size = Path("gt.txt").write_text("".join(["img_1\n6000,6000\n", *gt]))
     return size + Path("det.txt").write_text("".join(["img_1\n", *det]))
 
 
 @pytest.mark.parametrize(
     ("protocol", "options"),
-    [
-        *product(["evaltex", "deteval", "iou", "tedeval", "cleval"], [[], ["-a"]]),
-        ("all", []),
-    ],
+    [(name, ["-a"]) for name in ("evaltex", "deteval", "iou", "tedeval", "cleval")] + [("all", [])],
 )
 def test_memory_of_an_image_of_very_many_matches(
     server: Server, protocol: str, options: list[str]
@@ -179,22 +175,53 @@ def test_memory_of_an_image_of_very_many_matches(
     assert peak <= FIXED + 8 * size, peak >> 20
 
 
-def test_memory_of_a_sweep_of_very_many_matches(server: Server) -> None:
-    """Levels are stacked: each has nearly as many objects as the image."""
-    boxes = [(k % 450 * 13, k // 450 * 13) for k in range(200_000)]
-    rows = {
-        "gt": (f"{x},{y},{x + 10},{y + 9},word" for x, y in boxes),
-        "res": (
-            f"{x},{y},{x + 10},{y + 9},0.{k % 3 + 1}00" for k, (x, y) in enumerate(boxes) if k % 4
-        ),
-    }
+@pytest.mark.parametrize("protocol", ["tedeval", "cleval"])
+def test_memory_of_very_many_characters(server: Server, protocol: str) -> None:
+    size = write_many_matches(word="of twenty letters of text")
+    status, peak, _, said = server.run("gt.txt", "det.txt", "--protocol", protocol)
+    assert status == 0, said
+    assert peak <= FIXED + 8 * size, peak >> 20
+
+
+def write_archives(rows: dict[str, list[str]]) -> int:
+    """Write an archive of one image for each side; return how many bytes they unpack to."""
     size = 0
     for side, lines in rows.items():
         text = "\n".join(lines)
         size += len(text)
         with zipfile.ZipFile(f"{side}.zip", "w") as archive:
             archive.writestr(f"{side}_img_1.txt", text)
-    status, peak, _, said = server.run("sweep", "gt.zip", "res.zip", is_fresh=True)
+    return size
+
+
+@pytest.mark.parametrize(
+    ("protocol", "options"), [("cleval", []), ("tedeval", []), ("tedeval", ["-a"]), ("all", [])]
+)
+def test_memory_of_matches_of_the_fewest_bytes(
+    server: Server, protocol: str, options: list[str]
+) -> None:
+    """A line of 15 bytes or so for each box."""
+    places = [(k % 490 * 2, k // 490 * 2) for k in range(240_000)]
+    boxes = [f"{x},{y},{x + 1},{y + 1}" for x, y in places]
+    size = write_archives({"gt": boxes, "res": [b for k, b in enumerate(boxes) if k % 3][:158_000]})
+    arguments = ["gt.zip", "res.zip", "res", "--protocol", protocol, *options]
+    status, peak, _, said = server.run(*arguments, is_fresh=True)
+    assert status == 0, said
+    assert peak <= FIXED + 8 * size, peak >> 20
+
+
+def test_memory_of_a_sweep_of_very_many_matches(server: Server) -> None:
+    """Levels are stacked: each has nearly as many objects as the image."""
+    boxes = [(k % 450 * 13, k // 450 * 13) for k in range(200_000)]
+    rows = {
+        "gt": [f"{x},{y},{x + 10},{y + 9},word" for x, y in boxes],
+        "res": [
+            f"{x},{y},{x + 10},{y + 9},0.{k % 3 + 1}00" for k, (x, y) in enumerate(boxes) if k % 4
+        ],
+    }
+    size = write_archives(rows)
+    arguments = "sweep", "gt.zip", "res.zip", "--protocol", "tedeval"
+    status, peak, _, said = server.run(*arguments, is_fresh=True)
     assert status == 0, said
     assert peak <= FIXED + 8 * size, peak >> 20
 
