@@ -49,7 +49,7 @@ from evaltex_cli.formats.base import ReadImages, Side, Source
 from evaltex_cli.formats.image_sizes import with_sizes
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.records import Objects, Texts, concatenate_texts, expanded, offsets_of
-from evaltex_cli.records.rows import NOTHING, take, take_images
+from evaltex_cli.records.rows import take, take_images
 from evaltex_cli.runtime.atomic_output import staged
 from evaltex_cli.runtime.progress import phase
 
@@ -139,9 +139,8 @@ def write_toys(
         For an unknown set, a faulty ground truth, one without objects that count, or a folder that
         cannot be written.
     """
-    for name in sets:
-        if name != FAULTY:
-            _recipe(name, ALIEN)
+    for name in filter(FAULTY.__ne__, sets):
+        _recipe(name, ALIEN)
     faults = FaultLog()
     options = options or InputOptions()
     source = formats.open_source(gt, "gt", faults, options.gt_format, options)
@@ -173,14 +172,17 @@ def write_toys(
     lost: Counter[str] = Counter()
     injected: Counter[str] = Counter()
     with staged(out_dir, [*files, *([RECORD] if FAULTY in wanted else [])]) as folder:
-        for name in sorted(wanted, key=FAULTY.__eq__):
-            side: Side = "gt" if name == FAULTY else "det"
-            job = Job(folder / f"{name}.{layout}", side, list(source.names), str(gt), faults, lost)
-            if name == FAULTY:
-                words = NOTHING  # all objects are read again
-                injected = _write_faulty(job, _read(source, faults), seed)
-            else:
-                _write(job, _writer(layout, words.outlines.all_boxes), words, _recipe(name, alien))
+
+        def job(name: str, side: Side) -> Job:
+            file = folder / f"{name}.{layout}"
+            return Job(file, side, list(source.names), str(gt), faults, lost)
+
+        writer = _writer(layout, words.outlines.all_boxes)
+        for name in filter(FAULTY.__ne__, wanted):
+            _write(job(name, "det"), writer, words, _recipe(name, alien))
+        if FAULTY in wanted:
+            del words  # all objects are read again
+            injected = _write_faulty(job(FAULTY, "gt"), _read(source, faults), seed)
     notes += [counted(number, sentence) for sentence, number in lost.items() if number]
     return Toys(tuple(files), len(source.names), count_of_words, tuple(notes), injected)
 
