@@ -23,6 +23,7 @@ from evaltex_cli.errors import InputError, listed
 from evaltex_cli.runtime import AHEAD, ATTEMPTS, FailedError, Item, Result, cluster_worker
 from evaltex_cli.runtime.cluster_versions import (
     CONNECT_SECONDS,
+    described,
     refuse_other_scheduler,
     worker_problems,
 )
@@ -215,7 +216,7 @@ class Cluster:
             return
         if kind == "unfit":
             if worker.is_fit:
-                self._exclude(worker, value)
+                self._exclude(worker, [described(value)])
         elif kind == "again":
             self._fail(task, worker, f"worker {worker.address}: {value}")
         else:

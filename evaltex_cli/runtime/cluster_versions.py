@@ -15,6 +15,11 @@ CONNECT_SECONDS = 10
 _ADVICE = "; install the same version there, and restart it"
 
 
+def described(differing: Sequence[str]) -> str:
+    """Return what messages say of versions that differ."""
+    return f"{', '.join(differing)}{_ADVICE}"
+
+
 async def worker_problems(
     client: Any, address: str, paths: Sequence[str], versions: Versions
 ) -> list[str]:
@@ -33,7 +38,7 @@ async def worker_problems(
     there, missing = answer
     found = [f"it does not find {path}; put it where every worker sees it" for path in missing]
     differing = cluster_worker.differences(there, versions)
-    return [f"{', '.join(differing)}{_ADVICE}", *found] if differing else found
+    return [described(differing), *found] if differing else found
 
 
 def refuse_other_scheduler(client: Any, place: str, versions: Versions) -> None:
@@ -55,4 +60,4 @@ def refuse_other_scheduler(client: Any, place: str, versions: Versions) -> None:
         ) from error
     differing = cluster_worker.differences(there, versions, ("python", "evaltex"))
     if differing:
-        raise InputError(f"{place}: its scheduler has {', '.join(differing)}{_ADVICE}")
+        raise InputError(f"{place}: its scheduler has {described(differing)}")
