@@ -42,8 +42,8 @@ async def worker_problems(
 
 
 def refuse_other_scheduler(client: Any, place: str, versions: Versions) -> None:
-    """Refuse a scheduler of another Python or evaltex; it need not have the libraries, for it
-    calculates nothing.
+    """Refuse a scheduler of another Python or other code of evaltex, by which it lists its workers;
+    it need not have the libraries, for it calculates nothing.
     """
     try:
         there = client.run_on_scheduler(cluster_worker.versions, callback_timeout=CONNECT_SECONDS)
@@ -58,6 +58,8 @@ def refuse_other_scheduler(client: Any, place: str, versions: Versions) -> None:
             f" ({str(error) or type(error).__name__});"
             " install the same Python and evaltex on it"
         ) from error
-    differing = cluster_worker.differences(there, versions, ("python", "evaltex"))
+    differing = cluster_worker.differences(
+        there, versions, ("python", "evaltex", "code of evaltex")
+    )
     if differing:
         raise InputError(f"{place}: its scheduler has {described(differing)}")

@@ -79,6 +79,21 @@ def test_a_worker_that_becomes_unfit_is_reported_once(workers: Workers) -> None:
     assert told.endswith("0.1 here; install the same version there, and restart it")
 
 
+def test_a_scheduler_of_other_code_is_refused(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may not even know the function that lists its workers, and then seemed to have none."""
+    from distributed import Client
+
+    there = {**cluster_worker.versions(), "code of evaltex": "other", "numpy": "missing"}
+    monkeypatch.setattr(Client, "run_on_scheduler", lambda *_, **__: there)
+    with pytest.raises(
+        InputError, match=r"its scheduler has code of evaltex other, \w+ here; install"
+    ) as reported:
+        dask_cluster.workers_of(workers.address).__enter__()
+    assert "numpy" not in str(reported.value)
+
+
 def test_work_is_not_unpickled_by_a_process_that_differs() -> None:
     here = cluster_worker.versions()
     assert cluster_worker.work({**here, "numpy": "0.1"}, b"no pickle") == (
