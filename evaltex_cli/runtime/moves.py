@@ -82,7 +82,7 @@ def finish(folder: Path, res_dir: Path) -> None:
     """Make the moves that a killed run has not made."""
     if not os.path.lexists(folder / MOVES):
         return
-    leaving, coming = _read_moves(folder) or _guessed_moves(folder, res_dir)
+    leaving, coming = _read_moves(folder, res_dir) or _guessed_moves(folder, res_dir)
     for name in leaving:
         if not (folder / _OLD / name).exists() and (res_dir / name).exists():
             (res_dir / name).rename(folder / _OLD / name)
@@ -92,7 +92,7 @@ def finish(folder: Path, res_dir: Path) -> None:
     discard(folder / MOVES)
 
 
-def _read_moves(folder: Path) -> tuple[list[str], list[str]] | None:
+def _read_moves(folder: Path, res_dir: Path) -> tuple[list[str], list[str]] | None:
     """Return the names of what leaves and what comes; None where the list is damaged."""
     try:
         leaving, coming = json.loads(
@@ -103,11 +103,12 @@ def _read_moves(folder: Path) -> tuple[list[str], list[str]] | None:
             and isinstance(coming, list)
             and all(map(_is_name, [*leaving, *coming]))
         )
-        return (
-            (leaving, coming)
-            if are_names and {*leaving}.issuperset(_names_in(folder / _OLD))
-            else None
+        here, old, new = map(_names_in, (res_dir, folder / _OLD, folder / NEW))
+        are_all = all(
+            {*there} <= {*listed} <= {*there, *here}
+            for listed, there in ((leaving, old), (coming, new))
         )
+        return (leaving, coming) if are_names and are_all else None
     except (ValueError, TypeError, RecursionError, InputError, OSError):
         return None
 

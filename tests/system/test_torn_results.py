@@ -73,6 +73,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "one list": lambda moves: moves.write_text('[["p.txt"]]'),
     "lists of nothing": lambda moves: moves.write_text("[[], []]"),
     "names elsewhere": lambda moves: moves.write_text('[["../mine", ".."], ["../../mine"]]'),
+    "a letter of a name": lambda moves: moves.write_text(moves.read_text().replace("p.t", "q.t")),
     "deep": lambda moves: moves.write_text("[" * 100_000),
     "a link": lambda moves: (moves.unlink(), moves.symlink_to("/nowhere")),
     "a folder": lambda moves: (moves.unlink(), moves.mkdir(), (moves / "x").mkdir()),
