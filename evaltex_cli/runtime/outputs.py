@@ -93,15 +93,21 @@ class Rules:
 
     def _input_above(self, folder: str) -> Path | None:
         """The input folder that is, or contains, a folder."""
-        if folder not in self._above:
+        passed: list[str] = []
+        above: Path | None = None
+        while folder not in self._above:
+            passed.append(folder)
             status, parent = _status(Path(folder)), os.path.dirname(folder)  # noqa: PTH120 (for every file)
-            above = None
             if status is not None and stat.S_ISDIR(status.st_mode):
-                above = self._read.get(_identity(status)) or self._partly_read.get(
-                    _identity(status)
-                )
-            self._above[folder] = above or (self._input_above(parent) if parent != folder else None)
-        return self._above[folder]
+                known = _identity(status)
+                above = self._read.get(known) or self._partly_read.get(known)
+            if above is not None or parent == folder:
+                break
+            folder = parent
+        else:
+            above = self._above[folder]
+        self._above.update(dict.fromkeys(passed, above))
+        return above
 
     @cached_property
     def _linked(self) -> dict[_Identity, Path]:

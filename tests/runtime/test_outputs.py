@@ -151,6 +151,13 @@ def test_nothing_is_written_into_a_folder_that_is_read_as_a_whole(here: Path) ->
     assert tree(here) == before
 
 
+def test_an_output_may_be_in_as_many_folders_as_a_path_may_name() -> None:
+    deep = Path(*["d"] * 1500)
+    found = run("gt.txt", "det.txt", deep)
+    assert found.exit_code == 0, found.stderr
+    assert (deep / "evaltex.json").exists()
+
+
 def test_pictures_stay_though_results_may_be_among_them(here: Path) -> None:
     command = ["validate", "gt.txt", "--images", ".", "--format", "json", "--output"]
     assert run(*command, "new.json").exit_code == 0
