@@ -30,8 +30,7 @@ from evaltex_cli.evaluation.inputs import Inputs, signature
 from evaltex_cli.evaluation.tally import Gathered, Run
 from evaltex_cli.protocols.object_warnings import ObjectWarning
 from evaltex_cli.protocols.tally import ExactSum, Tally
-from evaltex_cli.runtime import input_files
-from evaltex_cli.version import __version__
+from evaltex_cli.runtime import cluster_worker, input_files
 
 OWN = ".evaltex-"
 """What the names of journals, staging folders and the cache of a ranking begin with."""
@@ -56,7 +55,7 @@ def key(inputs: Inputs, runs: Sequence[Run], *wanted: bool) -> dict[str, Any]:
     data = options, len(gt.names), gt.sha256
     masks, pictures = options.masks, options.images
     return {
-        "version": __version__,
+        "version": dict(cluster_worker.versions()),
         "layout": _LAYOUT,
         "signatures": [signature(run.protocol, run.parameters, *data) for run in runs],
         "gt": [gt.format, gt.sha256],

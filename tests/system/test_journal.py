@@ -13,6 +13,7 @@ from box_scenes import outcome, write_boxes
 from small_chunks import began
 
 from evaltex_cli.evaluation import batches
+from evaltex_cli.runtime import cluster_worker
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -122,6 +123,20 @@ def test_what_is_damaged_is_done_again(
     written = Path("res/evaltex.json").read_bytes()
     assert outcome(*arguments[:-1]) == resumed
     assert Path("res/evaltex.json").read_bytes() == written
+
+
+@pytest.mark.parametrize("name", ["code of evaltex", "numpy"])
+def test_other_code_does_not_go_on_from_a_journal(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A checkout that has changed is of the same version."""
+    arguments = [*write_boxes(), "res", "--resume"]
+    journal = journal_of_an_unfinished_run(monkeypatch, arguments)
+    versions = {**cluster_worker.versions(), name: "other"}
+    monkeypatch.setattr(cluster_worker, "versions", lambda: versions)
+    reported = outcome(*arguments, expected=2)["stderr"].decode()
+    assert "differs from this one in version;" in reported
+    assert journal.exists()
 
 
 @pytest.mark.parametrize("head", [b"[" * 100_000, b"null", b"\xff", b"9" * 5000])
