@@ -264,13 +264,13 @@ def _refuse(source: Source, unfit: Mapping[str, tuple[str, str]], faults: FaultL
 
 
 def _not_unicode(names: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return the names that no text can have: from files whose names are not
-    UTF-8, or from lone surrogates.
+    """Return the names that no text can have, from files whose names are not UTF-8, or from lone
+    surrogates; or that no XML can, beyond the control characters that no name has.
     """
     return {
-        name: ("is not Unicode", "a name in UTF-8; rename the image")
+        name: ("is not Unicode", "a name in UTF-8, without U+FFFE and U+FFFF; rename the image")
         for name in names
-        if not is_unicode(name)
+        if not is_unicode(name) or "\ufffe" in name or "\uffff" in name
     }
 
 

@@ -41,6 +41,7 @@ def test_the_source_is_never_its_own_target(tmp_path: Path) -> None:
 QUAD = {"points": [[1, 2], [30, 2], [30, 40], [1, 40]], "illegibility": False, "language": "Latin"}
 UNFIT = {
     "surrogate": ("a\ud800b", ["not Unicode", "image name 'a\\ud800b'"]),
+    "no character": ("a\uffffb", ["not Unicode"]),
     "long surrogate": ("\ud800" + "x" * 5000, ["more than 4096 bytes"]),
     "long": ("x" * 100_000, ["more than 4096 bytes"]),
     "a little too long": ("é" * 127, ["at most 255"]),
