@@ -1,8 +1,8 @@
 """Evidence of earlier rankings in a folder, one file for each protocol of two inputs.
 
 A file is named by everything that it depends on: the content of both inputs, the protocol's
-version and parameters, the options of reading and the version of this tool. So nothing in the
-folder is ever out of date, and it may be removed at any time. A file that is damaged or
+version and parameters, the options of reading, the code of this tool and its libraries. So nothing
+in the folder is ever out of date, and it may be removed at any time. A file that is damaged or
 renamed, or that another user may have written, is passed over, and its evidence measured again.
 """
 
@@ -38,9 +38,8 @@ from evaltex_cli.protocols.base import EvidenceRows, Protocol
 from evaltex_cli.ranking.board import Board
 from evaltex_cli.ranking.entry import Entry, Subsets, drawn_of
 from evaltex_cli.results.significance import Replicates
-from evaltex_cli.runtime import input_files, outputs
+from evaltex_cli.runtime import cluster_worker, input_files, outputs
 from evaltex_cli.runtime.outputs import Rules
-from evaltex_cli.version import __version__
 
 FOLDER = ".evaltex-cache"
 _NEW = ".evaltex-new-"
@@ -94,7 +93,7 @@ class Inputs:
         lines, pictures = options.lines, options.images
         depends_on = {
             "layout": _LAYOUT,
-            "version": __version__,
+            "version": dict(cluster_worker.versions()),
             "protocol": [protocol.name, protocol.version],
             "parameters": asdict(parameters),
             "options": [

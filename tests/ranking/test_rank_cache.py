@@ -15,6 +15,7 @@ import pytest
 from rank_inputs import of_board, run, write_side
 
 from evaltex_cli.ranking import measuring
+from evaltex_cli.runtime import cluster_worker
 
 
 def test_only_what_is_new_is_evaluated(folder: Path, evaluations: list[str]) -> None:
@@ -23,6 +24,12 @@ def test_only_what_is_new_is_evaluated(folder: Path, evaluations: list[str]) -> 
     evaluations.clear()
     assert run("board.toml", "--format", "json").stdout == first
     assert evaluations == []
+    with pytest.MonkeyPatch.context() as patch:  # a checkout that changes keeps its version
+        versions = {**cluster_worker.versions(), "code of evaltex": "other"}
+        patch.setattr(cluster_worker, "versions", lambda: versions)
+        assert run("board.toml", "--format", "json").stdout == first
+    assert len(evaluations) == 6
+    evaluations.clear()
     write_side(folder / "poor-two.txt", 5, 0.6, is_gt=False)
     assert run("board.toml", "--format", "json").stdout != first
     assert evaluations == ["poor-two.txt"]
