@@ -72,7 +72,8 @@ def _reported() -> Iterator[None]:
     try:
         yield
     except EvaltexError as error:
-        _end_with(messages.of_error(error))
+        complete = messages.message("note", _is_written()) if outputs.complete else []
+        _end_with([*messages.of_error(error), *complete])
     except BrokenPipeError:
         _abandon_stdout()
         sys.exit(0)

@@ -66,6 +66,18 @@ def test_output_that_cannot_be_written_is_reported(
         assert run(*RUN, stderr=full)[0] == 0
 
 
+@pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="needs /dev/full, the file of Linux that is always full"
+)
+def test_what_is_complete_is_said_where_the_next_output_fails() -> None:
+    outputs = ["--label", "a", "--label", "b", "--patch", "patch.json", "--report", "/dev/full"]
+    status, stderr = run("audit", "gt.txt", "det.txt", "det.txt", *outputs)
+    assert status == 2
+    assert "/dev/full: cannot be written (No space left on device)" in stderr
+    assert "evaltex: note: patch.json is complete" in stderr
+    assert Path("patch.json").exists()
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
