@@ -7,10 +7,11 @@ import os
 import signal
 import sys
 import textwrap
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
 
 import click
 
@@ -23,6 +24,8 @@ COLORS = {"error:": "red", "warning:": "yellow"}
 """Kinds of messages that are in colour on a terminal."""
 _ARE_OF_MEMORY = "failed to map segment", "can't allocate lock"
 """What is said of libraries that cannot be loaded, and by Python, for want of memory."""
+_CALLBACK_SECONDS = 0.01
+"""Until a signal comes again that Python has dropped: it should be out of what it called back."""
 
 
 @contextmanager
@@ -33,9 +36,10 @@ def error_exit() -> Iterator[None]:
     SIGTERM gives 143, SIGHUP 129 unless the process was started without it, for example by nohup.
     """
     handlers = {number: signal.getsignal(number) for number in signals.ENDING}
-    for number, handler in handlers.items():
-        if handler is not signal.SIG_IGN:
-            signal.signal(number, _end)
+    heard = [number for number, handler in handlers.items() if handler is not signal.SIG_IGN]
+    _end_at(heard)
+    report = sys.unraisablehook
+    sys.unraisablehook = lambda dropped: _end_again(heard, dropped) or report(dropped)
     try:
         quiet = click.get_current_context().params.get("quiet", False)
         with (
@@ -50,8 +54,27 @@ def error_exit() -> Iterator[None]:
         _echo_err([f"evaltex: interrupted; {_is_written()}"])
         sys.exit(130)
     finally:
+        sys.unraisablehook = report
         for number, handler in handlers.items():
             signal.signal(number, handler)
+
+
+def _end_at(numbers: Iterable[int]) -> None:
+    for number in numbers:
+        signal.signal(number, _end)
+
+
+def _end_again(heard: Iterable[int], dropped: Any) -> bool:
+    """Have a signal come again if it came while Python called back, as when an object is freed:
+    what is raised there is dropped. Return whether that is what was dropped.
+    """
+    end = dropped.exc_value
+    if not isinstance(end, KeyboardInterrupt | SystemExit):
+        return False
+    _end_at(heard)
+    number = int(end.code or 128) - 128 if isinstance(end, SystemExit) else signal.SIGINT
+    threading.Timer(_CALLBACK_SECONDS, os.kill, (os.getpid(), number)).start()
+    return True
 
 
 def _end(number: int, _: object) -> NoReturn:

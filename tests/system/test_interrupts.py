@@ -87,6 +87,37 @@ def test_an_interrupt_in_the_middle_of_the_work_writes_nothing(
     assert not leftovers(here)
 
 
+DROPPED = f"""
+import signal, sys, time, weakref
+from evaltex_cli import cli; from evaltex_cli.evaluation import evaluate as evaluation
+class Freed: pass
+def free_and_wait(*given):
+    freed = Freed()
+    watch = weakref.ref(freed, lambda _: signal.raise_signal(int(number)))
+    del freed
+    time.sleep({HANG_SECONDS})
+number = sys.argv.pop(1)
+evaluation.scored = free_and_wait
+cli.main(prog_name="evaltex")
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=str)
+def test_a_signal_that_comes_while_an_object_is_freed_ends_the_run(
+    here: Path, outcomes: dict[str, Tree], number: int
+) -> None:
+    """Python drops what is raised there."""
+    command = [sys.executable, "-c", DROPPED, str(int(number)), *RUN]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "1000"}
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert ended.returncode == 128 + number
+    assert ended.stderr == (
+        "evaltex: interrupted; nothing was written\n" if number == signal.SIGINT else ""
+    )
+    assert tree(Path("res")) == outcomes["old"]
+    assert not leftovers(here)
+
+
 ENDED_AT_EXIT = """
 import atexit, os, signal, sys
 from evaltex_cli.__main__ import run
