@@ -93,21 +93,15 @@ class Rules:
 
     def _input_above(self, folder: str) -> Path | None:
         """The input folder that is, or contains, a folder."""
-        passed: list[str] = []
-        above: Path | None = None
-        while folder not in self._above:
-            passed.append(folder)
-            status, parent = _status(Path(folder)), os.path.dirname(folder)  # noqa: PTH120 (for every file)
-            if status is not None and stat.S_ISDIR(status.st_mode):
-                known = _identity(status)
-                above = self._read.get(known) or self._partly_read.get(known)
-            if above is not None or parent == folder:
-                break
-            folder = parent
-        else:
-            above = self._above[folder]
-        self._above.update(dict.fromkeys(passed, above))
-        return above
+        if folder not in self._above:
+            above: Path | None = None
+            for each in (*reversed(Path(folder).parents), Path(folder)):
+                status = _status(each)
+                if status is not None and stat.S_ISDIR(status.st_mode):
+                    known = _identity(status)
+                    above = self._read.get(known) or self._partly_read.get(known) or above
+            self._above[folder] = above
+        return self._above[folder]
 
     @cached_property
     def _linked(self) -> dict[_Identity, Path]:

@@ -75,8 +75,8 @@ def test_a_worker_that_becomes_unfit_is_reported_once(workers: Workers) -> None:
         cluster._versions = {**cluster._versions, "numpy": "0.1"}
         with pytest.raises(InputError, match="no worker for 4 s"):
             next(ordered_map(square, range(6)))
-    (told,) = (line for line in reported if "gets no work: numpy" in line)
-    assert told.endswith("0.1 here; install the same version there, and restart it")
+    (said,) = (line for line in reported if "gets no work: numpy" in line)
+    assert said.endswith("0.1 here; install the same version there, and restart it")
 
 
 def test_a_scheduler_of_other_code_is_refused(

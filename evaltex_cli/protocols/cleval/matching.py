@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.differences import cuts
 from evaltex_cli.geometry.overlaps import refuse_intricate, shapes_of
+from evaltex_cli.protocols.cleval.characters import Characters, Inclusions, inclusions
 from evaltex_cli.protocols.cleval.parameters import Parameters, convention
 from evaltex_cli.protocols.cleval.shapes import (
-    Characters,
-    Inclusions,
     Side,
     aspects,
     false_positive_lengths,
-    inclusions,
     lengths_by_aspect,
     overlap_areas,
     side_of,

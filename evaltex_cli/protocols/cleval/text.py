@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from evaltex_cli.errors import ConfigError
-from evaltex_cli.protocols.cleval.shapes import Inclusions
+from evaltex_cli.protocols.cleval.characters import Inclusions
 from evaltex_cli.records import Bools, Ints
 
 Text: TypeAlias = "str | tuple[str, ...]"
