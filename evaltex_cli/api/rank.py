@@ -11,7 +11,7 @@ from evaltex_cli.api.compare import named
 from evaltex_cli.api.inputs import Images, ScoringOptions, asked, sides, warn
 from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.evaluation.inputs import SameInputs
-from evaltex_cli.ranking import board_file, cache, measuring, ranking
+from evaltex_cli.ranking import board_file, measuring, ranking
 from evaltex_cli.ranking.board import CORRECTIONS, Settings
 from evaltex_cli.ranking.entry import Entry, Subsets
 from evaltex_cli.ranking.ranking import Ranking
@@ -96,9 +96,7 @@ def _of_board(
     names = [protocol] if isinstance(protocol, str) else list(protocol or ())
     read = board_file.read(Path(path), chosen | ({"protocols": names} if names else {}))
     with asked(None, given).workers() as ordered_map:
-        entries, left_out = measuring.entries_of(
-            read, Path(path).parent / cache.FOLDER, ordered_map
-        )
+        entries, left_out = measuring.entries_of(read, ordered_map)
     return _ranked(entries, read.detectors, read.settings, left_out)
 
 
@@ -117,8 +115,9 @@ def _of_sides(
         for label, det in detectors.items():
             both = sides(gt, det, wanted.sizes)
             inputs = same.open(both.gt, both.det, both.options(wanted.options), ordered_map)
-            found = measuring.evaluated(inputs, wanted.chosen.records, subsets, ordered_map)
-            measured[label] = {name: one for name, one in found if isinstance(one, Entry)}
+            measured[label] = measuring.evaluated(
+                inputs, wanted.chosen.records, subsets, ordered_map
+            )
     entries, left_out = measuring.by_protocol(wanted.chosen.records, measured)
     if not entries:
         raise InputError(f"rank: no protocol serves all detectors; {'; '.join(left_out)}")

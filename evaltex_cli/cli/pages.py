@@ -37,7 +37,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         *("--ci", "--correction", "--pooled", "--resamples", "--seed"),
         *("--fail-if", "--baseline", "--junit"),
     ),
-    "Work": ("--jobs", "--cluster", "--cluster-timeout", "--cache", "--resume"),
+    "Work": ("--jobs", "--cluster", "--cluster-timeout", "--resume"),
     "Other": ("--all", "--all-faults", "--quiet", "--color", "--version", "--help"),
 }
 """Title -> its options in the order of the page; a command shows those that it has."""

@@ -107,10 +107,6 @@ class ConvertedData(OutputFile):
         super().__init__("data")
 
 
-class CacheFolder(_Folder):
-    """A folder for files named by what they are made of, which replace nothing else."""
-
-
 class OutputFolder(_Folder):
     """A folder to write."""
 
@@ -157,7 +153,6 @@ def rules() -> Rules:
         pictures=[path for kind, path in given if isinstance(kind, PictureFolder)],
         files=[(path, is_of(kind.kind)) for kind, path in given if isinstance(kind, OutputFile)],
         folders=[path for kind, path in given if isinstance(kind, OutputFolder)],
-        caches=[path for kind, path in given if isinstance(kind, CacheFolder)],
         apart=[path for kind, path in given if type(kind) is Input],
         force=context.meta.get(_FORCE, False),
         is_result=is_result,

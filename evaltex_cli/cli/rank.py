@@ -25,7 +25,7 @@ from evaltex_cli.cli.options import (
     seed_option,
 )
 from evaltex_cli.cli.output import error_exit, stop, warn, write_output
-from evaltex_cli.cli.paths import BOARD, CacheFolder, OutputFile, force_option, is_board_file
+from evaltex_cli.cli.paths import BOARD, OutputFile, force_option, is_board_file
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work, work_options
 from evaltex_cli.formats.options import InputOptions
@@ -57,11 +57,6 @@ EXAMPLES = (
     "Correction of p-values for all pairs: max-t or holm.",
 )
 @click.option("--pooled", is_flag=True, help="Also sum the evidence over all data sets.")
-@click.option(
-    "--cache",
-    type=CacheFolder(),
-    help="Folder for evidence.  [default: .evaltex-cache next to the board]",
-)
 @form_option
 @click.option("--report", type=OutputFile("report"), help="Write the ranking as a page, too.")
 @output_option("ranking")
@@ -78,7 +73,6 @@ def command(
     level: float,
     correction: str,
     pooled: bool,
-    cache: Path | None,
     form: str,
     report: Path | None,
     output: Path | None,
@@ -100,7 +94,6 @@ def command(
         is_board = len(paths) == 1 and is_board_file(paths[0])
         if not is_board and len(paths) < 3:
             stop("nothing to rank; give GT DET_A DET_B ..., or a board (evaltex rank board.toml)")
-        from evaltex_cli.ranking import cache as cache_folder
         from evaltex_cli.ranking import measuring, page, ranking, tables, terminal_table
 
         if is_board:
@@ -108,12 +101,11 @@ def command(
             board = _board(
                 paths[0], chosen, {name: given[name] for name in given if is_given(name)}
             )
-            cache = cache or paths[0].parent / cache_folder.FOLDER
         else:
             board = _of_paths(paths, labels, chosen, options, given)
         work.prepare("evaltex_cli.ranking.ranking")
         with work.workers(*board.paths) as ordered_map:
-            entries, left_out = measuring.entries_of(board, cache, ordered_map)
+            entries, left_out = measuring.entries_of(board, ordered_map)
         ranked = ranking.rank(entries, board.detectors, board.settings)
         warn([*left_out, *ranked.warnings])
         if report is not None:

@@ -55,8 +55,6 @@ class Rules:
     """Files to write, each with what recognises a file of its kind."""
     folders: Sequence[Path] = ()
     """Folders to write."""
-    caches: Sequence[Path] = ()
-    """Folders to write files into that are named by their content, whatever else is there."""
     apart: Sequence[Path] = ()
     """The inputs that must not be in a folder to write either."""
     force: bool = False
@@ -185,7 +183,7 @@ def guarded(rules: Rules) -> Iterator[None]:
         for folder in rules.folders:
             refuse_folder(folder)
             _refuse_around(folder, rules.apart)
-        _refuse_twice([*(file for file, _ in rules.files), *rules.folders, *rules.caches])
+        _refuse_twice([*(file for file, _ in rules.files), *rules.folders])
         yield
     finally:
         _rules.reset(before)

@@ -80,10 +80,9 @@ def test_other_commands(rewritten: dict[str, Path], tmp_path: Path) -> None:
         f'[detectors.a]\nwords = "{DET}"\n[detectors.b]\nwords = "{OTHER}"\n',
         encoding="utf-8",
     )
-    cache = ("--cache", tmp_path / "cache")
-    ranked = [of("json", "rank", board, *cache)]
-    ranked.append(of("json", "rank", GT, DET, OTHER, "--label=a", "--label=b", *dropped, *cache))
-    of_all = of("json", "rank", GT, DET, OTHER, "--label=a", "--label=b", "--protocol=iou", *cache)
+    ranked = [of("json", "rank", board)]
+    ranked.append(of("json", "rank", GT, DET, OTHER, "--label=a", "--label=b", *dropped))
+    of_all = of("json", "rank", GT, DET, OTHER, "--label=a", "--label=b", "--protocol=iou")
     scores = [
         one["datasets"][0]["protocols"]["iou"]["detectors"]  # type: ignore[index]
         for one in (*ranked, of_all)

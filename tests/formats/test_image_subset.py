@@ -106,8 +106,8 @@ def test_lists_that_cannot_be_used(tmp_path: Path) -> None:
         assert "expected a file with the names of images, one per line" in refused
 
 
-def test_rank_with_one_cache_for_all_lists(only: Path, parts: list[Path], tmp_path: Path) -> None:
-    options = ("--protocol", "iou", "--format", "json", "--cache", tmp_path / "cache")
+def test_rank(only: Path, parts: list[Path]) -> None:
+    options = ("--protocol", "iou", "--format", "json")
     found = []
     for gt, det, given in ((GT, DET, ()), (GT, DET, ("--only", only)), (*parts, ())):
         ranked = run("rank", gt, det, gt, "--label", "a", "--label", "b", *options, *given)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from rank_inputs import SHARES, write_side
-
-from evaltex_cli.ranking import measuring
 
 
 @pytest.fixture
@@ -30,17 +26,3 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ]
     (tmp_path / "board.toml").write_text("\n".join(lines))
     return tmp_path
-
-
-@pytest.fixture
-def evaluations(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """The detections that are evaluated."""
-    evaluated: list[str] = []
-    original = measuring.evaluate_inputs
-
-    def counted(inputs: Any, *arguments: Any, **named: Any) -> Any:
-        evaluated.append(Path(inputs.det.path).name)
-        return original(inputs, *arguments, **named)
-
-    monkeypatch.setattr(measuring, "evaluate_inputs", counted)
-    yield evaluated

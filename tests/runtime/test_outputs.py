@@ -14,17 +14,14 @@ from command_line import invoke as run
 from every_command import GT, INPUTS, WRITTEN, command, inputs_of, line, parameters, simple, tree
 from forked import Server
 
-import evaltex_cli
 from evaltex_cli.cli import COMMANDS, EVALUATE
 from evaltex_cli.cli.paths import (
-    CacheFolder,
     ConfigFile,
     Input,
     OutputFile,
     OutputFolder,
     PictureFolder,
 )
-from evaltex_cli.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("prepared_here")
 
@@ -48,7 +45,7 @@ def test_every_path_says_what_it_is_for(name: str) -> None:
     paths = [
         param for param in command(name).params if isinstance(param.type, click.Path | click.File)
     ]
-    known = parameters(name, Input, PictureFolder, OutputFile, OutputFolder, CacheFolder)
+    known = parameters(name, Input, PictureFolder, OutputFile, OutputFolder)
     assert [param.name for param in paths] == [param.name for param in known]
     has_outputs = bool(parameters(name, OutputFile, OutputFolder))
     assert has_outputs == any("--force" in param.opts for param in command(name).params)
@@ -231,32 +228,6 @@ def test_the_parameter_file_that_is_found_is_an_input(here: Path, name: str) -> 
         found = run(*simple(name, option, "evaltex.ini"), "--force")
         assert found.exit_code == 2
         assert "evaltex.ini: is an input of this command" in found.stderr
-    assert tree(here) == before
-
-
-def test_the_cache_of_a_ranking_is_in_no_input(here: Path) -> None:
-    """An input folder that it is in would be another one each time."""
-    for name in ("words", "found", "found2"):
-        Path(name).mkdir()
-        Path(name, "img_1.txt").write_text("1,2,30,2,30,20,1,20,a\n")
-    Path("link").symlink_to("words")
-    Path("words/board.toml").write_text(
-        '[datasets.a]\ngt = "."\n[detectors.A]\na = "../found"\n[detectors.B]\na = "../found2"\n'
-    )
-    before = tree(here)
-    for folder in ("words", "found/new", "link/new"):
-        found = run("rank", "words", "found", "found2", "--cache", folder)
-        assert found.exit_code == 2
-        assert "an input of this command" in found.stderr
-    for option in ("--report", "--output"):
-        found = run("rank", "words", "found", "found2", "--cache", "new", option, "./new")
-        assert "are the same place" in found.stderr
-    assert "an input of this command" in run("rank", "words/board.toml").stderr
-    with pytest.raises(InputError, match="an input of this command"):
-        evaltex_cli.rank("words/board.toml")
-    assert (
-        "gt.txt: is a file" in run("rank", "words", "found", "found2", "--cache", "gt.txt").stderr
-    )
     assert tree(here) == before
 
 

@@ -271,7 +271,6 @@ def test_an_error_of_a_changed_file_can_be_sent() -> None:
     "arguments",
     [
         ["rank", "gt", "det", "det2"],
-        ["rank", "gt", "det", "det2", "--cache", "stored"],
         ["audit", "gt", "det", "det2"],
         ["audit", "gt", "det", "det2", "--patch", "new.json"],
         ["reconcile", "gt", "det", "--recall", "0.1", "--protocol", "iou"],

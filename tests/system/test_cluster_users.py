@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -152,7 +151,6 @@ def test_no_command_reads_what_is_in_the_folder_of_a_worker(
         )
         assert (alone.exit_code, there.exit_code) == (0, 0), there.output
         assert there.stdout == alone.stdout, name
-        shutil.rmtree(".evaltex-cache", ignore_errors=True)
 
 
 @pytest.mark.parametrize("kind", ["text", "folder", "zip", "masks", "sizes"])
