@@ -63,7 +63,7 @@ def sweep(
     folds, seed : int
         Of the cross-validation (5, 0).
     tolerance : float
-        How far below the best the F-scores of the plateau are, at most (0.005).
+        How far below the best the main scores of the plateau are, at most (0.005).
     confidence_intervals : float or bool
         Level of bootstrap intervals; True for 0.95. By default there are none.
     resamples : int

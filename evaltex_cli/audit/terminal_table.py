@@ -71,7 +71,7 @@ def _suspects(suspects: Sequence[Suspect], screen: Screen) -> Iterator[str]:
 
 
 def _what_if(protocol: str, of_one: Mapping[str, WhatIf], screen: Screen) -> Iterator[str]:
-    score = load(protocol).headline[-1]
+    score = load(protocol).main_score
     rows = [[protocol, score, "without", "rank", "without"]]
     for label, one in of_one.items():
         scores = shown_score(one.scores[score]), shown_score(one.scores_without[score])

@@ -165,7 +165,7 @@ def what_if(
 def _compared(
     protocol: str, with_all: Mapping[str, Evaluation], without_some: Mapping[str, Evaluation]
 ) -> dict[str, WhatIf]:
-    headline = load(protocol).headline[-1]
+    main_score = load(protocol).main_score
     labels = sorted(with_all)
     scores, scores_without = (
         {label: _scores(side[label]) for label in labels} for side in (with_all, without_some)
@@ -173,7 +173,7 @@ def _compared(
     ranks, ranks_without = (
         statistics.ranks(
             np.array(
-                [np.nan if (value := of[label][headline]) is None else value for label in labels],
+                [np.nan if (value := of[label][main_score]) is None else value for label in labels],
                 np.float64,
             )
         ).tolist()

@@ -48,7 +48,7 @@ EXAMPLES = (
 @ci_option("ci", None, "Bootstrap intervals of this level.  [default: 0.95]")
 @resamples_option
 @seed_option
-@default_option("--tolerance", Number(0, 1), 0.005, "Loss of F-score on the plateau, at most.")
+@default_option("--tolerance", Number(0, 1), 0.005, "Loss of score on the plateau, at most.")
 @click.option(
     "--max-detections",
     type=WholeNumber(min=1),
@@ -92,9 +92,9 @@ def command(
     """Score detections at each confidence threshold, and show which to choose.
 
     DET has the detections with their confidences, none left out. The operating point is the level
-    of the highest F-score. The cross-validated F-score is that of images at levels chosen on other
-    images; optimism is what choosing the level on the same images adds. RES_DIR gets sweep.json,
-    sweep.csv and sweep.md.
+    of the highest main score (hmean, fscore, pq). The cross-validated score is that of images at
+    levels chosen on other images; optimism is what choosing the level on the same images adds.
+    RES_DIR gets sweep.json, sweep.csv and sweep.md.
     """
     with error_exit():
         if res_dir is None and (plots or report):

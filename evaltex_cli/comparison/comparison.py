@@ -85,6 +85,7 @@ class Comparison(Record):
 
     protocol: str
     headline: tuple[str, ...]
+    main_score: str
     systems: list[str]
     signatures: list[str]
     compared_images: int
@@ -99,9 +100,13 @@ class Comparison(Record):
         """What limits the comparison: too few images."""
         return significance.few_images(self.compared_images)
 
+    def compared(self, score: str) -> ScoreComparison:
+        """Return what was compared of one score."""
+        return next(one for one in self.scores if one.score == score)
+
     def summary(self) -> str:
-        """Return the last headline score of every system, with the difference to the first."""
-        score = next(one for one in self.scores if one.score == self.headline[-1])
+        """Return the main score of every system, with the difference to the first."""
+        score = self.compared(self.main_score)
         shown = [
             f"{label} {number(value)}" + ("" if change is None else f" ({number(change, '+')})")
             for label, value, change in zip(
@@ -214,6 +219,7 @@ def compare(
     return Comparison(
         protocol=systems[0].protocol.name,
         headline=systems[0].protocol.headline,
+        main_score=systems[0].protocol.main_score,
         systems=labels,
         signatures=[
             f"{system.document.signature}|resamples:{resamples}|seed:{seed}" for system in systems
@@ -222,7 +228,7 @@ def compare(
         resamples=len(drawn[0].values[names[0]]),
         is_exact=drawn[0].is_exact,
         scores=[_compared_score(name, systems, drawn, images, level) for name in names],
-        images=image_changes(labels, tables, systems[0].protocol.headline[-1]),
+        images=image_changes(labels, tables, systems[0].protocol.main_score),
         objects=object_changes(labels, tables, systems[0].protocol.object_credit),
     )
 

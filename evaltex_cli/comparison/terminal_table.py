@@ -84,11 +84,10 @@ def _columns(blocks: Sequence[Sequence[list[str]]]) -> list[tuple[str, ...]]:
 
 
 def shown_scores(comparison: Comparison, all_scores: bool) -> list[ScoreComparison]:
-    """Return the scores of the table: recall, precision and the last of the
-    headline scores, or all.
-    """
-    names = ("recall", "precision", comparison.headline[-1])
-    return [score for score in comparison.scores if all_scores or score.score in names]
+    """Return the scores of the table: recall, precision and the main score, or all."""
+    if all_scores:
+        return comparison.scores
+    return [comparison.compared(name) for name in ("recall", "precision", comparison.main_score)]
 
 
 def _head(comparisons: Sequence[Comparison], look: _Look, all_scores: bool) -> Iterator[str]:
@@ -115,12 +114,12 @@ def _block(comparison: Comparison, look: _Look, all_scores: bool) -> Iterator[li
     if not all_scores:
         yield [
             *(f"{score.score}  " for score in scores),
-            f"difference in {scores[-1].score}",
+            f"difference in {comparison.main_score}",
         ]  # stars are behind the numbers
         for k in detectors:
             yield [
                 *(_cell(comparison, score, k, look.alpha) for score in scores),
-                _difference(scores[-1], k),
+                _difference(comparison.compared(comparison.main_score), k),
             ]
         return
     tests = ["p"] if len(detectors) == 2 else ["p", "Holm"]
@@ -190,7 +189,7 @@ def _scores(
     for comparison in comparisons:
         yield from ("", look.screen.paint(next(lines), "bold"))
         for score in shown_scores(comparison, all_scores) if all_scores else [comparison.scores[0]]:
-            shown = score if all_scores else shown_scores(comparison, all_scores)[-1]
+            shown = score if all_scores else comparison.compared(comparison.main_score)
             if all_scores:
                 yield look.screen.paint(score.score, "dim")
             for k in range(len(names)):
@@ -216,7 +215,7 @@ def _worst(comparison: Comparison, worst: int, look: _Look) -> Iterator[str]:
     of = dict(zip(comparison.systems, look.names, strict=True))
     has_several = len(look.names) > 2
     detector = ["detector"] if has_several else []
-    rows = [["image", *detector, comparison.headline[-1], "was", "change"]]
+    rows = [["image", *detector, comparison.main_score, "was", "change"]]
     for image in images[: min(worst, images.worse)]:
         numbers = [f"{image.after:.4f}", f"{image.before:.4f}", f"{image.change:+.4f}"]
         rows.append([printable(image.image), *[of[image.system]][:has_several], *numbers])
@@ -249,7 +248,7 @@ def _totals(comparisons: Sequence[Comparison], look: _Look) -> Iterator[str]:
     """Of each detector: in how many protocols it is the best, higher or
     lower; images and objects that changed.
     """
-    last = [shown_scores(one, all_scores=False)[-1] for one in comparisons]
+    main = [one.compared(one.main_score) for one in comparisons]
     images, objects = (
         _sums([getattr(one, side) for one in comparisons]) for side in ("images", "objects")
     )
@@ -257,8 +256,8 @@ def _totals(comparisons: Sequence[Comparison], look: _Look) -> Iterator[str]:
         ["total", "best", "higher*", "lower*", "images +", "images -", "objects +", "objects -"]
     ]
     for k, name in enumerate(look.names):
-        best = sum(_is_best(one, score, k) for one, score in zip(comparisons, last, strict=True))
-        colors = [_color(score, k, look.alpha) for score in last]
+        best = sum(_is_best(one, score, k) for one, score in zip(comparisons, main, strict=True))
+        colors = [_color(score, k, look.alpha) for score in main]
         tested = (
             [colors.count("green"), colors.count("red"), *images[k], *objects[k]] if k else [""] * 6
         )

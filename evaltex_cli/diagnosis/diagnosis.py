@@ -26,6 +26,7 @@ from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.input_counts import InputSummary
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.tally import Run, Sink
+from evaltex_cli.protocols.base import load
 from evaltex_cli.runtime import OrderedMap
 
 NOT_DEFINED = "No object of the ground truth counts, so no score is defined (–), and none is lost."
@@ -62,7 +63,7 @@ class Diagnosis(Record):
     parameters, thresholds : dataclass
     gt, det : InputSummary
     scores : dict
-        recall, precision and the protocol's headline score.
+        recall, precision and the protocol's main score.
     losses : dict
         1 - score: the sum of the kinds' shares, `interaction` and `unexplained`.
     kinds : list of KindShare
@@ -100,13 +101,18 @@ class Diagnosis(Record):
         return any(one.objects for bins in self.breakdowns.values() for one in bins)
 
     @property
+    def main_score(self) -> str:
+        """The name of the protocol's main score."""
+        return load(self.protocol).main_score
+
+    @property
     def remainder(self) -> dict[str, float]:
         """The loss that is no kind's share: interaction and unexplained together."""
         return {name: self.interaction[name] + self.unexplained[name] for name in self.losses}
 
     def summary(self) -> str:
-        """Return the headline score, and the kind of mistake that costs most of it."""
-        name, value = list(self.scores.items())[-1]
+        """Return the main score, and the kind of mistake that costs most of it."""
+        name = self.main_score
         if not self.is_defined:
             return f"{name} {number(None)}"
         worst = max(self.kinds, key=lambda kind: kind.shares[name])
@@ -115,7 +121,7 @@ class Diagnosis(Record):
             if worst.shares[name] > 0
             else ""
         )
-        return f"{name} {number(value)}{most}"
+        return f"{name} {number(self.scores[name])}{most}"
 
     def shown(self) -> Table:
         """Return one row per kind of mistake: how many, and what the scores
@@ -192,7 +198,7 @@ class Diagnostician:
     def diagnosis(self, evaluation: Evaluation) -> Diagnosis:
         """Diagnose a protocol whose evaluation is done."""
         sums = self._sums[evaluation.protocol.name]
-        names = tuple(dict.fromkeys(("recall", "precision", evaluation.protocol.headline[-1])))
+        names = tuple(dict.fromkeys(("recall", "precision", evaluation.protocol.main_score)))
         scores = _chosen(evaluation.scores, names)
         after = {
             kind: _chosen(evaluation.score(tally), names) for kind, tally in sums.repaired.items()

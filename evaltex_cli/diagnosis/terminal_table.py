@@ -106,17 +106,18 @@ def _units(value: int, sign: str = "") -> str:
 
 
 def costliest(diagnosis: Diagnosis) -> KindShare | None:
-    """Return the kind of mistake with the greatest share of the headline
-    score; None if no share is above 0.
+    """Return the kind of mistake with the greatest share of the main score; None if no share is
+    above 0.
     """
-    name = list(diagnosis.scores)[-1]
+    name = diagnosis.main_score
     worst = max(diagnosis.kinds, key=lambda kind: kind.shares[name])
     return worst if worst.shares[name] >= _HALF else None
 
 
 def conclusion(diagnosis: Diagnosis) -> str:
-    """Return a sentence that says what costs most of the headline score."""
-    name, score = list(diagnosis.scores.items())[-1]
+    """Return a sentence that says what costs most of the main score."""
+    name = diagnosis.main_score
+    score = diagnosis.scores[name]
     loss, worst = diagnosis.losses[name], costliest(diagnosis)
     if not diagnosis.is_defined:
         return NOT_DEFINED

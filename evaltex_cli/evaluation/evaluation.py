@@ -138,8 +138,8 @@ class Evaluation(Record):
         return self.best_score <= NEARLY_ZERO
 
     def is_low(self, limit: float) -> bool:
-        """Whether the headline score is defined and below a limit."""
-        score = self.meaningful_scores.get(self.protocol.headline[-1])
+        """Whether the main score is defined and below a limit."""
+        score = self.meaningful_scores.get(self.protocol.main_score)
         return self.is_nearly_zero or (isinstance(score, float) and score < limit)
 
     @property

@@ -87,9 +87,10 @@ class Protocol(NamedTuple):
     version: int = 1
     """Raised whenever the same input and parameters give other scores than before."""
     headline: tuple[str, ...] = ("recall", "precision", "hmean")
+    main_score: str = "hmean"
     unbounded: tuple[str, ...] = ()
-    """`headline` and `unbounded`: names of the scores shown on stdout; and of those that are not in
-    [0, 1], such as counts."""
+    """Names of the scores shown on stdout; of the one by which levels and detectors are chosen,
+    compared and ranked; and of those that are not in [0, 1], such as counts."""
     convention: Callable[[Any], Convention] = lambda parameters: Convention()
     """``convention(parameters)``: how `Overlaps` are measured for it."""
     image_scores: Callable[[Any, Any], Scores] | None = None

@@ -271,6 +271,7 @@ PROTOCOL = Protocol(
     evidence=evidence,
     scores=scores,
     headline=("recall", "precision", "fscore"),
+    main_score="fscore",
     convention=convention,
     object_credit=mean_of("coverage", "accuracy"),
     recount=recount,

@@ -286,5 +286,6 @@ PROTOCOL = Protocol(
     evidence=evidence,
     scores=scores,
     headline=("recall", "precision", "rq", "sq", "pq"),
+    main_score="pq",
     object_credit=mean_of("iou"),
 )

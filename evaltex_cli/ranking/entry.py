@@ -40,11 +40,6 @@ class Entry:
     warnings: list[str]
 
 
-def headline(protocol: Protocol) -> str:
-    """Return the name of the score that detectors are ranked by."""
-    return protocol.headline[-1]
-
-
 def entry_of(evaluation: Evaluation, subsets: Subsets) -> Entry:
     """Return the entry of an evaluation that has its rows (`Run.keep_rows`)."""
     if evaluation.rows is None:

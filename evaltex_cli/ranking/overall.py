@@ -14,7 +14,7 @@ from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import EvidenceRows
 from evaltex_cli.ranking import statistics
 from evaltex_cli.ranking.board import Settings
-from evaltex_cli.ranking.entry import Entry, Subsets, drawn_of, headline, protocol_of
+from evaltex_cli.ranking.entry import Entry, Subsets, drawn_of, protocol_of
 from evaltex_cli.records import Floats
 from evaltex_cli.results import significance
 
@@ -31,7 +31,7 @@ class OverallDetector(Record):
     ----------
     label : str
     macro : float or None
-        Mean of the headline scores of all data sets, whatever their size.
+        Mean of the main scores of all data sets, whatever their size.
     mean_rank : float
         Mean of its ranks; detectors with equal scores share the mean of their ranks.
     macro_interval, mean_rank_interval : (low, high) or None
@@ -77,7 +77,7 @@ def of_datasets(entries: Entries, settings: Settings) -> dict[str, Overall]:
 def _overall(entries: Mapping[str, Mapping[str, Entry]], settings: Settings) -> Overall:
     every = list(dict.fromkeys(label for of_one in entries.values() for label in of_one))
     labels = [label for label in every if all(label in of_one for of_one in entries.values())]
-    score = headline(protocol_of(next(iter(entries.values()))))
+    score = protocol_of(next(iter(entries.values()))).main_score
     images = min(_images(of_one, labels) for of_one in entries.values())
     # (data sets, detectors), and the same with resamples behind.
     values = np.array(

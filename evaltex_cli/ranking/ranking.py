@@ -14,7 +14,7 @@ from evaltex_cli.evaluation.protocol_warnings import of_detectors
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.ranking import statistics
 from evaltex_cli.ranking.board import Settings
-from evaltex_cli.ranking.entry import Entry, headline, protocol_of
+from evaltex_cli.ranking.entry import Entry, protocol_of
 from evaltex_cli.ranking.frames import frame_of
 from evaltex_cli.ranking.overall import Overall, of_datasets
 from evaltex_cli.records import Bools, Floats
@@ -36,9 +36,9 @@ class Ranked(Record):
     scores : dict
         Every score that is a number; None where undefined.
     interval : (low, high) or None
-        Of the headline score.
+        Of the main score.
     rank : int
-        1 + how many detectors have a higher headline score.
+        1 + how many detectors have a higher main score.
     rank_interval : (first, last)
         The ranks that it may have; it contains the true one as often as the level says.
     groups : str
@@ -55,7 +55,7 @@ class Ranked(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Pair(Record):
-    """The difference of two detectors' headline scores, a's less b's.
+    """The difference of two detectors' main scores, a's less b's.
 
     Interval and p are of one test (`significance`); `reason` says why they are missing.
     """
@@ -207,7 +207,7 @@ def _protocol(dataset: str, entries: Mapping[str, Entry], settings: Settings) ->
     labels = list(entries)
     _refuse_unlike(dataset, entries)
     protocol = entries[labels[0]].protocol
-    score = headline(protocol)
+    score = protocol.main_score
     images = int(np.any([entry.drawn.has_evidence for entry in entries.values()], axis=0).sum())
     scores, replicates = columns_of(entries, score)
     tests = _tests(list(entries.values()), score, images, settings)
@@ -316,7 +316,7 @@ def _agreement(entries: Entries, images: int, settings: Settings) -> Agreement:
     """How far the protocols that rank the same detectors agree."""
     labels = list(next(iter(entries.values())))
     columns = {
-        name: columns_of({label: of_one[label] for label in labels}, headline(protocol_of(of_one)))
+        name: columns_of({label: of_one[label] for label in labels}, protocol_of(of_one).main_score)
         for name, of_one in entries.items()
         if list(of_one) == labels
     }

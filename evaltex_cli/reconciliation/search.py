@@ -182,8 +182,8 @@ class _Search:
 
     def _figures_of(self, evaluation: Evaluation) -> dict[str, float] | None:
         """The scores that the figures may be; None where one is undefined."""
-        last = evaluation.protocol.headline[-1]
-        scores = {name: evaluation.scores.get(last if name == "hmean" else name) for name in NAMES}
+        main = evaluation.protocol.main_score
+        scores = {name: evaluation.scores.get(main if name == "hmean" else name) for name in NAMES}
         known = {
             name: float(value) for name, value in scores.items() if isinstance(value, int | float)
         }

@@ -282,6 +282,7 @@ def _protocol(results: Sequence[Result]) -> JsonObject:
         "name": protocol.name,
         "title": protocol.title,
         "headline": list(protocol.headline),
+        "main_score": protocol.main_score,
         "systems": [_system_content(result) for result in results],
         "images": _index(results),
     }

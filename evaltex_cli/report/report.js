@@ -185,13 +185,13 @@
     return h("figure", { "data-score": name }, h("figcaption", {}, `${title(name)} lost: `, lost), chart);
   }
 
-  function lossTable(all, rounded) {
+  function lossTable(all, rounded, main) {
     const names = Object.keys(all[0].scores), parts = all.map(lossParts);
     const lines = parts[0].map(({ kind }, p) => ({ cells: [kind, parts.map((of) => counted(of[p])), ...names.map((name) => rounded.map((of) => signed(of[name][p]))), overview.meanings[kind]] }));
     const sums = (label, value, meaning) => ({ total: true, cells: [label, all.map(() => ""), ...names.map((name) => all.map((one) => shown(value(units(one.scores[name])) / TEN_THOUSANDTHS))), meaning] });
     if (systems.length > MANY) {
-      const last = names.length - 1, narrow = ({ cells, total }) => ({ total, cells: [cells[0], cells[2 + last]] });
-      return groupedTable(["Mistake", title(names[last])], [...lines, sums("= loss", (score) => TEN_THOUSANDTHS - score, ""), sums("1 − loss", (score) => score, "")].map(narrow));
+      const narrow = ({ cells, total }) => ({ total, cells: [cells[0], cells[2 + names.indexOf(main)]] });
+      return groupedTable(["Mistake", title(main)], [...lines, sums("= loss", (score) => TEN_THOUSANDTHS - score, ""), sums("1 − loss", (score) => score, "")].map(narrow));
     }
     return groupedTable(["Mistake", "Number", ...names.map(title), "What it is"], [...lines, sums("= loss", (score) => TEN_THOUSANDTHS - score, "the sum of the above"), sums("1 − loss", (score) => score, "the score")]);
   }
@@ -226,7 +226,7 @@
     return [h("fieldset", { class: "screen" }, h("legend", {}, "Mistakes as"), choice("chart"), choice("table")), shownAs];
   }
 
-  function lossSection({ losses }) {
+  function lossSection({ losses, main_score: main }) {
     if (!losses) return null;
     const head = h("h2", {}, "Where the score is lost");
     if (losses.note) return h("section", { id: "losses" }, head, h("p", {}, losses.note));
@@ -235,7 +235,7 @@
     const range = [Math.min(0, ...shares), Math.max(0.01, ...shares)];
     return h("section", { id: "losses" }, head,
       h("p", { class: "quiet" }, "A bar shows what the score would gain if that kind of mistake alone were corrected; below 0, it would lose. Hollow bars (interaction, unexplained) belong to no single kind. All bars add up to the loss."),
-      lossChoice(() => [compared ? legend(systems) : null, h("div", { class: "charts thirds" }, names.map((name) => lossBars(name, all, rounded, range)))], () => [lossTable(all, rounded)]),
+      lossChoice(() => [compared ? legend(systems) : null, h("div", { class: "charts thirds" }, names.map((name) => lossBars(name, all, rounded, range)))], () => [lossTable(all, rounded, main)]),
       Object.keys(all[0].breakdowns).map((property) => folded({ "data-property": property }, `By ${overview.properties[property]}`, () => breakdownTable(property, all))),
       all.map(misreadTables));
   }
@@ -320,7 +320,7 @@
   const errorsOf = (data) => overview.images.map((_, k) => data.images.reduce((sum, of) => sum + of.counts[MISSED][k] + of.counts[FALSE_POSITIVE][k], 0));
 
   function columnsOf(data) {
-    const last = data.headline[data.headline.length - 1], index = data.images, columns = [];
+    const main = data.main_score, index = data.images, columns = [];
     const add = (head, values, kind) => columns.push({ head, values, kind });
     if (!compared) {
       add("Errors", errorsOf(data), "count");
@@ -328,9 +328,9 @@
       types.forEach((type, code) => add(title(type), index[0].counts[code], "count"));
       return columns;
     }
-    const change = (k, at) => (hasCounted(data, at) ? (index[k].scores[last][at] ?? 0) - (index[0].scores[last][at] ?? 0) : null);
+    const change = (k, at) => (hasCounted(data, at) ? (index[k].scores[main][at] ?? 0) - (index[0].scores[main][at] ?? 0) : null);
     const changes = systems.map((_, k) => overview.images.map((_, at) => change(k, at)));
-    systems.forEach((label, k) => add(`${title(last)}, ${label}`, index[k].scores[last], "share"));
+    systems.forEach((label, k) => add(`${title(main)}, ${label}`, index[k].scores[main], "share"));
     if (systems.length > MANY) {
       add("Worst change", overview.images.map((_, at) => (changes[0][at] === null ? null : Math.min(...changes.slice(1).map((of) => of[at])))), "change");
       return columns;
@@ -359,7 +359,7 @@
     const [sort, descending] = orderOf(columns), sign = descending ? -1 : 1;
     if (sort === -1) listed.sort((a, b) => sign * collator.compare(overview.images[a], overview.images[b]) || a - b);
     else {
-      const values = columns[sort].values, errors = errorsOf(data), score = columns.findLast((column) => column.kind === "share").values;
+      const values = columns[sort].values, errors = errorsOf(data), score = data.images[data.images.length - 1].scores[data.main_score];
       const last = overview.images.map((_, k) => values[k] === null || !hasCounted(data, k));
       // An undefined score, or that of an image where nothing counts, is neither good nor bad: it comes last either way. Among equals the one with more errors comes first, then the one with the lower score.
       listed.sort((a, b) => last[a] - last[b] || sign * (values[a] - values[b]) || errors[b] - errors[a] || (score[a] ?? 2) - (score[b] ?? 2) || a - b);

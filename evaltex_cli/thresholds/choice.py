@@ -11,7 +11,6 @@ import numpy as np
 
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.evaluation.tally import Run
-from evaltex_cli.protocols.score_names import same
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Floats, Ints
 from evaltex_cli.results.significance import DECIMALS
@@ -22,31 +21,26 @@ ROUNDING = 1e-12
 """A difference of scores that may be rounding."""
 
 
-def f_score_of(headline: Sequence[str]) -> str:
-    """Return which of a protocol's headline scores is the F-score: hmean or fscore."""
-    return next(name for name in headline if same(name) == same("hmean"))
-
-
-def best_level(f_scores: Sequence[float | None] | Floats) -> int:
-    """Return the level of the highest F-score; of several that differ by rounding at most, the
+def best_level(scores: Sequence[float | None] | Floats) -> int:
+    """Return the level of the highest score; of several that differ by rounding at most, the
     highest. An undefined one, None or NaN, is the lowest.
     """
-    known = np.round(np.array(f_scores, np.float64), DECIMALS)
+    known = np.round(np.array(scores, np.float64), DECIMALS)
     known[np.isnan(known)] = -np.inf
     return int(np.flatnonzero(known == known.max())[-1])
 
 
 def plateau_of(
-    f_scores: Sequence[float | None], best: int, tolerance: float = TOLERANCE
+    scores: Sequence[float | None], best: int, tolerance: float = TOLERANCE
 ) -> tuple[int, int]:
-    """Return the first and last of the neighbouring levels, the best among them, whose F-scores are
+    """Return the first and last of the neighbouring levels, the best among them, whose scores are
     within the tolerance of the best one's.
     """
     low = high = best
-    top = f_scores[best]
+    top = scores[best]
     if top is None:
         return best, best
-    near = [one is not None and top - one <= tolerance + ROUNDING for one in f_scores]
+    near = [one is not None and top - one <= tolerance + ROUNDING for one in scores]
     while low > 0 and near[low - 1]:
         low -= 1
     while high + 1 < len(near) and near[high + 1]:
@@ -90,7 +84,7 @@ def cross_validated(runs: Sequence[Run], sums: Sequence[Sequence[Tally]]) -> Any
     if len(sums) < 2:
         return None
     levels = range(len(runs))
-    name = f_score_of(runs[0].protocol.headline)
+    name = runs[0].protocol.main_score
     chosen = []
     for fold in range(len(sums)):
         others = [

@@ -10,7 +10,7 @@ from evaltex_cli.results.text_tables import json_document
 from evaltex_cli.thresholds.result import Sweep
 
 HEADS = (
-    *("protocol", "level", "recall", "precision", "f-score"),
+    *("protocol", "level", "recall", "precision", "score"),
     *("cross-validated", "optimism", "plateau from", "plateau to"),
 )
 
@@ -56,12 +56,12 @@ FILES = {"sweep.json": in_json, "sweep.csv": in_csv, "sweep.md": FORMS["markdown
 def point_of(sweep: Sweep) -> list[markup.Cell]:
     """Return the cells of a sweep below `HEADS`; None for what is undefined."""
     best, checked = sweep.operating_point, sweep.cross_validated
-    names = ("recall", "precision", sweep.f_score)
+    names = ("recall", "precision", sweep.main_score)
     return [
         sweep.protocol,
         best.level,
         *(best.scores[name] for name in names),
-        None if checked is None else checked.scores[sweep.f_score],
+        None if checked is None else checked.scores[sweep.main_score],
         None if checked is None else checked.optimism,
         *best.plateau,
     ]

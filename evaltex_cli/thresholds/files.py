@@ -67,13 +67,13 @@ def write(folder: Path, sweeps: Sequence[Sweep], has_plots: bool, has_page: bool
 
 def plots(sweep: Sweep) -> Iterator[Plot]:
     """Yield the plots of one protocol; the operating point is marked, and where its plateau is."""
-    best, name = sweep.operating_point, sweep.f_score
-    recall, precision, f_score = (
+    best, name = sweep.operating_point, sweep.main_score
+    recall, precision, main = (
         [float(value or 0.0) for value in sweep.scores[one]]
         for one in ("recall", "precision", name)
     )
     k = sweep.levels.index(best.level)
-    at = f"{name} {f_score[k]:.4f} at {best.level:.6g}"
+    at = f"{name} {main[k]:.4f} at {best.level:.6g}"
     yield Plot(
         PLOTS[0],
         f"{sweep.protocol}: precision against recall",
@@ -89,8 +89,8 @@ def plots(sweep: Sweep) -> Iterator[Plot]:
         "confidence threshold; shaded: the plateau",
         "score",
         sweep.levels,
-        {name: f_score, "recall": recall, "precision": precision},
-        marks=(Mark(best.level, f_score[k], at),),
+        {name: main, "recall": recall, "precision": precision},
+        marks=(Mark(best.level, main[k], at),),
         band=best.plateau,
     )
 
@@ -117,9 +117,10 @@ def _lines(sweeps: Sequence[Sweep]) -> Iterator[str]:
         yield f'<tr><th scope="row">{_text(first)}</th>{values}</tr>'
     yield "</tbody></table></div>"
     yield (
-        "<p>The operating point is the level of the highest F-score; on its plateau the F-score is"
-        " nearly as high. The cross-validated F-score is that of images at levels that were chosen"
-        " on other images; optimism is the difference.</p>"
+        "<p>The operating point is the level of the highest score; on its plateau the score is"
+        " nearly as high. The cross-validated score is that of images at levels that were chosen"
+        " on other images; optimism is the difference. The score is the protocol's main score:"
+        " hmean, fscore or pq.</p>"
     )
     for one in sweeps:
         yield f'<h2>{_text(one.protocol)}</h2>\n<div class="plots">'

@@ -25,7 +25,7 @@ from evaltex_cli.records import Floats, Ints
 from evaltex_cli.results.extras import Bootstrap, Intervals
 from evaltex_cli.results.significance import DECIMALS, intervals, summable
 from evaltex_cli.runtime.progress import phase
-from evaltex_cli.thresholds.choice import best_level, f_score_of
+from evaltex_cli.thresholds.choice import best_level
 from evaltex_cli.thresholds.result import OperatingPoint
 from evaltex_cli.thresholds.stacking import StateRows
 
@@ -92,7 +92,7 @@ def with_intervals(
     )
     of_scores: Intervals = {name: found[name] for name in point.scores}
     of_level = None
-    if of_scores[f_score_of(run.protocol.headline)] is not None:
+    if of_scores[run.protocol.main_score] is not None:
         low, high = _level_interval(given)
         of_level = levels[low], levels[high]
     return replace(point, intervals=of_scores, level_interval=of_level), warnings
@@ -107,16 +107,16 @@ def _level_interval(given: Resampled) -> tuple[int, int]:
     chosen: list[int] = []
     with phase("choosing levels again", "resamples", given.bootstrap.resamples) as choosing:
         for sums in _subset_sums(given):
-            chosen += map(best_level, _f_scores(given.runs, sums))
+            chosen += map(best_level, _main_scores(given.runs, sums))
             choosing.done = len(chosen)
     chosen.sort()
     cut = floor(round((1 - given.bootstrap.level) / 2 * len(chosen), DECIMALS))
     return chosen[cut], chosen[-1 - cut]
 
 
-def _f_scores(runs: Sequence[Run], sums: Tally) -> Floats:
-    """(subsets, levels) F-scores; NaN where undefined."""
-    name, levels = f_score_of(runs[0].protocol.headline), len(runs)
+def _main_scores(runs: Sequence[Run], sums: Tally) -> Floats:
+    """(subsets, levels) main scores; NaN where undefined."""
+    name, levels = runs[0].protocol.main_score, len(runs)
     scores = {
         key: score_columns(partial(_scores, run), sums)[name]
         for key, run in {id(run): run for run in runs}.items()  # many levels have the same

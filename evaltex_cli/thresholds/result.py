@@ -23,7 +23,7 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OperatingPoint(Record):
-    """The level of the highest F-score.
+    """The level of the highest main score.
 
     Attributes
     ----------
@@ -33,8 +33,8 @@ class OperatingPoint(Record):
     scores : mapping
         Score -> value.
     plateau : (float, float)
-        The lowest and the highest of the neighbouring levels around it whose F-score is within the
-        tolerance.
+        The lowest and the highest of the neighbouring levels around it whose main score is within
+        the tolerance.
     intervals : mapping or None
         Score -> (low, high), bootstrap intervals at this level; None for a score without.
     level_interval : (float, float) or None
@@ -67,7 +67,7 @@ class CrossValidated(Record):
     scores : mapping
         Of the evidence of all folds at these levels.
     optimism : float
-        The F-score at the operating point minus the cross-validated one.
+        The main score at the operating point minus the cross-validated one.
     """
 
     levels: tuple[float, ...]
@@ -94,8 +94,8 @@ class Sweep(Record):
         Detections that each level keeps.
     scores : mapping
         Score -> its value at each level.
-    f_score : str
-        Which score the operating point maximises.
+    main_score : str
+        The score that the operating point maximises.
     operating_point : OperatingPoint
     cross_validated : CrossValidated or None
         None for a single image.
@@ -114,7 +114,7 @@ class Sweep(Record):
     levels: tuple[float, ...]
     kept: tuple[int, ...]
     scores: Mapping[str, Sequence[Any]]
-    f_score: str
+    main_score: str
     operating_point: OperatingPoint
     cross_validated: CrossValidated | None
     average_precision: Mapping[str, float | None] = field(default_factory=dict)
@@ -123,16 +123,16 @@ class Sweep(Record):
     def summary(self) -> str:
         """Return the operating point in a line, and what choosing it adds to the score."""
         best = self.operating_point
-        found = f"{self.f_score} {number(best.scores[self.f_score])} at {best.level:g}"
+        found = f"{self.main_score} {number(best.scores[self.main_score])} at {best.level:g}"
         if self.cross_validated is None:
             return found
-        return f"{found}, {number(self.cross_validated.scores[self.f_score])} cross-validated"
+        return f"{found}, {number(self.cross_validated.scores[self.main_score])} cross-validated"
 
     def shown(self) -> Table:
         """Return the scores at the operating point, at the ends of its plateau, and of all
         detections.
         """
-        names = list(dict.fromkeys(("recall", "precision", self.f_score)))
+        names = list(dict.fromkeys(("recall", "precision", self.main_score)))
         low, high = self.operating_point.plateau
         of_levels = {
             "operating point": self.operating_point.level,
@@ -155,6 +155,7 @@ class Sweep(Record):
         """Return the protocol's members of sweep.json."""
         return {
             "signature": self.signature,
+            "main_score": self.main_score,
             "parameters": plain(asdict(self.parameters)),
             "levels": list(self.levels),
             "kept": list(self.kept),

@@ -52,7 +52,7 @@ class SweepOptions:
     seed: int = 0
     """`folds` and `seed`: of the cross-validation; the seed is of the random folds."""
     tolerance: float = choice.TOLERANCE
-    """How far below the best the F-scores of the plateau are, at most."""
+    """How far below the best the main scores of the plateau are, at most."""
     max_detections: int | None = None
     """Of an image, for COCO's average precision; None for no limit."""
     bootstrap: Bootstrap | None = None
@@ -172,8 +172,8 @@ class Sweeper:
             for k, run in enumerate(runs)
         ]
         kept = self._drops[name][::-1].cumsum()[::-1][1:].tolist()
-        f_score = choice.f_score_of(evaluation.protocol.headline)
-        by_level = [one[f_score] for one in scores]
+        main_score = evaluation.protocol.main_score
+        by_level = [one[main_score] for one in scores]
         best = choice.best_level(by_level)
         low, high = choice.plateau_of(by_level, best, self._options.tolerance)
         named = scalars(scores[best])
@@ -201,7 +201,7 @@ class Sweeper:
             levels=tuple(levels),
             kept=tuple(kept),
             scores={score: [one[score] for one in scores] for score in named},
-            f_score=f_score,
+            main_score=main_score,
             operating_point=point,
             cross_validated=self._cross_validated(runs, folds, by_level[best]),
             average_precision=self._average_precision(name),
@@ -220,12 +220,11 @@ class Sweeper:
         if found is None:
             return None
         chosen, scores = found
-        f_score = scores[choice.f_score_of(runs[0].protocol.headline)]
         levels = self._measure.levels.values
         return CrossValidated(
             tuple(levels[chosen].tolist()),
             {name: scores[name] for name in scalars(scores)},
-            best - f_score,
+            best - scores[runs[0].protocol.main_score],
         )
 
 

@@ -15,7 +15,7 @@ from evaltex_cli.results.screen import (
 from evaltex_cli.thresholds.documents import averages, point_of
 from evaltex_cli.thresholds.result import Sweep
 
-HEADS = ("protocol", "level", "recall", "precision", "fscore", "crossval", "optimism", "plateau")
+HEADS = ("protocol", "level", "recall", "precision", "score", "crossval", "optimism", "plateau")
 
 
 def table(sweeps: Sequence[Sweep], screen: Screen, ci: float | None = None) -> Iterator[str]:
@@ -46,10 +46,10 @@ def _row(sweep: Sweep) -> list[str]:
 
 def _intervals(sweeps: Sequence[Sweep], screen: Screen, ci: float) -> Iterator[str]:
     yield screen.paint(f"{per_cent(ci)} bootstrap confidence intervals over images", "dim")
-    rows = [["protocol", "level", "recall", "precision", "fscore"]]
+    rows = [["protocol", "level", "recall", "precision", "score"]]
     for one in sweeps:
         best = one.operating_point
-        names = ("recall", "precision", one.f_score)
+        names = ("recall", "precision", one.main_score)
         bounds = (short_interval((best.intervals or {}).get(name)) for name in names)
         rows.append([one.protocol, shown_interval(best.level_interval), *bounds])
     yield from fitted(rows, screen.columns)
