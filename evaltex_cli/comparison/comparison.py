@@ -213,7 +213,7 @@ def compare(
     drawn = [
         significance.replicates(system.rows, system.score, resamples, seed) for system in systems
     ]
-    images = int(np.any([one.has_evidence for one in drawn], axis=0).sum())
+    images = int(np.any([one.has_objects for one in drawn], axis=0).sum())
     labels, tables = [system.label for system in systems], [system.table for system in systems]
     names = [name for name in drawn[0].values if all(name in other.values for other in drawn)]
     return Comparison(

@@ -41,6 +41,15 @@ class EvidenceRows(NamedTuple):
     names: Sequence[str]
     tally: Tally
 
+    @property
+    def has_objects(self) -> Bools:
+        """(images,) Whether each image has an object or a detection; others have no part in any
+        score.
+        """
+        columns = self.tally.as_dict()
+        has_objects: Bools = (columns["gt_objects"] > 0) | (columns["detections"] > 0)
+        return has_objects
+
 
 class Mark(NamedTuple):
     """A point of a plot with its label."""

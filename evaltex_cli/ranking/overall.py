@@ -132,7 +132,7 @@ def _resampled(
 
 def _images(entries: Mapping[str, Entry], labels: list[str]) -> int:
     """How many images have objects or detections of any detector."""
-    return int(np.any([entries[label].drawn.has_evidence for label in labels], axis=0).sum())
+    return int(np.any([entries[label].drawn.has_objects for label in labels], axis=0).sum())
 
 
 def _interval(values: Floats, images: int, settings: Settings) -> Interval:
@@ -158,6 +158,6 @@ def _pooled(entries: list[Entry], score: str, settings: Settings) -> tuple[float
     drawn = drawn_of(
         protocol, parameters, EvidenceRows(names, tally), Subsets(settings.resamples, settings.seed)
     )
-    images = int(drawn.has_evidence.sum())
+    images = int(drawn.has_objects.sum())
     value = protocol.scores(tally.sum(), parameters)[score]
     return value, significance.of_score(score, drawn, images, settings.level).interval

@@ -208,7 +208,7 @@ def _protocol(dataset: str, entries: Mapping[str, Entry], settings: Settings) ->
     _refuse_unlike(dataset, entries)
     protocol = entries[labels[0]].protocol
     score = protocol.main_score
-    images = int(np.any([entry.drawn.has_evidence for entry in entries.values()], axis=0).sum())
+    images = int(np.any([entry.drawn.has_objects for entry in entries.values()], axis=0).sum())
     scores, replicates = columns_of(entries, score)
     tests = _tests(list(entries.values()), score, images, settings)
     corrected = _corrected(scores, replicates, tests, settings)

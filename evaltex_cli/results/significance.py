@@ -69,8 +69,8 @@ class Replicates:
     of_none: Mapping[str, float | None]
     """`of_all` and `of_none`: the same scores of all images, and of no image; the latter None for a
     count too."""
-    has_evidence: Bools
-    """(images,) bool. Images with anything to count, in the order of their names."""
+    has_objects: Bools
+    """(images,) bool. `EvidenceRows.has_objects`, in the order of the images' names."""
     is_exact: bool
     """Whether each subset that is not empty was taken once."""
 
@@ -109,7 +109,7 @@ def replicates(
         {name: np.round(drawn, DECIMALS) for name, drawn in values.items()},
         {name: _or_none(of_all) for name, (of_all, _, _) in known.items()},
         {name: None if name in counts else _or_none(none) for name, (_, _, none) in known.items()},
-        _has_evidence(rows.tally, images)[order],
+        rows.has_objects[order],
         _is_exact(images, resamples),
     )
 
@@ -191,13 +191,6 @@ def _or_none(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def _has_evidence(tally: Tally, images: int) -> Bools:
-    has_any = np.zeros(images, bool)
-    for column in tally.as_dict().values():
-        has_any |= column.any(axis=tuple(range(1, column.ndim)))
-    return has_any
-
-
 class Outcome(NamedTuple):
     """What a test found; `reason` says why there is no interval and no p-value."""
 
@@ -207,7 +200,7 @@ class Outcome(NamedTuple):
 
 
 def of_score(name: str, replicates: Replicates, images: int, level: float) -> Outcome:
-    """Return the interval of one detector's score, from so many images with any evidence.
+    """Return the interval of one detector's score, from so many images with objects or detections.
 
     A subset that scores like no image at all, though all images together do not, counts as
     undefined: 0/0 may be 0.
@@ -309,7 +302,7 @@ def intervals(
 ) -> tuple[Intervals, list[str]]:
     """Return each scalar score's interval, and what the user should know about them."""
     drawn = replicates(rows, scores, bootstrap.resamples, bootstrap.seed)
-    images = int(drawn.has_evidence.sum())
+    images = int(drawn.has_objects.sum())
     outcomes = {name: of_score(name, drawn, images, bootstrap.level) for name in drawn.values}
     warning = few_images(images)
     return (

@@ -24,6 +24,8 @@ from evaltex_cli.results.text_tables import shown_p
 
 @dataclass(frozen=True, eq=False)
 class Answers(Tally):
+    gt_objects: Count
+    detections: Count
     hits: Sum
     asked: Count
     bins: Count
@@ -31,6 +33,8 @@ class Answers(Tally):
 
 def rows_of(hits, asked, names=None):
     tally = Answers(
+        gt_objects=np.array(asked, np.int64),
+        detections=np.zeros(len(asked), np.int64),
         hits=np.array(hits, np.float64),
         asked=np.array(asked, np.int64),
         bins=np.array([[a, 0] for a in asked], np.int64).reshape(len(asked), 2),
@@ -198,7 +202,7 @@ class TestScore:
         found = significance.of_score("recall", drawn([1] * 9, [1] * 9), 9, 0.95)
         assert found == (None, None, significance.ALL_ALIKE)
 
-    def test_images_without_evidence_are_not_counted(self):
+    def test_images_without_objects_are_not_counted(self):
         intervals, warnings = significance.intervals(
             rows_of([1] * 5 + [0] * 5, [2] * 5 + [0] * 5), scores, Bootstrap(0.95, 2000, 0)
         )
@@ -306,7 +310,7 @@ def compared(p, images=30, is_exact=False, detectors=2):
         [None] + [p] * count, [None, *significance.holm([p] * count)], ["why"] * detectors, [None] + ["why"] * count,
     )  # fmt: skip
     return comparison.Comparison(
-        "iou", ("recall",), [f"d{k}" for k in range(detectors)], ["signature"] * detectors, images, 2000, is_exact,
+        "iou", ("recall",), "recall", [f"d{k}" for k in range(detectors)], ["signature"] * detectors, images, 2000, is_exact,
         [score], NO_CHANGES, NO_CHANGES,
     )  # fmt: skip
 
