@@ -16,6 +16,7 @@ from math import cos, radians, sin
 from pathlib import Path
 from typing import NamedTuple
 
+KINDS = ("boxes", "quads", "curves")
 Part = tuple[float, float, float, float]
 """Where a word begins and ends along its row and across it: start, top, end, bottom."""
 WORDS = """EXIT,Café,straße,ÜBER,Hotel!,(bar),don't,O'Neil's,24/7,1926,4000,A,No.,Gate,B12,open,OPEN
@@ -65,6 +66,7 @@ class Scene:
         self.kind, self.rng, self.confidences = kind, rng, confidences
         self.gt: list[str] = []
         self.det: list[str] | None = []
+        self.rows: dict[Row, list[Part]] = {}
 
     def line(self, row: Row, part: Part, *rest: str) -> str:
         outline = row.outline(part)
@@ -76,6 +78,7 @@ class Scene:
         return ",".join([*map(str, outline), *rest])
 
     def word(self, row: Row, part: Part, text: str) -> None:
+        self.rows.setdefault(row, []).append(part)
         quoted = text[0].isdigit() or (text != "###" and self.rng.random() < 0.1)
         self.gt.append(self.line(row, part, f'"{text}"' if quoted else text))
 
@@ -171,5 +174,5 @@ def write_scenes(kind: str, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    for kind in ("boxes", "quads", "curves"):
+    for kind in KINDS:
         write_scenes(kind, Path(sys.argv[1]))
