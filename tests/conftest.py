@@ -77,14 +77,6 @@ def server() -> Iterator[Server]:
         yield started
 
 
-@pytest.fixture(autouse=True)
-def _wide_messages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wrap no messages in this process, whose sentences tests look for; those
-    of the layout wrap them again.
-    """
-    monkeypatch.setattr("evaltex_cli.cli.messages.columns", lambda: 100_000)
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark as slow what starts processes and browsers, and all cases of a test but those that
     ``few_fast`` leaves, any of them. Slow tests begin first.

@@ -4,7 +4,6 @@ when named, heavy modules inside them.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
@@ -12,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evaltex_cli.cli.messages import wrapped_usage
-from evaltex_cli.cli.names import completion_item
 from evaltex_cli.cli.options import HELP_OPTIONS
 from evaltex_cli.cli.output import cause_of, stop
-from evaltex_cli.cli.pages import Command
 from evaltex_cli.cli.terminal import color_option
+from evaltex_cli.errors import quote
+from evaltex_cli.errors.suggestions import nearest
+from evaltex_cli.version import __version__
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -38,11 +37,12 @@ SUMMARIES: Mapping[str, str] = {
     "toys": "Write toy detections, whose errors are known.",
     "formats": "List the formats that are read.",
     "protocols": "List the protocols and the presets.",
-    "completion": "Print the script that completes commands in a shell.",
-    "help": "Show the help of a command.",
 }
 COMMANDS = tuple(SUMMARIES)
 """Those other than the plain form; each is the module of its name."""
+_version_option = click.version_option(
+    __version__, "-V", "--version", prog_name="evaltex", message="%(prog)s %(version)s"
+)
 
 
 class Entry(click.Group):
@@ -53,78 +53,44 @@ class Entry(click.Group):
             args = ["--help"]
         if args and args[0] not in (EVALUATE, *COMMANDS):
             if not ctx.resilient_parsing:
-                self._refuse_misspelt(args)
+                _refuse_misspelt(args[0])
             args = [EVALUATE, *args]
         return super().parse_args(ctx, args)
 
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what is wrong with its arguments fits the terminal."""
-        try:
-            return super().invoke(ctx)
-        except click.UsageError as error:
-            raise _wrapped(error.format_message(), error.ctx) from error
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in (EVALUATE, *COMMANDS) and cmd_name not in self.commands:
             module = import_module(f"evaltex_cli.cli.{cmd_name}")
-            kind = PlainForm if cmd_name == EVALUATE else Command
-            made = click.command(
+            examples = "".join(f"\n  {example}" for example in module.EXAMPLES)
+            make_command = click.command(
                 cmd_name,
-                cls=kind,
+                cls=PlainForm if cmd_name == EVALUATE else click.Command,
                 context_settings=HELP_OPTIONS,
                 short_help=SUMMARIES.get(cmd_name),
-                examples=module.EXAMPLES,
+                epilog=f"\b\nExamples:{examples}",
             )
-            self.add_command(made(color_option(module.command)))
+            command = make_command(module.command)
+            for add_option in (color_option, _version_option):
+                add_option(command)
+            self.add_command(command)
         return super().get_command(ctx, cmd_name)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return what the first word may be: an option of the plain form, a command or a file.
+        """Return the commands that begin so, or have the shell look for a file."""
+        from click.shell_completion import CompletionItem
 
-        Shells look for files themselves if they get nothing else; next to commands, files have to
-        be among the names.
-        """
-        plain_form = self.get_command(ctx, EVALUATE)
-        if incomplete.startswith("-") and plain_form is not None:
-            return plain_form.shell_complete(
-                plain_form.make_context(None, [], resilient_parsing=True), incomplete
-            )
-        named = [
-            completion_item(name, about=text)
-            for name, text in SUMMARIES.items()
-            if name.startswith(incomplete)
-        ]
-        if not named:
-            return [completion_item(incomplete, "file")]
-        files = sorted(os.listdir()) if incomplete else []
-        return [*named, *(completion_item(name) for name in files if name.startswith(incomplete))]
-
-    def _refuse_misspelt(self, args: list[str]) -> None:
-        """Refuse a misspelt command, which would be taken for the ground
-        truth; also one after options.
-        """
-        word = next((word for word in args if not word.startswith("-")), "")
-        if word and not Path(word).exists():
-            import difflib  # which a run without a fault does without
-
-            close = difflib.get_close_matches(word, COMMANDS, n=1, cutoff=0.75)
-            if close:
-                raise _wrapped(
-                    f"no file {word!r}; did you mean: evaltex {close[0]} ... (the command first)?"
-                )
-            if args[0] == word and all(Path(other).is_file() for other in (*args[1:3], ".")[:2]):
-                raise _wrapped(
-                    f"no file {word!r}, and no command; give GT DET [RES_DIR], or a command that"
-                    " `evaltex --help` lists"
-                )
+        return super().shell_complete(ctx, incomplete) or [CompletionItem(incomplete, "file")]
 
 
-def _wrapped(text: str, ctx: click.Context | None = None) -> click.UsageError:
-    """What is wrong with the arguments, in lines that fit the terminal."""
-    return click.UsageError(wrapped_usage(text), ctx)
+def _refuse_misspelt(word: str) -> None:
+    """Refuse a misspelt command, which would be taken for the ground truth."""
+    if word.isalpha() and not Path(word).exists() and (hint := nearest(word, COMMANDS)):
+        raise click.UsageError(f"no file and no command {quote(word)}{hint}")
 
 
-class PlainForm(Command):
+class PlainForm(click.Command):
     """`evaluate`, which shows itself as plain ``evaltex`` and lists the other
     commands in its help.
     """
@@ -152,7 +118,7 @@ class PlainForm(Command):
         return ["[OPTIONS] GT DET [RES_DIR [GT_IMG_DIR DET_IMG_DIR]]"]
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands (`evaltex help COMMAND` shows more)"):
+        with formatter.section("Commands (`evaltex COMMAND --help` shows more)"):
             formatter.write_dl(list(SUMMARIES.items()))
         super().format_epilog(ctx, formatter)
 

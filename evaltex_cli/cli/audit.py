@@ -10,9 +10,9 @@ import click
 
 from evaltex_cli.cli.compare import named_detectors
 from evaltex_cli.cli.messages import all_faults_option
-from evaltex_cli.cli.numbers import Number
 from evaltex_cli.cli.options import (
     Chosen,
+    Number,
     default_option,
     form_option,
     input_options,
@@ -40,7 +40,12 @@ EXAMPLES = (
 
 
 @click.argument("paths", type=INPUT, nargs=-1, required=True, metavar="GT DET DET...")
-@default_option("--suspicion", Number(0, 1), 0.5, "Least suspicion of what the ranking leaves out.")
+@default_option(
+    "--suspicion",
+    Number(0, 1),
+    0.5,
+    "Suspicion from which the second ranking leaves suspects out.",
+)
 @protocol_options(help_text="Protocols to rank by.  [default: evaltex]")
 @input_options("Folder of the pictures, for the page and sizes.", without="dont_care")
 @work_options

@@ -8,12 +8,10 @@ from pathlib import Path
 import click
 
 from evaltex_cli.cli.messages import all_faults_option
-from evaltex_cli.cli.numbers import WholeNumber
 from evaltex_cli.cli.options import (
     Chosen,
     all_scores_option,
     ci_option,
-    confidence_option,
     form_option,
     input_options,
     label_option,
@@ -47,12 +45,11 @@ EXAMPLES = (
 @resamples_option
 @seed_option
 @ci_option("level", 0.95, "Level of the confidence intervals.  [default: 0.95]")
-@confidence_option
 @form_option
 @all_scores_option
 @click.option(
     "--worst",
-    type=WholeNumber(min=0),
+    type=click.IntRange(min=0),
     help="Images and objects to list.  [default: 10; 0 of several protocols]",
 )
 @output_option("comparison")

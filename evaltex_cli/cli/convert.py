@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from evaltex_cli.cli.messages import all_faults_option
-from evaltex_cli.cli.names import Name, one_of
 from evaltex_cli.cli.options import (
+    Name,
+    choice,
     columns_option,
     coordinates_option,
     default_option,
@@ -35,9 +36,7 @@ EXAMPLES = (
 
 @click.argument("src", type=INPUT)
 @click.argument("dst", type=ConvertedData())
-@click.option(
-    "--kind", type=Name("kind", ["gt", "det"]), help="gt or det, what SRC is.  [default: detected]"
-)
+@click.option("--kind", type=choice(["gt", "det"]), help="What SRC is.  [default: detected]")
 @format_option("SRC", "--from", "source_format")
 @group(
     "how",
@@ -45,11 +44,11 @@ EXAMPLES = (
     to=click.option(
         "--to",
         type=Name("format", list(WRITERS)),
-        help=f"Format of DST: {one_of(list(WRITERS))}.  [default: by ending]",
+        help=f"Format of DST: {', '.join(WRITERS)}.  [default: by ending]",
     ),
     regions=default_option(
         "--regions",
-        Name("regions", ["own", "lines"]),
+        choice(["own", "lines"]),
         "own",
         "Regions: own (as in SRC) or lines (of aligned words).",
     ),
@@ -58,7 +57,7 @@ EXAMPLES = (
         "--masks", type=OUTPUT_FOLDER, help="Also write labelled masks here; DST is a .txt."
     ),
     mask_format=default_option(
-        "--mask-format", Name("format", ["tif", "png"]), "tif", "tif or png."
+        "--mask-format", choice(["tif", "png"]), "tif", "Format of the masks."
     ),
     patch=click.option(
         "--patch", type=INPUT, help="Apply the accepted entries of a patch; SRC is ground truth."

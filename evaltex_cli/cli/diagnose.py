@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from evaltex_cli.cli.messages import all_faults_option
-from evaltex_cli.cli.numbers import Number
 from evaltex_cli.cli.options import (
     Chosen,
+    Number,
     all_scores_option,
     default_option,
     form_option,

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evaltex_cli.cli.messages import all_faults_option
-from evaltex_cli.cli.numbers import WholeNumber
 from evaltex_cli.cli.options import (
     Chosen,
     Decorator,
     all_scores_option,
     ci_option,
-    confidence_option,
     default_option,
     diagnose_option,
     embed_option,
@@ -86,7 +84,7 @@ def _bootstrap(level: float | None, **drawn: int) -> Bootstrap | None:
 @protocol_options("evaltex")
 @input_options("Folder of the pictures, for sizes and the report.")
 @default_option(
-    "--max-pixels", WholeNumber(min=1), MAX_PIXELS, "Refuse label pictures of more pixels."
+    "--max-pixels", click.IntRange(min=1), MAX_PIXELS, "Refuse label pictures of more pixels."
 )
 @group(
     "bootstrap",
@@ -95,7 +93,6 @@ def _bootstrap(level: float | None, **drawn: int) -> Bootstrap | None:
     resamples=resamples_option,
     seed=seed_option,
 )
-@confidence_option
 @all_scores_option
 @fail_if_option("Exit with 1 if true: fscore<0.7, recall:-0.5% etc.")
 @baseline_option("Earlier result, a .json or a folder; repeatable.")

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import click
 from click.core import ParameterSource
 
 from evaltex_cli import formats
-from evaltex_cli.cli.names import Name, Names, one_of
-from evaltex_cli.cli.numbers import Level, Number, WholeNumber
 from evaltex_cli.cli.paths import CONFIG, INPUT, PICTURES, ImageList, OutputFile
-from evaltex_cli.errors import ConfigError
+from evaltex_cli.errors import ConfigError, quote
+from evaltex_cli.errors.suggestions import nearest
 from evaltex_cli.formats.options import (
     DONT_CARE_OBJECTS,
     INVALID_POLYGONS,
@@ -23,15 +23,81 @@ from evaltex_cli.formats.options import (
     InputOptions,
     column_mapping,
 )
-from evaltex_cli.protocols import PROTOCOLS
+from evaltex_cli.protocols import PROTOCOLS, plain
 from evaltex_cli.protocols.config_path import find_config
 from evaltex_cli.protocols.presets import PRESETS
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 HELP_OPTIONS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 ALL = "all"
 FORMS = ("table", "json", "csv", "markdown", "latex")
 """What every command that prints results can print; the first is the default."""
+
+
+# Types of options ---------------------------------------------------------------------------------
+
+
+class Name(click.ParamType[str]):
+    """One of some names, in any case and with `_` or `-`; a mistake is answered by the nearest one.
+
+    Parameters
+    ----------
+    name : {'protocol', 'preset', 'format'}
+        What they are the names of.
+    known : sequence of str
+        In lower case.
+    listed_by : str, optional
+        The command that lists them, if there are too many for a message.
+    """
+
+    def __init__(self, name: str, known: Sequence[str], listed_by: str = "") -> None:
+        self.name, self.known = name, known
+        self.listed = f"`{listed_by}` lists them" if listed_by else f"known: {', '.join(known)}"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the name as it is known."""
+        name = plain(value)
+        if name not in self.known:
+            hint = nearest(name, self.known)
+            if self.name != "preset" and name in PRESETS:
+                hint = f", which is a preset (--preset {name})"
+            self.fail(f"unknown {self.name} {quote(value)}{hint}; {self.listed}", param, ctx)
+        return name
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return the names that begin so."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(name) for name in self.known if name.startswith(plain(incomplete))]
+
+
+class Names(Name):
+    """Several names with commas between them, as a tuple in which each is once."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the names as they are known."""
+        given = value.split(",") if isinstance(value, str) else value
+        return tuple(dict.fromkeys(super(Names, self).convert(one, param, ctx) for one in given))
+
+
+class Number(click.FloatRange):
+    """A number of a range; NaN, which no comparison keeps out, is none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a number.", param, ctx)
+        return number
+
+
+def choice(names: Sequence[str]) -> click.Choice[str]:
+    """Return the type of an option that is one of a few names, in any case."""
+    return click.Choice(names, case_sensitive=False)
 
 
 def _taken_by(
@@ -128,16 +194,18 @@ only_option = click.option(
 )
 invalid_option = click.option(
     "--invalid",
-    type=Name("policy", INVALID_POLYGONS),
+    type=choice(INVALID_POLYGONS),
     default=INVALID_POLYGONS[0],
-    help="Invalid polygons: repair (default), drop, skip, error.",
+    show_default=True,
+    help="What to do with invalid polygons.",
 )
 
 dont_care_option = click.option(
     "--dont-care",
-    type=Name("policy", DONT_CARE_OBJECTS),
+    type=choice(DONT_CARE_OBJECTS),
     default=DONT_CARE_OBJECTS[0],
-    help="Don't-care objects: ignore (default), count, drop.",
+    show_default=True,
+    help="What to do with don't-care objects.",
 )
 lines_option = click.option(
     "--lines",
@@ -172,12 +240,12 @@ diagnose_option = click.option(
     "--diagnose/--no-diagnose",
     default=True,
     show_default=True,
-    help="Leave the error breakdown out of the report (faster).",
+    help="Show in the report where the score is lost (takes longer).",
 )
 resamples_option = default_option(
-    "--resamples", WholeNumber(1, 1_000_000), 2000, "Random subsets of the images."
+    "--resamples", click.IntRange(1, 1_000_000), 2000, "Random subsets of the images."
 )
-seed_option = default_option("--seed", WholeNumber(min=0), 0, "Seed of the random subsets.")
+seed_option = default_option("--seed", click.IntRange(min=0), 0, "Seed of the random subsets.")
 
 
 def ci_option(name: str, default: float | None, help_text: str) -> Decorator:
@@ -185,7 +253,7 @@ def ci_option(name: str, default: float | None, help_text: str) -> Decorator:
     return click.option(
         "--ci",
         name,
-        type=Level(0, 1, min_open=True, max_open=True),
+        type=Number(0, 1, min_open=True, max_open=True),
         is_flag=False,
         flag_value=0.95,
         default=default,
@@ -194,23 +262,6 @@ def ci_option(name: str, default: float | None, help_text: str) -> Decorator:
     )
 
 
-def _refuse_confidence(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
-    if value is not None:
-        raise click.UsageError(
-            "no option --confidence; did you mean --ci (bootstrap confidence intervals), or"
-            " --min-confidence (threshold of detections)?",
-            ctx,
-        )
-
-
-confidence_option = click.option(
-    "--confidence",
-    is_flag=False,
-    flag_value="",
-    hidden=True,
-    expose_value=False,
-    callback=_refuse_confidence,
-)
 all_scores_option = click.option(
     "--all-scores", is_flag=True, help="Print all scores, not only the headline scores."
 )
@@ -233,10 +284,10 @@ def output_option(kind: str) -> Decorator:
 form_option = click.option(
     "--format",
     "form",
-    type=Name("format", FORMS),
+    type=choice(FORMS),
     default=FORMS[0],
     show_default=True,
-    help=f"{one_of(FORMS)}.",
+    help="Format of the output.",
 )
 
 
@@ -365,7 +416,7 @@ def _chosen(
     own = (PRESETS[preset].protocol,)
     if is_given("protocols") and names != own:
         raise click.UsageError(
-            f"--protocol: the preset {preset} is of the protocol {own[0]}; leave out one of them."
+            f"The preset {preset} uses the protocol {own[0]}; remove --protocol or --preset."
         )
     if config_path is not None:
         raise click.UsageError(

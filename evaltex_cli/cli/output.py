@@ -6,7 +6,6 @@ import io
 import os
 import signal
 import sys
-import textwrap
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,8 +14,9 @@ from typing import Any, NoReturn, TextIO
 
 import click
 
-from evaltex_cli.cli import messages, progress_line
+from evaltex_cli.cli import messages, progress_bar
 from evaltex_cli.cli.paths import rules
+from evaltex_cli.cli.terminal import columns
 from evaltex_cli.errors import EvaltexError
 from evaltex_cli.runtime import outputs, signals
 
@@ -47,7 +47,7 @@ def error_exit() -> Iterator[None]:
             _reported(),
             _unwrapped(),
             outputs.guarded(rules()),
-            progress_line.shown(quiet),
+            progress_bar.shown(quiet),
         ):
             yield
     except KeyboardInterrupt:
@@ -183,8 +183,8 @@ def echo_err(kind: str, text: str) -> None:
 def _echo_err(lines: Sequence[str]) -> None:
     """Print lines to standard error; if that fails, there is nowhere to report it."""
     try:
-        with progress_line.away():
-            click.echo("\n".join(map(_colored, lines)), err=True)
+        progress_bar.end()
+        click.echo("\n".join(map(_colored, lines)), err=True)
     except OSError:
         sys.stderr = _nowhere()
 
@@ -201,7 +201,7 @@ def _colored(line: str) -> str:
 
 def echo_lines(lines: Sequence[str], to_stderr: bool = False) -> None:
     """Print lines; a closed pipe is not an error."""
-    progress_line.end()
+    progress_bar.end()
     try:
         for line in lines:
             click.echo(line, err=to_stderr)
@@ -213,8 +213,7 @@ def echo_lines(lines: Sequence[str], to_stderr: bool = False) -> None:
 def write_output(text: str | Iterable[str], output: Path | None) -> None:
     """Write the output of a command, a text or its pieces, to a file or to stdout."""
     if output is None:
-        if sys.stdout.isatty():
-            progress_line.end()
+        progress_bar.end()
         for piece in [text] if isinstance(text, str) else text:
             click.echo(piece, nl=False)
         return
@@ -240,11 +239,7 @@ def warn(warnings: Sequence[str]) -> None:
 
 def echo_table(rows: Mapping[str, str]) -> None:
     """Print names, each with its text behind it, in lines that fit the terminal."""
-    width = max(map(len, rows))
-    for name, text in rows.items():
-        first, *more = textwrap.wrap(text, messages.columns() - width - 4)
-        click.echo(
-            "\n".join(
-                [f"  {name:<{width}}  {first}", *(f"{'':{width + 4}}{line}" for line in more)]
-            )
-        )
+    formatter = click.HelpFormatter(width=columns())
+    with formatter.indentation():
+        formatter.write_dl(list(rows.items()))
+    click.echo(formatter.getvalue(), nl=False)

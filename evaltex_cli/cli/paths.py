@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evaltex_cli.cli.names import completion_item
 from evaltex_cli.errors import InputError
 from evaltex_cli.protocols.config_path import find_config
 from evaltex_cli.results.beginnings import is_of, is_output, is_result
@@ -57,7 +56,9 @@ class _Folder(_Named):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        return [completion_item(incomplete, "dir")]
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, "dir")]
 
 
 class PictureFolder(_Folder):

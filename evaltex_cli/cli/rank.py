@@ -9,11 +9,10 @@ import click
 
 from evaltex_cli.cli.compare import named_detectors
 from evaltex_cli.cli.messages import all_faults_option
-from evaltex_cli.cli.names import Name
 from evaltex_cli.cli.options import (
     Chosen,
+    choice,
     ci_option,
-    confidence_option,
     default_option,
     form_option,
     input_options,
@@ -49,12 +48,11 @@ EXAMPLES = (
 @resamples_option
 @seed_option
 @ci_option("level", 0.95, "Level of the intervals and the tests.  [default: 0.95]")
-@confidence_option
 @default_option(
     "--correction",
-    Name("correction", CORRECTIONS),
+    choice(CORRECTIONS),
     CORRECTIONS[0],
-    "Correction of p-values for all pairs: max-t or holm.",
+    "Correction of p-values for all pairs.",
 )
 @click.option("--pooled", is_flag=True, help="Also sum the evidence over all data sets.")
 @form_option

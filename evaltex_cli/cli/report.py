@@ -76,7 +76,7 @@ def command(
         from evaltex_cli import report
 
         if embed and pictures is None:
-            stop("--embed is of the pictures: give their folder by --images too")
+            stop("--embed needs --images DIR")
         if labels and len(labels) != len(results):
             given = counted(len(labels), "{count} label[s]")
             stop(

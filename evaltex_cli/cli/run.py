@@ -161,12 +161,12 @@ def _refuse_conflicts(request: Request) -> None:
     of_folder = results.per_image, results.plots, results.report, results.resume
     if results.res_dir is None and any(of_folder):
         raise click.UsageError(
-            "-a, --plots, --report and --resume are of RES_DIR: give it after GT and DET."
+            "-a, --plots, --report and --resume need a result folder: evaltex GT DET RES_DIR."
         )
     if results.embed and not results.report:
-        raise click.UsageError("--embed is of the report: give --report too.")
+        raise click.UsageError("--embed needs --report.")
     if results.embed and request.options.images is None:
-        raise click.UsageError("--embed is of the pictures: give their folder by --images too.")
+        raise click.UsageError("--embed needs --images DIR.")
 
 
 def _note_if_nothing_is_written(results: Results) -> None:

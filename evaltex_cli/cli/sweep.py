@@ -11,9 +11,9 @@ import click
 
 from evaltex_cli.cli.evaluate import GATE_NOT_MET, baseline_option, fail_if_option, junit_option
 from evaltex_cli.cli.messages import all_faults_option
-from evaltex_cli.cli.numbers import Number, WholeNumber
 from evaltex_cli.cli.options import (
     Chosen,
+    Number,
     ci_option,
     default_option,
     form_option,
@@ -43,15 +43,15 @@ EXAMPLES = (
 @click.argument("gt", type=INPUT)
 @click.argument("det", type=INPUT)
 @click.argument("res_dir", type=OUTPUT_FOLDER, required=False)
-@default_option("--points", WholeNumber(min=1), 100, "Levels to try, at most.")
-@default_option("--folds", WholeNumber(min=2), 5, "Folds of the cross-validation.")
+@default_option("--points", click.IntRange(min=1), 100, "Levels to try, at most.")
+@default_option("--folds", click.IntRange(min=2), 5, "Folds of the cross-validation.")
 @ci_option("ci", None, "Bootstrap intervals of this level.  [default: 0.95]")
 @resamples_option
 @seed_option
 @default_option("--tolerance", Number(0, 1), 0.005, "Loss of score on the plateau, at most.")
 @click.option(
     "--max-detections",
-    type=WholeNumber(min=1),
+    type=click.IntRange(min=1),
     help="Detections of an image for ap_coco, at most.  [default: all]",
 )
 @click.option("--plots", is_flag=True, help="Write the curves to RES_DIR as SVG.")
@@ -98,7 +98,9 @@ def command(
     """
     with error_exit():
         if res_dir is None and (plots or report):
-            raise click.UsageError("--plots and --report are of RES_DIR: give it after GT and DET.")
+            raise click.UsageError(
+                "--plots and --report need a result folder: evaltex sweep GT DET RES_DIR."
+            )
         from evaltex_cli.cli.run import gate_lines
         from evaltex_cli.comparison.gate import Gates
         from evaltex_cli.evaluation.evaluate import left_out, runs_of

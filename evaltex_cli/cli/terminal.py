@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
-from evaltex_cli.cli.messages import columns
-from evaltex_cli.cli.names import Name
 from evaltex_cli.results.screen import Screen
+
+_NARROWEST = 40
 
 
 def _choose_color(ctx: click.Context, _: click.Parameter, value: str) -> None:
@@ -28,14 +28,21 @@ def color_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the option that every command has."""
     return click.option(
         "--color",
-        type=Name("choice", ["auto", "always", "never"]),
+        type=click.Choice(["auto", "always", "never"], case_sensitive=False),
         default="auto",
         show_default=True,
         is_eager=True,
         expose_value=False,
         callback=_choose_color,
-        help="Colours: auto, always or never.",
+        help="Whether to print colours.",
     )(command)
+
+
+def columns() -> int:
+    """Return the columns of the terminal; 80 where there is none and COLUMNS is not set."""
+    import shutil
+
+    return max(shutil.get_terminal_size().columns, _NARROWEST)
 
 
 def screen(output: Path | None = None) -> Screen:

@@ -7,9 +7,8 @@ from pathlib import Path
 import click
 
 from evaltex_cli.cli.messages import all_faults_option
-from evaltex_cli.cli.names import Name
-from evaltex_cli.cli.numbers import WholeNumber
 from evaltex_cli.cli.options import (
+    choice,
     columns_option,
     coordinates_option,
     default_option,
@@ -40,11 +39,11 @@ EXAMPLES = (
     " e2e_replace1, e2e_replace1_rand, or with other numbers; or faulty; repeatable.  [default: the"
     " paper's]",
 )
-@default_option("--seed", WholeNumber(min=0), 0, "Seed of the faults of the set faulty.")
+@default_option("--seed", click.IntRange(min=0), 0, "Seed of the faults of the set faulty.")
 @click.option(
     "--layout",
-    type=Name("layout", ["zip", "txt"]),
-    help="zip (ICDAR-style archives) or txt (EvaLTex files).  [default: what GT is]",
+    type=choice(["zip", "txt"]),
+    help="ICDAR-style archives, or EvaLTex files.  [default: what GT is]",
 )
 @gt_format_option
 @images_option("Folder of the pictures, for sizes GT does not have.")

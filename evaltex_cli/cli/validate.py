@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 
 from evaltex_cli.cli.messages import all_faults, all_faults_option
-from evaltex_cli.cli.numbers import WholeNumber
 from evaltex_cli.cli.options import (
     columns_option,
     coordinates_option,
@@ -44,7 +43,7 @@ EXAMPLES = (
 @click.option("--pairs", is_flag=True, help="List all images of the pairing.  [default: 20]")
 @click.option(
     "--limit",
-    type=WholeNumber(min=0),
+    type=click.IntRange(min=0),
     help="Errors, and warnings, to show; equal ones are one.  [default: all]",
 )
 @jobs_options

@@ -9,8 +9,11 @@ from typing import NamedTuple
 
 import click
 
-from evaltex_cli.cli.numbers import Number, WholeNumber
-from evaltex_cli.cli.options import default_option, group
+from evaltex_cli.cli.options import (
+    Number,
+    default_option,
+    group,
+)
 from evaltex_cli.cli.output import warn
 from evaltex_cli.runtime import OrderedMap, cores, input_files
 
@@ -74,7 +77,7 @@ def _work(jobs: int, cluster: str | None, cluster_timeout: float) -> Work:
 
 
 _jobs_option = default_option(
-    "--jobs", WholeNumber(min=0, max=MAX_JOBS), 1, "Worker processes; 0: one per processor."
+    "--jobs", click.IntRange(min=0, max=MAX_JOBS), 1, "Worker processes; 0: one per processor."
 )
 jobs_options = group("work", Work, jobs=_jobs_option)
 work_options = group(

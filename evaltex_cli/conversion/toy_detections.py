@@ -194,8 +194,7 @@ def _words(source: Source, faults: FaultLog) -> Objects:
 
 
 def _read(source: Source, faults: FaultLog) -> ReadImages:
-    with phase("reading the objects"):
-        read = source.read(np.arange(len(source.names)))
+    read = source.read(np.arange(len(source.names)))
     faults.extend(read.faults)
     faults.raise_if_any()
     return read

@@ -12,7 +12,6 @@ from evaltex_cli.errors import ConfigError, FaultLog, InputError, quote
 from evaltex_cli.errors.suggestions import nearest
 from evaltex_cli.formats.files.row_files import FEW_FILES, begins_with_rows, may_be_of_results
 from evaltex_cli.runtime import input_files
-from evaltex_cli.runtime.progress import phase
 
 if TYPE_CHECKING:
     from evaltex_cli.formats.base import Format, Indexer, Side, Source
@@ -151,13 +150,6 @@ def open_source(
     """
     if not isinstance(path, Path):
         return path
-    with phase(f"reading {path.name}"):
-        return _open(path, side, faults, format_name, options)
-
-
-def _open(
-    path: Path, side: Side, faults: FaultLog, format_name: str | None, options: InputOptions | None
-) -> Source:
     files = input_files.files_of(path)
     if files != [path]:
         return _open_shards(path, files, side, faults, format_name)

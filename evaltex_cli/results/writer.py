@@ -25,7 +25,6 @@ from evaltex_cli.results.entry_columns import Sides
 from evaltex_cli.results.extras import SCHEMA, Extras
 from evaltex_cli.results.stored_images import PARTNERS, entry_of
 from evaltex_cli.runtime.moves import remove_tree
-from evaltex_cli.runtime.progress import phase
 from evaltex_cli.runtime.text_pieces import encoded
 from evaltex_cli.version import __version__
 
@@ -221,7 +220,7 @@ class ResultWriter:
         name = evaluation.protocol.name
         _write(self.folder / f"{name}.txt", result_text.dataset(evaluation))
         pieces = document(evaluation, self._parts.pop(name, []), extras or Extras())
-        with phase(f"writing {name}.json"), (self.folder / f"{name}.json").open("wb") as file:
+        with (self.folder / f"{name}.json").open("wb") as file:
             for piece in pieces:
                 file.writelines(_blocks(piece) if isinstance(piece, Path) else [piece.encode()])
         remove_tree(_parts_of(self.folder, name))

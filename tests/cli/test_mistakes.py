@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from cli_inputs import DET, GT, write_inputs
-from click.testing import CliRunner
 from command_line import invoke as run
 from command_line import tree
+from written_files import zipped
 
-from evaltex_cli.cli import main
+from evaltex_cli.cli import messages
 from evaltex_cli.cli import run as run_module
 from evaltex_cli.evaluation import evaluate as evaluation
 from evaltex_cli.formats.files import image_names
@@ -32,24 +32,55 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("gt.txt", "Missing argument 'DET'"),
         ("gt.txt det.txt res a b c", "unexpected extra argument (c)"),
         ("gt.txt det.txt res a", "GT_IMG_DIR and DET_IMG_DIR go together, after RES_DIR"),
-        ("gt.txt det.txt -a", "-a, --plots, --report and --resume are of RES_DIR"),
-        ("gt.txt det.txt --report", "-a, --plots, --report and --resume are of RES_DIR"),
+        ("gt.txt det.txt -a", "--report and --resume need a result folder: evaltex GT DET RES_DIR"),
+        (
+            "gt.txt det.txt --report",
+            "--report and --resume need a result folder: evaltex GT DET RES_DIR",
+        ),
         ("gt.txt det.txt res --al", "No such option"),
         (
             "gt.txt det.txt res --protocol evltex",
             "unknown protocol 'evltex' (did you mean 'evaltex'?)",
         ),
         ("gt.txt det.txt res --protocol iou,tio", "unknown protocol 'tio' (did you mean 'tiou'?)"),
-        ("gt.txt det.txt res --protocol iou,", "unknown protocol ''; expected evaltex, "),
+        ("gt.txt det.txt res --protocol iou,", "unknown protocol ''; known: evaltex, "),
+        (
+            "gt.txt det.txt res --protocol icdar2015",
+            "unknown protocol 'icdar2015', which is a preset (--preset icdar2015)",
+        ),
+        (
+            "gt.txt det.txt res --gt-format icdar2015",
+            "unknown format 'icdar2015', which is a preset (--preset icdar2015)",
+        ),
+        ("gt.txt det.txt --protocl iou", "No such option '--protocl'. (Did you mean"),
+        ("gt.txt det.txt --threshold .5", "No such option '--threshold'"),
+        ("valid gt.txt det.txt", "no file and no command 'valid' (did you mean 'validate'?)"),
+        ("gt.txt det.txt --min-confidence 50%", "'50%' is not a valid float range"),
+        ("gt.txt det.txt --min-confidence 2", "2.0 is not in the range 0<=x<=1"),
+        ("gt.txt det.txt --min-confidence nan", "'nan' is not a number"),
+        ("gt.txt det.txt --ci nan", "Invalid value for '--ci': 'nan'"),
+        ("gt.txt det.txt --ci 95", "95.0 is not in the range 0<x<1"),
+        ("gt.txt det.txt --jobs 99999999999999999999", "Invalid value for '--jobs'"),
+        ("gt.txt det.txt --color sometimes", "'sometimes' is not one of 'auto'"),
+        (
+            "gt.txt det.txt --protocol iou --set tiou.iou=0.5",
+            "tiou is not a protocol of this run (iou); add it by --protocol",
+        ),
+        ("gt.txt det.txt --protocol iou --set iou.iou=50%", "; write 0.5"),
+        (
+            "gt.txt det.txt --protocol iou --fail-if hmean<50",
+            "every result fails this gate: hmean is from 0 to 1 (did you mean 0.5?)",
+        ),
+        ("gt.txt det.txt res --report --embed", "--embed needs --images DIR"),
         (
             "gt.txt det.txt res --preset icdar15",
             "unknown preset 'icdar15' (did you mean 'icdar2015'?)",
         ),
         (
             "gt.txt det.txt res --gt-format coc",
-            "unknown format 'coc' (did you mean 'coco'?); `evaltex",
+            "unknown format 'coc' (did you mean 'coco'?); `evaltex formats` lists them",
         ),
-        ("gt.txt det.txt res --format yaml", "unknown format 'yaml'; expected table, json, csv, "),
+        ("gt.txt det.txt res --format yaml", "'yaml' is not one of 'table', 'json', 'csv'"),
         (
             "gt.txt det.txt res --protocol iou --set region=no",
             "unknown key 'region' of iou, but of evaltex; iou knows",
@@ -121,8 +152,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("compare gt.txt det.txt ''", "is empty; give a path"),
         (
             "--ci gt.txt det.txt res",
-            "'--ci': 'gt.txt' is no level between 0 and 1; for 0.95, put the option after the"
-            " paths.",
+            "Invalid value for '--ci': 'gt.txt'",
         ),
         (
             "none.txt det.txt res --fail-if 'fscor<1'",
@@ -170,11 +200,7 @@ def test_faults_of_both_files_come_together() -> None:
         line.startswith(("evaltex: error: gt.txt:10: ", "evaltex: error: det.txt"))
         for line in lines[:3]
     )
-    assert (
-        lines[3]
-        == "evaltex: hint: `evaltex validate gt.txt det.txt` says more; --all-faults lists every"
-        " fault"
-    )
+    assert lines[3] == "evaltex: hint: --all-faults lists every fault; `evaltex validate` says more"
     assert not Path("res").exists()
 
 
@@ -247,16 +273,36 @@ def test_names_of_one_file_where_capitals_do_not_count(monkeypatch: pytest.Monke
     )
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["gt.txt", "det.txt", "res", "--ci", "nan"],
-        ["gt.txt", "det.txt", "res", "--jobs", "99999999999999999999"],
-        ["compare", "gt.txt", "det.txt", "det.txt", "--ci", "nan"],
-    ],
-    ids=" ".join,
-)
-def test_numbers_that_no_option_takes(arguments: list[str]) -> None:
-    result = CliRunner().invoke(main, arguments)
-    assert result.exit_code == 2
-    assert f"Invalid value for '{arguments[-2]}'" in result.stderr
+def test_equal_faults_once_and_every_one_on_demand(tmp_path: Path) -> None:
+    gt = zipped(tmp_path / "gt.zip", {f"gt_img_{k}.txt": "0,0,10,10,word\n" for k in range(30)})
+    det = zipped(tmp_path / "det.zip", {f"res_img_{k}.txt": "0,0,10\n" * 2 for k in range(30)})
+    arguments = (gt, det, "--det-format", "ltrb")
+    reported = run(*arguments).stderr
+    first = f"{det}/res_img_0.txt:1: 3 numbers at the start of '0,0,10'; expected x0,y0,x1,y1"
+    assert f"evaltex: error: {first}" in reported
+    assert "60 such faults in 30 files, also at" in reported
+    every = run(*arguments, "--all-faults").stderr
+    places = [word for word in every.split() if word.startswith(f"{det}/")]
+    assert places == [f"{det}/res_img_{k}.txt:{line}:" for k in range(30) for line in (1, 2)]
+
+
+def test_names_of_files_cannot_command_a_terminal() -> None:
+    shown = "".join(messages.message("error", "a\u202eb\x1b[31m\x9b\tc.txt: é 中\nand\x07 more"))
+    assert shown.isprintable()
+    assert "a\\u202eb\\x1b[31m\\x9b\\tc.txt: é 中" in shown
+    assert "and\\x07 more" in shown
+
+
+def test_a_baseline_without_a_gate_has_no_effect() -> None:
+    run("gt.txt", "det.txt", "res", "--protocol", "iou")
+    arguments = ("gt.txt", "det.txt", "--protocol", "iou", "--baseline", "res")
+    warning = "--baseline has no effect without a gate; add one"
+    assert warning in run(*arguments).stderr
+    gated = run(*arguments, "--fail-if", "hmean:-1%")
+    assert (gated.exit_code, warning in gated.stderr) == (0, False)
+
+
+def test_nothing_written_is_not_said_if_something_is() -> None:
+    assert "no files written" in run("gt.txt", "det.txt").stderr
+    assert "no files written" not in run("gt.txt", "det.txt", "--objects", "o.csv").stderr
+    assert Path("o.csv").exists()

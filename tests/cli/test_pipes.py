@@ -39,8 +39,8 @@ def test_a_pipe_gets_no_bar_and_no_colour() -> None:
 def started(*arguments: str, after_seconds: float, stderr: int) -> subprocess.Popen[bytes]:
     """A run that waits so long until it shows its progress."""
     code = (
-        "from evaltex_cli.cli import main, progress_line\n"
-        f"progress_line.AFTER_SECONDS = {after_seconds}; progress_line.EVERY_SECONDS = 0.001\n"
+        "from evaltex_cli.cli import main, progress_bar\n"
+        f"progress_bar.AFTER_SECONDS = {after_seconds}\n"
         f"main({list(arguments)!r}, prog_name='evaltex')"
     )
     environment = {
@@ -77,7 +77,7 @@ def in_terminal(*arguments: str, after_seconds: float) -> str:
 
 @pytest.mark.slow
 def test_a_terminal_shows_the_progress_of_work_of_some_length() -> None:
-    assert "working" in in_terminal("gt.txt", "det.txt", "res", after_seconds=-1)
+    assert "reading gt.txt" in in_terminal("gt.txt", "det.txt", "res", after_seconds=-1)
     assert in_terminal("gt.txt", "det.txt", "res", after_seconds=HANG_SECONDS) == ""
     assert in_terminal("gt.txt", "det.txt", "res", "--quiet", after_seconds=-1) == ""
 

@@ -83,25 +83,6 @@ def test_a_file_has_no_colours() -> None:
     assert STYLE not in Path("table.txt").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["gt.txt", "det.txt", "res", "--confidence"], "did you mean --ci "),
-        (["gt.txt", "det.txt", "res", "--confidence", "0.9"], "did you mean --ci "),
-        (["compare", "gt.txt", "det.txt", "det.txt", "--confidence", "0.9"], "did you mean --ci "),
-        (["gt.txt", "det.txt", "res", "--ci", "95"], "did you mean 0.95?"),
-        (["gt.txt", "det.txt", "res", "--ci", "99%"], "did you mean 0.99?"),
-        (["gt.txt", "det.txt", "res", "--ci", "1"], "did you mean 0.01?"),
-        (["gt.txt", "det.txt", "res", "--color", "sometimes"], "auto"),
-    ],
-)
-def test_wrong_levels_and_the_old_option(arguments: list[str], message: str) -> None:
-    result = run(*arguments)
-    assert result.exit_code == 2
-    assert message in result.output
-    assert not Path("res").exists()
-
-
 def test_all_scores() -> None:
     result = run(
         "gt.txt",
@@ -148,8 +129,7 @@ COMMANDS_WITH_NAMES = (
 
 @pytest.mark.few_fast(1)
 @pytest.mark.parametrize("name", NAMES)
-def test_nothing_is_wider_than_80_columns(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaltex_cli.cli.messages.columns", lambda: 80)
+def test_nothing_is_wider_than_80_columns(name: str) -> None:
     for path in (NAMES[name], f"other-{NAMES[name]}"):
         Path(path).write_text(DET)
     for command in COMMANDS_WITH_NAMES:

@@ -25,7 +25,6 @@ from evaltex_cli.conversion.toy_outlines import cut, portion
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats.collected import columns
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
-from evaltex_cli.runtime import progress
 
 ROOT = Path(__file__).parents[2]
 
@@ -354,20 +353,3 @@ def test_the_documented_tables_are_the_printed_ones() -> None:
     rows = [line for line in printed.splitlines() if line.startswith("| ")]
     assert len(rows) == 3 * 2 + 3 * 10
     assert set(rows) <= set(documented().splitlines())
-
-
-def test_writing_is_a_phase_of_so_many_images(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen = []
-
-    def detections(*arguments: Any) -> Any:
-        seen.append(progress.current())
-        return made(*arguments)
-
-    made = toy_detections._detections
-    monkeypatch.setattr(toy_detections, "_detections", detections)
-    toy_detections.write_toys(ROOT / "examples" / "icdar" / "gt.zip", tmp_path, ["crop80"])
-    (one,) = {id(phase): phase for phase in seen}.values()
-    assert (one.label, one.unit, one.total) == ("writing crop80.zip", "images", 4)
-    assert progress.current() is None

@@ -16,7 +16,7 @@ from PIL import Image
 from written_files import zipped
 
 from evaltex_cli import errors
-from evaltex_cli.cli import main, messages
+from evaltex_cli.cli import main
 from evaltex_cli.conversion import conversion
 from evaltex_cli.evaluation import batches
 from evaltex_cli.validation import input_check
@@ -35,26 +35,20 @@ def _gt(tmp_path: Path) -> Path:
     return pack(tmp_path / "gt.zip", "gt_img_{}.txt", "10,10,110,40,word")
 
 
-def refused(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> str:
-    """What a failed run says, in one line; it is no longer than a screen."""
-    monkeypatch.setattr(messages, "columns", lambda: 80)
+def refused(*arguments: object) -> str:
+    """What a failed run says, in one line."""
     result = CliRunner().invoke(main, list(map(str, arguments)))
-    lines = result.stderr.splitlines()
     assert result.exit_code == 2, result.output
-    assert len(lines) <= messages.MOST_LINES
-    assert all(len(line) <= 80 or "/" in line for line in lines)
     return " ".join(result.stderr.split())
 
 
-def test_width_and_height_given_as_corners(
-    tmp_path: Path, gt: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_width_and_height_given_as_corners(tmp_path: Path, gt: Path) -> None:
     det = pack(tmp_path / "det.zip", "res_img_{}.txt", "110,100,100,30")
-    reported = refused(monkeypatch, gt, det, tmp_path / "res")
+    reported = refused(gt, det, tmp_path / "res")
     assert f"60 such faults in {IMAGES} files" in reported
     assert "hint: 60 boxes look like x,y,width,height; write x,y,x+width,y+height" in reported
     one = zipped(tmp_path / "one.zip", {"res_img_0.txt": "10,10,110,40\n" * 9 + "110,100,100,30\n"})
-    assert "look like" not in refused(monkeypatch, gt, one, tmp_path / "res")
+    assert "look like" not in refused(gt, one, tmp_path / "res")
 
 
 @pytest.mark.parametrize(
@@ -70,51 +64,42 @@ def test_width_and_height_given_as_corners(
         ("other.txt{}.txt", "30 would pair by number"),
     ],
 )
-def test_names_of_another_scheme(
-    tmp_path: Path, gt: Path, monkeypatch: pytest.MonkeyPatch, name: str, words: str
-) -> None:
-    assert words in refused(
-        monkeypatch, gt, pack(tmp_path / "det.zip", name, "10,10,110,40"), tmp_path / "res"
-    )
+def test_names_of_another_scheme(tmp_path: Path, gt: Path, name: str, words: str) -> None:
+    assert words in refused(gt, pack(tmp_path / "det.zip", name, "10,10,110,40"), tmp_path / "res")
 
 
-def test_some_names_of_another_scheme(
-    tmp_path: Path, gt: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_some_names_of_another_scheme(tmp_path: Path, gt: Path) -> None:
     det = pack(tmp_path / "det.zip", "res_img_{}.txt", "10,10,110,40", range(20))
     with zipfile.ZipFile(det, "a") as packed:
         for k in range(20, IMAGES):
             packed.writestr(f"frame{k:04d}.txt", "10,10,110,40\n")
-    reported = refused(monkeypatch, gt, det, tmp_path / "res")
+    reported = refused(gt, det, tmp_path / "res")
     assert "image 'frame0020' is not in the ground truth" in reported
     assert "10 such faults, also 'frame0021' and 'frame0022'" in reported
     assert "of the 10 names 10 would pair by number" in reported
     assert "reads well" not in reported
 
 
-def test_two_data_sets(tmp_path: Path, gt: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_data_sets(tmp_path: Path, gt: Path) -> None:
     det = pack(tmp_path / "det.zip", "res_tr_{}.txt", "10,10,110,40", range(4000, 4090))
-    assert "none of its 90 image names ('tr_4000', ...) is in" in refused(
-        monkeypatch, gt, det, tmp_path / "res"
-    )
+    assert "none of its 90 image names ('tr_4000', ...) is in" in refused(gt, det, tmp_path / "res")
     det = pack(tmp_path / "det2.zip", "res_img_{}.txt", "10,10,110,40", range(20, 200))
-    reported = refused(monkeypatch, gt, det, tmp_path / "res")
+    reported = refused(gt, det, tmp_path / "res")
     assert (
         "170 of 180 images of the detections are not in the ground truth; are the two of one data"
         " set"
     ) in reported
 
 
-def test_ground_truth_given_as_detections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ground_truth_given_as_detections(tmp_path: Path) -> None:
     gt, det = tmp_path / "gt.txt", tmp_path / "det.txt"
     gt.write_text("".join(f'img_{k}\n90,120\n1,1,"a",f,10,10,100,30\n' for k in range(IMAGES)))
     det.write_text("".join(f'img_{k}\n1,"a",10,10,100,30\n' for k in range(IMAGES)))
-    reported = refused(monkeypatch, det, gt, tmp_path / "res")
+    reported = refused(det, gt, tmp_path / "res")
     assert (
         "hint: each side reads well as the other one; give the ground truth first, then the"
         " detections"
     ) in reported
-    assert f"`evaltex validate {det} {gt}` says more" in reported
 
 
 def tar(path: Path) -> None:
@@ -159,13 +144,12 @@ def tar(path: Path) -> None:
 def test_what_is_no_input(
     tmp_path: Path,
     gt: Path,
-    monkeypatch: pytest.MonkeyPatch,
     name: str,
     write: Callable[[Path], object],
     words: str,
 ) -> None:
     write(tmp_path / name)
-    assert words in refused(monkeypatch, gt, tmp_path / name, tmp_path / "res")
+    assert words in refused(gt, tmp_path / name, tmp_path / "res")
 
 
 @pytest.mark.parametrize(
@@ -182,9 +166,7 @@ def test_what_is_no_input(
         (".jpg", "L", "no picture of image 'img_0' but a JPEG, whose compression changes labels"),
     ],
 )
-def test_label_pictures(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, mode: str, words: str
-) -> None:
+def test_label_pictures(tmp_path: Path, ending: str, mode: str, words: str) -> None:
     gt, det = tmp_path / "gt.txt", tmp_path / "det.txt"
     gt.write_text("".join(f'img_{k}\n90,120\n1,1,"a",f,10,10,100,30\n' for k in range(IMAGES)))
     det.write_text("".join(f'img_{k}\n1,"a",10,10,100,30\n' for k in range(IMAGES)))
@@ -193,9 +175,7 @@ def test_label_pictures(
         picture = Image.new(mode, (120, 90))
         picture.paste((1, 1, 1) if mode == "RGB" else 1, BOX)
         picture.save(tmp_path / "labels" / f"img_{k}{ending}")
-    reported = refused(
-        monkeypatch, gt, det, tmp_path / "res", tmp_path / "labels", tmp_path / "labels"
-    )
+    reported = refused(gt, det, tmp_path / "res", tmp_path / "labels", tmp_path / "labels")
     assert words in reported
     assert f"{2 * IMAGES} such faults" in reported
 
@@ -207,60 +187,50 @@ BAD = {
 
 
 @pytest.mark.parametrize(("line", "hint"), BAD.items())
-def test_other_separators(
-    tmp_path: Path, gt: Path, monkeypatch: pytest.MonkeyPatch, line: str, hint: str
-) -> None:
+def test_other_separators(tmp_path: Path, gt: Path, line: str, hint: str) -> None:
     det = pack(tmp_path / "det.zip", "res_img_{}.txt", line)
-    assert f"hint: {hint}" in refused(monkeypatch, gt, det)
+    assert f"hint: {hint}" in refused(gt, det)
 
 
-def test_semicolons_where_names_are_expected(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_semicolons_where_names_are_expected(tmp_path: Path) -> None:
     """Lines are taken for names of images then, which are not spelled in another way."""
     gt, det = tmp_path / "gt.txt", tmp_path / "det.txt"
     gt.write_text('img_1\n90,120\n1,1,"a",f,1,1,9,9\n')
     det.write_text('img_1\n1;"a";1;1;9;9\n2;"a";1;1;9;9\n')
-    said = refused(monkeypatch, gt, det)
+    said = refused(gt, det)
     assert "hint: the fields are separated by semicolons" in said
     assert "of one data set" not in said
 
 
 @pytest.mark.parametrize(("first", "how"), [(-1, "higher"), (1, "lower")])
-def test_numbers_that_count_from_0_on_one_side(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int, how: str
-) -> None:
+def test_numbers_that_count_from_0_on_one_side(tmp_path: Path, first: int, how: str) -> None:
     gt = pack(tmp_path / "gt.zip", "gt_{:03d}.txt", "10,10,110,40,a", range(1, 31))
     other = pack(
         tmp_path / "other.zip", "res_{:03d}.txt", "10,10,110,40", range(1 + first, 31 + first)
     )
-    assert f"if their numbers were {how} by one" in refused(monkeypatch, gt, other)
+    assert f"if their numbers were {how} by one" in refused(gt, other)
 
 
-def test_text_that_is_not_utf8_has_no_other_names(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_text_that_is_not_utf8_has_no_other_names(tmp_path: Path) -> None:
     gt, det = tmp_path / "gt.txt", tmp_path / "det.txt"
     gt.write_text("".join(f'img_{k}\n90,120\n1,1,"a",f,1,1,9,9\n' for k in range(9)))
     det.write_bytes("".join(f'img_{k}\n1,"a",1,1,9,9\n' for k in range(9)).encode("utf-16"))
-    said = refused(monkeypatch, gt, det)
+    said = refused(gt, det)
     assert "not UTF-8" in said and "rename" not in said
 
 
-def test_json_that_is_damaged(tmp_path: Path, gt: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_that_is_damaged(tmp_path: Path, gt: Path) -> None:
     det = tmp_path / "det.json"
     det.write_text("{not json")
-    assert "det.json: no valid JSON: line 1" in refused(monkeypatch, gt, det)
+    assert "det.json: no valid JSON: line 1" in refused(gt, det)
 
 
-def test_label_pictures_are_no_sign_of_swapped_sides(
-    tmp_path: Path, gt: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_label_pictures_are_no_sign_of_swapped_sides(tmp_path: Path, gt: Path) -> None:
     det, pictures = pack(tmp_path / "det.zip", "res_img_{}.txt", "10,10,110,40"), tmp_path / "pics"
     pictures.mkdir()
     for k in range(IMAGES):
         Image.new("L", (120, 90)).save(pictures / f"img_{k}.png")
-    said = refused(monkeypatch, gt, det, tmp_path / "res", pictures, pictures)
+    said = refused(gt, det, tmp_path / "res", pictures, pictures)
     assert "without height and width" in said and "as the other one" not in said
 
 

@@ -156,8 +156,8 @@ COMMANDS = {
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--protocol", "tiou"], "the preset ctw1500 is of the protocol iou"),
-        (["--protocol", "iou", "--protocol", "tiou"], "the preset ctw1500 is of the protocol iou"),
+        (["--protocol", "tiou"], "The preset ctw1500 uses the protocol iou"),
+        (["--protocol", "iou", "--protocol", "tiou"], "The preset ctw1500 uses the protocol iou"),
         (["--invalid", "repair"], "the preset ctw1500 has --invalid skip"),
         (
             ["--set", "iou.truncate=true"],

@@ -1,0 +1,58 @@
+"""The progress bar on the terminal of a command that runs for longer than a second."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import click
+
+from evaltex_cli.runtime import progress
+
+AFTER_SECONDS = 1.0
+_EVERY_SECONDS = 0.1
+_bars: list[Any] = []
+"""The bar that is on the terminal, if there is one."""
+
+
+@contextmanager
+def shown(quiet: bool) -> Iterator[None]:
+    """Show how far the work of the block is, if standard error is a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    process, next_time = os.getpid(), time.monotonic() + AFTER_SECONDS
+
+    def show(phase: progress.Phase) -> None:
+        nonlocal next_time
+        now, label = time.monotonic(), f"{phase.label} ({phase.unit})"
+        is_same = bool(_bars) and _bars[0].label == label
+        is_last = is_same and phase.done >= phase.total
+        if os.getpid() != process or (now < next_time and not is_last):
+            return
+        next_time = now + _EVERY_SECONDS
+        if not is_same:
+            end()
+            bar = click.progressbar(length=phase.total, label=label, show_pos=True, file=sys.stderr)
+            bar.start = phase.began
+            _bars.append(bar)
+        with suppress(OSError):  # a terminal that is gone
+            _bars[0].update(phase.done - _bars[0].pos)
+
+    progress.listener = show
+    try:
+        yield
+    finally:
+        progress.listener = None
+        end()
+
+
+def end() -> None:
+    """End the line of the bar, if there is one: other output follows."""
+    while _bars:
+        with suppress(OSError):
+            _bars.pop().render_finish()
