@@ -21,7 +21,7 @@ Part = tuple[float, float, float, float]
 """Where a word begins and ends along its row and across it: start, top, end, bottom."""
 WORDS = """EXIT,Café,straße,ÜBER,Hotel!,(bar),don't,O'Neil's,24/7,1926,4000,A,No.,Gate,B12,open,OPEN
 Straßenbahn,fish&chips,naïve,WAY,to,Łódź,Market,Sale!,x2,well-known,Museum,7,École,DE LA,No entry"""
-ALSO_READ = {"straße": "STRASSE", "Café": "CAFÉ", "Hotel!": "hotel", "(bar)": "bar"}
+ALSO_READ = {"straße": "STRASSE", "Hotel!": "hotel", "(bar)": "bar", "No.": "no", "WAY": "way."}
 EDGE_CASES: list[tuple[list[Part], list[Part]]] = [
     ([(0, 0, 100, 20)], [(0, 0, 50, 20)]),
     ([(0, 0, 100, 20)], [(0, 0, 51, 20)]),
@@ -106,7 +106,8 @@ class Scene:
             [(x0, y0 - height, x1, y1 + height / 2)],
         ]
         wrong = text[:-1] + "x" if len(text) > 1 else "I"
-        readings = [text, text, text, text.swapcase(), wrong, "blob", ALSO_READ.get(text, text)]
+        other = ALSO_READ.get(text, text.swapcase())
+        readings = [text, text, text, other, other, wrong, "blob"]
         for piece in self.rng.choice(ways):
             self.detect(row, piece, self.rng.choice(readings))
 
@@ -151,7 +152,8 @@ def scenes(kind: str) -> list[Scene]:
             scene.word(row._replace(y=30 + 35 * place), part, f"word {number}")
         for number, part in enumerate(detections):
             confidence = f"0.5{place}{number if place != 4 else 0}"
-            scene.detect(row._replace(y=30 + 35 * place), part, f"Word {number}", confidence)
+            text = f"Word {number}" if place < 7 else f"Word {number}!"
+            scene.detect(row._replace(y=30 + 35 * place), part, text, confidence)
     images[15].word(row, (0, 0, 90, 24), "unseen")
     images[15].det = None if kind == "boxes" else []
     images[16].detect(row, (0, 0, 90, 24), "ghost")
