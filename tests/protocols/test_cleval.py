@@ -14,7 +14,7 @@ import reference_cleval
 from cleval_inputs import batch_of, evidence_of, scored
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared_data import DATA, content, needs_data
+from shared_data import DATA, needs_data
 
 from evaltex_cli import Accumulator, evaluate, image_objects
 from evaltex_cli.errors import InputError
@@ -23,34 +23,6 @@ from evaltex_cli.protocols import config
 from evaltex_cli.protocols.cleval import protocol as cleval
 from evaltex_cli.protocols.matches import MATCH_TYPES
 from evaltex_cli.records import Objects
-
-FIGURES = [
-    (inputs, run)
-    for inputs, runs in content("figures.json").items()
-    for run in runs
-    if run.split()[0] == "cleval"
-]
-"""Every entry of cleval: the inputs, and the protocol with its parameters."""
-
-
-@needs_data
-def test_there_are_figures() -> None:
-    assert len(FIGURES) >= 40
-
-
-@pytest.mark.few_fast(4)
-@needs_data
-@pytest.mark.parametrize(("inputs", "run"), FIGURES)
-def test_prints_the_official_figures(inputs: str, run: str) -> None:
-    gt, det, *settings = (part.strip() for part in inputs.split("|"))
-    parameters: dict[str, Any] = dict(
-        setting.split("=") for setting in [*settings, *run.split()[1:]]
-    )
-    result = evaluate(DATA / gt, DATA / det, "cleval", **parameters)
-    expected = content("figures.json")[inputs][run]
-    assert {name: result.scores[name] for name in expected} == pytest.approx(expected, abs=1e-9)
-    assert (result.scores["e2e_hmean"] is None) == ("e2e_hmean" not in expected)
-
 
 PER_IMAGE = sorted((DATA / "cleval-per-image").glob("*.json"))
 

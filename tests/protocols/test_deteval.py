@@ -1,53 +1,21 @@
-"""DetEval: the official programs' figures, the slow reference, and what must hold of any input."""
+"""DetEval: the slow reference, and what must hold of any input."""
 
 from __future__ import annotations
 
 import random
-import zipfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from deteval_scenes import LEFT_OUT, accumulated, assert_figures, entries, evidence_of, random_scene
+from deteval_scenes import accumulated, evidence_of, random_scene
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_deteval import image_totals, setting
-from shared_data import DATA
 
 from evaltex_cli import Accumulator, image_objects
 from evaltex_cli.protocols.matches import SideMatches
 
 FAMILY = ["wolf", "rrc", "totaltext", "icdar2013"]
-
-
-def without_dont_care(gt: Path, folder: Path) -> Path:
-    """The same archive less the lines that end in ###."""
-    with zipfile.ZipFile(gt) as old, zipfile.ZipFile(folder / "gt.zip", "w") as new:
-        for name in old.namelist():
-            lines = old.read(name).decode("utf-8").splitlines(keepends=True)
-            new.writestr(
-                name, "".join(line for line in lines if not line.rstrip().endswith(",###"))
-            )
-    return folder / "gt.zip"
-
-
-@pytest.mark.few_fast(3)
-@pytest.mark.parametrize(("gt", "det", "key", "want"), entries("deteval"))
-def test_official_figures(
-    gt: str, det: str, key: str, want: dict[str, Any], tmp_path: Path
-) -> None:
-    """To 1e-9, and to 1e-6 for Wolf's program, which prints six digits of every image."""
-    gt_path = without_dont_care(DATA / gt, tmp_path) if LEFT_OUT in key else DATA / gt
-    tolerance = 1e-6 if "variant=wolf" in key else 1e-9
-    result = assert_figures(gt_path, DATA / det, key.replace(LEFT_OUT, ""), want, tolerance)
-    for name, points in want.get("curves", {}).items():
-        varied, what = name.split(":")
-        column = {"Recall": "recall", "Precision": "precision", "Harmonic mean": "hmean"}[what]
-        threshold = {"tr": "t_r", "tp": "t_p"}[varied]
-        rows = [row for row in result.scores["curves"] if row["varied"] == threshold]
-        expected = [pytest.approx(point, abs=1e-6, rel=0) for point in points]
-        assert [[row[threshold], row[column]] for row in rows] == expected
 
 
 def random_options(rng: random.Random, variant: str) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""IoU of ICDAR 2015: the official figures, a plain reference, and what first-fit means."""
+"""IoU of ICDAR 2015: a plain reference, and what first-fit means."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import reference_iou as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
-from shared_data import assert_official, figures
 
 from evaltex_cli import Accumulator, evaluate, image_objects
 from evaltex_cli.evaluation.evaluation import ObjectResult
@@ -22,14 +21,6 @@ images = st.lists(st.integers(0, 2**32), min_size=1, max_size=4)
 WORD = [0, 0, 100, 20]
 BOW_TIE = [[0, 0], [40, 20], [40, 0], [0, 20]]
 QUAD = [[0, 0], [40, 0], [40, 20], [0, 20]]
-
-
-@pytest.mark.few_fast(2)
-@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), figures("iou"))
-def test_official_figures(
-    gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]
-) -> None:
-    assert_official(gt, det, "iou", parameters, expected)
 
 
 @quick

@@ -1,4 +1,4 @@
-"""PopEval: the official figures, a plain reference, and what must hold of any page."""
+"""PopEval: a plain reference, and what must hold of any page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from limits import at_most
 from reference_popeval import Word
-from shared_data import assert_official, figures
 
 from evaltex_cli.evaluation.arrays import image_objects
 from evaltex_cli.geometry.overlaps import measure
@@ -26,14 +25,6 @@ from evaltex_cli.records.rows import concatenate
 quick = settings(deadline=None, derandomize=True, max_examples=80)
 seeds = st.integers(0, 2**32)
 Scene = tuple[list[Word], list[Word]]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), figures("popeval"))
-def test_official_figures(
-    gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]
-) -> None:
-    assert_official(gt, det, "popeval", parameters, expected)
 
 
 # Scenes -------------------------------------------------------------------------------------------

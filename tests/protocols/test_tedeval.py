@@ -1,4 +1,4 @@
-"""TedEval: the official figures, a plain reference, and what must hold of any scene."""
+"""TedEval: a plain reference, and what must hold of any scene."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import reference_tedeval as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_tedeval import Word
-from shared_data import assert_official, figures
 
 from evaltex_cli import Accumulator, image_objects
 from evaltex_cli.geometry.overlaps import measure
@@ -24,14 +23,6 @@ from evaltex_cli.records.rows import concatenate
 
 quick = settings(deadline=None, derandomize=True, max_examples=60)
 seeds = st.integers(0, 2**32)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), figures("tedeval"))
-def test_official_figures(
-    gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]
-) -> None:
-    assert_official(gt, det, "tedeval", parameters, expected)
 
 
 # Scenes -------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""TIoU: the official figures, a plain reference, discounts and lines worked out by hand."""
+"""TIoU: a plain reference, discounts and lines worked out by hand."""
 
 from __future__ import annotations
 
@@ -11,46 +11,12 @@ import reference_iou as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
-from shared_data import DATA, assert_official, figures, needs_data
 
 from evaltex_cli import Accumulator, InputError, evaluate, image_objects
 
 quick = settings(deadline=None, derandomize=True, max_examples=40)
 images = st.lists(st.integers(0, 2**32), min_size=1, max_size=4)
 WORD = [0, 0, 100, 20]
-
-
-@pytest.mark.few_fast(2)
-@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), figures("tiou"))
-def test_official_figures(
-    gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]
-) -> None:
-    assert_official(gt, det, "tiou", parameters, expected)
-
-
-@pytest.mark.few_fast(1)
-@pytest.mark.parametrize(("gt", "det", "parameters", "expected"), figures("iou"))
-def test_its_iou_scores_are_those_of_iou(
-    gt: str, det: str, parameters: dict[str, str], expected: dict[str, float]
-) -> None:
-    found = evaluate(DATA / gt, DATA / det, "tiou", **parameters).scores
-    assert {name: found[f"iou_{name}"] for name in expected} == pytest.approx(
-        expected, abs=1e-9, rel=0
-    )
-
-
-@pytest.mark.slow
-@needs_data
-@pytest.mark.parametrize("prefix", ["", "iou_"])
-def test_official_figures_of_words_and_lines(prefix: str) -> None:
-    """The figures of IoU are those of the same matches."""
-    (entry,) = figures("iou" if prefix else "tiou", of_lines=True)
-    gt, det, parameters, expected = entry.values
-    lines = DATA / "icdar2015" / "gt_textline.zip"
-    found = evaluate(DATA / gt, DATA / det, "tiou", gt_lines=lines, **parameters).scores
-    assert {name: found[prefix + name] for name in expected} == pytest.approx(
-        expected, abs=1e-9, rel=0
-    )
 
 
 @quick

@@ -21,7 +21,7 @@ from nested import close
 from PIL import Image
 from sample_words import SIZES, Sample
 from samples import SAMPLES, written
-from shared_data import DATA, cases_or_skipped
+from shared_data import DATA
 
 from evaltex_cli.conversion import WRITERS, Target, holding, write_coco, write_evaltex, write_icdar
 from evaltex_cli.conversion.base import Holds
@@ -274,7 +274,7 @@ def holds_all(target: str, protocol: str, sides: list[ReadImages]) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("gt", "det"), cases_or_skipped(REAL, 2))
+@pytest.mark.parametrize(("gt", "det"), REAL)
 def test_real_sets_score_the_same_in_every_format_that_holds_them(
     tmp_path: Path, gt: str, det: str
 ) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from command_line import run
-from shared_data import DATA, content, needs
 
 from evaltex_cli import evaluate
 from evaltex_cli.errors import ConfigError
@@ -290,14 +289,3 @@ def test_what_the_content_decides_stays(
     found = evaluate("gt", "det", preset=preset)
     assert found.gt.format == expected
     assert not any("is read as" in warning for warning in found.warnings)
-
-
-@pytest.mark.slow
-@needs("data/published.json")
-@pytest.mark.parametrize("detector", ["TextBPN", "TextPMs", "DRRG"])
-def test_published_figures_of_ctw1500(detector: str) -> None:
-    pair = f"ctw1500/gt.zip | ctw1500/{detector}.zip"
-    published = content("published.json")[pair]
-    found = evaluate(*(DATA / path for path in pair.split(" | ")), preset="ctw1500").scores
-    for score in ("recall", "precision", "hmean"):
-        assert f"{found[score]:.4f}" == published[score]

@@ -1,17 +1,14 @@
-"""Random scenes and official figures for the tests of DetEval and its variants."""
+"""Random scenes for the tests of DetEval and its variants."""
 
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from reference_deteval import Box
-from shared_data import cases_or_skipped, content
 
-from evaltex_cli import Accumulator, evaluate, image_objects
+from evaltex_cli import Accumulator, image_objects
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.geometry.overlaps import measure
 from evaltex_cli.protocols import config
@@ -19,30 +16,7 @@ from evaltex_cli.protocols.base import Evidence, load
 from evaltex_cli.records import ImageBatch
 from evaltex_cli.records.rows import concatenate
 
-LEFT_OUT = " (don't-care GT left out of the input)"
 Scene = tuple[list[Box], list[bool], list[Box]]
-
-
-def entries(*protocols: str) -> list[Any]:
-    """Every figure of the protocols as a test parameter."""
-    found = [
-        pytest.param(*pair.split(" | "), key, want, id=f"{pair.split(' | ')[1]} {key}")
-        for pair, figures in content("figures.json").items()
-        for key, want in figures.items()
-        if key.split()[0] in protocols
-    ]
-    return cases_or_skipped(found, 4)
-
-
-def assert_figures(
-    gt: Path, det: Path, key: str, want: dict[str, Any], tolerance: float
-) -> Evaluation:
-    name, *assignments = key.split()
-    result = evaluate(gt, det, name, **dict(assignment.split("=") for assignment in assignments))
-    for score, value in want.items():
-        if score != "curves":
-            assert result.scores[score] == pytest.approx(value, abs=tolerance, rel=0), score
-    return result
 
 
 def random_box(rng: random.Random) -> Box:
