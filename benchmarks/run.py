@@ -1,103 +1,250 @@
-"""Measures speed and memory of evaltex, as ratios to what cannot be avoided, so that figures of two
-machines compare.
+"""Measure the speed and memory of evaltex, as ratios to work that cannot be avoided.
 
-    python benchmarks/run.py [--quick] [--only NAME]...
+    python benchmarks/run.py [NAME]... [--quick] [--before PYTHON] [--write]
 
-Both sides of a ratio are run in turn, several times, and the least of each are compared: what is
-above was something else on the machine. Seconds are of the processor; of several jobs they are
-of the clock. A whole run writes the table of docs/performance.md. Exit
-status 1 when a ratio is beyond its limit; with --quick, where sizes are small, none is judged.
+Both sides of a ratio are whole processes that run in turn; the least of several runs counts, in
+seconds of the processor (of the clock for two jobs). A ratio beyond its limit gives exit status 1.
+--before is a Python with another version of evaltex, --write puts the table into docs/speed.md.
+Official programs run if EVALTEX_OFFICIAL_IOU, _DETEVAL and so on hold their commands, with {gt} and
+{det} for the files.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import platform
+import resource
+import shlex
+import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
-from importlib.metadata import version
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
-import rows
-import rows_official
-import rows_shapes
-import rows_work
-from measure import Measured, Ratio, Skipped
-from sizes import FULL, QUICK, Sizes
+import make_data
 
-__all__ = ["Measured", "Ratio"]
+PAGE = Path(__file__).parents[1] / "docs" / "speed.md"
+MARKS = ("<!-- benchmarks/run.py writes from here -->\n", "<!-- to here -->\n")
+SHARED = Path(__file__).parents[2] / "shared" / "data"
+"""Real data sets, in a folder next to the repository, if they are there."""
+OFFICIAL = ("iou", "iou-crw", "tiou", "tedeval", "popeval", "deteval", "icdar2013", "cleval")
+COMPARE_TEXTS = ("iou-crw", "popeval")
 
-TABLE_FILE = Path(__file__).parents[1] / "docs" / "performance.md"
-TABLE_MARKS = ("<!-- benchmarks/run.py writes from here -->\n", "<!-- to here -->\n")
-MEASUREMENTS: dict[str, Callable[[Path, Sizes], Sequence[Ratio | Skipped]]] = {
-    "text": rows.text_ratio,
-    "archive": rows.archive_ratios,
-    "json": rows.json_ratio,
-    "coco": rows_official.coco_ratio,
-    "shapes": rows_shapes.shape_ratios,
-    "curves": rows_shapes.curve_ratios,
-    "official": rows_official.official_ratios,
-    "analysis": rows_work.analysis_ratios,
-    "masks": rows.mask_ratios,
-    "jobs": rows_work.jobs_ratios,
-    "start": rows.start_ratio,
-    "memory": rows.memory_ratios,
-    "shape-memory": rows_shapes.shape_memory_ratios,
-    "scaling": rows.scaling_ratios,
+SPLIT_LINES = r"""
+import re, sys
+fields = re.compile(r'(?:(\d+),)?(\d+),"(.*)",(?:([tf]),)?([^,]+),([^,]+),([^,]+),([^,]+)$')
+for path in sys.argv[1:]:
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            fields.match(line)
+"""
+DECODE = """
+import sys
+from pathlib import Path
+import numpy as np
+from PIL import Image
+for folder in sys.argv[1:]:
+    for path in sorted(Path(folder).iterdir()):
+        with Image.open(path) as picture:
+            np.asarray(picture)
+"""
+HOTCOCO = """
+import sys
+from hotcoco import COCO, COCOeval
+gt = COCO(sys.argv[1])
+evaluation = COCOeval(gt, gt.load_res(sys.argv[2]), "bbox")
+evaluation.evaluate()
+evaluation.accumulate()
+"""
+
+Command = list[str]
+
+
+class Ratio(NamedTuple):
+    """Two commands, and how many times the second one's seconds the first may take."""
+
+    what: str
+    this: Command
+    against: str
+    other: Command
+    limit: float
+    clock: bool = False
+
+
+def evaltex(*arguments: object, python: str = sys.executable) -> Command:
+    return [python, "-m", "evaltex_cli", *map(str, arguments), "--quiet"]
+
+
+def program(code: str, *arguments: object) -> Command:
+    return [sys.executable, "-c", code, *map(str, arguments)]
+
+
+def boxes(folder: Path, scale: float) -> Iterator[Ratio]:
+    images = int(100_000 * scale)
+    paths = make_data.make_texts(folder, images)
+    what = f"a run on {images:,} images of {make_data.OBJECTS} boxes"
+    split = "splitting the lines into fields"
+    yield Ratio(what, evaltex(*paths), split, program(SPLIT_LINES, *paths), 5)
+
+
+def shapes(folder: Path, scale: float) -> Iterator[Ratio]:
+    images = int(10_000 * scale)
+    kinds = ("boxes", "quads", "polygons")
+    paths = {kind: make_data.make_texts(folder / kind, images, kind) for kind in kinds}
+    limits = {"evaltex": (8, 12), "iou": (4, 6)}
+    for protocol, of_kinds in limits.items():
+        runs = {kind: evaltex(*paths[kind], "--protocol", protocol) for kind in kinds}
+        for kind, limit in zip(kinds[1:], of_kinds, strict=True):
+            what = f"`{protocol}` on {images * make_data.OBJECTS:,} {kind} a side"
+            yield Ratio(what, runs[kind], "as many boxes", runs["boxes"], limit)
+
+
+def coco(folder: Path, scale: float) -> Iterator[Ratio]:
+    if find_spec("hotcoco") is None:
+        print("coco: not measured, hotcoco is not installed")
+        return
+    paths = make_data.make_coco(folder, int(40_000 * scale))
+    theirs = program(HOTCOCO, *paths)
+    what = f"COCO JSON of {int(400_000 * scale):,} boxes a side, `iou`"
+    yield Ratio(what, evaltex(*paths, "--protocol", "iou"), "hotcoco", theirs, 2)
+    yield Ratio("`sweep` of them", evaltex("sweep", *paths, "--protocol", "iou"), "", theirs, 5)
+
+
+def masks(folder: Path, scale: float) -> Iterator[Ratio]:
+    images = int(500 * scale)
+    gt, det, gt_pictures, det_pictures = make_data.make_masks(folder, images)
+    this = evaltex(gt, det, folder / "results", gt_pictures, det_pictures)
+    decode = program(DECODE, gt_pictures, det_pictures)
+    yield Ratio(f"{2 * images:,} label pictures of 960 × 720", this, "decoding them", decode, 2)
+
+
+def start(folder: Path, scale: float) -> Iterator[Ratio]:
+    paths = make_data.make_texts(folder, 10)
+    imports = program("import numpy, click")
+    yield Ratio("a run on 100 objects", evaltex(*paths), "`import numpy, click`", imports, 1.5)
+
+
+def jobs(folder: Path, scale: float) -> Iterator[Ratio]:
+    paths = make_data.make_texts(folder, int(50_000 * scale), "quads")
+    two, one = evaltex(*paths, "--jobs", 2), evaltex(*paths, "--jobs", 1)
+    yield Ratio("`--jobs 2` on quads, seconds of the clock", two, "one job", one, 0.8, clock=True)
+
+
+def official(folder: Path, scale: float) -> Iterator[Ratio]:
+    gt, pixellink = SHARED / "icdar2015" / "gt.zip", SHARED / "icdar2015" / "pixellink.zip"
+    for protocol in OFFICIAL:
+        variable = f"EVALTEX_OFFICIAL_{protocol.replace('-', '_').upper()}"
+        if variable not in os.environ or not gt.exists():
+            print(f"official: {protocol} not measured, {variable} or {gt} is missing")
+            continue
+        det = SHARED / "icdar2015/overlap/e2e_rand1.zip" if protocol in COMPARE_TEXTS else pixellink
+        theirs = [part.format(gt=gt, det=det) for part in shlex.split(os.environ[variable])]
+        limit = 1 / 6 if protocol == "cleval" else 1 / 2
+        ours = evaltex(gt, det, "--protocol", protocol)
+        yield Ratio(f"ICDAR 2015, `{protocol}`", ours, "the official program", theirs, limit)
+
+
+def before(python: str) -> Iterator[Ratio]:
+    """Real data sets against another version."""
+    sets = {
+        "ICDAR 2015": ("icdar2015/gt.zip", "icdar2015/pixellink.zip"),
+        "Total-Text": ("totaltext/gt.zip", "totaltext/baseline.zip"),
+        "CTW1500": ("ctw1500/gt.zip", "ctw1500/DRRG.zip"),
+    }
+    for name, files in sets.items():
+        paths = [SHARED / file for file in files]
+        for protocol, limit in (("evaltex", 2), ("iou", 2), ("all", 4)):
+            these, those = (
+                evaltex(*paths, "--protocol", protocol, python=which)
+                for which in (sys.executable, python)
+            )
+            yield Ratio(f"{name}, `{protocol}`", these, "the version before", those, limit)
+
+
+MEASUREMENTS: dict[str, Callable[[Path, float], Iterator[Ratio]]] = {
+    "boxes": boxes,
+    "shapes": shapes,
+    "coco": coco,
+    "masks": masks,
+    "start": start,
+    "jobs": jobs,
+    "official": official,
 }
 
 
-def table(ratios: list[Ratio | Skipped]) -> str:
-    """Return the Markdown table of the ratios, under what they were measured with."""
-    packages = ", ".join(
-        f"{name} {version(name)}" for name in ("numpy", "shapely", "pillow", "tifffile")
+def seconds(command: Command, clock: bool) -> float:
+    """Run a command; return its seconds of the processor, or of the clock."""
+    used, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run(command, check=True, capture_output=True)
+    if clock:
+        return time.perf_counter() - began
+    now = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
+
+
+def peak(command: Command) -> int:
+    """Run a command; return its peak memory in MB."""
+    code = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True,"
+        " stdout=subprocess.DEVNULL);"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)"
     )
-    machine = f"{os.cpu_count()} processors, {platform.system()} {platform.machine()}"
-    lines = [
-        f"Python {platform.python_version()}, {packages}; {machine}.",
-        "",
-        "| what | | against | | ratio | limit |",
-        "| --- | --- | --- | --- | --- | --- |",
-        *(ratio.row() for ratio in ratios),
-    ]
-    return "\n".join(lines) + "\n"
+    done = subprocess.run(program(code, *command), check=True, capture_output=True, text=True)
+    return int(done.stdout)
 
 
-def write_table(path: Path, ratios: list[Ratio | Skipped]) -> None:
-    """Put the table between the marks of a file."""
-    before, _, rest = path.read_text(encoding="utf-8").partition(TABLE_MARKS[0])
-    _, _, after = rest.partition(TABLE_MARKS[1])
-    path.write_text(
-        f"{before}{TABLE_MARKS[0]}{table(ratios)}{TABLE_MARKS[1]}{after}", encoding="utf-8"
-    )
+def measure(ratio: Ratio, runs: int) -> tuple[str, bool]:
+    """Return a row of the table, and whether the ratio is within its limit."""
+    this, other = [], []
+    for _ in range(runs):
+        this.append(seconds(ratio.this, ratio.clock))
+        other.append(seconds(ratio.other, ratio.clock))
+    value = min(this) / min(other)
+    cells = [ratio.what, f"{min(this):.2f} s", ratio.against, f"{min(other):.2f} s"]
+    return f"| {' | '.join(cells)} | {value:.2f} | {ratio.limit:.2g} |\n", value <= ratio.limit
 
 
-def main() -> None:
+def memory(folder: Path, scale: float) -> str:
+    images = int(1_000_000 * scale)
+    paths = make_data.make_texts(folder, images)
+    return f"| a run on {images:,} images | {peak(evaltex(*paths))} MB | | | | |\n"
+
+
+def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument(
-        "--quick", action="store_true", help="small sizes, one run, no limits: does it work at all?"
-    )
-    parser.add_argument(
-        "--only", action="append", choices=MEASUREMENTS, help="measure this alone; repeatable"
-    )
+    parser.add_argument("names", nargs="*", choices=[*MEASUREMENTS, "memory", []])
+    parser.add_argument("--quick", action="store_true", help="small sizes, one run, no limits")
+    parser.add_argument("--before", help="a Python with another version of evaltex")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/speed.md")
     given = parser.parse_args()
-    sizes = QUICK if given.quick else FULL
-    ratios: list[Ratio | Skipped] = []
-    print(f"{'':<76} {'least':>10} {'median':>10} {'ratio':>6} {'limit':>6}")
-    for name in given.only or MEASUREMENTS:
-        with tempfile.TemporaryDirectory() as folder:
-            for ratio in MEASUREMENTS[name](Path(folder), sizes):
-                ratios.append(ratio)
-                print(ratio.shown(is_judged=not given.quick), flush=True)
-    if given.quick:
-        return
-    if not given.only:
-        write_table(TABLE_FILE, ratios)
-    if not all(ratio.within_limit for ratio in ratios):
-        sys.exit(1)
+    scale, runs = (0.01, 1) if given.quick else (1.0, 5)
+    names = given.names or [*MEASUREMENTS, "memory"]
+    rows, beyond = [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            if name != "memory":
+                for ratio in MEASUREMENTS[name](Path(folder) / name, scale):
+                    row, is_within = measure(ratio, runs)
+                    rows.append(row)
+                    beyond += not is_within
+                    print(row, end="", flush=True)
+        for ratio in before(given.before) if given.before else ():
+            row, is_within = measure(ratio, runs)
+            beyond += not is_within
+            print(row, end="", flush=True)
+        if "memory" in names:
+            rows.append(memory(Path(folder) / "memory", scale))
+            print(rows[-1], end="")
+    if given.write:
+        head = "| what | | against | | ratio | limit |\n| --- | --- | --- | --- | --- | --- |\n"
+        start_of, rest = PAGE.read_text().split(MARKS[0])
+        table = head + "".join(rows)
+        PAGE.write_text(start_of + MARKS[0] + table + MARKS[1] + rest.split(MARKS[1])[1])
+    return 1 if beyond and not given.quick else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -17,7 +17,6 @@ ADDED = ROOT / "tests" / "support" / "added"
 COPIED = (
     "evaltex_cli",
     "docs",
-    "fuzz",
     "tests",
     "examples",
     "evaltex.ini",

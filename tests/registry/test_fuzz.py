@@ -1,185 +1,140 @@
-"""No input ends in a traceback: the stored corpus of the fuzz targets, and documents with one value
-changed.
-
-`fuzz/README.md` says how to run the targets for longer.
-"""
+"""No input ends in a traceback: the formats' samples with bytes, values or fields changed at random."""
 
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
-from itertools import islice
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import chdir
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
+from evaltex_cli.cli import main
+from evaltex_cli.errors import EvaltexError, FaultLog
+from evaltex_cli.formats import FORMATS, load, open_source
+from evaltex_cli.formats.base import Side
+from evaltex_cli.protocols import PROTOCOLS, config
 
-from evaltex_cli.formats import FORMATS, load
-from fuzz.__main__ import mutated, mutations
-from fuzz.targets import SEPARATOR, TARGETS, corpus
+EXAMPLE = Path(__file__).parents[2] / "examples" / "words"
+COMMANDS = {
+    "evaluate": ["gt", "det", "res", "-a", "--protocol", "all", "--plots", "--report"],
+    "validate": ["validate", "gt", "det"],
+    "convert": ["convert", "gt", "res", "--kind", "gt", "--to", "evaltex", "--regions", "lines"],
+    "diagnose": ["diagnose", "gt", "det"],
+}
 
-few = settings(
-    deadline=None, derandomize=True, max_examples=25, suppress_health_check=list(HealthCheck)
-)
-JSON_TARGETS = [f"format-{name}" for name in FORMATS if load(name).ending == ".json"]
-LINES = [
-    "ltrb",
-    "quad",
-    "polygon",
-    "mlt",
-    "rctw",
-    "ctw1500",
-    "ctw1500-offsets",
-    "popeval",
-    "msra-td500",
-    "evaltex",
-]
-
-numbers = st.sampled_from(
-    [
-        "0",
-        "1",
-        "-1",
-        "12.5",
-        "1e308",
-        "-1e308",
-        "1e-320",
-        "1e400",
-        "nan",
-        "inf",
-        "1_0",
-        "٣",
-        "9" * 400,
-        "0x1",
-        "1e12",
-    ]
-)
-words = st.sampled_from(
-    ["", " ", '"', '"a"', "###", "Latin", "t", "f", "\\", "\0", "\x1b[31m", "é", "##::", "img_1"]
-)
-values = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(max_size=5)
-    | st.sampled_from([10**400, -(10**18), 2**63, 1e308, "###", "../x", "\ud800", "\x1b[31m"]),
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
-    ),
-    max_leaves=6,
-)
+few = settings(max_examples=25, suppress_health_check=list(HealthCheck))
+numbers = ["0", "-1", "12.5", "1e308", "1e-320", "1e400", "nan", "inf", "1_0", "٣", "9" * 400]
+words = ["", " ", '"', "###", "t", "\\", "\0", "\x1b[31m", "é", "##::", "img_1", "../x", "\n"]
+tokens = st.sampled_from([token.encode() for token in numbers + words])
+strange = [None, True, 10**400, 2**63, 1e308, -1.5, "###", "../x", "\x1b[31m", [], {}, [[]], ""]
 
 
-@pytest.fixture(autouse=True)
-def no_debug_output(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An internal error stays one message, as users have it."""
-    monkeypatch.delenv("EVALTEX_DEBUG", raising=False)
+@st.composite
+def changed(draw: st.DrawFn, data: bytes) -> bytes:
+    """Bytes of which some are removed and others put in their place."""
+    for _ in range(draw(st.integers(0, 4))):
+        start = draw(st.integers(0, len(data)))
+        stop = start + draw(st.integers(0, 12))
+        data = data[:start] + draw(tokens | st.binary(max_size=6)) + data[stop:]
+    return data
+
+
+def sample_files(name: str) -> dict[str, bytes]:
+    """The files of a format's sample."""
+    sample = load(name).sample_content()
+    files = sample if isinstance(sample, Mapping) else {"img_1" + (load(name).ending or ""): sample}
+    return {key: data.encode() if isinstance(data, str) else data for key, data in files.items()}
+
+
+def read(files: Mapping[str, bytes], name: str) -> None:
+    """Read files as both sides, by a format and by content; a message is as good as a result."""
+    with TemporaryDirectory() as folder:
+        for file, data in files.items():
+            Path(folder, file).parent.mkdir(parents=True, exist_ok=True)
+            Path(folder, file).write_bytes(data)
+        path = Path(folder) if len(files) > 1 else Path(folder) / next(iter(files))
+        sides: tuple[Side, Side] = ("gt", "det")
+        for side in sides:
+            for form in (name, None):
+                try:
+                    faults = FaultLog()
+                    source = open_source(path, side, faults, form)
+                    images = source.read(np.arange(len(source.names)))
+                    assert np.isfinite(images.objects.boxes).all()
+                    faults.extend(images.faults)
+                    faults.raise_if_any()
+                except EvaltexError as error:
+                    assert all(line.isprintable() for line in str(error).splitlines())
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", TARGETS)
-def test_every_target_reads_its_corpus_without_an_internal_error(name: str) -> None:
-    stored = corpus(name)
-    assert stored, f"fuzz/corpus/{name} is empty"
-    for path, data in stored.items():
-        assert len(data) <= 1 << 16
-        try:
-            TARGETS[name](data)
-        except BaseException as error:
-            error.add_note(f"on {path}")
-            raise
-
-
-@pytest.mark.few_fast(20)
-@pytest.mark.parametrize("name", TARGETS)
-def test_mutations_of_the_corpus(name: str) -> None:
-    import random
-
-    rng = random.Random(name)
-    stored = list(corpus(name).values())
-    most = few.max_examples  # fewer in the fast run, as of every property
-    for _ in range(most // 3 if SEPARATOR in stored[0] else most):
-        data = mutated(rng.choice(stored), stored, rng)
-        try:
-            TARGETS[name](data)
-        except BaseException as error:
-            error.add_note(f"on {data!r}")
-            raise
-
-
-def test_the_seed_decides_which_mutations_come() -> None:
-    """So that CI finds the same in the same repository."""
-    first, again, other = (list(islice(mutations("config", seed), 20)) for seed in (1, 1, 2))
-    assert first == again != other
-
-
-def seeds(name: str) -> list[bytes]:
-    """What is well-formed of a corpus."""
-    return [data for path, data in corpus(name).items() if path.startswith("seed-")]
-
-
-def paths(value: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    yield here
-    children = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
-    for key, child in children:
-        yield from paths(child, (*here, key))
-
-
-def with_value(document: Any, path: tuple[Any, ...], value: Any) -> Any:
-    if not path:
-        return value
-    copy = document.copy()
-    copy[path[0]] = with_value(document[path[0]], path[1:], value)
-    return copy
-
-
-@pytest.mark.few_fast(6)
-@pytest.mark.parametrize("name", JSON_TARGETS)
+@pytest.mark.parametrize("name", FORMATS)
 @given(data=st.data())
 @few
-def test_json_with_one_value_changed(name: str, data: st.DataObject) -> None:
-    document = json.loads(data.draw(st.sampled_from(seeds(name))))
-    path = data.draw(st.sampled_from(list(paths(document))))
-    changed = with_value(document, path, data.draw(values))
-    TARGETS[name](json.dumps(changed).encode("utf-8", "surrogatepass"))
+def test_changed_bytes_of_a_sample(name: str, data: st.DataObject) -> None:
+    files = sample_files(name)
+    read({file: data.draw(changed(content)) for file, content in files.items()}, name)
 
 
-def test_every_json_format_is_among_them() -> None:
-    assert len(JSON_TARGETS) >= 10
+def places(value: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths to all values in a JSON document."""
+    yield here
+    items = value.items() if isinstance(value, dict) else ()
+    for key, child in enumerate(value) if isinstance(value, list) else items:
+        yield from places(child, (*here, key))
 
 
-@pytest.mark.few_fast(4)
-@pytest.mark.parametrize("name", LINES)
-@given(
-    lines=st.lists(st.lists(numbers | words, max_size=12), max_size=4),
-    by=st.sampled_from([",", " ", ", "]),
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in FORMATS if load(name).ending == ".json"])
+@given(data=st.data())
 @few
-def test_lines_of_any_fields(name: str, lines: list[list[str]], by: str) -> None:
-    text = "\n".join(by.join(fields) for fields in lines)
-    TARGETS[f"format-{name}"](text.encode())
+def test_a_changed_value_of_a_json_sample(name: str, data: st.DataObject) -> None:
+    (file, content), *others = sample_files(name).items()
+    document = [json.loads(content)]
+    *path, last = data.draw(st.sampled_from(list(places(document))[1:]))
+    parent: Any = document
+    for key in path:
+        parent = parent[key]
+    parent[last] = data.draw(st.sampled_from(strange))
+    read({file: json.dumps(document[0]).encode(), **dict(others)}, name)
 
 
-@given(
-    lines=st.lists(
-        st.tuples(
-            st.sampled_from(["det_border", "t_r", "region", "[evaltex]", "[deteval]", "x", ""]),
-            numbers | words,
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+@given(data=st.data())
+@few
+def test_commands_on_changed_files(command: list[str], data: st.DataObject) -> None:
+    with TemporaryDirectory() as folder, chdir(folder), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for side in ("gt", "det"):
+            Path(side).write_bytes(data.draw(changed((EXAMPLE / f"{side}.txt").read_bytes())))
+        result = CliRunner().invoke(main, command)
+        assert result.exit_code in (0, 2), result.output
+        assert "internal error" not in result.output
+        assert result.exit_code == 0 or result.output.strip()
+        assert (
+            command[0] == "validate"
+            or (result.exit_code == 0) == Path("res").exists()
+            or (command[0] == "diagnose")
         )
-    )
-)
+
+
+@given(data=st.data())
 @few
-def test_any_parameter_file(lines: list[tuple[str, str]]) -> None:
-    TARGETS["config"]("\n".join("=".join(line) for line in lines).encode())
+def test_changed_parameter_files(data: st.DataObject) -> None:
+    with TemporaryDirectory() as folder, chdir(folder):
+        path = Path("evaltex.ini")
+        path.write_bytes(data.draw(changed(b"[evaltex]\ndet_border=4\n[deteval]\nt_r=.5\n")))
+        try:
+            for name in PROTOCOLS:
+                config.parameters_of(name, config.read_config(path))
+        except EvaltexError as error:
+            assert str(error).strip()

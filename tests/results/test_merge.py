@@ -138,7 +138,7 @@ def test_the_command_of_the_documentation_may_be_repeated(options: list[str]) ->
     """With the pattern `results/*`, which the result's own folder is of from the second time on."""
     write_parts()
     command = "evaltex merge results/* results/all"
-    assert command in (Path(__file__).parents[2] / "docs" / "scale.md").read_text()
+    assert command in (Path(__file__).parents[2] / "docs" / "speed.md").read_text()
     for part in range(PARTS):
         assert run(f"gt-{part}.txt", f"det-{part}.txt", f"results/{part}", *options).exit_code == 0
     made = []

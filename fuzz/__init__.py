@@ -1,1 +1,0 @@
-"""Fuzzing: every reader, the parameter file, label pictures and whole commands; see README.md."""
