@@ -28,6 +28,9 @@ class Preset(NamedTuple):
     """Parameters of the protocol that are not its defaults."""
     invalid: str = "repair"
     """'repair' or 'skip'. The policy for invalid polygons."""
+    sorts_for_average_precision: bool = True
+    """Whether the script, if it computes average precision, sorts the detections of an image by
+    confidence before it pairs them."""
 
     @property
     def options(self) -> str:
@@ -91,7 +94,14 @@ PRESETS: Mapping[str, Preset] = {
     "coco-text": Preset(
         "COCO-Text (ICDAR 2017), localisation", "iou", _RRC, ("coco-text", "ltrb"), _BOXES
     ),
-    "mlt": Preset("MLT 2017 and 2019, localisation", "iou", _RRC, ("mlt",), _QUADS),
+    "mlt": Preset(
+        "MLT 2017 and 2019, localisation",
+        "iou",
+        _RRC,
+        ("mlt",),
+        _QUADS,
+        sorts_for_average_precision=False,
+    ),
     "rects": Preset("ReCTS (ICDAR 2019), line detection", "iou", _RRC, ("rects",), _QUADS),
     "art": Preset("ArT (ICDAR 2019), localisation", "iou", _RRC, _ART, _ART, _CURVED),
     "lsvt": Preset("LSVT (ICDAR 2019), localisation", "iou", _RRC, _ART, _ART, _CURVED),

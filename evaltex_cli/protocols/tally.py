@@ -89,9 +89,9 @@ class Tally:
     set.
 
     A protocol declares its own, one field per quantity, each a `Count` or a `Sum`. Names and order
-    of the fields are those of the results' JSON; `gt_objects` and `detections`, of all objects of an
-    image, are among them (`ObjectTally`). An optional field is None where the parameters do
-    not ask for it, and not in the JSON.
+    of the fields are those of the results' JSON; `gt_objects` and `detections`, of all objects of
+    an image, are among them (`ObjectTally`). An optional field is None where the parameters do not
+    ask for it, and not in the JSON.
     """
 
     def __post_init__(self) -> None:

@@ -88,7 +88,8 @@ class Measure:
     without_polygons: Mapping[str, Any]
     """Protocol -> its parameters at the levels without polygons, where they are others."""
     max_detections: int | None
-    """As of `average_precision.ranked`."""
+    preset: str | None = None
+    """`max_detections` and `preset`: as of `average_precision.ranked`."""
 
     def __call__(self, run: Run, batch: ImageBatch, evidence: Evidence) -> OfBatch:
         count = len(self.levels)
@@ -98,8 +99,9 @@ class Measure:
         for k, (start, stop, one) in enumerate(self.segments(run)):
             first = evidence.tally if k == 0 else None
             rows.append(rows_of(one, batch, self.levels, (start, stop), first))
-        has_average = run.protocol.name == WITH_AVERAGE_PRECISION
-        ranked = average_precision.ranked(run, batch, self.max_detections) if has_average else None
+        ranked = None
+        if run.protocol.name == WITH_AVERAGE_PRECISION:
+            ranked = average_precision.ranked(run, batch, self.max_detections, self.preset)
         return OfBatch(len(batch.names), drops, rows, ranked)
 
     def segments(self, run: Run) -> list[tuple[int, int, Run]]:
@@ -121,6 +123,7 @@ class Sweeper:
         Of the images, in the order in which they are evaluated.
     options : SweepOptions
     without_polygons : mapping, optional
+    preset : str, optional
         As of `Measure`.
     """
 
@@ -130,8 +133,9 @@ class Sweeper:
         names: Sequence[str],
         options: SweepOptions,
         without_polygons: Mapping[str, Any] | None = None,
+        preset: str | None = None,
     ) -> None:
-        self._measure = Measure(levels, without_polygons or {}, options.max_detections)
+        self._measure = Measure(levels, without_polygons or {}, options.max_detections, preset)
         self._options, self._names = options, names
         self._kept: dict[str, KeptRows] = {}
         self._folds = choice.folds_of(names, options.folds, options.seed)
@@ -211,7 +215,7 @@ class Sweeper:
     def _average_precision(self, protocol: str) -> dict[str, float | None]:
         if protocol != WITH_AVERAGE_PRECISION:
             return {}
-        return average_precision.averages(self._ranked, self._options.max_detections)
+        return average_precision.averages(self._ranked)
 
     def _cross_validated(
         self, runs: Sequence[Run], folds: Sequence[Sequence[Any]], best: float
@@ -272,7 +276,7 @@ def swept(
     others = _without_polygons(
         runs, levels, lambda: objects_have_polygons(paired, "gt", ordered_map)
     )
-    sweeper = Sweeper(levels, paired.gt.names, options, others)
+    sweeper = Sweeper(levels, paired.gt.names, options, others, inputs.options.preset)
     evaluations = evaluate_inputs(paired, runs, sweeper.sink, progress, ordered_map)
     return [sweeper.sweep(evaluation) for evaluation in evaluations]
 

@@ -115,7 +115,7 @@ def test_coco_is_that_of_pycocotools(seed: int, most: int | None) -> None:
 @given(seed=st.integers(0, 10**6))
 def test_rrc_is_the_rule_of_the_script(seed: int) -> None:
     gt, det = scene(seed)
-    result = evaluate(gt, det, "iou", per_image=True)
+    result = evaluate(gt, det, "iou", order="confidence", per_image=True)
     found = []
     for objects, image in zip(det, result.images, strict=True):
         for k, one in enumerate(image.detections):
@@ -124,6 +124,17 @@ def test_rrc_is_the_rule_of_the_script(seed: int) -> None:
                 found.append(Found(float(objects.confidences[k]), bool(one.partners)))
     expected = rrc(found, result.totals["counted_gt_objects"])
     assert sweep(gt, det, "iou").average_precision["ap_rrc"] == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_script_of_rrc_sorts_before_it_pairs() -> None:
+    """The first detection of the file takes the object; by falling confidence the second does."""
+    gt = [[[10, 10, 110, 40]]]
+    det = [image_objects([[10, 10, 100, 40], [10, 10, 110, 40]], confidences=[0.2, 0.9])]
+    found = sweep(gt, det, "iou")
+    assert found.average_precision["ap_rrc"] == 1.0
+    assert found.scores["precision"] == [0.5, 1.0]  # of pairs in the order of the file
+    assert sweep(gt, det, preset="icdar2015").average_precision["ap_rrc"] == 1.0
+    assert sweep(gt, det, preset="mlt").average_precision["ap_rrc"] == 0.5
 
 
 @quick
