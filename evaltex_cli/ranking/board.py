@@ -42,10 +42,8 @@ class DataSet:
     """Detector -> path."""
     reports: Mapping[str, Path] = field(default_factory=dict)
     """Detector -> path of the report of its run, as far as there is one."""
-    only: Path | None = None
-    """The list of images that `options.only` is of."""
-    config: Path | None = None
-    """The file of parameters, if there is one."""
+    files: Sequence[Path] = ()
+    """What else is read: the list of images, the file of parameters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,7 @@ class Board:
         return [
             path
             for one in self.datasets
-            for path in (one.gt, one.options.lines, one.only, *one.detections.values())
+            for path in (one.gt, one.options.lines, *one.files, *one.detections.values())
             if path is not None
         ]
 

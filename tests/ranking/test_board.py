@@ -1,4 +1,4 @@
-"""Boards: what is wrong with one is in one message."""
+"""Boards: how they are read, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def read(folder: Path, text: str) -> board.Board:
     return board_file.read(path)
 
 
-def faults(folder: Path, text: str) -> list[str]:
+def fault(folder: Path, text: str) -> str:
+    """What is wrong with a board, after the path of the file."""
     with pytest.raises(ConfigError) as error:
         read(folder, text)
     start = f"{folder / 'board.toml'}: "
-    lines = str(error.value).splitlines()
-    assert all(line.startswith(start) for line in lines)
-    return [line.removeprefix(start) for line in lines]
+    assert all(line.startswith(start) for line in str(error.value).splitlines())
+    return str(error.value).replace(start, "")
 
 
 def test_paths_are_relative_to_the_board(folder: Path) -> None:
@@ -63,136 +63,48 @@ def test_paths_are_relative_to_the_board(folder: Path) -> None:
     assert (found.settings.level, found.settings.resamples, found.settings.seed) == (0.9, 50, 0)
 
 
-def test_all_faults_are_in_one_message(folder: Path) -> None:
-    text = WHOLE.replace("level = 0.9", "level = 95\nseeds = 1").replace('"b.txt"', '"c.txt"')
-    text = text.replace('"IoU"', '"tio"').replace('invalid = "drop"', 'invalid = "wrong"')
-    found = faults(folder, text + 'two = "a.html"\n')
-    assert found == [
-        "the board: level = 95; expected a number between 0 and 1",
-        "the board: unknown key 'seeds' (did you mean 'seed'?); expected one of protocols, level,"
-        " resamples, seed, correction, pooled, allow_missing, datasets, detectors, reports",
-        "reports.A: no data set 'two'; expected one",
-        "protocols: unknown protocol 'tio' (did you mean 'tiou'?); expected "
-        + ", ".join(board_file.PROTOCOLS),
-        "datasets.one: invalid = 'wrong'; expected one of repair, drop, skip, error",
-        f"detectors.B: one = 'c.txt'; there is no {folder / 'c.txt'}",
-    ]
-
-
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("old", "new", "message"),
     [
-        ("", ["no datasets; expected tables [datasets.NAME]"]),
-        ("protocols = 3", ["the board: protocols = 3; expected names"]),
-        ("level = nan", ["the board: level = nan; expected a number between 0 and 1"]),
-        ("level = 1", ["the board: level = 1; expected a number between 0 and 1"]),
-        ("level = true", ["the board: level = true; expected a number between 0 and 1"]),
-        ("resamples = 0", ["the board: resamples = 0; expected a whole number from 1 to 1000000"]),
-        (
-            "resamples = 9.5",
-            ["the board: resamples = 9.5; expected a whole number from 1 to 1000000"],
-        ),
-        (
-            "resamples = true",
-            ["the board: resamples = true; expected a whole number from 1 to 1000000"],
-        ),
-        ("resamples = 1000001", ["the board: resamples = 1000001; expected a whole number from 1"]),
-        (
-            "seed = 0x1" + "0" * 9999,
-            ["the board: seed = a number of thousands of digits; expected"],
-        ),
-        ("seed = 'a'", ["the board: seed = 'a'; expected a whole number from 0 on"]),
-        ("seed = -1", ["the board: seed = -1; expected a whole number from 0 on"]),
-        ("datasets = 1", ["the board: datasets = 1; expected tables [datasets.NAME]"]),
-        ("[datasets]\none = 1", ["datasets: 'one' = 1; expected a table [datasets.NAME]"]),
-        ("[datasets.one]", ["datasets.one: no gt; expected the path of the ground truth"]),
-        ("[datasets.one]\ngt_format = ['iou']", ["datasets.one: gt_format = ['iou']; expected"]),
-        ("[datasets.one]\ninvalid = {}", ["datasets.one: invalid = {}; expected one of"]),
-        (
-            '[datasets.one]\nonly = "gt\\u0000"\ngt = "gt.txt"',
-            ["datasets.one: only = 'gt\\x00'; there is no"],
-        ),
-        ('[datasets.one]\ngt = ""', ["datasets.one: gt = ''; expected a path"]),
-        (
-            "[datasets.one]\nset = ['x']\ngt='gt.txt'",
-            ["datasets.one: --set x: expected [PROTOCOL.]"],
-        ),
-        ("[detectors.A]\none = 3", ["detectors.A: no data set 'one'"]),
-        ("[reports.A]", ["reports: no detector 'A'"]),
+        (WHOLE, "", "missing required field `datasets`"),
+        ("level = 0.9", "level = nan", "at `$.level`"),
+        ("level = 0.9", "level = 1", "Expected `float` < 1.0 - at `$.level`"),
+        ("level = 0.9", "seeds = 1", "unknown field `seeds`"),
+        ("resamples = 50", "resamples = true", "Expected `int`, got `bool` - at `$.resamples`"),
+        ("resamples = 50", "seed = -1", "Expected `int` >= 0 - at `$.seed`"),
+        ("resamples = 50", 'correction = "x"', "Invalid enum value 'x' - at `$.correction`"),
+        ('["IoU", "evaltex"]', "3", "at `$.protocols`"),
+        ('"IoU"', '"tio"', "protocols: unknown protocol 'tio' (did you mean 'tiou'?)"),
+        ('gt = "gt.txt"', "", "datasets.one: Object missing required field `gt`"),
+        ('gt = "gt.txt"', 'gtt = "gt.txt"', "datasets.one: Object contains unknown field `gtt`"),
+        ('"gt.txt"', '""', "datasets.one: Expected `str` of length >= 1 - at `$.gt`"),
+        ('"gt.txt"', '"no.txt"', "datasets.one: gt = 'no.txt'; there is no "),
+        ('"drop"', '"wrong"', "datasets.one: invalid polygons: 'wrong'; expected one of repair"),
+        ("0.5", "5", "datasets.one: least confidence 5.0; expected a number from 0 to 1"),
+        ("iou.iou=0.7", "x", "datasets.one: --set x: expected [PROTOCOL.]"),
+        ('one = "b.txt"', 'one = "c.txt"', "detectors.B: one = 'c.txt'; there is no "),
+        ('one = "b.txt"', 'on = "b.txt"', "detectors.B: unknown data set 'on'"),
+        ("[reports.A]", "[reports.C]", "reports: unknown detector 'C'"),
+        ("[datasets.one]", "[datasets.one", "is not TOML"),
     ],
 )
-def test_a_fault_has_its_place(folder: Path, text: str, expected: list[str]) -> None:
-    found = faults(folder, text)
-    for one in expected:
-        assert any(fault.startswith(one) for fault in found), found
+def test_a_fault_names_its_key(folder: Path, old: str, new: str, message: str) -> None:
+    assert WHOLE.count(old) == 1
+    assert message in fault(folder, WHOLE.replace(old, new))
 
 
-@pytest.mark.parametrize("part", ["a", "'a.b'", '"\\""', '"a" '])
-@pytest.mark.parametrize("line", ["{}=1", "[{}]", "a={{{}=1}}"])
-def test_a_key_of_very_many_parts_is_refused(folder: Path, part: str, line: str) -> None:
-    """The parser takes time with the square of them."""
-    path = folder / "board.toml"
-    for count, expected in ((102, "of more than 100 parts"), (101, "unknown key")):
-        path.write_text(line.format(".".join([part] * count)))
-        with pytest.raises(ConfigError, match=expected):
-            board_file.read(path)
-
-
-@pytest.mark.parametrize(
-    "form", ["b{}.a.a.a.a.a.a.a.a=1\n", "[b{}]\n", "b{}=1\n", "b{}=[[],{{}}]\n"], ids=repr
-)
-def test_very_many_keys_are_refused(folder: Path, form: str) -> None:
-    """The parser takes 1 kB for a part of one, and what is said of each more."""
-    path = folder / "board.toml"
-    path.write_text("".join(map(form.format, range(10_001))))
-    with pytest.raises(ConfigError, match="has more than 10000 keys"):
-        board_file.read(path)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '"{}"',
-        "'{}'",
-        '"\\"{}"',
-        '"""\n{}"""',
-        '"""\\"""{}"""',
-        "'''\n{}'''",
-        "[] # {}",
-        '["\'", "{}", "\'"]',
-    ],
-)
-def test_dots_and_brackets_of_texts_and_comments_are_no_keys(folder: Path, text: str) -> None:
-    path = folder / "board.toml"
-    path.write_text(f"x = {text.format('a.[{=' * 10_001)}\n")
-    with pytest.raises(ConfigError, match="unknown key 'x'"):
-        board_file.read(path)
-
-
-@pytest.mark.parametrize("line", ['\\"""\n', '\\"', "'''\\\n", "'\n"], ids=repr)
-def test_texts_without_end_are_looked_at_once(folder: Path, line: str) -> None:
-    """Else these would take hours."""
-    path = folder / "board.toml"
-    path.write_text('"""\n' + line * 200_000)
-    with pytest.raises(ConfigError, match="expected a board"):
-        board_file.read(path)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [b"\xff", b"[", b"a = " + b"[" * 100_000, b" " * (1 << 20) + b"a", b"seed = " + b"9" * 5000],
-)
-def test_what_is_no_toml_is_refused(folder: Path, content: bytes) -> None:
+@pytest.mark.parametrize("content", [b"\xff", b"a = " + b"[" * 100_000, b"seed = " + b"9" * 5000])
+def test_what_is_not_toml_is_refused(folder: Path, content: bytes) -> None:
     path = folder / "board.toml"
     path.write_bytes(content)
-    with pytest.raises(ConfigError, match="expected a board"):
+    with pytest.raises(ConfigError, match="is not TOML"):
         board_file.read(path)
 
 
-def test_a_detector_may_lack_a_data_set_if_the_board_says_so(folder: Path) -> None:
+def test_a_detector_may_be_without_a_data_set_if_the_board_says_so(folder: Path) -> None:
     more = WHOLE + '[detectors.C]\ntwo = "a.txt"\n[datasets.two]\ngt = "gt.txt"\n'
     more = more.replace("[detectors.B]\n", '[detectors.B]\ntwo = "b.txt"\n')
-    assert [fault.partition(";")[0] for fault in faults(folder, more)] == [
+    assert [line.partition(";")[0] for line in fault(folder, more).splitlines()] == [
         "detectors.A: no detections of two",
         "detectors.C: no detections of one",
     ]
