@@ -92,7 +92,6 @@ def command(
         from evaltex_cli.evaluation.inputs import SameInputs
 
         parameters, options = chosen.parameters(), chosen.read_by(options)
-        work.prepare("evaltex_cli.audit.audit")
         same = SameInputs()
         with work.workers(gt, *detections, options.images, options.lines) as ordered_map:
             inputs = {

@@ -89,8 +89,6 @@ def command(
         if are_all_stored:
             _refuse_for_results(chosen, options)
             work.warn_unused("results were evaluated before")
-        else:
-            work.prepare("evaltex_cli.comparison.comparison")
         named = zip(detectors, labels or labels_of(detectors), strict=True)
         parameters, options = chosen.parameters(), chosen.read_by(options)
         with (

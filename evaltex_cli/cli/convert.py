@@ -94,7 +94,6 @@ def command(
     a .zip archive, or to a folder if DST has no ending.
     """
     with error_exit():
-        work.prepare("evaltex_cli.formats.reading")
         from evaltex_cli.conversion.conversion import convert
 
         side: Any = kind

@@ -103,7 +103,6 @@ def command(
         diagnostician = diagnosis.Diagnostician(
             error_types.Thresholds(**limits), breakdown.Edges(*bins)
         )
-        work.prepare("evaltex_cli.diagnosis.diagnosis")
         with work.workers(gt, det, options.images, options.lines) as ordered_map:
             inputs = open_inputs(gt, det, options, ordered_map)
             keep_freed_memory()

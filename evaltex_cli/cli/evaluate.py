@@ -30,7 +30,6 @@ from evaltex_cli.cli.output import error_exit, stop
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, PICTURES, RESULTS, OutputFile, force_option
 from evaltex_cli.cli.work import Work, work_options
 from evaltex_cli.formats.options import MAX_PIXELS, InputOptions, MaskFolders
-from evaltex_cli.protocols import PROTOCOLS
 
 if TYPE_CHECKING:
     from evaltex_cli.results.extras import Bootstrap
@@ -98,9 +97,6 @@ def _bootstrap(level: float | None, **drawn: int) -> Bootstrap | None:
 @baseline_option("Earlier result, a .json or a folder; repeatable.")
 @junit_option
 @work_options
-@click.option(
-    "--resume", is_flag=True, help="Save progress; the same command continues an interrupted run."
-)
 @force_option
 @all_faults_option
 @quiet_option
@@ -138,11 +134,6 @@ def command(
         options = chosen.read_by(options)
         if gt_img_dir is not None and det_img_dir is not None:
             options = replace(options, masks=MaskFolders(gt_img_dir, det_img_dir, max_pixels))
-        modules = [PROTOCOLS[name] for name in chosen.names()]
-        modules.append(f"evaltex_cli.formats.{'icdar' if gt.is_dir() else 'evaltex'}.format")
-        modules += ["evaltex_cli.formats.label_images"] if options.masks else []
-        modules += ["evaltex_cli.results.writer"] if results["per_image"] else []
-        work.prepare("evaltex_cli.evaluation.batches", *modules)
         from evaltex_cli.cli.run import Request, Results, run
 
         verdicts = run(

@@ -101,7 +101,6 @@ def command(
             )
         else:
             board = _of_paths(paths, labels, chosen, options, given)
-        work.prepare("evaltex_cli.ranking.ranking")
         with work.workers(*board.paths) as ordered_map:
             entries, left_out = measuring.entries_of(board, ordered_map)
         ranked = ranking.rank(entries, board.detectors, board.settings)

@@ -78,7 +78,6 @@ def command(
         named = dict.fromkeys(name for listed in protocols for name in listed)
         names = list(PROTOCOLS) if ALL in named else list(named)
         options = InputOptions(gt_format=gt_format, det_format=det_format, images=images, only=only)
-        work.prepare("evaltex_cli.reconciliation.search")
         with work.workers(gt, det, images) as ordered_map:
             found = search.search(gt, det, given, names, options, ordered_map)
         file = find_config(None)

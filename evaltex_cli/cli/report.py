@@ -72,7 +72,6 @@ def command(
     server and no network.
     """
     with error_exit():
-        work.prepare("evaltex_cli.diagnosis.diagnosis")
         from evaltex_cli import report
 
         if embed and pictures is None:

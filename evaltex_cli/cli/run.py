@@ -53,7 +53,6 @@ class Results(NamedTuple):
     bootstrap: Bootstrap | None
     junit: Path | None
     objects: Path | None
-    resume: bool
     quiet: bool
     all_scores: bool
     form: str
@@ -119,10 +118,6 @@ def run(request: Request) -> list[Verdict]:
         if table is not None:
             table.write([one.protocol.name for one in evaluations])
         _write_junit(results.junit, gates, verdicts)
-    if results.res_dir and results.resume:
-        from evaltex_cli.evaluation import resume
-
-        resume.place(results.res_dir).unlink(missing_ok=True)
     warn(of_protocols((one.protocol.name, one.warnings) for one in evaluations))
     shown = screen()
     lines: list[str] = []
@@ -158,10 +153,9 @@ def run(request: Request) -> list[Verdict]:
 def _refuse_conflicts(request: Request) -> None:
     """Refuse options that need others."""
     results = request.results
-    of_folder = results.per_image, results.plots, results.report, results.resume
-    if results.res_dir is None and any(of_folder):
+    if results.res_dir is None and (results.per_image or results.plots or results.report):
         raise click.UsageError(
-            "-a, --plots, --report and --resume need a result folder: evaltex GT DET RES_DIR."
+            "-a, --plots and --report need a result folder: evaltex GT DET RES_DIR."
         )
     if results.embed and not results.report:
         raise click.UsageError("--embed needs --report.")
@@ -231,12 +225,7 @@ def _diagnostician(request: Request) -> Diagnostician | None:
     report shows where the score is lost.
     """
     results = request.results
-    if (
-        not results.report
-        or not results.diagnose
-        or results.resume
-        or request.options.masks is not None
-    ):
+    if not results.report or not results.diagnose or request.options.masks is not None:
         return None
     from evaltex_cli.diagnosis.diagnosis import Diagnostician
 
@@ -247,9 +236,9 @@ def _slices(request: Request, gates: Gates | None) -> SliceRecalls | None:
     """Return what gathers the slices that gates are of."""
     if gates is None or not gates.slices:
         return None
-    if request.options.masks is not None or request.results.resume:
+    if request.options.masks is not None:
         raise click.UsageError(
-            "Gates on slices take no label pictures and no --resume: leave out one of them."
+            "Gates on slices do not work on label pictures: leave out one of them."
         )
     from evaltex_cli.diagnosis.slices import SliceRecalls
 
@@ -275,20 +264,13 @@ def _evaluated(
             from evaltex_cli.results.writer import image_files, log_unfit_names
 
             log_unfit_names(writer.folder, runs, inputs.gt, inputs.faults)
-            is_seen = request.work.cluster is None and not results.resume
+            is_seen = request.work.cluster is None
             make_files = partial(image_files, writer.folder if is_seen else None)
             of_images.append(ImageSink(make_files, writer.take))
         # What keeps most of a batch comes last.
         sinks = [*others, *([sink_of_images(of_images)] if of_images else [])]
         sink = reduce(Sink.and_also, sinks) if sinks else None
-        journal = None
-        if results.res_dir and results.resume:
-            from evaltex_cli.evaluation import resume
-
-            wanted = results.per_image, results.report, results.objects is not None
-            key = resume.key(inputs, runs, *wanted)
-            journal = stack.enter_context(resume.opened(resume.place(results.res_dir), key, runs))
-        evaluations = evaluate.evaluate_inputs(inputs, runs, sink, None, ordered_map, journal)
+        evaluations = evaluate.evaluate_inputs(inputs, runs, sink, None, ordered_map)
     if writer is not None:
         writer.drop(_left_out(runs, evaluations))
     return inputs, evaluations
@@ -348,9 +330,7 @@ def _report(
     results, place = request.results, request.results.res_dir
     assert place is not None
     subject = report.of_run(folder, Path(os.path.realpath(place)).name, inputs, diagnoses, images)
-    if (
-        results.diagnose and not diagnoses
-    ):  # neither a journal nor label pictures go with a diagnosis
+    if results.diagnose and not diagnoses:  # label pictures
         subject = subject.with_losses()
     return str(report.make(folder / REPORT, subject, _pictures(request)))
 

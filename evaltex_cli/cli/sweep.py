@@ -114,7 +114,6 @@ def command(
 
         parameters, options = chosen.parameters(), chosen.read_by(options)
         wanted = gates.prepare(fail_if, baselines, res_dir)
-        work.prepare("evaltex_cli.thresholds.sweep")
         with (
             files.folder_for(res_dir, chosen.names()) as folder,
             work.workers(gt, det, options.images, options.lines) as ordered_map,

@@ -74,7 +74,6 @@ def command(
     warnings at most.
     """
     with error_exit():
-        work.prepare("evaltex_cli.formats.reading")
         from evaltex_cli.validation import findings, terminal_text, validation
 
         given = {

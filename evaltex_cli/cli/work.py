@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,14 +33,6 @@ class Work(NamedTuple):
             option = "--jobs" if self.cluster is None else "--cluster"
             warn([f"{option} has no effect: {why}"])
 
-    def prepare(self, *modules: str) -> None:
-        """Have processes started that will find these modules imported."""
-        if self.cluster is None and (self.jobs or cores()) > 1:
-            from evaltex_cli.runtime import worker_server
-
-            with suppress(OSError):  # reported when workers are needed
-                worker_server.prepare(modules, may_copy=True)
-
     @contextmanager
     def workers(self, *paths: Path | None) -> Iterator[OrderedMap]:
         """Yield an `OrderedMap`; workers must find these inputs, which must
@@ -50,18 +42,16 @@ class Work(NamedTuple):
         files = [file for path in given for file in input_files.files_of(path)]
         if self.cluster is not None:
             input_files.refuse_packed(given)
-        with self._ordered_map(files) as ordered_map:
+        with self._ordered_map() as ordered_map:
             before = input_files.stamps(files)
             yield ordered_map
             input_files.refuse_changed(before)
 
-    def _ordered_map(self, files: Sequence[Path]) -> AbstractContextManager[OrderedMap]:
+    def _ordered_map(self) -> AbstractContextManager[OrderedMap]:
         if self.cluster is not None:
-            from evaltex_cli.runtime import dask_cluster
+            from evaltex_cli.runtime import cluster
 
-            return dask_cluster.workers_of(
-                self.cluster, files, self.cluster_timeout, lambda line: warn([line])
-            )
+            return cluster.workers_of(self.cluster, self.cluster_timeout)
         jobs = self.jobs or cores()
         if jobs == 1:
             return nullcontext(map)

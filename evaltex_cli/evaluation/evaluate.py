@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
-import typing
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -13,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from evaltex_cli import formats
-from evaltex_cli.errors import ConfigError, InputError, counted, listed
+from evaltex_cli.errors import ConfigError, InputError, counted
 from evaltex_cli.evaluation import batches, fault_hints, likely_mistakes
 from evaltex_cli.evaluation.batches import BatchResult, BatchTask, Refused, cut
 from evaltex_cli.evaluation.evaluation import Evaluation
@@ -25,13 +23,11 @@ from evaltex_cli.evaluation.tally import Run, Sink, add_batch
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.options import InputOptions, MaskFolders
 from evaltex_cli.protocols.base import load
-from evaltex_cli.protocols.object_warnings import SHOWN_IMAGES
 from evaltex_cli.records import ImageBatch, Ints
 from evaltex_cli.records.rows import NOTHING
-from evaltex_cli.runtime import FailedError, OrderedMap
+from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.runtime.progress import counted_until
 
-_CANNOT_BE_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 SIDES: tuple[Side, Side] = ("gt", "det")
 Progress: TypeAlias = Callable[[int, int], None]
 
@@ -47,7 +43,6 @@ def evaluate_inputs(
     sink: Sink | None = None,
     progress: Progress | None = None,
     ordered_map: OrderedMap = map,
-    journal: Journal | None = None,
 ) -> list[Evaluation]:
     """Evaluate indexed inputs by every run, but those that need texts that are not there
     (`left_out`).
@@ -60,8 +55,6 @@ def evaluate_inputs(
         Gets the number of images done and of all.
     ordered_map : callable
         What does the work (`workers`); `map` does it here.
-    journal : Journal, optional
-        The results of an earlier run are taken from it, and those of this run go there.
 
     Raises
     ------
@@ -97,10 +90,8 @@ def evaluate_inputs(
     def task(cut: tuple[int, int]) -> BatchTask:
         return batches.task_of(inputs, stamps, cut, is_counted=not faults.count)
 
-    results = _results(work, cuts, task, ordered_map, journal)
+    results = zip(cuts, ordered_map(work, map(task, cuts)), strict=True)
     gt_count, det_count, lines_count = _gathered(inputs, runs, sink, progress, results)
-    if journal is not None and faults.count:
-        journal.remove()
     fault_hints.raise_if_any(inputs, gt_count.objects, det_count.objects)
     missing = InputCounts(missing=int((paired == NO_DETECTIONS).sum()))
     summaries = _summary(gt, gt_count), _summary(det, det_count + missing)
@@ -117,7 +108,7 @@ def _gathered(
     runs: Sequence[Run],
     sink: Sink | None,
     progress: Progress | None,
-    results: Iterator[tuple[tuple[int, int], BatchResult]],
+    results: Iterable[tuple[tuple[int, int], BatchResult]],
 ) -> tuple[InputCounts, InputCounts, InputCounts]:
     """Add the results of all batches to runs and sink; return the counts of each input."""
     gt, det, lines = InputCounts(), InputCounts(), InputCounts()
@@ -214,71 +205,21 @@ def objects_have_polygons(inputs: Inputs, side: Side, ordered_map: OrderedMap) -
     if side == "det":
         parts = (inputs.paired[part] for part in of_cuts)
         of_cuts = (part[part != NO_DETECTIONS] for part in parts)
-    try:
-        possible = (
-            part if source.polygons is None else part[source.polygons[part]] for part in of_cuts
+    possible = (
+        part if source.polygons is None else part[source.polygons[part]] for part in of_cuts
+    )
+    return any(
+        ordered_map(
+            batches.holds_polygons,
+            (batches.part_of(source, part) for part in possible if len(part)),
         )
-        return any(
-            ordered_map(
-                batches.holds_polygons,
-                (batches.part_of(source, part) for part in possible if len(part)),
-            )
-        )
-    except FailedError as failed:
-        raise InputError(
-            f"{source.path}: given up after three attempts ({failed.reason})"
-        ) from failed
-
-
-class Journal(typing.Protocol):
-    """The results of a run so far, batch by batch, saved in case it is interrupted."""
-
-    def has(self, start: int, stop: int) -> bool:
-        """Whether the images of this range are done."""
-
-    def find(self, start: int, stop: int) -> BatchResult:
-        """Return their result."""
-
-    def add(self, start: int, stop: int, result: BatchResult) -> None:
-        """Save their result."""
-
-    def remove(self) -> None:
-        """Remove what was saved."""
+    )
 
 
 def _picture_stamps(masks: MaskFolders, names: Sequence[str]) -> Ints | None:
     from evaltex_cli.evaluation import mask_batches
 
     return mask_batches.picture_stamps(masks, names)
-
-
-def _results(
-    work: Callable[[BatchTask], BatchResult],
-    cuts: Sequence[tuple[int, int]],
-    task: Callable[[tuple[int, int]], BatchTask],
-    ordered_map: OrderedMap,
-    journal: Journal | None,
-) -> Iterator[tuple[tuple[int, int], BatchResult]]:
-    """Yield the images of each batch and its result; what the journal has is not measured again."""
-    known = {cut for cut in cuts if journal is not None and journal.has(*cut)}
-    results = ordered_map(work, (task(cut) for cut in cuts if cut not in known))
-    try:
-        for cut in cuts:
-            if journal is not None and cut in known:
-                yield cut, journal.find(*cut)
-                continue
-            result = next(results)
-            if journal is not None:
-                journal.add(*cut, result)
-            yield cut, result
-    except FailedError as failed:
-        if isinstance(failed.__cause__, OSError) and failed.__cause__.errno in _CANNOT_BE_WRITTEN:
-            raise failed.__cause__ from failed
-        shown = listed(failed.item.names, SHOWN_IMAGES)
-        raise InputError(
-            f"images {shown}: given up after three attempts ({failed.reason}); evaluate them alone"
-            " to see what is wrong, or with fewer jobs if memory is short"
-        ) from failed
 
 
 def _refuse_masks(runs: Sequence[Run]) -> None:

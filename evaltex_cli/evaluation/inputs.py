@@ -4,16 +4,15 @@ that names what scores depend on.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from evaltex_cli import formats
-from evaltex_cli.errors import FaultLog, InputError, quote
+from evaltex_cli.errors import FaultLog, quote
 from evaltex_cli.evaluation.official_formats import opened_as_official
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, pair_images, with_names_of
 from evaltex_cli.formats.base import Side, Source
@@ -28,11 +27,9 @@ from evaltex_cli.formats.options import (
 from evaltex_cli.protocols.base import Protocol
 from evaltex_cli.protocols.presets import PRESETS
 from evaltex_cli.records import Ints
-from evaltex_cli.runtime import FailedError, OrderedMap, input_files, is_elsewhere
+from evaltex_cli.runtime import OrderedMap, input_files, is_elsewhere
 from evaltex_cli.version import __version__
 
-SENT_BYTES = 1 << 23
-"""Of the largest file that a worker indexes."""
 LINES_OF_FILE = "file"
 """Value of a parameter `lines`: those of the ground truth of lines."""
 
@@ -94,23 +91,9 @@ def open_inputs(
     """
     sides: list[SideInput] = [(gt, "gt", options), (det, "det", options)]
     files = [path for path in (gt, det) if isinstance(path, Path)]
-    opened: Callable[[SideInput], tuple[Source, FaultLog]] = _opened
-    if len(files) < 2 or is_elsewhere(ordered_map):
-        ordered_map = map
-    elif ordered_map is not map and all(
-        map(formats.is_text, files, (options.gt_format, options.det_format))
-    ):
-        from evaltex_cli.runtime.workers import in_threads
-
-        opened, ordered_map = partial(_opened_by, ordered_map), in_threads
-    elif any(map(input_files.unpacks, files)):
+    if len(files) < 2 or is_elsewhere(ordered_map) or any(map(input_files.unpacks, files)):
         ordered_map = map  # what is unpacked must outlive the workers
-    try:
-        (gt_source, faults), (det_source, more) = ordered_map(opened, sides)
-    except FailedError as failed:
-        raise InputError(
-            f"{failed.item[0]}: given up after three attempts ({failed.reason})"
-        ) from failed
+    (gt_source, faults), (det_source, more) = ordered_map(_opened, sides)
     faults.extend(more)
     formats.refuse_unused(options, [gt_source, det_source])
     if gt_source.names == det_source.names:
@@ -211,24 +194,6 @@ def _opened(side_input: SideInput) -> tuple[Source, FaultLog]:
         if isinstance(path, Path)
         else (detected, faults)
     )
-
-
-def _opened_by(ordered_map: OrderedMap, side_input: SideInput) -> tuple[Source, FaultLog]:
-    """Index a side here, or by a worker if it is the detections, in a file that may be sent.
-
-    Not a large one, whose index would be in memory twice, and no packed one: what is unpacked must
-    outlive the workers.
-    """
-    path, side, _ = side_input
-    if (
-        side == "det"
-        and isinstance(path, Path)
-        and path.is_file()
-        and path.stat().st_size <= SENT_BYTES
-        and not input_files.is_packed(path)
-    ):
-        return next(ordered_map(_opened, [side_input]))
-    return _opened(side_input)
 
 
 # The signature ------------------------------------------------------------------------------------

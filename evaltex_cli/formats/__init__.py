@@ -223,17 +223,6 @@ def refuse_unused(options: InputOptions, sources: Sequence[Source]) -> None:
         )
 
 
-def is_text(path: Path, format_name: str | None) -> bool:
-    """Whether an input is of EvaLTex files beyond doubt: by the format's
-    name, by a pattern, packed, or plain text.
-    """
-    if format_name is not None:
-        return format_name == "evaltex"
-    return (
-        input_files.files_of(path) != [path] or input_files.is_packed(path) or _is_plain_text(path)
-    )
-
-
 def _open_named(path: Path, side: Side, faults: FaultLog, name: str, index: Indexer) -> Source:
     """Index an input by the format that was named; what is wrong with it says
     which other one its content is of.

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from evaltex_cli.errors import InputError
 from evaltex_cli.formats.base import ReadImages, Source, SourcePart
-from evaltex_cli.runtime import FailedError, OrderedMap
+from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.runtime.progress import counted_until
 
 
@@ -29,17 +28,12 @@ def read_parts(
     Raises
     ------
     InputError
-        As `Source.read`, and when workers die again and again.
+        As `Source.read`.
     """
     listed = list(ranges)
     parts = (source.part(np.arange(start, stop)) for start, stop in listed)
-    try:
-        read = zip(listed, ordered_map(_read, parts), strict=True)
-        yield from counted_until(read, label, len(source.names))
-    except FailedError as failed:
-        raise InputError(
-            f"{source.path}: given up after three attempts ({failed.reason})"
-        ) from failed
+    read = zip(listed, ordered_map(_read, parts), strict=True)
+    yield from counted_until(read, label, len(source.names))
 
 
 def _read(part: SourcePart) -> ReadImages:

@@ -1,7 +1,7 @@
 """Signals, processes and files. Nothing here knows what text detection is.
 
 Code that has work to do calls ``ordered_map(function, items)``, which returns what `map` does: that
-is the only difference between one process, several (`workers`) and a cluster (`dask_cluster`).
+is the only difference between one process, several (`workers`) and a cluster (`cluster`).
 """
 
 from __future__ import annotations
@@ -9,18 +9,13 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-ATTEMPTS = 3
-"""How often a piece of work is tried when workers die at it."""
-AHEAD = 2
-"""Pieces under way for each worker."""
 _COLLECTED_EVERY = (1 << 18, 50, 100)
 """Containers made, net, before Python looks for cycles among the young ones; how often it does
 before it looks at older ones, and at all.
 """
 _FREED_BYTES = 1 << 23
-MACHINE_FAULTS = (OSError, MemoryError)
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -37,21 +32,6 @@ class OrderedMap(Protocol):
 def is_elsewhere(ordered_map: OrderedMap) -> bool:
     """Whether the work is done by other machines, which know no relative path."""
     return getattr(ordered_map, "is_elsewhere", False)
-
-
-class FailedError(Exception):
-    """A piece of work at which workers died, or failed as only machines fail, `ATTEMPTS` times.
-
-    Attributes
-    ----------
-    item : object
-        What was to be worked on.
-    reason : str
-    """
-
-    def __init__(self, item: Any, reason: str) -> None:
-        super().__init__(item, reason)
-        self.item, self.reason = item, reason
 
 
 def collect_rarely() -> None:

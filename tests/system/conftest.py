@@ -1,4 +1,4 @@
-"""Inputs of a run, old and new results, small disks, and clusters."""
+"""Inputs of a run, old and new results, and small disks."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import scenes
-from dask_workers import Workers
 from killed_moves import KilledAt, run_killed_at
-from limits import wait_for
 from started_runs import RUN, Tree, run, tree
 
 
@@ -86,29 +83,3 @@ def tiny_disk(here: Path) -> Iterator[Path]:
         pytest.skip(f"file systems cannot be mounted here: {mounted.stderr.decode().strip()}")
     yield place
     subprocess.run(["umount", str(place)], check=True)
-
-
-@pytest.fixture(scope="module")
-def scheduler() -> Iterator[Any]:
-    """A Dask scheduler of this process; to start one takes hundredths of a second."""
-    from distributed import LocalCluster
-
-    with LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as local:
-        yield local.scheduler
-
-
-@pytest.fixture
-def workers(scheduler: Any, tmp_path: Path) -> Iterator[Workers]:
-    """What starts workers of the scheduler, none of which a later test finds."""
-    started = Workers(scheduler, tmp_path)
-    yield started
-    started.stop()
-    wait_for(
-        lambda: (
-            not scheduler.workers
-            or not all(worker.processing for worker in scheduler.workers.values())
-        )
-    )
-    for address in list(scheduler.workers):
-        scheduler.loop.add_callback(scheduler.remove_worker, address, stimulus_id="test", safe=True)
-    wait_for(lambda: not scheduler.workers)

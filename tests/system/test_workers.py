@@ -1,162 +1,42 @@
-"""Workers do what they are given, in order; who dies at it is replaced, and none is left over."""
+"""Worker processes do what they are given, in order, and none is left over."""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from box_scenes import write_boxes
-from limits import HANG_SECONDS
-from worker_tasks import (
-    always_die,
-    counted,
-    die_once,
-    fail,
-    failing_disk,
-    large,
-    square,
-    without_memory,
-)
+from limits import HANG_SECONDS, wait_for
+from small_chunks import began, group_members
+from worker_tasks import die_at_three, fail, process_after, square
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.evaluation import batches, evaluate, inputs, tally
-from evaltex_cli.formats.options import InputOptions
-from evaltex_cli.protocols import config
-from evaltex_cli.runtime import (
-    AHEAD,
-    ATTEMPTS,
-    FailedError,
-    workers,
-)
+from evaltex_cli.runtime import workers
 
-pytestmark = pytest.mark.usefixtures("here")
+ROOT = Path(__file__).parents[2]
 
 
-def left_over() -> list[int]:
-    """Workers of this process that still live: children of the process that starts them."""
-    found = []
-    for status in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            command = status.read_bytes()
-            parent = int((status.parent / "stat").read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-        if command and parent not in (0, os.getpid()):
-            grandparent = Path(f"/proc/{parent}/stat").read_text().rpartition(")")[2].split()[1]
-            if int(grandparent) == os.getpid():
-                found.append(int(status.parent.name))
-    return found
+@pytest.fixture(params=["fork", "spawn"])
+def _method(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = 1 if request.param == "fork" else 2
+    monkeypatch.setattr(threading, "active_count", lambda: threads)
 
 
-def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
-    with workers.processes(2) as ordered_map:
-        items = [(number, str(tmp_path / "mark")) for number in range(20)]
-        assert list(ordered_map(die_once, items)) == [number * number for number in range(20)]
-        assert (tmp_path / "mark").exists()
-        found = ordered_map(always_die, range(10))
-        assert [next(found) for _ in range(3)] == [0, 1, 4]
-        with pytest.raises(FailedError, match="a worker died") as failed:
-            next(found)
-        assert failed.value.item == 3
-        with pytest.raises(FailedError, match="Input/output error"):
-            list(ordered_map(failing_disk, range(10)))
-        with pytest.raises(FailedError, match="out of memory"):
-            list(ordered_map(without_memory, range(10)))
-        with pytest.raises(InputError, match="0 is wrong"):
-            list(ordered_map(fail, range(10)))
-        with pytest.raises(TypeError, match="without an encoding"):
-            list(ordered_map(large, ["no number"]))  # type: ignore[list-item]
-    assert not left_over()
+def lives(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
-def test_a_worker_that_dies_disturbs_no_other(tmp_path: Path) -> None:
-    """Its item is tried three times; what other workers do meanwhile is done once."""
-    mark = tmp_path / "mark"
-    with (
-        pytest.raises(FailedError, match="a worker died") as failed,
-        workers.processes(2) as ordered_map,
-    ):
-        list(ordered_map(counted, [(number, str(mark)) for number in range(8)]))
-    assert failed.value.item == (3, str(mark))
-    calls = mark.read_text().split()
-    assert calls.count("3") == ATTEMPTS
-    assert len(calls) - ATTEMPTS == len({*calls} - {"3"}) >= 3
-
-
-def test_results_and_items_may_be_larger_than_a_pipe_holds() -> None:
-    sizes = [1 << 24, 1, 1 << 22]
-    with workers.processes(2) as ordered_map:
-        assert [len(result) for result in ordered_map(large, sizes)] == sizes
-        assert list(ordered_map(len, [bytes(size) for size in sizes])) == sizes
-
-
-LIMITED = """
-import resource, sys, threading
-from evaltex_cli.cli import main
-
-class Started(threading.Thread):
-    "One of which no more than so many can be started."
-    left = int(sys.argv.pop(1))
-    def start(self):
-        Started.left -= 1
-        if Started.left < 0:
-            raise RuntimeError("can't start new thread")
-        super().start()
-
-if __name__ == "__main__":
-    files = int(sys.argv.pop(1))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
-    threading.Thread = Started
-    main(prog_name="evaltex")
-"""
-
-
-@pytest.mark.no_coverage
-@pytest.mark.parametrize(
-    ("threads", "files"),
-    [(threads, 100) for threads in range(7)]
-    + [(100, files) for files in (8, 14, 15, 16, 17, 18, 20)],
-)
-def test_a_machine_that_starts_no_more_is_reported(here: Path, threads: int, files: int) -> None:
-    """Nothing waits for a worker that nobody starts, and whatever dies of it does so in silence."""
-    write_boxes()
-    Path("limited.py").write_text(LIMITED)
-    temporary = here / "tmp"
-    temporary.mkdir()
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(Path(__file__).parents[2]),
-        "COLUMNS": "1000",
-        "TMPDIR": str(temporary),
-    }
-    environment.pop("EVALTEX_DEBUG", None)
-    ended = subprocess.run(
-        [sys.executable, "limited.py", str(threads), str(files), "gt.txt", "det.txt", "res", "--jobs", "2", "--quiet"],
-        env=environment, capture_output=True, text=True, timeout=HANG_SECONDS, check=False,
-    )  # fmt: skip
-    assert ended.returncode in (0, 2), ended.stderr
-    assert Path("res").exists() == (ended.returncode == 0)
-    reported = [line for line in ended.stderr.splitlines() if "warning: " not in line]
-    assert ended.returncode == 0 or reported[-1].startswith("evaltex: error: ")
-    assert files < 100 or len(reported) == (ended.returncode == 2), (
-        ended.stderr
-    )  # Python restarts a dead server by itself
-    assert not list(here.glob(".evaltex-*"))
-
-
-def test_threads_give_results_in_order_and_errors() -> None:
-    assert list(workers.in_threads(square, [3, 1, 2])) == [9, 1, 4]
-    results = workers.in_threads(fail, [1])
-    with pytest.raises(InputError):
-        next(results)
-
-
-def test_only_so_much_is_under_way() -> None:
+@pytest.mark.usefixtures("_method")
+def test_results_come_in_order_and_only_some_items_are_under_way() -> None:
     taken = []
 
     def items() -> Iterator[int]:
@@ -166,30 +46,75 @@ def test_only_so_much_is_under_way() -> None:
 
     with workers.processes(2) as ordered_map:
         results = ordered_map(square, items())
-        next(results)
-        assert len(taken) <= 2 * AHEAD
-        assert [next(results) for _ in range(3)] == [1, 4, 9]
+        assert [next(results) for _ in range(3)] == [0, 1, 4]
+        assert len(taken) == 6
+        assert list(results) == [number * number for number in range(3, 100)]
+        with pytest.raises(InputError, match="0 is wrong"):
+            list(ordered_map(fail, range(10)))
 
 
-def test_a_block_that_is_left_by_an_error_leaves_no_worker() -> None:
-    with pytest.raises(ZeroDivisionError), workers.processes(2) as ordered_map:
-        next(ordered_map(time.sleep, [0, 60, 60]))
-        raise ZeroDivisionError
-    assert not left_over()
-
-
-def test_images_that_kill_workers_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    write_boxes()
-
-    def gives_up(function: object, items: object) -> Iterator[object]:
-        raise FailedError(next(iter(items)), "a worker died")  # type: ignore[call-overload]
-        yield
-
-    opened = inputs.open_inputs(Path("gt.txt"), Path("det.txt"), InputOptions())
-    run = tally.Run(evaluate.load("evaltex"), config.checked("evaltex", {}))
-    monkeypatch.setattr(batches, "BATCH_IMAGES", 5)
-    with pytest.raises(
-        InputError,
-        match=r"images 'deep/0/img_0', 'deep/1/img_1', 'deep/2/img_2' and 2 more: given up",
+@pytest.mark.usefixtures("_method")
+def test_a_worker_that_dies_is_one_message() -> None:
+    with (
+        pytest.raises(InputError, match=r"a worker process died.*with fewer jobs.*__main__"),
+        workers.processes(2) as ordered_map,
     ):
-        evaluate.evaluate_inputs(opened, [run], ordered_map=gives_up)
+        list(ordered_map(die_at_three, range(10)))
+
+
+def test_a_block_that_is_left_by_an_error_waits_for_no_worker() -> None:
+    with pytest.raises(ZeroDivisionError), workers.processes(2) as ordered_map:
+        worker = next(ordered_map(process_after, [0, HANG_SECONDS, HANG_SECONDS]))
+        raise ZeroDivisionError
+    wait_for(lambda: not lives(worker))
+
+
+WAITING = f"""
+import time
+from evaltex_cli.evaluation import batches
+def wait(*_):
+    time.sleep({HANG_SECONDS})
+batches.measure = wait
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=str)
+def test_a_signal_ends_the_workers_too(here: Path, number: int) -> None:
+    gt = "".join(f'img_{k}\n10,10\n1,1,"a",f,0,0,5,5\n' for k in range(100))
+    Path("gt.txt").write_text(gt)
+    Path("det.txt").write_text("".join(f'img_{k}\n1,"a",0,0,5,5\n' for k in range(100)))
+    process = began("gt.txt", "det.txt", "res", "--jobs", "2", changed=WAITING)
+    wait_for(lambda: len(group_members(process.pid)) == 3)
+    time.sleep(0.3)
+    send = os.killpg if number == signal.SIGINT else os.kill  # a terminal's goes to the group
+    send(process.pid, number)
+    stderr = process.communicate(timeout=HANG_SECONDS)[1]
+    wait_for(lambda: not group_members(process.pid))
+    if number == signal.SIGINT:
+        assert (process.returncode, stderr) == (
+            130,
+            "evaltex: interrupted; nothing was written\n",
+        )
+    assert "Traceback" not in stderr
+    assert not Path("res").exists()
+
+
+UNGUARDED = """
+import threading
+import evaltex_cli
+threading.active_count = lambda: 2
+box = [[[0, 0, 9, 9]]]
+print("scored", evaltex_cli.evaluate("gt.txt", "det.txt", jobs=2).scores["recall"])
+"""
+
+
+def test_a_script_without_a_guard_is_told_of_it(here: Path) -> None:
+    Path("gt.txt").write_text('img\n10,10\n1,1,"a",f,0,0,5,5\n')
+    Path("det.txt").write_text('img\n1,"a",0,0,5,5\n')
+    Path("script.py").write_text(UNGUARDED)
+    done = subprocess.run(
+        [sys.executable, "script.py"], env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, timeout=HANG_SECONDS, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert 'needs the line `if __name__ == "__main__":`' in done.stderr.splitlines()[-1]
