@@ -61,7 +61,7 @@ class RunImages(ExitStack):
         )
 
     def _take(self, run: Run, made: Sequence[Any]) -> None:
-        (rows, *columns), matches, objects = made  # lists if they come from a journal
+        (rows, *columns), matches, objects = made
         table = ImageTable(StoredRows(*rows), *columns)
         self._tables[run.protocol.name].add_table(table)
         ends = offsets_of(np.diff(table.offsets) + table.detections)

@@ -96,10 +96,9 @@ def test_every_command_takes_lines_and_says_so() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("options", [["--jobs", "2"], ["--resume"]], ids=str)
-def test_the_bytes_are_the_same_however_the_work_is_done(options: list[str]) -> None:
+def test_the_bytes_are_the_same_with_jobs() -> None:
     run("gt", "det", "plain", "-a", "--quiet", *OPTIONS)
-    run("gt", "det", "other", "-a", "--quiet", *OPTIONS, *options)
+    run("gt", "det", "other", "-a", "--quiet", *OPTIONS, "--jobs", "2")
     assert Path("other/tiou.json").read_bytes() == Path("plain/tiou.json").read_bytes()
 
 
@@ -191,7 +190,7 @@ def test_invalid_lines_follow_the_policy(policy: str, lines: int, warning: str) 
     found = evaluate("gt", "det", "tiou", gt_lines="lines", invalid_polygons=policy)
     assert found.totals["lines"] == lines
     assert any(one.startswith(warning) for one in found.warnings), found.warnings
-    document = run("gt", "det", "res", "--resume", "--invalid", policy, *OPTIONS)
+    document = run("gt", "det", "res", "--invalid", policy, *OPTIONS)
     assert warning in " ".join(document.stderr.split())
 
 

@@ -15,7 +15,6 @@ from written_files import zipped
 
 from evaltex_cli import diagnose, evaluate
 from evaltex_cli.errors import ConfigError
-from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS
 
 IMAGES, WORDS = 12, 6
@@ -79,19 +78,19 @@ def test_every_protocol_scores_as_without_them(inputs: dict[str, Path], tmp_path
         assert everything["objects"] + everything["unconfident"] == IMAGES * WORDS
 
 
-def test_jobs_and_resumed_runs_write_the_same(inputs: dict[str, Path], tmp_path: Path) -> None:
+def test_jobs_write_the_same(inputs: dict[str, Path], tmp_path: Path) -> None:
     gt, det, _ = inputs.values()
-    for folder, options in (("one", ()), ("two", ("--jobs", 2)), ("kept", ("--resume",))):
+    for folder, options in (("one", ()), ("two", ("--jobs", 2))):
         run(gt, det, tmp_path / folder, "-a", "--quiet", "--min-confidence", MINIMUM, *options)
     files = {
         folder: {
             path.relative_to(tmp_path / folder): path.read_bytes()
             for path in (tmp_path / folder).rglob("*.*")
         }
-        for folder in ("one", "two", "kept")
+        for folder in ("one", "two")
     }
     assert len(files["one"]) == 4 + IMAGES
-    assert files["one"] == files["two"] == files["kept"]
+    assert files["one"] == files["two"]
 
 
 def test_the_result_says_so(inputs: dict[str, Path], tmp_path: Path) -> None:
@@ -231,19 +230,3 @@ def test_the_report_draws_what_was_scored(inputs: dict[str, Path], tmp_path: Pat
         "different least confidences (0.5 and None)"
         in run("report", tmp_path / "res", status=2).stderr
     )
-
-
-def test_a_resumed_run_must_have_the_same(inputs: dict[str, Path], tmp_path: Path) -> None:
-    from evaltex_cli.evaluation import resume
-    from evaltex_cli.evaluation.inputs import open_inputs
-    from evaltex_cli.evaluation.tally import Run
-    from evaltex_cli.protocols.base import load
-    from evaltex_cli.protocols.config import checked
-
-    gt, det, _ = inputs.values()
-    runs = [Run(load("iou"), checked("iou", {}))]
-    keys = [
-        resume.key(open_inputs(gt, det, InputOptions(min_confidence=minimum)), runs, False)
-        for minimum in (None, 0.5, 0.6)
-    ]
-    assert keys[0] != keys[1] != keys[2] != keys[0]

@@ -95,9 +95,7 @@ class TestLosses:
             assert CliRunner().invoke(main, [*command, option]).exit_code == 0
             assert ("losses" in islands(tmp_path / "report.html")["protocol-0"]) == has_losses
 
-    @pytest.mark.parametrize(
-        "options", [[], ["--jobs", "2"], ["--resume"], ["--invalid", "drop"]], ids=str
-    )
+    @pytest.mark.parametrize("options", [[], ["--jobs", "2"], ["--invalid", "drop"]], ids=str)
     def test_a_run_writes_the_page_that_is_made_of_its_results(
         self, options: list[str], tmp_path: Path
     ) -> None:

@@ -5,14 +5,12 @@ results.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from report_pages import islands
 
 from evaltex_cli.cli import main
-from evaltex_cli.evaluation import resume
 from evaltex_cli.results import reader
 
 GT = """\
@@ -70,7 +68,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("work", [(), ("--jobs", "2"), ("--resume",)], ids=["one", "two", "resume"])
+@pytest.mark.parametrize("work", [(), ("--jobs", "2")], ids=["one", "two"])
 @pytest.mark.parametrize(
     "options",
     [(), ("--protocol", "all"), ("--protocol", "iou,evaltex", "--ci"), ("--invalid", "skip")],
@@ -97,30 +95,6 @@ def test_left_out_protocols_are_not_in_it(tmp_path, sides):
     run(*sides, tmp_path / "res", "--report", "-a", "--protocol", "iou-crw,evaltex")
     page = report_of_results(tmp_path / "res", sides)
     assert (tmp_path / "res" / "report.html").read_bytes() == page
-
-
-def test_a_run_that_was_interrupted_has_it_of_all_images(tmp_path, sides, monkeypatch):
-    run(*sides, tmp_path / "whole" / "res", "--report", "--protocol", "all")
-    monkeypatch.setattr("evaltex_cli.evaluation.batches.BATCH_IMAGES", 1)
-    command = *sides, tmp_path / "cut" / "res", "--report", "--protocol", "all", "--resume"
-    add, added = resume.JournalFile.add, []
-
-    def add_two(self: resume.JournalFile, *batch: Any) -> None:
-        if len(added) == 2:
-            raise KeyboardInterrupt
-        added.append(batch)
-        add(self, *batch)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(resume.JournalFile, "add", add_two)
-        assert CliRunner().invoke(main, [str(one) for one in command]).exit_code != 0
-    measured = []
-    monkeypatch.setattr(
-        resume.JournalFile, "add", lambda self, *batch: measured.append(add(self, *batch))
-    )
-    run(*command)
-    assert (len(added), len(measured)) == (2, 2)
-    assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
 
 
 def test_neither_results_nor_inputs_of_images_are_read_again(tmp_path, sides, monkeypatch):
