@@ -6,7 +6,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Literal, Unpack, overload
 
-from evaltex_cli.api.inputs import Images, ScoringOptions, asked, sides, warn
+from evaltex_cli.api.inputs import (
+    Asked,
+    Images,
+    Progress,
+    ScoringOptions,
+    Sides,
+    asked,
+    sides,
+    warn,
+)
 from evaltex_cli.display import Rows
 from evaltex_cli.evaluation.chosen import Chosen
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
@@ -16,6 +25,7 @@ from evaltex_cli.evaluation.evaluations import Evaluations
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
 from evaltex_cli.evaluation.tally import Run, Sink, images_of
 from evaltex_cli.protocols.base import load
+from evaltex_cli.runtime import OrderedMap
 
 
 class EvaluationOptions(ScoringOptions, total=False):
@@ -123,22 +133,35 @@ def evaluate(
     wanted = asked(protocol, options)
     given = sides(gt, det, wanted.sizes)
     with wanted.workers() as ordered_map:
-        inputs = open_inputs(given.gt, given.det, given.options(wanted.options), ordered_map)
-        chosen, left_out = _fit_for_masks(wanted.chosen, inputs)
-        runs = runs_of(chosen.records)
-        images: dict[str, list[ImageResult]] = {run.protocol.name: [] for run in runs}
+        result = evaluate_sides(given, wanted, per_image, progress, ordered_map)
+    warn(result.warnings)
+    return result
 
-        def take(run: Run, made: list[ImageResult]) -> None:
-            images[run.protocol.name].extend(made)
 
-        sink = Sink(images_of, take) if per_image else None
-        found = evaluate_inputs(inputs, runs, sink, progress, ordered_map)
+def evaluate_sides(
+    given: Sides,
+    wanted: Asked,
+    per_image: bool,
+    progress: Progress = None,
+    ordered_map: OrderedMap = map,
+    *,
+    needs_texts: bool = True,
+) -> Evaluation | Evaluations:
+    """Evaluate both sides; parameters as of `evaluate` and `evaluate_inputs`."""
+    inputs = open_inputs(given.gt, given.det, given.options(wanted.options), ordered_map)
+    chosen, left_out = _fit_for_masks(wanted.chosen, inputs)
+    runs = runs_of(chosen.records)
+    images: dict[str, list[ImageResult]] = {run.protocol.name: [] for run in runs}
+
+    def take(run: Run, made: list[ImageResult]) -> None:
+        images[run.protocol.name].extend(made)
+
+    sink = Sink(images_of, take) if per_image else None
+    found = evaluate_inputs(inputs, runs, sink, progress, ordered_map, needs_texts=needs_texts)
     found = [replace(one, images=Rows(images[one.protocol.name])) for one in found]
     by_name = {one.protocol.name: one for one in found}
     left_out |= texts_missing(chosen.records, by_name, found[0].gt, found[0].det)
-    result = chosen.result(by_name, left_out)
-    warn(result.warnings)
-    return result
+    return chosen.result(by_name, left_out)
 
 
 def _fit_for_masks(chosen: Chosen, inputs: Inputs) -> tuple[Chosen, dict[str, str]]:

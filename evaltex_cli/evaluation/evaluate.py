@@ -43,6 +43,8 @@ def evaluate_inputs(
     sink: Sink | None = None,
     progress: Progress | None = None,
     ordered_map: OrderedMap = map,
+    *,
+    needs_texts: bool = True,
 ) -> list[Evaluation]:
     """Evaluate indexed inputs by every run, but those that need texts that are not there
     (`left_out`).
@@ -55,6 +57,8 @@ def evaluate_inputs(
         Gets the number of images done and of all.
     ordered_map : callable
         What does the work (`workers`); `map` does it here.
+    needs_texts : bool
+        Whether protocols that need texts are left out where there are none; else a warning says so.
 
     Raises
     ------
@@ -97,7 +101,8 @@ def evaluate_inputs(
     summaries = _summary(gt, gt_count), _summary(det, det_count + missing)
     warnings = [*gt.warnings, *det.warnings, *input_warnings(options, *summaries, lines_count)]
     lines = "" if inputs.lines is None else inputs.lines.sha256
-    runs = _with_texts(runs, *summaries)
+    if needs_texts:
+        runs = _with_texts(runs, *summaries)
     return likely_mistakes.explained(
         [scored(run, *summaries, options, warnings, lines) for run in runs], inputs
     )
@@ -295,7 +300,6 @@ def left_out(
 
 
 def _text_warnings(run: Run, gt: InputSummary, det: InputSummary) -> list[str]:
-    """Say of an accumulator, which leaves no protocol out, that there are no texts."""
     if not run.protocol.needs_texts or det.transcriptions or not gt.images or not det.objects:
         return []
     return [f"{run.protocol.name}: no detection has a transcription, so no text can be right"]

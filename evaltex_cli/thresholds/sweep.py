@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evaltex_cli.errors import ConfigError, FaultLog, InputError
-from evaltex_cli.evaluation.batches import are_polygons
 from evaltex_cli.evaluation.evaluate import Progress, evaluate_inputs, objects_have_polygons
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.inputs import Inputs
-from evaltex_cli.evaluation.tally import Run, Sink, add_batch
+from evaltex_cli.evaluation.tally import Run, Sink
 from evaltex_cli.protocols.base import Evidence
 from evaltex_cli.protocols.score_names import scalars
 from evaltex_cli.records import ImageBatch, Ints
@@ -24,9 +23,7 @@ from evaltex_cli.thresholds.average_precision import Ranked
 from evaltex_cli.thresholds.intervals import KeptRows, Resampled, with_intervals
 from evaltex_cli.thresholds.levels import (
     POINTS,
-    Confidences,
     Levels,
-    joined_confidences,
     read_confidences,
 )
 from evaltex_cli.thresholds.result import CrossValidated, OperatingPoint, Sweep
@@ -281,42 +278,6 @@ def swept(
     return [sweeper.sweep(evaluation) for evaluation in evaluations]
 
 
-def swept_batches(
-    parts: Sequence[ImageBatch], evaluations: Sequence[Evaluation], options: SweepOptions
-) -> list[Sweep]:
-    """Sweep over images in memory whose evaluations, on all detections, are done.
-
-    Parameters
-    ----------
-    parts : sequence of ImageBatch
-        Boxes and polygons; every image has its name.
-
-    Raises
-    ------
-    InputError
-        Where no detection has a confidence, and for masks.
-    """
-    if any(batch.has_masks for batch in parts):
-        raise InputError(
-            "a sweep works on boxes and polygons, which have confidences; not on masks"
-        )
-    confidences = joined_confidences([Confidences.of(batch.det) for batch in parts])
-    if not len(confidences.values):
-        raise InputError(
-            "no detection has a confidence, so there is no threshold to sweep; give them by"
-            " image_objects(..., confidences=...)"
-        )
-    runs = [Run(one.protocol, one.parameters) for one in evaluations]
-    levels = confidences.levels(options.points)
-    others = _without_polygons(runs, levels, lambda: any(are_polygons(one.gt) for one in parts))
-    names = [name for batch in parts for name in batch.names]
-    sweeper = Sweeper(levels, names, options, others)
-    for run in runs:
-        for batch in parts:
-            sweeper.sink.take(run, add_batch(run.empty(), batch, sweeper.sink.work))
-    return [sweeper.sweep(evaluation) for evaluation in evaluations]
-
-
 def _without_polygons(
     runs: Sequence[Run], levels: Levels, gt_has_polygons: Callable[[], bool]
 ) -> dict[str, Any]:
@@ -336,4 +297,4 @@ def _without_polygons(
     return {} if gt_has_polygons() else differing
 
 
-__all__ = ["SweepOptions", "Sweeper", "swept", "swept_batches"]
+__all__ = ["SweepOptions", "Sweeper", "swept"]

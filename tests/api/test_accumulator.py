@@ -1,23 +1,28 @@
-"""Objects in memory: the scores of the same objects in files, however they
-come; and what is refused.
-"""
+"""Images that come one by one: the scores of the same images in files, and what is refused."""
 
 from __future__ import annotations
 
-import signal
-import threading
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from in_memory import accumulated, assert_close, images_of
+from limits import HANG_SECONDS
 
-from evaltex_cli import Accumulator, ConfigError, InputError, evaluate, image_objects
-from evaltex_cli.api import accumulator
-from evaltex_cli.evaluation import tally
-from evaltex_cli.geometry import outlines
+from evaltex_cli import (
+    Accumulator,
+    ConfigError,
+    EvaltexWarning,
+    InputError,
+    evaluate,
+    image_objects,
+)
 from evaltex_cli.protocols import PROTOCOLS
+
+BOXES = [[0, 0, 100, 20], [0, 40, 60, 60]]
 
 
 @pytest.mark.few_fast(8)
@@ -37,26 +42,12 @@ def test_scores_are_those_of_the_same_objects_in_files(
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_order_flushes_and_merges_change_no_bit(
-    tmp_path: Path, protocol: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One run; images reversed; a flush after every image; three runs merged either way."""
+def test_order_and_merges_change_no_bit(tmp_path: Path, protocol: str) -> None:
     images = images_of(tmp_path, 6)
     expected = accumulated(images, protocol).compute()
-    assert accumulated(images[::-1], protocol).compute().totals == expected.totals
-    monkeypatch.setattr(accumulator, "FLUSH_OBJECTS", 1)
-    assert accumulated(images, protocol).compute().totals == expected.totals
-    for left_first in (True, False):
-        a, b, c = (
-            accumulated(images[part], protocol) for part in (slice(2), slice(2, 3), slice(3, None))
-        )
-        if left_first:
-            a.merge(b)
-            a.merge(c)
-        else:
-            b.merge(c)
-            a.merge(b)
-        found = a.compute()
+    merged = accumulated(images[3:], protocol)
+    merged.merge(accumulated(images[2::-1], protocol))
+    for found in (accumulated(images[::-1], protocol).compute(), merged.compute()):
         assert found.totals == expected.totals
         assert found.scores == expected.scores
         assert (found.gt, found.det) == (expected.gt, expected.det)
@@ -112,96 +103,6 @@ def test_buffers_may_be_used_again() -> None:
     assert made.boxes.tolist() == [[0, 0, 10, 10]]
 
 
-def test_fields_and_their_defaults() -> None:
-    found = image_objects(
-        [[0, 0, 2, 1]], [[(3, 3), (5, 3), (4, 6)]], texts=["a", "日本"], dont_care=[0, 1]
-    )
-    assert found.offsets.tolist() == [0, 2]
-    assert (found.ids.tolist(), found.regions.tolist()) == ([1, 2], [1, 2])
-    assert found.boxes.tolist() == [[0, 0, 2, 1], [3, 3, 5, 6]]
-    assert (found.dont_care.tolist(), list(found.texts)) == ([False, True], ["a", "日本"])
-    polygons = outlines.polygons(found.outlines)
-    assert polygons[0] is None
-    assert polygons[1].area == 3
-    assert image_objects(ids=[], dont_care=[], texts=[]).count == 0
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"boxes": [[0, 0, 1]]}, r"boxes: shape \(1, 3\); expected \(n, 4\)"),
-        ({"boxes": [0, 0, 1, 1]}, r"boxes: shape \(4,\); expected \(n, 4\)"),
-        ({"boxes": [[0, 0, 1, 1], [0]]}, "boxes: not an array of numbers"),
-        ({"boxes": [["a", 0, 1, 1]]}, "boxes: not an array of numbers"),
-        ({"boxes": [[0, 0, np.nan, 1]]}, "boxes: holds NaN or infinity"),
-        ({"boxes": [[0, 0, np.inf, 1]]}, "boxes: holds NaN or infinity"),
-        (
-            {"boxes": [[0, 0, 1e300, 1]]},
-            "boxes: holds a number beyond 1e12 in magnitude; expected pixels",
-        ),
-        (
-            {"boxes": [[0, 0, 1, 1], [5, 0, 1, 1]]},
-            r"box 1 is \[5.0, 0.0, 1.0, 1.0\]; expected x0, y0, x1, y1 with",
-        ),
-        ({"polygons": [[(0, 0), (1, 1)]]}, "polygon 0 has fewer than three vertices"),
-        ({"polygons": [[]]}, "polygon 0 has fewer than three vertices"),
-        (
-            {"polygons": [[(0, 0, 1), (1, 1, 1), (2, 1, 1)]]},
-            r"polygon 0: shape \(3, 3\); expected \(n, 2\)",
-        ),
-        (
-            {"boxes": [[0, 0, 1, 1]] * 2, "ids": [3, 3]},
-            "ids repeat; expected IDs used once in an image",
-        ),
-        (
-            {"boxes": [[0, 0, 1, 1]], "ids": [1, 2]},
-            r"ids: shape \(2,\); expected \(1,\), one an object",
-        ),
-        ({"boxes": [[0, 0, 1, 1]], "ids": [1.5]}, "ids: of type float64; expected integers"),
-        ({"boxes": [[0, 0, 1, 1]], "regions": ["a"]}, "regions: of type <U1; expected integers"),
-        (
-            {"boxes": [[0, 0, 1, 1]], "dont_care": ["f"]},
-            "dont_care: of type <U1; expected booleans",
-        ),
-        ({"boxes": [[0, 0, 1, 1]], "dont_care": []}, r"dont_care: shape \(0,\); expected \(1,\)"),
-        (
-            {"boxes": [[0, 0, 1, 1]], "texts": ["a", "b"]},
-            "texts: 2 of them; expected 1, one an object",
-        ),
-        ({"boxes": [[0, 0, 1, 1]] * 2, "texts": "ab"}, "texts: 1 of them; expected 2"),
-        pytest.param({"boxes": [[0, 0, 10**400, 1]]}, "boxes: not an array of numbers", id="huge"),
-        ({"boxes": [[0, 0, 1, 1]], "ids": np.array([2**63], np.uint64)}, "ids: holds 9223372036"),
-        ({"masks": np.array([[2**63, 0]], np.uint64)}, "masks: holds 9223372036854775808; exp"),
-        ({"masks": [[1, 2]], "ids": [1.0, 2.0]}, "ids: of type float64; expected integers"),
-        ({"masks": [[1, 2]], "ids": [[1, 2]]}, r"ids: shape \(1, 2\); expected \(2,\)"),
-        ({"masks": np.eye(2, dtype=bool)[:, None], "ids": [0, 1]}, "ids: 0 is where no mask is"),
-        ({"masks": np.eye(2, dtype=bool)[:, None], "ids": [3, 3]}, "ids repeat; expected IDs"),
-        ({"masks": [[[True, False]], [[True, True]]], "ids": [-3, 5]}, "masks 0 and 1 share pix"),
-        ({"boxes": [[0, 0, 1, 1]], "texts": [None]}, "texts: holds something else than strings"),
-        (
-            {"boxes": [[0, 0, 1, 1]], "confidences": [0.5, 0.5]},
-            r"confidences: shape \(2,\); expected \(1,\), one an obj",
-        ),
-        (
-            {"boxes": [[0, 0, 1, 1]], "confidences": ["sure"]},
-            "confidences: not an array of numbers",
-        ),
-        (
-            {"boxes": [[0, 0, 1, 1]], "confidences": [97]},
-            "confidences: holds 97; expected numbers from 0 to 1",
-        ),
-        (
-            {"boxes": [[0, 0, 1, 1]], "confidences": [-np.inf]},
-            "confidences: holds -inf; expected numbers from 0 to 1",
-        ),
-    ],
-    ids=str,
-)
-def test_refusals(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        image_objects(**given)
-
-
 def test_a_refused_image_leaves_the_accumulator_as_it_was() -> None:
     accumulator = Accumulator()
     accumulator.update([[0, 0, 10, 10]], [[0, 0, 10, 10]])
@@ -248,44 +149,211 @@ def test_a_name_may_be_a_number() -> None:
         images.update([], [], name="5")
 
 
-@pytest.mark.parametrize("merges", [False, True])
-def test_an_interrupt_waits_until_all_protocols_have_added_the_images(
-    merges: bool, monkeypatch: pytest.MonkeyPatch
+def test_parameters_of_several_protocols() -> None:
+    accumulator = Accumulator(["iou", "evaltex"], params={"iou": {"iou": 0.95}})
+    accumulator.update(BOXES, [[0, 0, 90, 20], [0, 40, 60, 60]])
+    found = accumulator.compute()
+    assert (found["iou"].scores["recall"], found["iou"].parameters.iou) == (0.5, 0.95)
+    with pytest.raises(ConfigError, match="accumulators differ"):
+        accumulator.merge(Accumulator(["iou", "evaltex"]))
+    with pytest.raises(ConfigError, match="accumulators differ"):
+        Accumulator("iou").merge(Accumulator("iou", min_confidence=0.5))
+
+
+def test_images_have_results_and_names_that_are_used_once() -> None:
+    accumulator = Accumulator("iou", per_image=True)
+    accumulator.update(BOXES, BOXES[:1], name="a")
+    accumulator.update(image_objects(BOXES, texts=["x", "y"]), [], name="b")
+    with pytest.raises(
+        InputError, match=r"image 'a' was added before; reset\(\) begins a new data set"
+    ):
+        accumulator.update(BOXES, BOXES, name="a")
+    found = accumulator.compute()
+    assert [(image.name, image.scores["recall"]) for image in found.images] == [
+        ("a", 0.5),
+        ("b", 0.0),
+    ]
+    assert [(one.box, one.text) for one in found.images[1].objects] == [
+        (tuple(BOXES[0]), "x"),
+        (tuple(BOXES[1]), "y"),
+    ]
+    other = Accumulator("iou", per_image=True)
+    other.update(BOXES, BOXES, name="a")
+    with pytest.warns(
+        EvaltexWarning, match="1 image was added to both accumulators, and counts twice: 'a'"
+    ):
+        accumulator.merge(other)
+    assert [image.name for image in accumulator.compute().images] == ["a", "b", "a again"]
+
+
+def test_reset_forgets_everything() -> None:
+    accumulator = Accumulator("cleval")
+    accumulator.update(
+        image_objects(polygons=[[(0, 0), (5, 0), (5, 5), (2, 7), (0, 5)]]), BOXES, name="a"
+    )
+    before = Accumulator("cleval")
+    for one in (accumulator, before):
+        one.reset()
+        one.update(image_objects(BOXES, texts=["ab", "c"]), BOXES, name="a")
+    assert accumulator.compute().to_dict() == before.compute().to_dict()
+    assert repr(accumulator) == "Accumulator(cleval: 1 image)"
+
+
+def test_confidences_below_the_minimum_are_left_out() -> None:
+    accumulator = Accumulator("iou", min_confidence=0.5)
+    accumulator.update(BOXES, image_objects(BOXES, confidences=[0.5, 0.4]))
+    found = accumulator.compute()
+    assert (found.scores["recall"], found.det.unconfident) == (0.5, 1)
+    assert "|min_confidence:0.5|" in found.signature
+    expected = evaluate(
+        [BOXES], [image_objects(BOXES, confidences=[0.5, 0.4])], "iou", min_confidence=0.5
+    )
+    assert (found.scores, found.warnings, found.signature) == (
+        expected.scores,
+        expected.warnings,
+        expected.signature,
+    )
+
+
+def test_masks_score_as_evaluate_scores_them() -> None:
+    gt, det = np.zeros((2, 30, 90), bool), np.zeros((1, 30, 90), bool)
+    gt[0, :10, :80], gt[1, 20:, :40], det[0, :10, :60] = True, True, True
+    accumulator = Accumulator(["evaltex", "iou"])
+    for _ in range(3):
+        accumulator.update(gt, det)
+        accumulator.update([], [])
+    found = accumulator.compute()
+    expected = evaluate([gt, []] * 3, [det, []] * 3, ["evaltex", "iou"])
+    assert {name: one.totals for name, one in found.items()} == {
+        name: one.totals for name, one in expected.items()
+    }
+    assert found["iou"].signature == expected["iou"].signature
+    with pytest.raises(InputError, match="some images have masks, others boxes or polygons"):
+        accumulator.update(BOXES, BOXES)
+    with pytest.raises(InputError, match="protocol cleval does not work on masks"):
+        Accumulator("cleval").update(gt, det)
+
+
+def test_warnings_are_issued() -> None:
+    accumulator = Accumulator("iou")
+    accumulator.update([[[0, 0], [10, 10], [10, 0], [0, 10]]], BOXES)
+    with pytest.warns(EvaltexWarning, match="ground truth: 1 invalid polygon repaired") as issued:
+        found = accumulator.compute()
+    assert [str(one.message) for one in issued] == found.warnings
+    assert issued[0].filename == __file__
+
+
+def test_gathered_without_a_process_group_is_a_copy() -> None:
+    pytest.importorskip("torch", reason="torch is not installed")
+    accumulator = Accumulator("iou")
+    accumulator.update(BOXES, BOXES)
+    copied = accumulator.gather()
+    copied.update(BOXES, [])
+    assert (copied.compute().gt.images, accumulator.compute().gt.images) == (2, 1)
+
+
+GATHERING = """
+import sys
+from torch import distributed
+from evaltex_cli import Accumulator
+rank, folder = int(sys.argv[1]), sys.argv[2]
+distributed.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=2)
+accumulator = Accumulator(["iou", "evaltex"], per_image=True)
+for k in range(rank, 5, 2):
+    accumulator.update([[0, 0, 100, 20], [0, 40, 60, 60]], [[0, 0, 100, 10 + k]], name=f"image {k}")
+found = accumulator.gather().compute()
+assert accumulator.compute()["iou"].gt.images == 3 - rank
+print(found["iou"].scores["recall"], found["evaltex"].totals, [image.name for image in found["iou"].images])
+distributed.destroy_process_group()
+"""
+
+
+@pytest.mark.slow
+def test_ranks_gather_what_one_process_has(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="torch is not installed")
+    command = [sys.executable, "-c", GATHERING]
+    ranks = [
+        subprocess.Popen([*command, str(rank), str(tmp_path)], stdout=subprocess.PIPE, text=True)
+        for rank in range(2)
+    ]
+    printed = [rank.communicate(timeout=HANG_SECONDS)[0] for rank in ranks]
+    accumulator = Accumulator(["iou", "evaltex"])
+    for k in (0, 2, 4, 1, 3):
+        accumulator.update(BOXES, [[0, 0, 100, 10 + k]])
+    found = accumulator.compute()
+    names = [f"image {k}" for k in (0, 2, 4, 1, 3)]
+    expected = f"{found['iou'].scores['recall']} {found['evaltex'].totals} {names}\n"
+    assert printed == [expected, expected]
+
+
+def test_sizes_are_height_and_width() -> None:
+    """A word 10 high is a tenth of the longer side, 100, whichever that is."""
+    for size in ((100, 50), (50.0, 100.0), np.array([100, 20])):
+        accumulator = Accumulator("cleval", scale_bins="0.05,0.15,1")
+        accumulator.update(
+            image_objects([[0, 0, 60, 10]], texts=["abcdef"]), [[0, 0, 60, 10]], size=size
+        )
+        assert [row["recall"] for row in accumulator.compute().scores["scale_wise"]] == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    "size",
+    [(0, 5), (5, -1), (5,), 7, (1, 2, 3), (float("nan"), 1), ("a", 1), (1e13, 1), ((1, 2), 3)],
+)
+def test_sizes_that_are_none(size: Any) -> None:
+    with pytest.raises(
+        InputError, match=r"size: .*; expected \(height, width\) in pixels, both above 0"
+    ):
+        Accumulator().update([], [], size=size)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "parameters", "message"),
+    [
+        (
+            "cleval",
+            {"scale_bins": "0,1"},
+            r"an image in memory has no height and width, .* in Python size=\(height, width\)",
+        ),
+        (
+            "iou",
+            {"order": "confidence"},
+            "an image in memory: detection 1 has no confidence, which order=confidence needs",
+        ),
+    ],
+)
+def test_what_is_needed_is_refused_at_once(
+    protocol: str, parameters: dict[str, str], message: str
 ) -> None:
-    images, merged = Accumulator(["iou", "deteval"]), Accumulator(["iou", "deteval"])
-    images.update([[0, 0, 100, 20]], [[0, 0, 100, 20]])
-    if merges:
-        images.compute()
-    add = tally.Gathered.add
-
-    def interrupted(*arguments: Any) -> None:
-        add(*arguments)
-        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(tally.Gathered, "add", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            merged.merge(images) if merges else images.compute()
-    found = (merged if merges else images).compute()
-    assert [one.totals["gt_objects"] for one in found.values()] == [1, 1]
+    """And the images before stay."""
+    word = image_objects([[0, 0, 60, 10]], texts=["abcdef"], confidences=[0.5])
+    accumulator = Accumulator(protocol, **parameters)
+    accumulator.update(word, word, size=(20, 100))
+    with pytest.raises(InputError, match=message):
+        accumulator.update(word, [[0, 0, 60, 10]])
+    accumulator.update(image_objects(), image_objects())
+    assert (accumulator.compute().gt.images, accumulator.compute().scores["recall"]) == (2, 1.0)
 
 
-def test_what_is_interrupted_adds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As by Ctrl-C between two protocols; the images are scored with the next ones."""
-    accumulator = Accumulator(["iou", "deteval"])
-    accumulator.update([[0, 0, 100, 20]], [[0, 0, 100, 20]])
-    add, added = tally.add_batch, []
+def test_none_is_no_confidence() -> None:
+    found = image_objects([[0, 0, 1, 1]] * 3, confidences=[None, 1, float("nan")])
+    accumulator = Accumulator("cleval")
+    accumulator.update(found, found)
+    assert accumulator.compute().det.confidences == 1
 
-    def add_one(*arguments: Any) -> Any:
-        added.append(add(*arguments))
-        if len(added) == 2:
-            raise KeyboardInterrupt
-        return added[-1]
 
-    with monkeypatch.context() as patch:
-        patch.setattr(tally, "add_batch", add_one)
-        with pytest.raises(KeyboardInterrupt):
-            accumulator.compute()
-    accumulator.update([[0, 0, 100, 20]], [[500, 0, 600, 20]])
-    for found in accumulator.compute().values():
-        assert (found.totals["gt_objects"], found.scores["recall"]) == (2, 0.5)
+def test_a_polygon_that_comes_late_counts_for_all_images():
+    """Under CLEval, which takes four vertices for a polygon where any object
+    has others; in parts and merged too.
+    """
+    tall = [[[0, 0], [10, 0], [10, 60], [0, 60]]]
+    late = [[[0, 0], [10, 0], [20, 5], [10, 60], [0, 60]]]
+    nothing = image_objects()
+    parts = [Accumulator("cleval") for _ in range(2)]
+    parts[0].update(nothing, image_objects(polygons=tall))
+    assert parts[0].compute().scores["false_positive_characters"] == 6
+    parts[1].update(nothing, image_objects(polygons=late))
+    parts[0].merge(parts[1])
+    assert parts[0].compute().scores["false_positive_characters"] == 2
+    parts[0].update(nothing, image_objects(polygons=tall))
+    assert parts[0].compute().scores["false_positive_characters"] == 3

@@ -1,5 +1,5 @@
-"""The command, and the processes that it starts, look for cycles of references rarely, and not at
-their end; a Python program that calls the functions keeps its own setting.
+"""The command looks for cycles of references rarely, and not at its end; a Python program that calls
+the functions keeps its own setting.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import pytest
 
 import evaltex_cli
 from evaltex_cli import runtime
-from evaltex_cli.runtime import workers
 
 GT = [[[0, 0, 10, 10]]]
 RARELY = runtime._COLLECTED_EVERY
@@ -58,12 +57,6 @@ def test_a_command_ends_without_a_last_collection() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert done.stdout.decode().strip() == "True"
-
-
-@pytest.mark.slow
-def test_a_worker_collects_rarely() -> None:
-    with workers.processes(2) as ordered_map:
-        assert list(ordered_map(eval, ["__import__('gc').get_threshold()"] * 2)) == [RARELY] * 2
 
 
 def test_a_python_program_keeps_its_setting() -> None:
