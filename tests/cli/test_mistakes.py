@@ -32,10 +32,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("gt.txt", "Missing argument 'DET'"),
         ("gt.txt det.txt res a b c", "unexpected extra argument (c)"),
         ("gt.txt det.txt res a", "GT_IMG_DIR and DET_IMG_DIR go together, after RES_DIR"),
-        ("gt.txt det.txt -a", "--report and --resume need a result folder: evaltex GT DET RES_DIR"),
+        (
+            "gt.txt det.txt -a",
+            "-a, --plots and --report need a result folder: evaltex GT DET RES_DIR",
+        ),
         (
             "gt.txt det.txt --report",
-            "--report and --resume need a result folder: evaltex GT DET RES_DIR",
+            "-a, --plots and --report need a result folder: evaltex GT DET RES_DIR",
         ),
         ("gt.txt det.txt res --al", "No such option"),
         (
