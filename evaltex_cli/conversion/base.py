@@ -47,6 +47,8 @@ class Job:
     """The source, as messages name it."""
     faults: FaultLog
     """Gets what cannot be written at all."""
+    ids: Mapping[str, str] = field(default_factory=dict)
+    """Image name -> COCO's ID, if the source has IDs."""
     lost: Counter[str] = field(default_factory=Counter)
     """Sentence with ``{count}`` -> how often it is true: what the target does not contain as the
     source did."""

@@ -39,6 +39,8 @@ from evaltex_cli.records.rows import take
 from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.runtime.atomic_output import staged
 
+NAMED_BY_ID = "{count} image[s] [is|are] named by [its|their] COCO ID: the source has no file names"
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Converted(Record):
@@ -105,7 +107,10 @@ def convert(
         raise InputError(f"{source}: no image in it ({opened.format} as its format); {expected}")
     _refuse(opened, _not_unicode(opened.names), faults)
     names = _wanted(opened, options)
-    job = Job(target, side, names, opened.path, faults)
+    ids = dict(zip(opened.names, opened.ids, strict=True)) if opened.ids is not None else {}
+    job = Job(target, side, names, opened.path, faults, ids)
+    if writer.name != "coco":
+        job.lost[NAMED_BY_ID] = sum(ids.get(name) == name and name.isdigit() for name in names)
     opened = _without_others(opened, names, how.patch)
     if options.min_confidence is not None:
         opened = only_confident(opened, options.min_confidence)

@@ -20,7 +20,7 @@ MOST = 0.95
 """Share of the names of files that have a prefix."""
 KINDS: dict[Side, str] = {"gt": "ground truth", "det": "detections"}
 ANNOTATIONS = (
-    *("icdar-xml", "coco", "coco-file", "coco-text", "coco-text-train", "textocr", "ctw1500-xml"),
+    *("icdar-xml", "coco", "coco-text", "coco-text-train", "textocr", "ctw1500-xml"),
     *("ctw1500-offsets", "icdar2013-seg", "icdar2013-seg-chars", "rects", "rects-chars", "dota"),
     *("page", "page-line", "page-region", "labelme", "labelme-xml", "label-studio", "cvat", "via"),
     *("via-csv", "voc", "ufo"),

@@ -175,7 +175,7 @@ def write_toys(
 
         def job(name: str, side: Side) -> Job:
             file = folder / f"{name}.{layout}"
-            return Job(file, side, list(source.names), str(gt), faults, lost)
+            return Job(file, side, list(source.names), str(gt), faults, lost=lost)
 
         writer = _writer(layout, words.outlines.all_boxes)
         for name in filter(FAULTY.__ne__, wanted):

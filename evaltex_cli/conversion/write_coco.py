@@ -1,8 +1,9 @@
 """COCO JSON: annotations of ground truth, a results list of detections.
 
-An image's ``id`` is its name (a number where all names are), as results pair with annotations by
-``image_id``. A box is a ``bbox`` with an empty ``segmentation``; a polygon is both. Don't care is
-``iscrowd`` and ``ignore``; the transcription is ``utf8_string``, as in COCO-Text.
+An image's ``id`` is that of the source, or else its name (a number where all are), as results pair
+with annotations by ``image_id``. A box is a ``bbox`` with an empty ``segmentation``; a polygon is
+both. Don't care is ``iscrowd`` and ``ignore``; the transcription is ``utf8_string``, as in
+COCO-Text.
 """
 
 from __future__ import annotations
@@ -40,6 +41,11 @@ SIZE_GUESSED = "{count} image[s] of unknown size got the smallest that holds [it
 SIZES_LOST = "{count} image size[s] left out: COCO results hold none"
 EMPTY_LOST = "{count} image[s] without objects left out: COCO results hold none"
 NO_CONFIDENCE = "{count} object[s] without confidence got none; COCO's tools ask for one"
+NAMES_LOST = "{count} file name[s] left out: COCO results hold only IDs"
+NAMES_AS_IDS = (
+    "{count} image[s] [has|have] [its|their] name as image_id: convert the ground truth too, so"
+    " that it has the same IDs"
+)
 CONFIDENCES_LOST = "{count} confidence[s] of ground truth left out"
 SHORT = "{count} object[s] of fewer than three vertices left out"
 ROUNDED = "{count} box[es] moved by rounding: COCO JSON holds width and height"
@@ -49,7 +55,7 @@ _NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,17})")
 
 
 def _write(job: Job, blocks: Iterable[Block]) -> None:
-    by_number = all(map(_NUMBER.fullmatch, job.names))
+    by_number = all(_NUMBER.fullmatch(job.ids.get(name, name)) for name in job.names)
     with written(job.target) as file:
         if job.side == "det":
             write_list(file, _results(job, blocks, by_number))
@@ -75,7 +81,7 @@ def _annotations(
         for k, name in enumerate(block.names):
             height, width, known = known_or_smallest_size(block.images, k)
             job.lost[SIZE_GUESSED] += not known
-            key = int(name) if by_number else name
+            key = _image_id(job, name, by_number)
             images.append(
                 {"id": key, "file_name": name, "height": plain(height), "width": plain(width)}
             )
@@ -99,6 +105,11 @@ def _annotations(
                 }
 
 
+def _image_id(job: Job, name: str, by_number: bool) -> str | int:
+    image_id = job.ids.get(name, name)
+    return int(image_id) if by_number else image_id
+
+
 def _areas(objects: Objects) -> Floats:
     """(n,) areas; the edges of all polygons at once take several times their vertices' memory."""
     parts = [np.zeros(0)]
@@ -116,6 +127,8 @@ def _count_lost(job: Job, objects: Objects) -> None:
 
 
 def _results(job: Job, blocks: Iterable[Block], by_number: bool) -> Iterator[_Record]:
+    job.lost[NAMES_LOST] += sum(job.ids.get(name, name) != name for name in job.names)
+    job.lost[NAMES_AS_IDS] += sum(name not in job.ids for name in job.names)
     for block in blocks:
         objects = block.images.objects
         job.lost[SIZES_LOST] += int((block.images.sizes > 0).all(axis=1).sum())
@@ -124,7 +137,7 @@ def _results(job: Job, blocks: Iterable[Block], by_number: bool) -> Iterator[_Re
         for k, name in enumerate(block.names):
             for i, shape in _shapes(job, objects, k):
                 record = {
-                    "image_id": int(name) if by_number else name,
+                    "image_id": _image_id(job, name, by_number),
                     "category_id": _CATEGORY["id"],
                     **shape,
                 }

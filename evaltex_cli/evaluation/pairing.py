@@ -1,4 +1,5 @@
-"""Which detections belong to which image of the ground truth: images pair by name.
+"""Which detections belong to which image of the ground truth: images pair by name, those of COCO
+also by ID.
 
 A name without folders, ending and prefix (`gt_`, `res_`) is the same image's if it is the only such
 name on its side; so is the name of the only image of a file, if the other side has one image too.
@@ -11,9 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import compress, islice
 from operator import eq
 from pathlib import PurePath
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +24,7 @@ from evaltex_cli.errors.suggestions import Hints
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.files.image_names import names_by_stem, stem, unique, without_prefix
 from evaltex_cli.formats.files.names import hashes, taken
-from evaltex_cli.records import Ints
+from evaltex_cli.records import Bools, Ints
 
 NO_DETECTIONS = -1
 _FOLDERS = re.compile(r"[/\\]")
@@ -31,9 +33,98 @@ _SHOWN = 3
 _SIZE = re.compile(r"[0-9.]+,[0-9.]+")
 
 
+class _Naming(NamedTuple):
+    """How both sides call their images: by ``file name`` or by ``ID``."""
+
+    by: str
+    gt: Sequence[str]
+    det: Sequence[str]
+
+
 def with_names_of(gt: Source, det: Source) -> Source:
-    """Return the detections with the names that the ground truth has for the same images; a warning
-    lists them.
+    """Return the detections with the names that the ground truth has for the same images.
+
+    COCO annotations know their images by file name and by ID. A list of COCO results pairs with
+    them by ID, anything else by name. If the ground truth has all detections, or any of them, only
+    in the other way, they pair in that way, and a warning says so.
+
+    Raises
+    ------
+    InputError
+        When the detections mix file names and IDs, or have an ID that the ground truth lacks.
+    """
+    if gt.ids is None and det.ids is None:
+        return _respelled(gt, det)
+    by_name = _Naming("file name", gt.names, det.names)
+    by_id = _Naming("ID", gt.ids or gt.names, det.ids or det.names)
+    has_results = by_id.gt == gt.names or by_id.det == det.names
+    is_usually_by_id = has_results and None not in (gt.ids, det.ids)
+    usual, other = (by_id, by_name) if is_usually_by_id else (by_name, by_id)
+    paired, found = _paired(gt, det, usual)
+    if found.all():
+        return paired
+    paired_otherwise, found_otherwise = _paired(gt, det, other)
+    if by_id.det == det.names:
+        _refuse_mixture(gt, det, {usual.by: found, other.by: found_otherwise})
+    all_otherwise = found_otherwise.all() and not is_usually_by_id
+    if found_otherwise.any() and (all_otherwise or not found.any()):
+        paired, found = _with_note(gt, det, paired_otherwise, other), found_otherwise
+        usual = other
+    if usual is by_id and not found.all():
+        raise _unknown_ids(gt, det, list(compress(by_id.det, ~found)))
+    return paired
+
+
+def _paired(gt: Source, det: Source, naming: _Naming) -> tuple[Source, Bools]:
+    """Return the detections with the names of the ground truth by one naming, and which of them it
+    has.
+    """
+    paired = _respelled(replace(gt, names=naming.gt), replace(det, names=naming.det))
+    own = dict(zip(naming.gt, gt.names, strict=True))
+    found = np.array([name in own for name in paired.names], dtype=bool)
+    return replace(paired, names=[own.get(name, name) for name in paired.names]), found
+
+
+def _with_note(gt: Source, det: Source, paired: Source, naming: _Naming) -> Source:
+    """Return detections with the warning that they pair by a naming that is not the usual one."""
+    reason = "not every file name" if naming.by == "ID" else "no image ID"
+    pairs = list(zip(naming.det, paired.names, strict=True))
+    shown = ", ".join(f"{quote(one)} with {quote(name)}" for one, name in pairs[:_SHOWN])
+    more = ", ..." if len(pairs) > _SHOWN else ""
+    note = (
+        f"{PurePath(paired.path).name}: images are paired by {naming.by}, as {reason} is in"
+        f" {PurePath(gt.path).name}: {shown}{more}"
+    )
+    return replace(paired, warnings=(*det.warnings, note))
+
+
+def _refuse_mixture(gt: Source, det: Source, found: Mapping[str, Bools]) -> None:
+    """Refuse detections of which the ground truth has some only by file name, others only by ID."""
+    named, numbered = found["file name"], found["ID"]
+    names = list(compress(det.names, named & ~numbered))
+    ids = list(compress(det.names, numbered & ~named))
+    if names and ids and not named.all() and not numbered.all():
+        both = int((named & numbered).sum())
+        also = f", and {both} are both" if both else ""
+        raise InputError(
+            f"{det.path}: some of its {len(det.names)} images are named by file, others by ID:"
+            f" {len(names)} are file names in {gt.path} ({quote(names[0])}), {len(ids)} are IDs"
+            f" ({quote(ids[0])}){also}; name all images by file, or all by ID"
+        )
+
+
+def _unknown_ids(gt: Source, det: Source, unknown: Sequence[str]) -> InputError:
+    shown = ", ".join(map(quote, unknown[:_SHOWN])) + (", ..." if len(unknown) > _SHOWN else "")
+    some = counted(len(unknown), f"{{count}} of its {len(det.names)} image IDs [is|are] not in")
+    ids = some if len(unknown) < len(det.names) else "none of its image IDs is in"
+    return InputError(
+        f"{det.path}: {ids} {gt.path} ({shown}); give the ground truth of the same images"
+    )
+
+
+def _respelled(gt: Source, det: Source) -> Source:
+    """Return the detections with the names of the ground truth where they are only spelled in
+    another way; a warning lists them.
 
     Names are the same if they differ only in folders, of which one side has fewer, ending and
     prefix, and no other image of either side has such a name. If both sides have one image, and one

@@ -49,7 +49,6 @@ FORMATS = {
     "azure-line": ("evaltex_cli.formats.engines.azure", "LINES"),
     "art": ("evaltex_cli.formats.documents.art", "FORMAT"),
     "coco": ("evaltex_cli.formats.documents.coco", "COCO"),
-    "coco-file": ("evaltex_cli.formats.documents.coco", "COCO_FILE"),
     "coco-res": ("evaltex_cli.formats.documents.coco", "RESULTS"),
     "coco-text": ("evaltex_cli.formats.documents.coco_text", "COCO_TEXT"),
     "coco-text-train": ("evaltex_cli.formats.documents.coco_text", "COCO_TEXT_TRAIN"),

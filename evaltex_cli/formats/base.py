@@ -124,6 +124,9 @@ class Source:
     polygons: Bools | None = None
     """(images,) bool. Which images may have objects of other than four vertices; None where the
     index does not say."""
+    ids: Sequence[str] | None = None
+    """The images' numbers in COCO, as text; the same as `names` where files are not named. None of
+    other formats."""
 
     def part(self, positions: Ints) -> SourcePart:
         """Return the images at these positions of `names`, to be read here or

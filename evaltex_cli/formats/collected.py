@@ -102,6 +102,7 @@ class Images:
         self._files: dict[str, int] = {}
         self._images, self._objects = Records(_IMAGE), Records(ROW)
         self._owners, self._numbers = Records(_OWNER), Records(_NUMBER)
+        self.ids: Sequence[str] | None = None  # see `base.Source`
         for image in images:
             self.append(image)
 
@@ -230,14 +231,18 @@ class Images:
         else:
             faults.add(file, None, found, expected, where=at)
 
-    def refuse_bad_names(self, faults: FaultLog) -> None:
-        """Add a fault for each image name that repeats, is empty, too long or not Unicode, or
-        leaves the result folder.
+    def bad_names(self) -> Iterator[tuple[int, str, str]]:
+        """Yield each image name that repeats, is empty, too long or not Unicode, or leaves the
+        result folder; see `image_names.bad_names`.
         """
         repeats = Names(self._names).repeat()
         if repeats or not are_plain(self._names):
-            for k, found, expected in bad_names(self.names, repeats):
-                self.fault(k, faults, found, expected)
+            yield from bad_names(self.names, repeats)
+
+    def refuse_bad_names(self, faults: FaultLog) -> None:
+        """Add a fault for each of the `bad_names`."""
+        for k, found, expected in self.bad_names():
+            self.fault(k, faults, found, expected)
 
     # Reading --------------------------------------------------------------------------------------
 
@@ -397,4 +402,5 @@ def source(
         weights=narrowest(BYTES_PER_OBJECT * images.counts),
         content=images,
         warnings=warnings,
+        ids=images.ids,
     )

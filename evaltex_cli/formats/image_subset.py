@@ -36,6 +36,7 @@ def only_images(source: Source, names: Collection[str]) -> Source:
         filters=tuple(one.part(positions) for one in source.filters),
         labels=None if labels is None else partial(_labels_at, labels, positions),
         polygons=None if polygons is None else polygons[positions],
+        ids=None if source.ids is None else list(taken(source.ids, positions)),
     )
 
 
@@ -53,7 +54,8 @@ def names_in(gt: Source, wanted: Sequence[str], done: str = "evaluated") -> tupl
     """Return the names that an input, most often the ground truth, has for these images, in its
     order.
 
-    A name without its folders, ending and prefix (``gt_``) will do, if only one image has it.
+    A name without its folders, ending and prefix (``gt_``) will do, if only one image has it; so
+    will the images' IDs in COCO, if not all are names.
 
     Parameters
     ----------
@@ -66,6 +68,10 @@ def names_in(gt: Source, wanted: Sequence[str], done: str = "evaluated") -> tupl
         For names that the input does not have, and if there is none at all.
     """
     known = set(gt.names)
+    if gt.ids is not None and wanted and not known.issuperset(wanted):
+        own = dict(zip(gt.ids, gt.names, strict=True))
+        if own.keys() >= set(wanted):
+            wanted = [own[one] for one in wanted]
     others = [name for name in wanted if name not in known]
     by_stem = names_by_stem(gt.names) if others else {}
     unknown = [name for name in others if stem(name) not in by_stem]

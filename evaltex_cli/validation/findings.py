@@ -85,8 +85,8 @@ class Pair(Record):
     ----------
     gt, det : str or None
         Their names; None where a side has none.
-    by : {'name', 'file name', 'only image', 'stem', 'number'} or None
-        What the names share. Those of the first three are evaluated together.
+    by : {'name', 'file name', 'id', 'only image', 'stem', 'number'} or None
+        What the names share. Those of the first four are evaluated together.
     objects, detections : int or None
         How many each has.
     """

@@ -140,23 +140,26 @@ def _pairing(pairs: Sequence[Pair], all_pairs: bool, columns: int) -> Iterator[s
     counts = {
         "by name": named,
         "by file name": sum(pair.by == "file name" for pair in pairs),
+        "by ID": sum(pair.by == "id" for pair in pairs),
         "as only image": sum(pair.by == "only image" for pair in pairs),
         "that would if spelled alike": other,
         "without detections": missing,
         "only in the detections": extra,
     }
-    yield "pairing: " + ", ".join(
-        f"{count} {what}" for what, count in counts.items() if count or what == "by name"
-    )
-    notable = pairs if len(pairs) <= FEW_PAIRS else [pair for pair in pairs if pair.by != "name"]
+    told = [f"{count} {what}" for what, count in counts.items() if count]
+    yield "pairing: " + (", ".join(told) or "0 by name")
+    usual = ("name", "id")
+    is_short = len(pairs) <= FEW_PAIRS
+    notable = pairs if is_short else [pair for pair in pairs if pair.by not in usual]
     shown = pairs if all_pairs else notable[:FEW_PAIRS]
     if shown:
         head = ["ground truth", "detections", "paired by", "objects", "detected"]
         rows = narrowed([head, *(_pair_cells(pair) for pair in shown)], columns - 2, (0, 1))
         yield from (f"  {row}" for row in aligned(rows))
     if len(shown) < len(pairs):
-        by_name = " that pair[s|] by name" if len(shown) == len(notable) else ""
-        left_out = f"({{count}} image[s]{by_name} [is|are] not listed; --pairs does)"
+        by = "name or ID" if any(pair.by == "id" for pair in pairs) else "name"
+        usual_ones = f" that pair[s|] by {by}" if len(shown) == len(notable) else ""
+        left_out = f"({{count}} image[s]{usual_ones} [is|are] not listed; --pairs does)"
         yield f"  {counted(len(pairs) - len(shown), left_out)}"
 
 

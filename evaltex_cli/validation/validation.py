@@ -76,7 +76,12 @@ def validate(
     if len(opened) == 1 + (det is not None):
         formats.refuse_unused(options, opened)
     if ours is not None and theirs is not None:
-        theirs.rename(pairing.with_names_of(ours.source, theirs.source), problems)
+        try:
+            theirs.rename(pairing.with_names_of(ours.source, theirs.source), problems)
+        except InputError as error:
+            problems.append(unreadable("det", theirs.source.path, error))
+            read_all(theirs, np.zeros((len(theirs.source.names), 2)), problems, ordered_map)
+            theirs = None
     elif ours is not None and isinstance(det, Path):
         problems += box_coordinates.suggested(ours, det, options)
     _take_only(ours, theirs, options.only, problems)
@@ -290,6 +295,7 @@ def _pairs(ours: Inspection, theirs: Inspection, paired: Ints, also: Ints) -> It
     """All images of the ground truth in its order, then those that only the detections have."""
     gt, det = ours.source.names, theirs.names_in_file or theirs.source.names
     objects, detections = ours.object_counts.tolist(), theirs.object_counts.tolist()
+    gt_ids, det_ids = ours.source.ids or gt, theirs.source.ids or det
     for i, name in enumerate(gt):
         k = int(paired[i] if paired[i] >= 0 else also[i])
         if k < 0:
@@ -298,7 +304,8 @@ def _pairs(ours: Inspection, theirs: Inspection, paired: Ints, also: Ints) -> It
         same_stem = image_names.stem(name).casefold() == image_names.stem(det[k]).casefold()
         by = "stem" if same_stem else "number"
         if paired[i] >= 0:
-            by = "name" if det[k] == name else "file name" if same_stem else "only image"
+            other = "id" if gt_ids[i] == det_ids[k] else "only image"
+            by = "name" if det[k] == name else "file name" if same_stem else other
         yield Pair(name, det[k], by, objects[i], detections[k])
     taken = {*paired.tolist(), *also.tolist()}
     yield from (

@@ -142,7 +142,8 @@ def test_coco_results_in_full(tmp_path: Path) -> None:
         }
     ]
     assert [counted(n, s) for s, n in lost.items()] == [
-        "1 image without objects left out: COCO results hold none"
+        "2 images have their name as image_id: convert the ground truth too, so that it has the same IDs",
+        "1 image without objects left out: COCO results hold none",
     ]
     write(path, "coco", "det", [CollectedImage("b", "")])
     assert json.loads(path.read_text()) == []

@@ -54,7 +54,10 @@ def test_in_detections_nothing_is_dont_care(tmp_path: Path) -> None:
 
 def test_coco(tmp_path: Path) -> None:
     found = read(written(tmp_path / "gt.json", COCO))
-    assert (found.source.format, found.source.names, found.faults) == ("coco", ["7", "8", "9"], [])
+    assert (found.source.format, found.source.names, found.faults) == (
+        *("coco", ["one", "two", "empty"], []),
+    )
+    assert list(found.source.ids or ()) == ["7", "8", "9"]
     assert found.images.sizes.tolist() == [[480, 640], [240, 320], [24, 32]]
     assert found.objects.ids.tolist() == found.objects.regions.tolist() == [0, 4, 5, 12]
     assert found.objects.dont_care.tolist() == [False, True, True, False]
@@ -70,24 +73,32 @@ def test_coco(tmp_path: Path) -> None:
     assert "1 object of several polygons or run-length masks taken for its bounding box" in warning
 
 
-def test_coco_images_may_be_named_by_file(tmp_path: Path) -> None:
-    path = written(tmp_path / "gt.json", COCO)
-    assert read(path, "gt", "coco-file").source.names == ["one", "two", "empty"]
-    apart = changed(COCO, "images", 1, "file_name", to="val/one.jpg")
-    assert read(written(path, apart), "gt", "coco-file").source.names == [
-        "train/one",
-        "val/one",
-        "train/empty",
-    ]
-    unnamed = changed(COCO, "images", 1, "file_name", to=...)
-    assert "images[1]: no key 'file_name'; expected it next to 'id', 'width', 'height'" in (
-        read(written(path, unnamed), "gt", "coco-file").faults
-    )
-    null = changed(COCO, "images", 1, "file_name", to=None)
-    assert (
-        "images[1].file_name: null; expected a string"
-        in read(written(path, null), "gt", "coco-file").faults
-    )
+@pytest.mark.parametrize(
+    ("files", "names", "warned"),
+    [
+        (["a/x.jpg", "b/y.PNG", "z"], ["x", "y", "z"], None),
+        (["a/x.jpg", "b\\x.jpg", "z.jpg"], ["a/x", "b/x", "z"], None),
+        (["x.jpg", "x.png", "page.1"], ["x.jpg", "x.png", "page.1"], None),
+        (["gt_7", "8", "9"], ["7", "8", "9"], None),
+        (["x.jpg", "x.jpg", "y.jpg"], ["7", "8", "9"], "image name 'x.jpg' again"),
+        (["../x.jpg", "y/x.jpg", "z.jpg"], ["7", "8", "9"], "image name '../x.jpg'"),
+        (["x.jpg", None, "y.jpg"], ["7", "8", "9"], None),
+        (["x.jpg", 5, ""], ["7", "8", "9"], None),
+        (["x.jpg", ..., "y.jpg"], ["7", "8", "9"], None),
+    ],
+)
+def test_coco_images_are_named_by_file_if_they_can_be(
+    tmp_path: Path, files: list[Any], names: list[str], warned: str | None
+) -> None:
+    document = COCO
+    for k, file in enumerate(files):
+        document = changed(document, "images", k, "file_name", to=file)
+    found = read(written(tmp_path / "gt.json", document))
+    assert (list(found.source.names), found.faults) == (names, [])
+    assert list(found.source.ids or ()) == ["7", "8", "9"]
+    how = "images are named by their IDs, not by their files"
+    warnings = [one for one in found.source.warnings if "mask" not in one]
+    assert warnings == ([f"{tmp_path}/gt.json: {how}: {warned}"] if warned else [])
 
 
 def test_coco_several_polygons_are_taken_for_their_box(tmp_path: Path) -> None:

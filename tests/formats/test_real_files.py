@@ -112,8 +112,9 @@ def test_facts(fact: dict[str, Any], tmp_path: Path) -> None:
     assert first_x(images).sum() == pytest.approx(
         facts["sum_of_first_x"] * scale[0], abs=0.01 * scale[0]
     )
-    positions = {name: k for k, name in enumerate(source.names)} | {
-        stem(name): k for k, name in enumerate(source.names)
+    names = source.ids or source.names
+    positions = {name: k for k, name in enumerate(names)} | {
+        stem(name): k for k, name in enumerate(names)
     }
     for name, sample in facts["samples"].items():
         here = NAMES.get(path, {}).get(name, name)

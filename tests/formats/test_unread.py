@@ -198,7 +198,7 @@ def test_a_format_named_by_mistake(tmp_path: Path) -> None:
         formats.open_source(path, "gt", FaultLog(), "icdar-xml")
     log = FaultLog()
     path.write_text('{"images": [], "annotations": [{}]}')
-    formats.open_source(path, "gt", log, "coco-file")  # of the same family
+    formats.open_source(path, "gt", log, "coco-res")  # of the same family
     assert not any("which was named" in str(fault) for fault in log.shown)
 
 

@@ -55,14 +55,14 @@ DOCUMENTS = {
         "]}",
         again=('],"annotations":[', '{"id":%,"image_id":"#","bbox":[1,1,2,2]}'),
     ),
-    "coco-file": Document(
+    "coco with files": Document(
         '{"images":[',
         '{"id":"#","file_name":"#"}',
         "]}",
         again=('],"annotations":[', '{"id":%,"image_id":"#","bbox":[1,1,2,2]}'),
     ),
     "coco without objects": Document('{"images":[', '{"id":%}', '],"annotations":[]}'),
-    "coco-file without objects": Document(
+    "coco with files, without objects": Document(
         '{"images":[', '{"id":%,"file_name":"#"}', '],"annotations":[]}'
     ),
     "coco-res": Document("[", '{"image_id":"#","bbox":[1,1,2,2]}', "]"),

@@ -101,7 +101,6 @@ def json_samples() -> dict[str, Sample]:
             has_confidences=True,
             many_in_one=True,
         ),
-        "coco-file": Sample({"gt.json": json_of(COCO)}, gt_format="coco-file", many_in_one=True),
         "coco-text": Sample(
             {
                 "gt.json": json_of(

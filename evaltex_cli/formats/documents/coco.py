@@ -4,9 +4,9 @@ Annotations: ``{"images": [{"id", "file_name", "width", "height"}], "annotations
 "image_id", "bbox" or "segmentation", "iscrowd"}]}``. Results: ``[{"image_id", "bbox" or
 "segmentation", "score"}, ...]``.
 
-- An image's name is its ``id``, as the results know no other: so results pair with annotations, and
-  with COCO-Text's. The format `coco-file` names images by ``file_name``, less folders, ending and
-  ``gt_``, to pair with other formats.
+- An image of annotations is named by its ``file_name``, without ending and ``gt_``, and without
+  folders if names then differ. Results know only its ``id``, so both are kept, and
+  `evaluation.pairing` decides which of them the other side has.
 - A ``bbox`` is x, y, width, height. A ``segmentation`` of one polygon ``[[x1, y1, ...]]`` comes
   before it; several polygons, and run-length masks, are taken for their bounding boxes, with a
   warning.
@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import msgspec
@@ -31,7 +31,7 @@ import numpy as np
 
 from evaltex_cli.errors import FaultLog, FormatError, Steps, counted
 from evaltex_cli.formats.base import Format, Side
-from evaltex_cli.formats.collected import Images, Positions
+from evaltex_cli.formats.collected import Images
 from evaltex_cli.formats.coordinates import box, polygon
 from evaltex_cli.formats.documents import document_files, json_windows, safe_json
 from evaltex_cli.formats.documents.document_files import Collected, Document
@@ -55,8 +55,7 @@ from evaltex_cli.formats.documents.safe_json import (
     Vertices,
     WholeNumber,
 )
-from evaltex_cli.formats.files.image_names import image_names
-from evaltex_cli.formats.files.names import escaped, unescaped
+from evaltex_cli.formats.files.image_names import image_names, names_of_pictures
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 
@@ -91,6 +90,7 @@ class _Annotation(msgspec.Struct, gc=False):
 
 class _Image(msgspec.Struct, gc=False):
     id: Identifier
+    file_name: Any = None
     width: Number | None = None
     height: Number | None = None
 
@@ -147,27 +147,27 @@ class _Reader:
 def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
     """Return the images; a second pass logs the faults if a first one finds that there are some."""
     counted_faults = FaultCount()
-    images, boxed, again = _pass(document, side, counted_faults, _Again())
+    images, warnings, again = _pass(document, side, counted_faults, _Again())
     if counted_faults.count or any(again):
         del images
-        images, boxed, _ = _pass(document, side, faults, again)
-    return images, _warnings(document.place, boxed)
+        images, warnings, _ = _pass(document, side, faults, again)
+    return images, warnings
 
 
 def _pass(
     document: Document, side: Side, faults: FaultLog, again: _Again
-) -> tuple[Images, int, _Again]:
-    """Return the images, how many objects are taken for their boxes, and the IDs that repeat; of
-    these only those in `again` are faults.
+) -> tuple[Images, tuple[str, ...], _Again]:
+    """Return the images, warnings, and the IDs that repeat; of these only those in `again` are
+    faults.
     """
     root, log = safe_json.record(document.value), Log(document.place, faults)
-    images = _images(root, Once(again.images), log)
+    images, files = _images(root, Once(again.images), log)
     repeated, positions = images.repeated(), images.lookup()
-    if document.variant == "named by file":
-        _name_by_file(images, positions, root, log)
+    warnings = _name_by_file(images, files, document.place)
     reader = _Reader(side, Once(again.annotations))
     add_annotations(images, positions, _annotations(root, faults), reader, log)
-    return images, reader.boxed, _Again(repeated, repeated_numbers(reader.ids))
+    warnings += _warnings(document.place, reader.boxed)
+    return images, warnings, _Again(repeated, repeated_numbers(reader.ids))
 
 
 def _annotations(root: Record, faults: FaultLog) -> Sequence[Item]:
@@ -211,13 +211,15 @@ def _plain_coordinates(annotations: Sequence[_Annotation]) -> Sequence[Sequence[
     return None
 
 
-def _images(root: Record, once: Once, log: Log) -> Images:
-    images = Images()
+def _images(root: Record, once: Once, log: Log) -> tuple[Images, list[Any]]:
+    """Return the images, named by their IDs, and their files."""
+    images, files = Images(), []
     for first, some, records in json_windows.windows(safe_json.items(root, "images"), _Image):
         if records and not once.again:
             sizes = [(one.height or 0.0, one.width or 0.0) for one in records]
             steps = [f'["images",{k}]' for k in range(first, first + len(records))]
             images.append_all([str(one.id) for one in records], log.place, steps, sizes)
+            files += [one.file_name for one in records]
             continue
         for k, item in enumerate(some, first):
             try:
@@ -226,46 +228,27 @@ def _images(root: Record, once: Once, log: Log) -> Images:
                 once.refuse_again(name)
                 size = (record.height or 0.0, record.width or 0.0)
                 images.append(CollectedImage(name, log.place, ("images", k), *size))
+                files.append(record.file_name)
             except FormatError as error:
                 error.log(log.faults, log.place, "images", k)
-    return images
+    return images, files
 
 
-def _name_by_file(images: Images, positions: Positions, root: Record, log: Log) -> None:
-    """Name images by their files, those that have one."""
-    ids, named = _files(root, log)
-    found = positions(ids)
-    if (found < 0).any():  # of images that `_images` has logged
-        named = [file for k, file in zip(found.tolist(), named, strict=True) if k >= 0]
-    names = image_names(named)
-    if np.array_equal(found, np.arange(len(images))):
+def _name_by_file(images: Images, files: Sequence[Any], place: str) -> tuple[str, ...]:
+    """Name images by their files, without ending if the names then differ; by their IDs, perhaps
+    with a warning, if files cannot be names.
+    """
+    images.ids = images.names
+    if not all(isinstance(file, str) and file for file in files) or list(files) == list(images.ids):
+        return ()
+    found = ""
+    for names in (names_of_pictures(files), image_names(files)):
         images.rename(names)
-    else:
-        every = dict(zip(found[found >= 0].tolist(), names, strict=True))
-        images.rename([every.get(k, name) for k, name in enumerate(images.names)])
-
-
-def _files(root: Record, log: Log) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the IDs of the images that have a file, and its path without ending."""
-    ids, files = bytearray(), bytearray()
-    for k, item in enumerate(safe_json.items(root, "images")):
-        record = safe_json.opened(item)
-        if not safe_json.is_object(record) or "id" not in record:
-            continue  # `_images` has logged it
-        try:
-            name = safe_json.field(record, "file_name", str | None, "")
-            if not name and safe_json.plain(safe_json.needed(record, "file_name")) is None:
-                raise FormatError("null", "a string", ("file_name",))
-            image_id = safe_json.identifier(record, "id")
-            file = str(PurePosixPath(name).with_suffix(""))
-        except FormatError as error:
-            error.log(log.faults, log.place, "images", k)
-        except ValueError:  # no name
-            continue
-        else:
-            ids += escaped(image_id)
-            files += escaped(file)
-    return unescaped(ids), unescaped(files)
+        _, found, _ = next(images.bad_names(), (0, "", ""))
+        if not found:
+            return ()
+    images.rename(images.ids)
+    return (f"{place}: images are named by their IDs, not by their files: {found}",)
 
 
 def read_size(image: CollectedImage, record: Record) -> None:
@@ -304,6 +287,7 @@ def _collect_results(document: Document, side: Side, faults: FaultLog) -> Collec
                     name = safe_json.identifier(safe_json.record(item), "image_id")
                     images.append(CollectedImage(name, place, (k,)))
     images.merge()
+    images.ids = images.names
     return images, _warnings(place, boxed)
 
 
@@ -368,7 +352,7 @@ def recognises_results(path: Path) -> bool:
 
 COCO = Format(
     "coco",
-    "COCO annotations, images named by ID",
+    "COCO annotations",
     recognises_annotations,
     document_files.index_json("coco", _collect),
     recognised_by="a JSON object with the keys images and annotations",
@@ -378,13 +362,9 @@ COCO = Format(
     ' "annotations": [{"id": 1, "image_id": 1, "bbox": [10, 10, 50, 20], "text": "word"}]}',
     ending=".json",
 )
-COCO_FILE = COCO.variant(
-    *("coco-file", "COCO annotations, images named by file"),
-    document_files.index_json("coco-file", _collect, "named by file"),
-)
 RESULTS = Format(
     "coco-res",
-    "COCO and AdelaiDet results, images named by ID",
+    "COCO and AdelaiDet results",
     recognises_results,
     document_files.index_json("coco-res", _collect_results),
     recognised_by="a JSON list with the key image_id",

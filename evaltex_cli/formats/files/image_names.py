@@ -31,7 +31,9 @@ _PLAIN = re.compile(r"\w[\w .-]*")
 _PLAIN_LINES = re.compile(rb"(?:[A-Za-z0-9_][A-Za-z0-9_ .-]{0,200}+\n)*+")
 _SLASH = re.compile(r"[/\\]")
 _PREFIX = re.compile(r"\A(?:poly_gt|gt|res|det)_", re.IGNORECASE)
-_SUFFIX = re.compile(r"\.(?:jpe?g|png|bmp|tiff?|gif|webp|txt|xml|json)\s*\Z", re.IGNORECASE)
+_SUFFIX = re.compile(
+    r"\.(?:jpe?g|jpe|jp2|png|bmp|tiff?|gif|webp|avif|p[bgp]m|txt|xml|json)\s*\Z", re.IGNORECASE
+)
 _ANY_PREFIX = re.compile(r"\A(?:poly_gt|gt|res|det|pred)_", re.IGNORECASE)
 _RESULT = re.compile(r"(?<=.)_res\Z", re.IGNORECASE)
 """What PaddleOCR 3 adds to the names of its results."""
