@@ -90,6 +90,9 @@ def write_ctw1500(folder: Path) -> None:
         gt[f"{number}.txt"] = [offsets(row.outline(part)) for row, part in rows]
         det[f"{number}.txt"] = [line[: line.index(",0.5,")] for line in scene.det or []]
     det["1003.txt"].append("400,400,470,400,400,430,470,430")
+    row = Row(300, 400, corners=14)
+    gt["1002.txt"] += [offsets(row.outline((0, y, 100, y + 20))) for y in (0, 3)]
+    det["1002.txt"] += [",".join(map(str, row.outline((0, y, 100, y + 20)))) for y in (0, 1)]
     del det["1005.txt"]
     det["1006.txt"] = ["400,400,470,400,400,430,470,430"]
     write_zip(folder / "ctw1500-gt.zip", gt)
@@ -129,6 +132,8 @@ def write_td500(folder: Path) -> None:
     gt["gt_img_21.txt"], det["res_img_21.txt"] = [], ["5,5,65,25,0.3000"]
     gt["gt_img_22.txt"] = ["5,5,65,25,0.3000,None"]
     gt["gt_img_23.txt"], det["res_img_23.txt"] = ["5,5,65,25,0.3000,###"], ["5,5,65,26,0.3000"]
+    gt["gt_img_24.txt"] = ["0,5,100,25,0.3000,None", "0,0,100,20,0.3000,None"]
+    det["res_img_24.txt"] = ["0,2,100,22,0.3000", "0,10,100,30,0.3000"]
     write_zip(folder / "td500-gt.zip", gt)
     write_zip(folder / "td500-det.zip", det)
 
