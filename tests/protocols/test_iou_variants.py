@@ -5,24 +5,19 @@
 from __future__ import annotations
 
 import math
-import random
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared_data import DATA, needs
 
 from evaltex_cli import Accumulator, evaluate, image_objects
 from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.protocols.iou.iou import Candidates, best_candidates, first_fit
 
 quick = settings(deadline=None, derandomize=True, max_examples=60)
-Line = tuple[float, float, float, float, float]
-"""Left, top, right, bottom, and the angle in radians."""
 
 
 def turned(left: float, top: float, right: float, bottom: float, degrees: float) -> np.ndarray:
@@ -151,77 +146,6 @@ def test_the_first_of_equal_objects_is_the_best_by_whichever_side_they_are_drawn
         assert [one.partners for one in found.images[0].objects] == [[1], []]
 
 
-def reference(gt: list[tuple[Line, bool]], det: list[Line]) -> tuple[int, int]:
-    """Pairs, and detections that count; plainly, from lines of numbers cut to integers."""
-
-    def shared(a: Line, b: Line) -> float:
-        (left, top, right, bottom), (l2, t2, r2, b2) = map(int, a[:4]), map(int, b[:4])
-        return max(min(right, r2) - max(left, l2), 0) * max(min(bottom, b2) - max(top, t2), 0)
-
-    def area(a: Line) -> float:
-        return shared(a, a)
-
-    counting = [
-        one
-        for one in det
-        if not any(shared(one, other) > 0.5 * area(one) for other, skip in gt if skip)
-    ]
-    free, found = list(counting), 0
-    for word, skip in gt:
-        for one in [] if skip else free:
-            apart = abs(word[4] - one[4]) % math.pi
-            iou = shared(word, one) / (area(word) + area(one) - shared(word, one))
-            if min(apart, math.pi - apart) < math.pi / 8 and iou > 0.5:
-                free.remove(one)
-                found += 1
-                break
-    return found, len(counting)
-
-
-def lines(seed: int) -> tuple[list[tuple[Line, bool]], list[Line]]:
-    """Wide lines, and detections that differ from them a little, by less than 45 degrees."""
-    rng = random.Random(seed)
-    gt: list[tuple[Line, bool]] = []
-    det: list[Line] = []
-    angle = rng.uniform(-math.pi / 2, math.pi / 2)
-    for _ in range(rng.randint(0, 6)):
-        left, top = rng.randint(0, 60), rng.randint(0, 60)
-        right, bottom = left + rng.randint(40, 90), top + rng.randint(5, 20)
-        gt.append(((left, top, right, bottom, angle + rng.uniform(-0.2, 0.2)), rng.random() < 0.2))
-        for _ in range(rng.choice([0, 1, 1, 2])):
-            moved = [value + rng.randint(-4, 4) for value in (left, top, right, bottom)]
-            det.append((*moved, angle + rng.uniform(-0.45, 0.45)))  # type: ignore[arg-type]
-    rng.shuffle(det)
-    return gt, det
-
-
-@quick
-@given(st.lists(st.integers(0, 2**32), min_size=1, max_size=5))
-def test_agrees_with_a_plain_reference(seeds: list[int]) -> None:
-    accumulator = Accumulator("iou", unrotated=True)
-    expected = np.zeros(2, np.int64)
-    for seed in seeds:
-        gt, det = lines(seed)
-        expected += reference(gt, det)
-        polygons = [turned(*line[:4], math.degrees(line[4])) for line, _ in gt]
-        words = image_objects(polygons=polygons, dont_care=[skip for _, skip in gt])
-        detections = image_objects(
-            polygons=[turned(*line[:4], math.degrees(line[4])) for line in det]
-        )
-        accumulator.update(words, detections)
-    totals = accumulator.compute().totals
-    assert [totals["one_to_one"], totals["counted_detections"]] == expected.tolist()
-
-
-@needs("data/formats")
-@pytest.mark.parametrize("side", ["td500_five_gt.zip", "td500_five_det.zip"])
-def test_real_files_are_found_in_themselves(side: str) -> None:
-    path = DATA / "formats" / "msra-td500" / side
-    names = {"gt_format": "msra-td500", "det_format": "msra-td500"}
-    found = evaluate(path, path, "iou", unrotated=True, **names)  # type: ignore[arg-type]
-    assert found.totals["one_to_one"] == found.totals["counted_gt_objects"] > 100
-
-
 def test_label_pictures_are_refused(tmp_path: Path) -> None:
     (tmp_path / "gt.txt").write_text('a\n4,4\n1,1,"w",f,0,0,2,2\n')
     (tmp_path / "det.txt").write_text('a\n1,"w",0,0,2,2\n')
@@ -264,26 +188,3 @@ def test_best_fit_is_the_loop_over_all_detections(similarity: dict[tuple[int, in
     best = best_candidates(Candidates(gt, det, iou, iou > 0.5, iou))
     chosen = best.select(first_fit(best.gt, best.det))
     assert set(zip(chosen.gt.tolist(), chosen.det.tolist(), strict=True)) == expected
-
-
-def test_polygons_by_the_rule_of_ctw1500() -> None:
-    """Against a plain loop over areas of shapely."""
-    rng = random.Random(7)
-
-    def ring() -> np.ndarray:
-        x, y = rng.randint(0, 60), rng.randint(0, 20)
-        upper = [(x + 10 * k, y + rng.randint(-3, 3)) for k in range(5)]
-        lower = [(px, py + 15 + rng.randint(-2, 2)) for px, py in upper[::-1]]
-        return np.array(upper + lower, float)
-
-    for _ in range(40):
-        gt, det = [ring() for _ in range(4)], [ring() for _ in range(6)]
-        expected: set[int] = set()
-        for one in map(shapely.Polygon, det):
-            found = [
-                one.intersection(word).area / one.union(word).area
-                for word in map(shapely.Polygon, gt)
-            ]
-            if max(found) > 0.5:
-                expected.add(int(np.argmax(found)))
-        assert pairs(gt, det, unrotated=False, pairing="best", truncate=False) == len(expected)
