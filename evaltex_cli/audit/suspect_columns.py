@@ -12,7 +12,7 @@ import numpy as np
 from evaltex_cli.audit.findings import Findings, Lists, joined
 from evaltex_cli.audit.scenes import Scene
 from evaltex_cli.audit.suspects import AuditedObject, Suspect
-from evaltex_cli.conversion import patching
+from evaltex_cli.conversion import patches
 from evaltex_cli.conversion.patches import KINDS, Kind
 from evaltex_cli.formats.base import DONT_CARE
 from evaltex_cli.records import Bools, Floats, Ints, offsets_of
@@ -67,7 +67,7 @@ class Suspects(Sequence[Suspect]):
         gt, det = self.scene.gt, self.scene.det
         side, first = (gt, rows) if rows else (det, centres)
         image = int(np.searchsorted(side.offsets, first[0], side="right")) - 1
-        current = tuple(patching.audited(gt, row) for row in rows)
+        current = tuple(patches.audited(gt, row) for row in rows)
         boxes = [*gt.boxes[rows].tolist(), *det.boxes[centres].tolist()]
         x0, y0, x1, y1 = zip(*boxes, strict=True)
         return Suspect(
@@ -128,7 +128,7 @@ class Suspects(Sequence[Suspect]):
         if kind == "dont-care":
             return (_other_way(current[0], det.texts[read] if read >= 0 else ""),)
         detected = _in_order(
-            [replace(patching.audited(det, row), dont_care=False) for row in centres]
+            [replace(patches.audited(det, row), dont_care=False) for row in centres]
         )
         words = " ".join(one.text for one in _in_order(current)).split()
         if kind in ("misplaced", "split"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from evaltex_cli.conversion.patches import AuditedObject, Kind
+from evaltex_cli.conversion.patches import AuditedObject, Entry, Kind
 
 __all__ = ["AuditedObject", "Kind", "Suspect"]
 Box: TypeAlias = tuple[float, float, float, float]
@@ -33,3 +33,10 @@ class Suspect:
     proposed: tuple[AuditedObject, ...]
     """What should be in their place: none to remove them; for `unfound`, the object as don't care.
     """
+
+    @property
+    def entry(self) -> Entry:
+        """The entry of a patch that makes the change, not accepted."""
+        return Entry(
+            self.kind, self.image, self.objects, self.suspicion, self.current, self.proposed
+        )

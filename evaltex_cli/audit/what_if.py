@@ -12,7 +12,7 @@ import numpy as np
 from evaltex_cli.audit.findings import Lists
 from evaltex_cli.audit.scenes import interleaved
 from evaltex_cli.audit.suspect_columns import Suspects
-from evaltex_cli.conversion import patching
+from evaltex_cli.conversion import patches
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.evaluation import Evaluation
@@ -96,8 +96,8 @@ def _elsewhere(suspects: Suspects) -> Ints:
     drawn = np.zeros(len(centres.rows), bool)
     for k in np.flatnonzero(alike).tolist():
         one, other = (
-            patching.audited(scene.gt, pairs[0, k]),
-            patching.audited(scene.det, pairs[1, k]),
+            patches.audited(scene.gt, pairs[0, k]),
+            patches.audited(scene.det, pairs[1, k]),
         )
         drawn[owner[k]] |= one.vertices == other.vertices
     return centres.rows[~drawn]

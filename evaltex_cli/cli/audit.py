@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,8 +28,7 @@ from evaltex_cli.formats.options import InputOptions
 
 if TYPE_CHECKING:
     from evaltex_cli.audit.audit import Audit
-    from evaltex_cli.conversion.patches import GroundTruth, Patch
-    from evaltex_cli.evaluation.inputs import SameInputs
+    from evaltex_cli.conversion.patches import Patch
 
 EXAMPLES = (
     "evaltex audit gt.txt det.txt other.txt",
@@ -87,8 +85,7 @@ def command(
             stop("an audit needs two or more detectors; give GT DET_A DET_B ...")
         named = named_detectors(tuple(detections), labels)
         from evaltex_cli.audit import audit, tables, terminal_table
-        from evaltex_cli.audit.patches import patch_of
-        from evaltex_cli.conversion.patches import write_patch
+        from evaltex_cli.conversion.patches import Patch, write_patch
         from evaltex_cli.evaluation.inputs import SameInputs
 
         parameters, options = chosen.parameters(), chosen.read_by(options)
@@ -99,7 +96,8 @@ def command(
             }
             found = audit.audit(inputs, parameters, suspicion, ordered_map)
         if report is not None or patch_file is not None:
-            patch = patch_of(_identity(same, gt, detections[0], options), found.suspects)
+            entries = [one.entry for one in found.suspects]
+            patch = Patch(inputs[next(iter(inputs))].gt.sha256, entries)
             if patch_file is not None:
                 write_patch(patch_file, patch)
             if report is not None:
@@ -109,13 +107,6 @@ def command(
             write_output(terminal_table.table(found, screen(output)), output)
         else:
             write_output(tables.FORMATS[form](found), output)
-
-
-def _identity(same: SameInputs, gt: Path, det: Path, options: InputOptions) -> GroundTruth:
-    """Return which ground truth this is, with all images."""
-    from evaltex_cli.conversion.patching import identify
-
-    return identify(same.open(gt, det, replace(options, only=None)).gt)
 
 
 def _write_page(report: Path, found: Audit, patch: Patch, gt: tuple[str, Path | None]) -> None:

@@ -11,7 +11,6 @@ from evaltex_cli.cli.options import (
     choice,
     columns_option,
     coordinates_option,
-    default_option,
     gt_format_option,
     images_option,
     quiet_option,
@@ -23,7 +22,7 @@ from evaltex_cli.formats.options import InputOptions
 
 EXAMPLES = (
     "evaltex toys gt.txt toys --recipe crop80 --recipe split2",
-    "evaltex toys gt.txt faulty --set faulty --seed 1",
+    "evaltex toys gt.txt split --recipe split5 --layout zip",
 )
 
 
@@ -36,10 +35,8 @@ EXAMPLES = (
     multiple=True,
     metavar="NAME",
     help="Set to make: orig, crop81, split3, overlap20, e2e_orig, e2e_insert1, e2e_delete1,"
-    " e2e_replace1, e2e_replace1_rand, or with other numbers; or faulty; repeatable.  [default: the"
-    " paper's]",
+    " e2e_replace1, e2e_replace1_rand, or with other numbers; repeatable.  [default: the paper's]",
 )
-@default_option("--seed", click.IntRange(min=0), 0, "Seed of the faults of the set faulty.")
 @click.option(
     "--layout",
     type=choice(["zip", "txt"]),
@@ -56,7 +53,6 @@ def command(
     gt: Path,
     out_dir: Path,
     sets: tuple[str, ...],
-    seed: int,
     layout: str | None,
     gt_format: str | None,
     images: Path | None,
@@ -67,20 +63,15 @@ def command(
     """Write toy detections of the ground truth GT to OUT_DIR.
 
     Words are cropped, cut, made to overlap, or get characters inserted, deleted or replaced: the
-    sets of the CLEval paper, Tables 4 to 8. The set faulty is GT itself with injected faults, and
-    the patch that undoes them, to try `evaltex audit`. docs/toys.md has the recipes.
+    sets of the CLEval paper, Tables 4 to 8. docs/toys.md has the recipes.
     """
     with error_exit():
-        from evaltex_cli.conversion.faults import FAULTS
-        from evaltex_cli.conversion.toy_detections import RECORD, write_toys
+        from evaltex_cli.conversion.toy_detections import write_toys
 
         options = InputOptions(gt_format, images=images, coordinates=coordinates, columns=columns)
-        made = write_toys(gt, out_dir, sets, layout, options, seed)
+        made = write_toys(gt, out_dir, sets, layout, options)
         warn(made.notes)
         if not quiet:
             sets_of = counted(len(made.files), "{count} set[s] of ")
             words = counted(made.words, "{count} word[s] in ")
             click.echo(f"{out_dir}: {sets_of}{words}{counted(made.images, '{count} image[s]')}")
-            if made.injected:
-                each = ", ".join(f"{made.injected[name]} {name}" for name in FAULTS)
-                click.echo(f"{out_dir}: faults injected: {each}; {RECORD} undoes them")

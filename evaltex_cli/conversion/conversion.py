@@ -15,8 +15,7 @@ from evaltex_cli.conversion import Target
 from evaltex_cli.conversion.archives import refuse_others
 from evaltex_cli.conversion.base import Block, Job, for_target, load
 from evaltex_cli.conversion.kinds import KINDS, detect
-from evaltex_cli.conversion.patch_reading import read_patch
-from evaltex_cli.conversion.patching import BLOCK_IMAGES, MASKS, patched
+from evaltex_cli.conversion.patches import patched, read_patch
 from evaltex_cli.conversion.text_lines import group_lines
 from evaltex_cli.display import Record
 from evaltex_cli.errors import FaultLog, InputError, counted, quote
@@ -40,6 +39,7 @@ from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.runtime.atomic_output import staged
 
 NAMED_BY_ID = "{count} image[s] [is|are] named by [its|their] COCO ID: the source has no file names"
+BLOCK_IMAGES = 1024
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -190,15 +190,13 @@ def _changed(
     Raises
     ------
     InputError
-        For masks, detections, and what is no patch.
+        For detections, and what is no patch.
     """
     if patch is None:
         return blocks
     if job.side == "det":
         raise InputError(f"{patch}: is of ground truth, not of detections; leave out --kind det")
-    if opened.labels is not None:
-        raise InputError(f"{job.place}: {MASKS}")
-    changed = patched(blocks, read_patch(patch), patch, job)
+    changed = patched(blocks, read_patch(patch), patch, opened.sha256, job)
     return changed if len(job.names) == len(opened.names) else _taken(changed, set(job.names))
 
 
@@ -245,9 +243,7 @@ def _with_masks(
     refuse_others(masks, set(files.values()), "pictures")
     with staged(masks, sorted({Path(name).parts[0] for name in files.values()})) as folder:
         _refuse(opened, _unfit_in(folder, files), job.faults)
-        yield write_label_images.draw_all(
-            folder, mask_format, blocks, opened.path, opened.labels, job.faults
-        )
+        yield write_label_images.draw_all(folder, mask_format, blocks, opened.path, job.faults)
 
 
 # Names that a target cannot have ------------------------------------------------------------------

@@ -1,27 +1,44 @@
 """Patches: what should be changed in a ground truth, entry by entry, as a JSON file.
 
-A person sets ``accept`` of some entries to true, and `patching` applies these to the ground truth.
-Nothing but ``accept`` is meant to be edited. `patch_reading` reads the file.
+`evaltex audit` writes a patch; a person sets ``accept`` of some entries to true; `evaltex convert`
+applies these entries. A patch belongs to one ground truth, whose SHA-256 it has. What replaces
+objects comes in the place of the first of them, and has their IDs and regions, one after the other;
+further objects have new IDs. What is added comes last in its image.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
-from evaltex_cli.conversion.base import list_pieces, plain
+import numpy as np
+
+from evaltex_cli.conversion.base import Block, Job, list_pieces, plain, vertices_of
+from evaltex_cli.errors import FaultLog, InputError, quote
+from evaltex_cli.formats.collected import columns
+from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
+from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
+from evaltex_cli.records import Objects, offsets_of
+from evaltex_cli.records.rows import concatenate, take
 from evaltex_cli.runtime.atomic_output import written
+from evaltex_cli.runtime.input_files import read_regular
 from evaltex_cli.version import __version__
 
 Kind: TypeAlias = Literal[
     "missing", "unfound", "misplaced", "merged", "split", "dont-care", "text", "duplicate"
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-SCHEMA = 1
+SCHEMA = 2
 """The version of the file's form; a file of another one is refused."""
+EXPECTED = "a patch as `evaltex audit --patch` writes it"
+APPLIED = "{count} accepted entr[y|ies] of the patch applied"
+LEFT = "{count} entr[y|ies] of the patch [is|are] not accepted and [changes|change] nothing"
+NONE = "no entry of the patch is accepted for these images, so their objects stay as they are"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +51,11 @@ class AuditedObject:
     """Its transcription, empty if there is none."""
     dont_care: bool = False
 
-
-@dataclass(frozen=True, slots=True)
-class GroundTruth:
-    """Which ground truth a patch is of."""
-
-    images: int
-    objects: int
-    """`images` and `objects`: how many it has."""
-    digest: str
-    """Of the names of the images and of the vertices, transcriptions and don't-care flags of their
-    objects (`patching.Identity`): the same in every format and in any order."""
+    @property
+    def box(self) -> tuple[float, ...]:
+        """x0, y0, x1, y1 around the vertices."""
+        x, y = zip(*self.vertices, strict=True)
+        return min(x), min(y), max(x), max(y)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +63,6 @@ class Entry:
     """A change of one image."""
 
     kind: Kind
-    """One of `KINDS`."""
     image: str
     """Its name in the ground truth."""
     objects: tuple[int, ...]
@@ -65,28 +75,29 @@ class Entry:
     """What should be in their place; none to remove them."""
     accept: bool = False
     """Whether it is applied."""
-    fault: str = ""
-    """Of an injected fault which one of `faults.FAULTS` it undoes, otherwise empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patch:
     """A ground truth's entries."""
 
-    ground_truth: GroundTruth
+    ground_truth: str
+    """SHA-256 of the ground truth (`Source.sha256`)."""
     entries: Sequence[Entry]
-    seed: int | None = None
-    """Of the random choice of injected faults; None for an audit."""
+
+
+def audited(objects: Objects, row: int) -> AuditedObject:
+    """Return an object as patches have it."""
+    flat = vertices_of(objects, row) or objects.boxes[row].tolist()
+    vertices = tuple(zip(flat[::2], flat[1::2], strict=True))
+    return AuditedObject(vertices, objects.texts[row], bool(objects.dont_care[row]))
+
+
+# The file -----------------------------------------------------------------------------------------
 
 
 def write_patch(path: Path, patch: Patch) -> None:
-    """Write a patch, one entry in each line.
-
-    Raises
-    ------
-    InputError
-        As `atomic_output.written`.
-    """
+    """Write a patch, one entry in each line; raises `InputError` as `atomic_output.written`."""
     with written(path) as file:
         file.writelines(in_json(patch))
 
@@ -98,29 +109,209 @@ def in_json(patch: Patch) -> Iterator[str]:
         "tool": "evaltex",
         "version": __version__,
         "kind": "patch",
-        "ground_truth": asdict(patch.ground_truth),
-        **({} if patch.seed is None else {"seed": patch.seed}),
+        "ground_truth": patch.ground_truth,
     }
-    for key, value in head.items():
-        yield f"{'{' if key == 'schema' else ','}\n{json.dumps(key)}: {json.dumps(value)}"
+    yield "{" + ",".join(f"\n{json.dumps(key)}: {json.dumps(one)}" for key, one in head.items())
     yield ',\n"suspects": '
     yield from list_pieces(map(_entry_in_json, patch.entries))
     yield "}\n"
 
 
-def _entry_in_json(one: Entry) -> dict[str, Any]:
+def _entry_in_json(entry: Entry) -> dict[str, Any]:
     return {
-        "accept": one.accept,
-        "kind": one.kind,
-        **({"fault": one.fault} if one.fault else {}),
-        "image": one.image,
-        "objects": list(one.objects),
-        "suspicion": plain(one.suspicion),
-        "current": list(map(_object_in_json, one.current)),
-        "proposed": list(map(_object_in_json, one.proposed)),
+        "accept": entry.accept,
+        **asdict(entry),
+        "suspicion": plain(entry.suspicion),
+        "current": list(map(_object_in_json, entry.current)),
+        "proposed": list(map(_object_in_json, entry.proposed)),
     }
 
 
 def _object_in_json(one: AuditedObject) -> dict[str, Any]:
     vertices = [[plain(float(x)), plain(float(y))] for x, y in one.vertices]
     return {"vertices": vertices, "text": one.text, "dont_care": one.dont_care}
+
+
+def read_patch(path: Path) -> Patch:
+    """Read a patch; raises `InputError` when it cannot be read, is none, or two accepted entries
+    change one object.
+    """
+    import msgspec  # only what reads patches needs it here
+
+    try:
+        document = msgspec.json.decode(read_regular(path, "a patch"))
+        if not isinstance(document, dict) or document.get("kind") != "patch":
+            raise InputError(f"{path}: is no patch; give {EXPECTED}")
+        if document.get("schema") != SCHEMA:
+            raise InputError(
+                f"{path}: schema {document.get('schema')}, while this version of evaltex reads"
+                f" {SCHEMA}; audit the ground truth again"
+            )
+        sha256 = msgspec.convert(document.get("ground_truth"), str)
+        entries = msgspec.convert(document.get("suspects"), tuple[Entry, ...])
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"{path}: cannot be read ({reason}); give {EXPECTED}") from error
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise InputError(f"{path}: {error}; give {EXPECTED}") from error
+    faults = FaultLog()
+    for k, entry in enumerate(entries):
+        for found, expected in _faults(entry):
+            _add(faults, path, k, found, expected)
+    _refuse_twice(entries, path, faults)
+    faults.raise_if_any()
+    return Patch(sha256, entries)
+
+
+def _faults(entry: Entry) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with an entry, and what is expected."""
+    if len(entry.objects) != len(entry.current):
+        yield f"{len(entry.current)} objects for {len(entry.objects)} IDs", "one for each ID"
+    if len(set(entry.objects)) < len(entry.objects):
+        yield "an ID twice", "different IDs"
+    if not entry.objects and not entry.proposed:
+        yield "no object", "an object to add"
+    for one in (*entry.current, *entry.proposed):
+        numbers = [*chain.from_iterable(one.vertices)]
+        if len(one.vertices) < 2 or max(map(abs, numbers)) > COORDINATE_LIMIT:
+            yield "vertices that are no outline", "three or more, or two corners of a box"
+        elif len(one.vertices) == 2 and one.box != tuple(numbers):
+            yield "a second corner left of or above the first", "the upper left corner first"
+
+
+def _refuse_twice(entries: Sequence[Entry], path: Path, faults: FaultLog) -> None:
+    """Add a fault for each object that two accepted entries change."""
+    first: dict[tuple[str, int], int] = {}
+    for k, entry in enumerate(entries):
+        for number in set(entry.objects if entry.accept else ()):
+            before = first.setdefault((entry.image, number), k)
+            if before != k:
+                found = (
+                    f"accepted, as is suspects[{before}], which changes the same object {number}"
+                    f" of image {quote(entry.image)}"
+                )
+                _add(faults, path, k, found, "one accepted entry for each object")
+
+
+def _add(faults: FaultLog, path: Path, k: int, found: str, expected: str) -> None:
+    faults.add(str(path), None, found, expected, where=("suspects", k))
+
+
+# A patch applied ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """Objects of an image of a batch, by their rows, and what replaces them."""
+
+    image: int
+    rows: Sequence[int]
+    proposed: Sequence[AuditedObject]
+
+
+def patched(
+    blocks: Iterable[Block], patch: Patch, path: Path, sha256: str, job: Job
+) -> Iterator[Block]:
+    """Yield blocks of a ground truth, whose SHA-256 is given, with the accepted entries of a patch
+    applied.
+
+    Raises
+    ------
+    InputError
+        If the patch is of another ground truth; after the last block, if an accepted entry does not
+        fit.
+    """
+    if patch.ground_truth != sha256:
+        raise InputError(
+            f"{path}: is a patch of another ground truth (SHA-256 {patch.ground_truth[:8]}...,"
+            f" while {job.place} has {sha256[:8]}...); give the ground truth that was audited, or"
+            " audit this one"
+        )
+    faults, written_names = FaultLog(), set(job.names)
+    pending: dict[str, list[int]] = defaultdict(list)
+    for k, entry in enumerate(patch.entries):
+        if entry.accept:
+            pending[entry.image].append(k)
+    for block in blocks:
+        changes = []
+        for image, name in enumerate(block.names):
+            for k in pending.pop(name, []):
+                rows = _rows(block, image, patch.entries[k], k, path, faults)
+                changes.append(_Change(image, rows, patch.entries[k].proposed))
+        objects = _replaced(block.images.objects, changes, str(path))
+        yield replace(block, images=replace(block.images, objects=objects))
+    for name, wanted in pending.items():
+        for k in wanted:
+            _add(faults, path, k, f"image {quote(name)}", "an image of the ground truth")
+    faults.raise_if_any()
+    accepts = Counter(entry.accept for entry in patch.entries if entry.image in written_names)
+    job.lost[APPLIED if accepts[True] else NONE] += accepts[True] or 1
+    job.lost[LEFT] += accepts[False]
+
+
+def _rows(
+    block: Block, image: int, entry: Entry, k: int, path: Path, faults: FaultLog
+) -> list[int]:
+    """Return the rows of an entry's objects; those that are not there, or have another box, are
+    faults.
+    """
+    objects = block.images.objects
+    rows = range(*objects.offsets[image : image + 2].tolist())
+    row_of = {int(objects.ids[row]): row for row in rows}
+    found = []
+    for number, current in zip(entry.objects, entry.current, strict=True):
+        row = row_of.get(number)
+        named = f"object {number} of image {quote(entry.image)}"
+        if row is None:
+            _add(faults, path, k, f"{named}, which is not there", "an object that was audited")
+        elif audited(objects, row).box != current.box:
+            _add(faults, path, k, f"{named} with another box", "the vertices of `current`")
+        else:
+            found.append(row)
+    return found
+
+
+def _replaced(objects: Objects, changes: Sequence[_Change], place: str) -> Objects:
+    """Return objects after changes, of which no two may replace the same object; raises
+    `InputError` for a polygon that crosses itself too often.
+    """
+    new: list[CollectedObject] = []
+    instead: dict[int, list[int]] = {}
+    added: dict[int, list[int]] = defaultdict(list)
+    highest: dict[int, int] = {}
+    for change in changes:
+        own = slice(*objects.offsets[change.image : change.image + 2].tolist())
+        before = [(int(objects.ids[row]), int(objects.regions[row])) for row in change.rows]
+        last = highest.get(change.image, int(objects.ids[own].max(initial=0)))
+        rows = []
+        for k, one in enumerate(change.proposed):
+            if k < len(before):
+                number, region = before[k]
+            else:
+                last += 1
+                in_region = before and before[-1][0] != before[-1][1]
+                number, region = last, before[-1][1] if in_region else last
+            rows.append(objects.count + len(new))
+            flat = [*chain.from_iterable(one.vertices)]
+            new.append(CollectedObject(flat, one.text, one.dont_care, id=number, region=region))
+        highest[change.image] = last
+        instead |= {row: [] for row in change.rows}
+        if change.rows:
+            instead[min(change.rows)] = rows
+        else:
+            added[change.image] += rows
+    if not changes:
+        return objects
+    joined = objects
+    if new:
+        drawn = columns([CollectedImage("", place).with_objects(new)]).objects
+        joined = concatenate([objects, drawn])
+    order: list[int] = []
+    counts = []
+    for k, (start, stop) in enumerate(pairwise(objects.offsets.tolist())):
+        before_image = len(order)
+        for row in range(start, stop):
+            order += instead.get(row, (row,))
+        order += added[k]
+        counts.append(len(order) - before_image)
+    return take(joined, np.array(order, np.int64), offsets_of(counts))

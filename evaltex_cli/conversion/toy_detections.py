@@ -16,8 +16,6 @@ detections.
 - ``e2e_replace2``: the same, with an alien character for each of its first two
 - ``e2e_replace2_rand``: the same, with ASCII letters for two of its characters: seeded, the same
   every time
-- ``faulty``: no detections but the ground truth with injected faults (`faults`), and a patch that
-  undoes them
 
 "Crop 80%" of the paper is ``crop81``. An alien character is one that occurs nowhere in the ground
 truth: ¤ if possible.
@@ -29,8 +27,8 @@ import random
 import re
 import string
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count
 from pathlib import Path
@@ -39,13 +37,10 @@ import numpy as np
 
 from evaltex_cli import formats
 from evaltex_cli.conversion.base import Block, Job, Writer, load
-from evaltex_cli.conversion.faults import inject, numbered
-from evaltex_cli.conversion.patches import Patch, write_patch
-from evaltex_cli.conversion.patching import identify
 from evaltex_cli.conversion.toy_outlines import cut
 from evaltex_cli.errors import FaultLog, InputError, counted, quote
 from evaltex_cli.errors.suggestions import nearest, unknown
-from evaltex_cli.formats.base import ReadImages, Side, Source
+from evaltex_cli.formats.base import ReadImages, Source
 from evaltex_cli.formats.image_sizes import with_sizes
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.records import Objects, Texts, concatenate_texts, expanded, offsets_of
@@ -65,8 +60,6 @@ SETS = (
 )
 """The sets of the paper, and ``crop80``, which is what its "Crop 80%" was meant to be."""
 
-FAULTY, RECORD = "faulty", "faulty.patch.json"
-"""The set that is ground truth, and the patch that undoes its faults."""
 SEED = 20200611
 """Of each set with random letters; the generator is Python's `random.Random`,
 a new one for every set.
@@ -83,15 +76,14 @@ _EDIT = re.compile(r"e2e_(insert|delete|replace)([1-9][0-9]{0,3})(_rand)?")
 
 @dataclass(frozen=True, slots=True)
 class Toys:
-    """What was written: files by name, images and words of the ground truth, what the user should
-    know, and how many faults of each sort were injected.
+    """What was written: files by name, images and words of the ground truth, and what the user
+    should know.
     """
 
     files: tuple[str, ...]
     images: int
     words: int
     notes: tuple[str, ...]
-    injected: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +102,6 @@ def write_toys(
     sets: Sequence[str] = (),
     layout: str | None = None,
     options: InputOptions | None = None,
-    seed: int = 0,
 ) -> Toys:
     """Write toy detections of a ground truth.
 
@@ -130,8 +121,6 @@ def write_toys(
     options : InputOptions, optional
         The ground truth's format, where content should not decide, and the folder of pictures for
         sizes.
-    seed : int
-        Of the choice of faults of `FAULTY`.
 
     Raises
     ------
@@ -139,7 +128,7 @@ def write_toys(
         For an unknown set, a faulty ground truth, one without objects that count, or a folder that
         cannot be written.
     """
-    for name in filter(FAULTY.__ne__, sets):
+    for name in sets:
         _recipe(name, ALIEN)
     faults = FaultLog()
     options = options or InputOptions()
@@ -170,38 +159,23 @@ def write_toys(
     alien, count_of_words = alien_character(words.texts), words.count
     files = [f"{name}.{layout}" for name in wanted]
     lost: Counter[str] = Counter()
-    injected: Counter[str] = Counter()
-    with staged(out_dir, [*files, *([RECORD] if FAULTY in wanted else [])]) as folder:
-
-        def job(name: str, side: Side) -> Job:
-            file = folder / f"{name}.{layout}"
-            return Job(file, side, list(source.names), str(gt), faults, lost=lost)
-
-        writer = _writer(layout, words.outlines.all_boxes)
-        for name in filter(FAULTY.__ne__, wanted):
-            _write(job(name, "det"), writer, words, _recipe(name, alien))
-        if FAULTY in wanted:
-            del words  # all objects are read again
-            injected = _write_faulty(job(FAULTY, "gt"), _read(source, faults), seed)
+    only_boxes = words.outlines.all_boxes
+    writer = load("evaltex" if layout == "txt" else "icdar2013" if only_boxes else "icdar2015")
+    with staged(out_dir, files) as folder:
+        for name, file in zip(wanted, files, strict=True):
+            job = Job(folder / file, "det", list(source.names), str(gt), faults, lost=lost)
+            _write(job, writer, words, _recipe(name, alien))
     notes += [counted(number, sentence) for sentence, number in lost.items() if number]
-    return Toys(tuple(files), len(source.names), count_of_words, tuple(notes), injected)
+    return Toys(tuple(files), len(source.names), count_of_words, tuple(notes))
 
 
 def _words(source: Source, faults: FaultLog) -> Objects:
     """Return the objects that count."""
-    objects = _read(source, faults).objects
-    return take(objects, ~objects.dont_care) if objects.dont_care.any() else objects
-
-
-def _read(source: Source, faults: FaultLog) -> ReadImages:
     read = source.read(np.arange(len(source.names)))
     faults.extend(read.faults)
     faults.raise_if_any()
-    return read
-
-
-def _writer(layout: str, only_boxes: bool) -> Writer:
-    return load("evaltex" if layout == "txt" else "icdar2013" if only_boxes else "icdar2015")
+    objects = read.objects
+    return take(objects, ~objects.dont_care) if objects.dont_care.any() else objects
 
 
 # Recipes ------------------------------------------------------------------------------------------
@@ -228,8 +202,8 @@ def _recipe(name: str, alien: str) -> _Recipe:
         return _Recipe(((0.0, 0.5 + half), (0.5 - half, 1.0)))
     if (form := _EDIT.fullmatch(name)) and (not form[3] or form[1] == "replace"):
         return _Recipe(edit=_edit(form[1], int(form[2]), alien, bool(form[3])))
-    known = f"{', '.join(SETS[:3])}, ..., {SETS[-1]}; other numbers are possible; {FAULTY}"
-    guess = nearest(name, [*SETS, FAULTY])
+    known = f"{', '.join(SETS[:3])}, ..., {SETS[-1]}; other numbers are possible"
+    guess = nearest(name, SETS)
     raise InputError(f"unknown toy set {quote(name)}{guess}; known: {known}")
 
 
@@ -301,22 +275,6 @@ def _write(job: Job, writer: Writer, words: Objects, recipe: _Recipe) -> None:
         raise InputError(
             f"{error}\n{job.place}: EvaLTex .txt files can hold such names (layout txt)"
         ) from error
-
-
-def _write_faulty(job: Job, read: ReadImages, seed: int) -> Counter[str]:
-    """Write a ground truth with faults, and the patch that undoes them; return how many of each
-    sort there are.
-    """
-    faulty, entries = inject(job.names, read.objects, seed)
-    is_archive = job.target.suffix == ".zip"
-    if is_archive:
-        faulty, entries = numbered(job.names, faulty, entries)
-    block = Block(job.names, replace(read, objects=faulty))
-    _writer(job.target.suffix[1:], faulty.outlines.all_boxes).write(job, [block])
-    del read, faulty, block
-    again = identify(formats.open_source(job.target, "gt", FaultLog()))
-    write_patch(job.target.with_name(RECORD), Patch(again, entries, seed))
-    return Counter(one.fault for one in entries)
 
 
 def _blocks(job: Job, words: Objects, recipe: _Recipe) -> Iterator[Block]:

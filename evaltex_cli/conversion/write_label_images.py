@@ -1,12 +1,10 @@
-"""Label pictures drawn from boxes and polygons, or taken from a source that
-has pictures of its own.
-"""
+"""Label pictures drawn from boxes and polygons."""
 
 from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +27,6 @@ def draw_all(
     mask_format: str,
     blocks: Iterable[Block],
     place: str,
-    labels: Callable[[int], Ints] | None,
     faults: FaultLog,
 ) -> Iterator[Block]:
     """Yield the blocks on, after writing a label picture of each image into a folder.
@@ -44,10 +41,7 @@ def draw_all(
     mask_format : {'tif', 'png'}
     place : str
         The source, as messages name it.
-    labels : callable, optional
-        Gives an image's picture, where the source has pictures.
     """
-    done = 0
     for block in blocks:
         for k, name in enumerate(block.names):
             own = slice(
@@ -56,10 +50,9 @@ def draw_all(
             size = _size(block, k, name, place, faults)
             if size is None:
                 continue
-            picture = draw(block.images.objects, own, size) if labels is None else labels(done + k)
+            picture = draw(block.images.objects, own, size)
             if _complete(picture, block.images.objects.ids[own], name, place, faults):
                 _save(folder / file_name(name, mask_format), picture.astype(np.uint16), mask_format)
-        done += len(block.names)
         yield block
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from evaltex_cli.errors import ConfigError, FaultLog, InputError, quote
 from evaltex_cli.errors.suggestions import nearest
-from evaltex_cli.formats.files.row_files import FEW_FILES, begins_with_rows, may_be_of_results
+from evaltex_cli.formats.files.row_files import FEW_FILES, begins_with_rows
 from evaltex_cli.runtime import input_files
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ FORMATS = {
     "hocr-line": ("evaltex_cli.formats.engines.hocr", "LINES"),
     "icdar-xml": ("evaltex_cli.formats.documents.icdar_xml", "FORMAT"),
     "chat-boxes": ("evaltex_cli.formats.engines.chat_boxes", "FORMAT"),
-    "mmocr-lines": ("evaltex_cli.formats.engines.mmocr", "LINES"),
     "paddleocr": ("evaltex_cli.formats.engines.paddleocr", "LINES"),
     "paddleocr-json": ("evaltex_cli.formats.engines.paddleocr", "JSON"),
     "mmocr": ("evaltex_cli.formats.engines.mmocr", "ANNOTATION"),
@@ -36,8 +35,6 @@ FORMATS = {
     "surya-line": ("evaltex_cli.formats.engines.surya", "LINES"),
     "label-studio": ("evaltex_cli.formats.documents.label_studio", "FORMAT"),
     "via": ("evaltex_cli.formats.documents.via", "FORMAT"),
-    "via-csv": ("evaltex_cli.formats.documents.via_csv", "FORMAT"),
-    "ufo": ("evaltex_cli.formats.documents.ufo", "FORMAT"),
     "rects": ("evaltex_cli.formats.documents.rects", "LINES"),
     "rects-chars": ("evaltex_cli.formats.documents.rects", "CHARACTERS"),
     "textract": ("evaltex_cli.formats.engines.textract", "WORDS"),
@@ -65,7 +62,6 @@ FORMATS = {
     "alto": ("evaltex_cli.formats.documents.alto", "WORDS"),
     "alto-line": ("evaltex_cli.formats.documents.alto", "LINES"),
     "cvat": ("evaltex_cli.formats.documents.cvat", "FORMAT"),
-    "labelme-xml": ("evaltex_cli.formats.documents.labelme_xml", "FORMAT"),
     "abbyy": ("evaltex_cli.formats.engines.abbyy_xml", "WORDS"),
     "abbyy-line": ("evaltex_cli.formats.engines.abbyy_xml", "LINES"),
     "tesseract-tsv": ("evaltex_cli.formats.engines.tesseract_tsv", "WORDS"),
@@ -75,11 +71,8 @@ FORMATS = {
     "totaltext-mat": ("evaltex_cli.formats.documents.total_text_mat", "FORMAT"),
     "msra-td500": ("evaltex_cli.formats.icdar.msra_td500", "FORMAT"),
     "table": ("evaltex_cli.formats.rows.table", "FORMAT"),
-    "dota-results": ("evaltex_cli.formats.rows.dota_results", "FORMAT"),
     "dota": ("evaltex_cli.formats.rows.dota", "FORMAT"),
     "yolo": ("evaltex_cli.formats.rows.yolo", "FORMAT"),
-    "class-xywh": ("evaltex_cli.formats.rows.class_boxes", "XYWH"),
-    "class-ltrb": ("evaltex_cli.formats.rows.class_boxes", "LTRB"),
     "ltrb": ("evaltex_cli.formats.icdar.format", "LTRB"),
     "quad": ("evaltex_cli.formats.icdar.format", "QUAD"),
     "polygon": ("evaltex_cli.formats.icdar.format", "POLYGON"),
@@ -90,15 +83,12 @@ FORMATS = {
     "ctw1500-offsets": ("evaltex_cli.formats.icdar.format", "CTW1500_OFFSETS"),
     "popeval": ("evaltex_cli.formats.icdar.format", "POPEVAL"),
     "totaltext": ("evaltex_cli.formats.icdar.total_text", "FORMAT"),
-    "icdar2013-seg": ("evaltex_cli.formats.icdar.segmentation", "WORDS"),
-    "icdar2013-seg-chars": ("evaltex_cli.formats.icdar.segmentation", "CHARACTERS"),
     "evaltex": ("evaltex_cli.formats.evaltex.format", "FORMAT"),
 }
 """Name -> module and attribute of its `Format`; the first that recognises an input reads it."""
 _DOCUMENTS = ("evaltex_cli.formats.documents.", "evaltex_cli.formats.engines.")
 _DOCUMENTS_OF_TEXT = {
     "chat-boxes",
-    "mmocr-lines",
     "paddleocr",
     "tesseract-tsv",
     "tesseract-tsv-line",
@@ -335,13 +325,11 @@ def _candidates(path: Path) -> tuple[str | None, list[str]]:
     if not archive.is_archive(path):
         return None, names
     if set(endings(path)) == {".txt"}:
-        is_many = endings(path)[".txt"] > FEW_FILES and not any(
-            map(may_be_of_results, archive.names(path))
-        )
+        is_many = endings(path)[".txt"] > FEW_FILES
         if is_many and first_bytes(path, ".txt")[:1].isdigit():  # without importing the others
             from evaltex_cli.formats.icdar.survey import survey
 
-            return ".txt", [survey(path).format()]
+            return ".txt", [name for name in [survey(path).format()] if name in FORMATS]
         return ".txt", [name for name in names if may_be_text(name)]
     known = {ending for name in names for ending in load(name).endings} - {"", ".txt"}
     return main_ending(path, [".txt", *sorted(known)]), names

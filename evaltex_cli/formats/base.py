@@ -114,9 +114,6 @@ class Source:
     content: Content
     warnings: tuple[str, ...] = ()
     """What the user should know about the input."""
-    labels: Callable[[int], Ints] | None = None
-    """``labels(position)`` returns the image's label picture, (height, width) int64 of object IDs
-    and 0, where the format has pictures of its own."""
     min_confidence: float | None = None
     """The least confidence of the objects that it gives (`filters.only_confident`); None where it
     gives all."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,6 @@ from evaltex_cli.errors.suggestions import nearest
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.files.image_names import names_by_stem, stem
 from evaltex_cli.formats.files.names import taken
-from evaltex_cli.records import Ints
 from evaltex_cli.runtime.input_files import read_regular
 
 SOME_IMAGES = "evaluated (--only)"
@@ -27,22 +25,16 @@ def only_images(source: Source, names: Collection[str]) -> Source:
     """Return an input with those of its images that have one of these names, in its order."""
     wanted = set(names)
     positions = np.array([k for k, name in enumerate(source.names) if name in wanted], np.int64)
-    labels, polygons = source.labels, source.polygons
+    polygons = source.polygons
     return replace(
         source,
         names=list(taken(source.names, positions)),
         weights=source.weights[positions],
         content=source.content.part(positions),
         filters=tuple(one.part(positions) for one in source.filters),
-        labels=None if labels is None else partial(_labels_at, labels, positions),
         polygons=None if polygons is None else polygons[positions],
         ids=None if source.ids is None else list(taken(source.ids, positions)),
     )
-
-
-def _labels_at(labels: Callable[[int], Ints], positions: Ints, position: int) -> Ints:
-    """Return the labels of the picture of one of some images."""
-    return labels(int(positions[position]))
 
 
 def some_images(gt: Source, names: Collection[str]) -> str:

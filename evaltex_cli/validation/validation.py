@@ -26,7 +26,6 @@ from evaltex_cli.formats.image_subset import names_in, some_images
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.records import Floats, Ints
 from evaltex_cli.runtime import OrderedMap
-from evaltex_cli.validation import box_coordinates
 from evaltex_cli.validation.findings import Pair, Problem, Validation
 from evaltex_cli.validation.input_check import (
     Inspection,
@@ -82,8 +81,6 @@ def validate(
             problems.append(unreadable("det", theirs.source.path, error))
             read_all(theirs, np.zeros((len(theirs.source.names), 2)), problems, ordered_map)
             theirs = None
-    elif ours is not None and isinstance(det, Path):
-        problems += box_coordinates.suggested(ours, det, options)
     _take_only(ours, theirs, options.only, problems)
     paired, also = _paired(ours, theirs)
     partners = np.where(paired == pairing.NO_DETECTIONS, also, paired)

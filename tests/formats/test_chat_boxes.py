@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
 from reading import folder, read
 from written_files import written
 
@@ -18,7 +17,6 @@ from evaltex_cli.errors import ConfigError, FaultLog, InputError
 from evaltex_cli.formats import open_source
 from evaltex_cli.formats.engines.chat_boxes import UndeclaredError
 from evaltex_cli.formats.options import Coordinates, InputOptions
-from evaltex_cli.validation.validation import validate
 
 DECLARE = "--coordinates ORDER:SCALE"
 
@@ -168,24 +166,3 @@ def test_other_coordinates_are_refused(text: str) -> None:
 def test_coordinates_are_written_as_they_are_read() -> None:
     for text in ("xyxy:pixels", "yxyx:1000", "xywh:0.5"):
         assert str(Coordinates.parse(text)) == text
-
-
-def test_validation_reports_what_agrees_with_the_ground_truth(tmp_path: Path) -> None:
-    gt = folder(tmp_path / "gt", "20,10,100,40,word", "50,20,80,90,word")
-    det = folder(
-        tmp_path / "det", "[[100, 100, 400, 500]]", "[[200, 250, 900, 400]]", suffix=".json"
-    )
-    (tmp_path / "pictures").mkdir()
-    for k in (1, 2):
-        Image.new("L", (200, 100)).save(tmp_path / "pictures" / f"{k}.png")
-    problems = validate(gt, det, images=tmp_path / "pictures").problems
-    assert DECLARE in "".join(one.advice + one.found for one in problems if one.level == "error")
-    (hint,) = [one for one in problems if one.kind == "coordinates"]
-    assert hint.found.startswith(
-        "mean best IoU of the boxes with the ground truth: 1.00 as yxyx:1000, 1.00 as yxyx:999"
-    )
-    assert "--coordinates yxyx:1000" in hint.advice
-    assert validate(gt, det, images=tmp_path / "pictures", coordinates="yxyx:1000").passed
-    assert [one.kind for one in validate(gt, det).problems if one.kind == "coordinates"] == [
-        "coordinates"
-    ]

@@ -192,20 +192,6 @@ def test_images_of_one_name_keep_their_folders(tmp_path: Path) -> None:
     ]
 
 
-def test_mmocr_lines_have_boxes_as_coco(tmp_path: Path) -> None:
-    record = {
-        "file_name": "a.jpg",
-        "height": 9,
-        "width": 9,
-        "annotations": [{"iscrowd": 0, "bbox": [10, 10, 50, 20]}],
-    }
-    assert shapes(written(tmp_path / "gt.jsonl", f"{json.dumps(record)}\n"), "gt") == [
-        [10, 10, 60, 30]
-    ]
-    two = "".join(f"{json.dumps(record | {'file_name': f'{k}.jpg'})}\n" for k in "ab")
-    assert list(read(written(tmp_path / "gt.txt", two)).source.names) == ["a", "b"]
-
-
 @pytest.mark.parametrize(
     "result",
     [

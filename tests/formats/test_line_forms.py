@@ -220,7 +220,6 @@ HOSTILE = {
     "popeval": "1 2 3 2 3 4 1 4##::word",
     "totaltext": "x: [[1 2 3]], y: [[4 5 7]], ornt: [u'c'], transcriptions: [u'a']",
     "msra-td500": "0 0 10 20 40 10 0.0",
-    "icdar2013-seg": '10 20 30 5 5 2 3 8 9 "A"',
 }
 
 

@@ -42,15 +42,6 @@ def read_lines(tmp_path: Path, *lines: str, side: Side = "det", name: str | None
         (["10,20,50,30,2", "10,20,50,30,3"], "ltrb"),
         (["10,20,50,30,-0.2"] * 9 + ["10,20,50,30,word"], "ltrb"),
         (["10,20,50,30,0.2,None"] * 9 + ["10,20,50,30,0.5,word"], "ltrb"),
-        # a class, a confidence and a box
-        (["14 0.43 162 96 189 245", "0 0.9 300 20 30 40"], "class-xywh"),
-        (["14 0.43 162 96 189 245", "0 0.9 300 20 330 40"], "class-ltrb"),
-        (["word 0.43 162 96 189 45"], "class-xywh"),
-        (["traffic light 43.5 162 96 189 245"], "class-ltrb"),
-        (["word 162 96 18 24"], "class-xywh"),
-        (["word 162 96 189 245"], "class-ltrb"),
-        (["14 162 96 18 24", "3 162 96 18 24"], "class-xywh"),
-        (["14 162 96 189 245"] * 5, "class-ltrb"),
         (["10 20 30 40 0.9"] * 5, "ltrb"),
         (["10 20 30 40 1984", "50 60 70 80 5"], "ltrb"),
         (["10 20 60 20 60 40", "10 20 60 20 60 50"], "polygon"),
@@ -129,31 +120,6 @@ def test_adelaidets_icdar2015_has_the_scores_of_the_original(tmp_path: Path) -> 
     scores = evaluate(copy, det, protocol="iou").scores
     assert scores == evaluate(DATA / "icdar2015/gt.zip", det, protocol="iou").scores
     assert scores["hmean"] == pytest.approx(0.8227, abs=5e-5)
-
-
-def test_boxes_with_a_class(tmp_path: Path) -> None:
-    found = read_lines(tmp_path, "14 0.43 162 96 18 24", "0 1 3.5 2 4 5")
-    assert found.faults == [] and found.texts == ["", ""]
-    assert found.objects.boxes.tolist() == [[162, 96, 180, 120], [3.5, 2, 7.5, 7]]
-    assert found.objects.confidences is not None and found.objects.confidences.tolist() == [0.43, 1]
-    corners = read_lines(tmp_path, "word 162 96 189 245", side="gt")
-    assert (
-        corners.objects.boxes.tolist() == [[162, 96, 189, 245]]
-        and corners.objects.confidences is None
-    )
-    assert (
-        "if they are x, y, width, height, name the format class-xywh" in corners.source.warnings[0]
-    )
-    named = read_lines(tmp_path, "word 162 96 189 245", side="gt", name="class-xywh")
-    assert named.objects.boxes.tolist() == [[162, 96, 351, 341]] and named.source.warnings == ()
-
-
-def test_faults_of_boxes_with_a_class(tmp_path: Path) -> None:
-    found = read_lines(tmp_path, "1 0.5 9 2 -3 4", "1 2 3", "1 0.5 9 2 3 4", name="class-xywh")
-    assert found.faults == [
-        "1.txt:1: width -3, height 4; expected both at least 0",
-        "1.txt:2: '1 2 3'; expected class [confidence] x y width height (format class-xywh)",
-    ]
 
 
 def test_yolo(tmp_path: Path) -> None:
@@ -236,9 +202,7 @@ def test_boxes_and_polygons(tmp_path: Path) -> None:
         ),
     ],
 )
-@pytest.mark.parametrize(
-    "start", ["1,2,3,2,3,4,1,4,{}", "1,2,3,2,3,4,1,4,{},word", "word {} 9 2 3 4"]
-)
+@pytest.mark.parametrize("start", ["1,2,3,2,3,4,1,4,{}", "1,2,3,2,3,4,1,4,{},word"])
 def test_the_scale_of_confidences(
     tmp_path: Path, start: str, tails: list[str], confidences: list[float], warning: str | None
 ) -> None:
@@ -286,7 +250,6 @@ BARE = {
         "x: [[1 2 3]], y: [[4 5 7]], ornt: [u'c'], transcriptions: [u'a']\n",
         "totaltext",
     ),
-    "res_img_1": ("word 0.9 300 20 30 40\n", "class-xywh"),
     "img_1.csv": ("1,2,3,2,3,4,1,4,####word\n", "ctw1500"),
 }
 

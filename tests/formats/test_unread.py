@@ -53,95 +53,28 @@ def npy() -> bytes:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        (
-            "a.pkl",
-            pickle.dumps({"boxes": [1]}),
-            "a pickle, which is not read; loading one can run any code",
-        ),
-        ("a", pickle.dumps([1]), "a pickle, which is not read"),
+        ("a.pkl", pickle.dumps({"boxes": [1]}), "a pickle, which is not read; loading it can run"),
         ("model.pth", zipped("archive/data.pkl"), "a pickle, which is not read"),
-        ("a.npy", npy(), "an array of NumPy, which is not read; write its boxes as CSV"),
-        ("a.npz", zipped("a.npy"), "an array of NumPy, which is not read"),
-        (
-            "a.xlsx",
-            zipped("[Content_Types].xml", "xl/workbook.xml"),
-            "an Office document, which is not read; save its",
-        ),
+        ("a.npy", npy(), "a NumPy array, which is not read; write its boxes as CSV"),
+        ("a.xlsx", zipped("[Content_Types].xml"), "an Office document, which is not read; save"),
         ("a.parquet", b"PAR1" + bytes(20), "a Parquet table, which is not read; write it as CSV"),
-        (
-            "a.mat",
-            b"MATLAB 7.3 MAT-file".ljust(512),
-            "a MATLAB 7.3 file, which is not read; save it with -v7",
-        ),
-        (
-            "a.png",
-            png(),
-            "a picture, which is not read; give label pictures as GT_IMG_DIR and DET_IMG_DIR",
-        ),
-        ("a.pdf", b"%PDF-1.7\n", "a PDF, which is not read; give what an OCR engine wrote of it"),
-        (
-            "a.tar",
-            tarred(),
-            "an archive that is not .zip, which is not read; unpack it, and give the folder",
-        ),
-        (
-            "a.box",
-            b"T 36 92 53 122 0\n",
-            "a box file of Tesseract, whose y counts from the bottom, which is not read",
-        ),
+        ("a.mat", b"MATLAB 7.3 MAT-file".ljust(512), "a MATLAB 7.3 file, which is not read; save"),
+        ("a.png", png(), "a picture, which is not read; give label pictures as GT_IMG_DIR and"),
+        ("a.pdf", b"%PDF-1.7\n", "a PDF, which is not read; give what an OCR engine wrote"),
+        ("a.tar", tarred(), "an archive that is not .zip, which is not read; unpack it, and"),
+        ("a.box", b"T 36 92 53 122 0\n", "a Tesseract box file, whose y counts from the bottom"),
         ("a.yaml", b"a: 1\n", "YAML, which is not read"),
-        (
-            "a.json",
-            b'{"form": [{"box": [1, 2, 3, 4]}]}',
-            "FUNSD, which is not read; convert it to one of the formats",
-        ),
-        ("a.json", b'[{"samples": []}]', "FiftyOne, which is not read"),
-        (
-            "a.json",
-            b'{"name": 1, "b": 2}',
-            "JSON of no known layout (an object with the keys 'name', 'b'); expected",
-        ),
-        (
-            "a.json",
-            b'[{"c": 1}, 2]',
-            "JSON of no known layout (a list of 2, the first an object with the keys 'c');",
-        ),
-        (
-            "a.json",
-            b'{"image_id": 1, "bbox": []}',
-            "JSON of no known layout (an object with the keys 'image_id', 'bbox');",
-        ),
-        (
-            "a.html",
-            b"<!DOCTYPE html>\n<html><body>word</body></html>",
-            "HTML without any class of hOCR, which is not",
-        ),
-        (
-            "a.txt",
-            b"1.jpg 10,20,30,40,0 50,60,70,80,0\n",
-            "a list of pictures with their boxes, which is not read",
-        ),
-        (
-            "a.txt",
-            b'1.png, "a"\n2.png, "b"\n',
-            "a list of pictures with their labels, not boxes, which is not read",
-        ),
-        ("a.txt", b"1,1,10,20,30,40,1,-1,-1,-1\n", "tracks of MOTChallenge, which is not read"),
-        (
-            "a.json",
-            b"[1, 2]",
-            "JSON of no known layout (a list of 2, the first 1); expected that of one of",
-        ),
-        (
-            "a.xml",
-            b"<dataset><images/></dataset>",
-            "dlib's XML, which is not read; convert it to one of the formats",
-        ),
-        (
-            "a.xml",
-            b'<?xml version="1.0"?><x:boxes/>',
-            "XML of no known layout (root boxes); expected that of one of",
-        ),
+        ("a.json", b'{"form": [{"box": [1, 2, 3, 4]}]}', "FUNSD, which is not read; write its"),
+        ("a.json", b'{"project": {"pid": "1"}}', "a project of VIA 3, which is not read; write"),
+        ("a.json", b'{"name": 1, "b": 2}', "JSON of no known layout; expected a format that"),
+        ("a.json", b"[1, 2]", "JSON of no known layout; expected a format that"),
+        ("a.html", b"<!DOCTYPE html>\n<html>word</html>", "HTML without any class of hOCR, which"),
+        ("a.txt", b"1.jpg 10,20,30,40,0 50,60,70,80,0\n", "a list of pictures, which is not read"),
+        ("a.txt", b'1.png, "a"\n2.png, "b"\n', "a list of pictures, which is not read"),
+        ("a.txt", b"1.png,10,20,30,40\n", "a table without a header, which is not read; begin it"),
+        ("a.txt", b"14 0.43 162 96 189 245\n", "lines of a class and a box in pixels, which is"),
+        ("a.txt", b"word 162 96 18 24\n", "lines of a class and a box in pixels, which is"),
+        ("a.xml", b'<?xml version="1.0"?><x:boxes/>', "XML of no known layout; expected a format"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",  # archives have the time in them
 )
@@ -155,24 +88,24 @@ def test_folders_of_documents_of_no_known_layout(tmp_path: Path) -> None:
     folder = tmp_path / "det"
     folder.mkdir()
     (folder / "1.json").write_text(json.dumps({"valid_line": [{"words": []}]}))
-    assert opened(folder).startswith("CORD, which is not read")
+    assert opened(folder).startswith("JSON of no known layout; ")
+
+
+def test_folders_of_boxes_with_a_class(tmp_path: Path) -> None:
+    for count in (1, 20):
+        folder = tmp_path / f"{count}"
+        folder.mkdir()
+        for k in range(count):
+            (folder / f"{k}.txt").write_text("14 0.43 162 96 189 245\n" * 2)
+        assert opened(folder).startswith("lines of a class and a box in pixels, which is not read")
 
 
 def test_messages_name_the_nearest_formats_and_not_all(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text('{"imgs": {}, "image_id": 1, "utf8_string": "word"}')
-    assert (
-        "); nearest: coco-text, textocr; expected that of one of the formats that `evaltex formats`"
-        in opened(path)
-    )
+    assert "layout; nearest: coco-text, textocr; expected a format that" in opened(path)
     path.write_text('{"a": 1}\n{"a": 2}\n')
-    assert "or one document per line as MMOCR 0.x and PaddleOCR have" in opened(path)
-    path = tmp_path / "gt.txt"
-    path.write_text("a/1.jpg\n2\n10 20 30 40\n1 2 3 4\n")
-    with pytest.raises(
-        InputError, match=r"a list of pictures, counts and boxes \(FDDB, WIDER FACE\), which is not"
-    ):
-        formats.open_source(path, "gt", FaultLog())
+    assert "or one document per line as PaddleOCR has" in opened(path)
     with pytest.raises(
         InputError,
         match=r"unknown format 'cocoo' \(did you mean 'coco'\?\); `evaltex formats` lists",

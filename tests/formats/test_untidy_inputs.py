@@ -88,63 +88,6 @@ def test_a_document_of_pages_is_opened_once_for_all_batches(
     assert len(read(tmp_path / "det", "det").source.names) == 10
 
 
-VIA_3 = """# Exported using VGG Image Annotator (http://www.robots.ox.ac.uk/~vgg/software/via)
-# SHAPE_ID = {"POINT":1,"RECTANGLE":2}
-# ATTRIBUTE = {"1":{"aname":"text","anchor_id":"FILE1_Z0_XY1","type":1}}
-# CSV_HEADER = metadata_id,file_list,flags,temporal_coordinates,spatial_coordinates,metadata
-"1_a","[""img_1.jpg""]",0,"[]","[2,10,10,50,20]","{""1"":""word""}"
-"1_b","[""img_1.jpg""]",0,"[]","[7,10,10,60,10,60,30]","{""1"":""###""}"
-"2_c","[""img_2.jpg""]",0,"[]","[]","{}"
-"""
-
-
-def test_csv_of_via_3(tmp_path: Path) -> None:
-    path = tmp_path / "gt.csv"
-    path.write_text(VIA_3)
-    found = read(path)
-    assert (found.source.format, found.source.names, found.faults) == (
-        "via-csv",
-        ["img_1", "img_2"],
-        [],
-    )
-    assert (found.texts, found.objects.dont_care.tolist()) == (["word", "###"], [False, True])
-    assert found.objects.boxes.tolist() == [[10, 10, 60, 30], [10, 10, 60, 30]]
-    path.write_text(VIA_3.replace("[2,10,10,50,20]", "{}"))
-    assert read(path).faults[0].endswith(":5: an object; expected a list [...]")
-
-
-def test_results_of_dota(tmp_path: Path) -> None:
-    line = "P1 0.9 10 10 60 10 60 30 10 30\n"
-    found = read(
-        written(
-            tmp_path / "det",
-            Task1_ship__txt=line,
-            Task2_car__txt="P2 0.5 1 2 3 4\nP1 0.4 1 2 3 4\n",
-        ),
-        "det",
-    )
-    assert (found.source.format, found.source.names, found.source.warnings) == (
-        "dota-results",
-        ["P1", "P2"],
-        (),
-    )
-    assert found.objects.offsets.tolist() == [0, 2, 3]
-    assert found.objects.confidences is not None
-    assert found.objects.confidences.tolist() == [0.9, 0.4, 0.5]
-    (tmp_path / "res.txt").write_text(line)
-    assert (
-        "the first word of each line is taken for the name of an image"
-        in read(tmp_path / "res.txt").source.warnings[0]
-    )
-    (tmp_path / "Task1_a.txt").write_text(line + "P2 0.9 4 5\n")
-    assert (
-        read(tmp_path / "Task1_a.txt")
-        .faults[0]
-        .partition(": ")[2]
-        .startswith("4 words; expected image confidence x1 y1 ")
-    )
-
-
 def test_round_shapes_of_alto_and_words_of_blanks(tmp_path: Path) -> None:
     shape = '<Shape><Ellipse HPOS="50" VPOS="20" HLENGTH="40" VLENGTH="10"/></Shape>'
     blank = '<String HPOS="1" VPOS="1" WIDTH="5" HEIGHT="5" CONTENT="  "/>'
@@ -214,29 +157,8 @@ def test_an_angle_in_degrees(tmp_path: Path) -> None:
     assert "an angle of 45; expected radians" in found.faults[0]
 
 
-def test_tracks_and_key_points_are_refused(tmp_path: Path) -> None:
-    tracks = "1,1,50,50,60,20,1,-1,-1,-1\n2,1,52,50,60,20,1,-1,-1,-1\n"
-    assert "(MOTChallenge)" in read(written(tmp_path / "tracks", a__txt=tracks), "det").faults[0]
-    pose = "0 0.5 0.5 0.2 0.1 0.4 0.5 2 0.6 0.5 0\n"
-    assert "(YOLO's poses)" in read(written(tmp_path / "pose", a__txt=pose), "det").faults[0]
-
-
 def test_fractions_read_as_pixels_are_warned_of(tmp_path: Path) -> None:
     lines = "".join(f"0.{k},0.1,0.{k}5,0.1,0.{k}5,0.2,0.{k},0.2\n" for k in range(1, 5))
     gt, det = (written(tmp_path / name, a__txt=lines) for name in ("gt", "det"))
     said = [text for text in evaluate(gt, det).warnings if "read as pixels" in text]
     assert [text.partition(": ")[0] for text in said] == [str(gt), str(det)]
-
-
-def test_results_of_pascal_voc(tmp_path: Path) -> None:
-    lines = "000004 0.5 1 2 30 40\n000004 0.4 1 2 30 40\n000006 0.9 5 5 9 9\n"
-    found = read(written(tmp_path / "det", comp3_det_test_text__txt=lines), "det")
-    assert (found.source.names, found.objects.offsets.tolist(), found.faults) == (
-        ["000004", "000006"],
-        [0, 2, 3],
-        [],
-    )
-    assert read(tmp_path / "det" / "comp3_det_test_text.txt", "det").source.names == [
-        "000004",
-        "000006",
-    ]

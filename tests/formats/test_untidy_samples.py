@@ -158,7 +158,7 @@ def windows_zip(path: Path, files: Files) -> Path:
 
 
 ODD = {
-    ".txt": ("icdar2013-train", "icdar2015", "totaltext-commas", "class-xywh", "popeval"),
+    ".txt": ("icdar2013-train", "icdar2015", "totaltext-commas", "popeval"),
     ".json": ("labelme", "document-ai", "doctr", "rapidocr"),
     ".xml": ("voc", "page"),
 }
@@ -170,7 +170,7 @@ def odd_pairs() -> list[tuple[str, str, Side]]:
     folders = [
         (name, side, Path(next(iter(SAMPLES[name].files(side)))).suffix)
         for name, side in CASES
-        if not SAMPLES[name].many_in_one and name not in (*IN_FRACTIONS, "icdar2013-seg")
+        if not SAMPLES[name].many_in_one and name not in IN_FRACTIONS
     ]
     known = {(name, side, suffix) for name, side, suffix in folders}
     return [

@@ -228,9 +228,7 @@ def test_alto_pages_are_images(tmp_path: Path) -> None:
     assert "image name 'b-1' again" in Read(folder).faults[0]
 
 
-@pytest.mark.parametrize(
-    ("name", "other"), [("voc", ALTO), ("labelme-xml", PAGE), ("page", VOC), ("alto", CTW1500)]
-)
+@pytest.mark.parametrize(("name", "other"), [("voc", ALTO), ("page", VOC), ("alto", CTW1500)])
 def test_a_document_of_another_format_is_no_empty_image(
     tmp_path: Path, name: str, other: str
 ) -> None:

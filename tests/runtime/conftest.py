@@ -11,7 +11,6 @@ from command_line import invoke as run
 from every_command import DET, GT, TABLE
 
 from evaltex_cli.conversion.patches import Patch, write_patch
-from evaltex_cli.conversion.patching import identify
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats import open_source
 
@@ -32,9 +31,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "evaltex.ini": "",
         }.items():
             Path(name).write_text(text)
-        write_patch(
-            Path("changes.json"), Patch(identify(open_source(Path("gt.txt"), "gt", FaultLog())), ())
-        )
+        sha256 = open_source(Path("gt.txt"), "gt", FaultLog()).sha256
+        write_patch(Path("changes.json"), Patch(sha256, ()))
         for pictures in ("labels", "pictures"):
             Path(pictures).mkdir()
             Path(pictures, "img_1.png").write_bytes(b"a picture")

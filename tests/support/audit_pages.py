@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from evaltex_cli.audit.patches import patch_of
 from evaltex_cli.audit.suspects import AuditedObject, Kind, Suspect
-from evaltex_cli.conversion.patches import GroundTruth, in_json
+from evaltex_cli.conversion.patches import Patch, in_json
 from evaltex_cli.report.audit_page import Audit
 from evaltex_cli.report.audit_reasons import Detectors
 from evaltex_cli.report.surroundings import Detection, Surroundings
@@ -60,7 +59,7 @@ def one_of_each() -> list[Suspect]:
 
 
 def audit(suspects: Sequence[Suspect], nearby: Sequence[Surroundings] = ()) -> Audit:
-    patch = patch_of(GroundTruth(1, 1, "0" * 64), suspects)
+    patch = Patch("0" * 64, [one.entry for one in suspects])
     return Audit("gt.txt", ALL, suspects, in_json(patch), nearby)
 
 

@@ -96,13 +96,6 @@ def engine_samples() -> dict[str, Sample]:
             for b, c in FOUND[k]
         ]
 
-    def annotations(k: int, boxes: list[tuple[Box, int]]) -> str:
-        made = [
-            {"iscrowd": crowd, "segmentation": [[v for xy in corners(b) for v in xy]], "bbox": []}
-            for b, crowd in boxes
-        ]
-        return json.dumps(_mmocr(k, made, "annotations", "file_name"))
-
     forms = {
         "paddleocr-json": lambda made: _columns(made, "rec_polys", "rec_texts", "rec_scores"),
         "mmocr-result": lambda made: _columns(made, "polygons", "texts", "scores"),
@@ -129,11 +122,6 @@ def engine_samples() -> dict[str, Sample]:
         {"Label.txt": _by_line(label)},
         {"system_results.txt": _by_line(lambda k: f"{k + 1}.jpg\t{json.dumps(found(k))}")},
         has_confidences=True,
-        many_in_one=True,
-    )
-    made["mmocr-lines"] = Sample(
-        {"gt.txt": _by_line(lambda k: annotations(k, [(b, int(t == "###")) for b, t in WORDS[k]]))},
-        {"det.txt": _by_line(lambda k: annotations(k, [(b, 0) for b, _ in FOUND[k]]))},
         many_in_one=True,
     )
     both = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sample_words import FOUND, SIZES, WORDS, Box, Sample, bent, corners, ltrb, quad
+from sample_words import FOUND, WORDS, Box, Sample, bent, corners, ltrb, quad
 
 
 def confident(shape: Any) -> Any:
@@ -48,39 +48,6 @@ EVALTEX_DET = """1
 """
 
 
-def coloured(k: int, boxes: list[Box], dont_care: list[bool]) -> str:
-    """ICDAR 2013 segmentation: each word of two characters, its halves."""
-    made = []
-    for number, ((x0, y0, x1, y1), rejected) in enumerate(zip(boxes, dont_care, strict=True)):
-        middle = (x0 + x1) // 2
-        for half, (a, b) in enumerate([(x0, middle), (middle, x1)]):
-            centre = f"{(a + b) // 2} {(y0 + y1) // 2}"
-            made.append(
-                f"{'#' * rejected}{10 * number + half} {k} 9 {centre} {a} {y0} {b} {y1}"
-                f' "{"ab"[half]}"'
-            )
-        made.append("")
-    return "\n".join(made)
-
-
-def bitmap(k: int) -> bytes:
-    """The picture next to it, in which no character is drawn: boxes are those of the .txt."""
-    import io
-
-    from PIL import Image
-
-    buffer = io.BytesIO()
-    Image.new("RGB", SIZES[k], "white").save(buffer, "BMP")
-    return buffer.getvalue()
-
-
-def seg(boxes: list[list[Box]], dont_care: list[list[bool]]) -> dict[str, str | bytes]:
-    files: dict[str, str | bytes] = {}
-    for k, (here, rejected) in enumerate(zip(boxes, dont_care, strict=True)):
-        files |= {f"{k + 1}_GT.txt": coloured(k, here, rejected), f"{k + 1}_GT.bmp": bitmap(k)}
-    return files
-
-
 def total_text(box: Box, text: str) -> str:
     """A record as the data set wraps it."""
     xs, ys = ([str(point[axis]) for point in corners(box)] for axis in (0, 1))
@@ -93,11 +60,6 @@ def total_text(box: Box, text: str) -> str:
 
 def blanks(numbers: str) -> str:
     return numbers.replace(",", " ")
-
-
-def xywh(box: Box) -> str:
-    x0, y0, x1, y1 = box
-    return f"{x0} {y0} {x1 - x0} {y1 - y0}"
 
 
 def table(last: str, images: Any) -> str:
@@ -128,16 +90,6 @@ def line_samples() -> dict[str, Sample]:
                 lambda box, text: f'{ltrb(box).replace(",", ", ")}, "{text}"',
                 lambda box, _: ltrb(box),
             )
-        ),
-        "icdar2013-seg": Sample(
-            seg(
-                [[box for box, _ in words] for words in WORDS],
-                [[t == "###" for _, t in words] for words in WORDS],
-            ),
-            seg(
-                [[box for box, _ in found] for found in FOUND],
-                [[False] * len(found) for found in FOUND],
-            ),
         ),
         "icdar2015": Sample(
             **lines(
@@ -200,28 +152,6 @@ def line_samples() -> dict[str, Sample]:
                 lambda box, text: f"{blanks(quad(box))} word {int(text == '###')}",
                 confident(quad),
             ),
-            has_confidences=True,
-        ),
-        "class-xywh": Sample(
-            **lines(
-                "{}.txt",
-                lambda box, text: "" if text == "###" else f"word {xywh(box)}",
-                lambda box, confidence: f"1 {confidence} {xywh(box)}",
-            ),
-            gt_format="class-xywh",
-            det_format="class-xywh",
-            has_dont_care=False,
-            has_confidences=True,
-        ),
-        "class-ltrb": Sample(
-            **lines(
-                "{}.txt",
-                lambda box, text: "" if text == "###" else f"word {blanks(ltrb(box))}",
-                lambda box, confidence: f"1 {confidence} {blanks(ltrb(box))}",
-            ),
-            gt_format="class-ltrb",
-            det_format="class-ltrb",
-            has_dont_care=False,
             has_confidences=True,
         ),
         "box-polygon": Sample(

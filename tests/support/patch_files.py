@@ -11,8 +11,7 @@ from click.testing import CliRunner, Result
 
 from evaltex_cli import formats
 from evaltex_cli.cli import main
-from evaltex_cli.conversion.patches import AuditedObject, Entry, Patch, write_patch
-from evaltex_cli.conversion.patching import audited, identify
+from evaltex_cli.conversion.patches import AuditedObject, Entry, Patch, audited, write_patch
 from evaltex_cli.errors import FaultLog
 
 GT = (
@@ -44,8 +43,8 @@ def entry(image: str, objects: tuple[int, ...], *proposed: AuditedObject, **more
 
 
 def write(*entries: Entry) -> None:
-    truth = identify(formats.open_source(Path("gt.txt"), "gt", FaultLog()))
-    write_patch(Path("p.json"), Patch(truth, entries))
+    sha256 = formats.open_source(Path("gt.txt"), "gt", FaultLog()).sha256
+    write_patch(Path("p.json"), Patch(sha256, entries))
 
 
 def patch(*more: str, gt: str = "gt.txt", to: str = "new.txt") -> Result:

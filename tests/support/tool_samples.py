@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from sample_words import SIZES, WORDS, Box, Sample, corners, each, found_of, json_of
@@ -22,20 +21,6 @@ def _via(of_image: Any) -> dict[str, Any]:
     }
 
 
-def _via_csv(of_image: Any) -> str:
-    def field(value: Any) -> str:
-        return '"' + json.dumps(value).replace('"', '""') + '"'
-
-    rows = [
-        "filename,file_size,file_attributes,region_count,region_id,region_shape_attributes,region_attributes"
-    ]
-    for record in _via(of_image).values():
-        for i, region in enumerate(record["regions"]):
-            shape, text = field(region["shape_attributes"]), field(region["region_attributes"])
-            rows.append(f'{record["filename"]},1,"{{}}",3,{i},{shape},{text}')
-    return "\n".join(rows)
-
-
 def _cvat(of_image: Any) -> str:
     images = "".join(
         f'<image name="set/{k + 1}.jpg" width="{SIZES[k][0]}" height="{SIZES[k][1]}">\n'
@@ -48,39 +33,6 @@ def _cvat(of_image: Any) -> str:
         for k in (0, 1)
     )
     return f"<annotations><version>1.1</version>{images}</annotations>"
-
-
-def _labelme_xml(k: int, of_image: Any) -> str:
-    def vertex(x: int, y: int) -> str:
-        return f"<pt><x>{x}</x><y>{y}</y></pt>"
-
-    objects = "".join(
-        f"<object><name>{text}</name><deleted>0</deleted><polygon>{''.join(vertex(*xy) for xy in corners(box))}</polygon></object>\n"
-        for box, text, _ in of_image(k)
-    )
-    size = f"<imagesize><nrows>{SIZES[k][1]}</nrows><ncols>{SIZES[k][0]}</ncols></imagesize>"
-    return f"<annotation>{size}\n{objects}</annotation>"
-
-
-def _ufo(of_image: Any) -> dict[str, Any]:
-    def word(box: Box, text: str, score: float | None) -> dict[str, Any]:
-        return {
-            "points": corners(box),
-            "transcription": text,
-            "illegibility": text == "###",
-            "confidence": score,
-        }
-
-    return {
-        "images": {
-            f"{k + 1}.jpg": {
-                "img_w": SIZES[k][0],
-                "img_h": SIZES[k][1],
-                "words": {f"{i:04}": word(*one) for i, one in enumerate(of_image(k))},
-            }
-            for k in (0, 1)
-        }
-    }
 
 
 def _rects(k: int, of_image: Any) -> str:
@@ -108,20 +60,7 @@ def tool_samples() -> dict[str, Sample]:
             {"det.json": json_of(_via(found_of))},
             many_in_one=True,
         ),
-        "via-csv": Sample(
-            {"gt.csv": _via_csv(words)}, {"det.csv": _via_csv(found_of)}, many_in_one=True
-        ),
         "cvat": Sample({"gt.xml": _cvat(words)}, {"det.xml": _cvat(found_of)}, many_in_one=True),
-        "labelme-xml": Sample(
-            each("{}.xml", lambda k: _labelme_xml(k, words)),
-            each("{}.xml", lambda k: _labelme_xml(k, found_of)),
-        ),
-        "ufo": Sample(
-            {"gt.json": json_of(_ufo(words))},
-            {"det.json": json_of(_ufo(found_of))},
-            has_confidences=True,
-            many_in_one=True,
-        ),
         "rects": Sample(
             each("{}.json", lambda k: _rects(k, words)),
             each("{}.json", lambda k: _rects(k, found_of)),

@@ -215,26 +215,6 @@ def test_an_input_that_is_replaced_is_refused(
     assert str(tmp_path) not in reported
 
 
-@pytest.mark.parametrize("suffix", ["", ".zip"])
-def test_a_picture_inside_a_format_is_the_one_that_was_indexed(
-    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("seg").mkdir()
-    Path("seg/1_GT.txt").write_text('255 0 0 5 5 0 0 9 9 "a"\n')
-    picture = Image.new("RGB", (50, 50), "white")
-    picture.save("seg/1_GT.bmp")
-    packed(Path("seg.zip"), Path("seg"))
-    source = open_source(Path(f"seg{suffix}"), "gt", FaultLog())
-    assert source.labels is not None and source.labels(0).shape == (50, 50)
-    picture.putpixel((3, 3), (255, 0, 0))
-    picture.save("seg/1_GT.bmp")
-    packed(Path("seg.zip"), Path("seg"))
-    os.utime("seg.zip", ns=(0, 1))
-    with pytest.raises(InputError, match="indexed"):
-        source.labels(0)
-
-
 @pytest.mark.parametrize("kind", ["quad", "voc", "table"])
 def test_an_archive_has_the_digest_of_what_was_read_of_it(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

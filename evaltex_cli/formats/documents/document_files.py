@@ -143,7 +143,7 @@ def _json_document(path: Path, state: int) -> _JsonInput:
         return _JsonInput(Document(safe_json.parse(data), place), sha256, count)
     except FormatError as error:
         if _JSON_LINES.match(data):
-            error.expected += ", or one document per line as MMOCR 0.x and PaddleOCR have"
+            error.expected += ", or one document per line as PaddleOCR has"
         raise InputError(str(error.fault(place))) from error
 
 

@@ -1,9 +1,8 @@
-"""The JSON of the VGG Image Annotator (VIA), versions 1 to 3: annotations alone, or a project.
+"""The JSON of the VGG Image Annotator (VIA), versions 1 and 2: annotations alone, or a
+project.
 
-1 and 2: ``{key: {"filename", "regions": [{"shape_attributes": {"name", ...}, "region_attributes":
-{...}}]}}``, in a project under ``_via_img_metadata``; ``regions`` may be an object, too. 3:
-``{"file": {fid: {"fname"}}, "view": {vid: {"fid_list"}}, "metadata": {key: {"vid", "xy": [shape,
-...], "av": {attribute: value}}}, "attribute"}``.
+``{key: {"filename", "regions": [{"shape_attributes": {"name", ...}, "region_attributes":
+{...}}]}}``, in a project under ``_via_img_metadata``; ``regions`` may be an object, too.
 
 A region attribute is the transcription, or a flag of don't care, by its name
 (`annotation_tools.TEXTS`, `annotation_tools.FLAGS`). Of circles and ellipses the bounding box is
@@ -12,13 +11,12 @@ taken; points and lines are left out, with a warning.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from evaltex_cli.errors import FaultLog, FormatError, Steps, quote
+from evaltex_cli.errors import FaultLog, FormatError, quote
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.collected import Images
 from evaltex_cli.formats.coordinates import box, polygon
@@ -29,24 +27,8 @@ from evaltex_cli.formats.documents.safe_json import Item, Number, Record
 from evaltex_cli.formats.files.image_names import names_of_pictures
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
-_SHAPES_3 = (
-    "",
-    "point",
-    "rect",
-    "circle",
-    "ellipse",
-    "line",
-    "polyline",
-    "polygon",
-    "rect",
-    "circle",
-)
-"""Of VIA 3, by their numbers; the last two are drawn by extreme points and
-have the same coordinates.
-"""
 
-
-class Shape(msgspec.Struct, gc=False):
+class _Shape(msgspec.Struct, gc=False):
     """The shape attributes of a region."""
 
     name: str
@@ -66,26 +48,23 @@ class Shape(msgspec.Struct, gc=False):
 
 def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
     root, place, others = safe_json.record(document.value), document.place, Others()
-    if "metadata" in root and "file" in root:
-        images = _collect_3(root, place, side, (others, faults))
-    else:
-        under = ("_via_img_metadata",) if "_via_img_metadata" in root else ()
-        records = safe_json.records(root, under[0]) if under else root
-        images = Images()
-        for key, item in records.items():
+    under = ("_via_img_metadata",) if "_via_img_metadata" in root else ()
+    records = safe_json.records(root, under[0]) if under else root
+    images = Images()
+    for key, item in records.items():
+        with faults.catching(place, *under, key):
+            record = safe_json.record(item)
+            name: str = safe_json.take(safe_json.needed(record, "filename"), str, "filename")
+            image = CollectedImage(name, place, (*under, key))
             with faults.catching(place, *under, key):
-                record = safe_json.record(item)
-                name: str = safe_json.take(safe_json.needed(record, "filename"), str, "filename")
-                image = CollectedImage(name, place, (*under, key))
-                with faults.catching(place, *under, key):
-                    _add_regions(image, record, side, (others, faults))
-                images.append(image)
+                _add_regions(image, record, side, others, faults)
+            images.append(image)
     images.rename(names_of_pictures(images.names))
     return images, others.warnings(place)
 
 
 def _add_regions(
-    image: CollectedImage, record: Record, side: Side, notes: tuple[Others, FaultLog]
+    image: CollectedImage, record: Record, side: Side, others: Others, faults: FaultLog
 ) -> None:
     regions = safe_json.opened(safe_json.needed(record, "regions"))
     assert isinstance(image.at, tuple)
@@ -98,37 +77,21 @@ def _add_regions(
         raise FormatError(safe_json.shown(regions), "a list [...] of regions", ("regions",))
     for key, item in listed:
         at = (*image.at, "regions", key)
-        with notes[1].catching(image.place, *at):
+        with faults.catching(image.place, *at):
             region = safe_json.record(item)
             with safe_json.under("shape_attributes"):
-                shape: Shape = safe_json.take(safe_json.needed(region, "shape_attributes"), Shape)
+                shape: _Shape = safe_json.take(safe_json.needed(region, "shape_attributes"), _Shape)
             attributes = safe_json.plain(region.get("region_attributes"))
-            add(
-                image,
-                shape,
-                attributes if safe_json.is_object(attributes) else {},
-                (side, notes[0], at),
-            )
+            if not safe_json.is_object(attributes):
+                attributes = {}
+            text = text_of(attributes)
+            dont_care = side == "gt" and is_dont_care(attributes, text)
+            coordinates = _coordinates(shape, dont_care, others)
+            if coordinates is not None:
+                image.add(CollectedObject(coordinates, text, dont_care, at=at))
 
 
-def add(
-    image: CollectedImage,
-    shape: Shape,
-    attributes: Mapping[str, Any],
-    where: tuple[Side, Others, Steps | Any],
-) -> None:
-    """Add a region to an image, unless it has no area; `where` is the side,
-    counts, and where the region is.
-    """
-    side, others, at = where
-    text = text_of(attributes)
-    dont_care = side == "gt" and is_dont_care(attributes, text)
-    coordinates = _coordinates(shape, dont_care, others)
-    if coordinates is not None:
-        image.add(CollectedObject(coordinates, text, dont_care, at=at))
-
-
-def _coordinates(shape: Shape, dont_care: bool, others: Others) -> Sequence[float] | None:
+def _coordinates(shape: _Shape, dont_care: bool, others: Others) -> Sequence[float] | None:
     where = ("shape_attributes",)
     if shape.name in ("point", "line", "polyline"):
         others.left_out += 1
@@ -151,61 +114,11 @@ def _coordinates(shape: Shape, dont_care: bool, others: Others) -> Sequence[floa
     return ellipse((_needed(shape, "cx"), _needed(shape, "cy")), (across, down), shape.theta or 0.0)
 
 
-def _needed(shape: Shape, name: str) -> float:
+def _needed(shape: _Shape, name: str) -> float:
     value: float | None = getattr(shape, name)
     if value is None:
         raise FormatError(f"no {name} in a {shape.name}", "a number", ("shape_attributes", name))
     return value
-
-
-def _collect_3(root: Record, place: str, side: Side, notes: tuple[Others, FaultLog]) -> Images:
-    files, views = dict(safe_json.records(root, "file").items()), safe_json.records(root, "view")
-    attributes = {
-        key: str(safe_json.plain(safe_json.record(item).get("aname")))
-        for key, item in (
-            safe_json.records(root, "attribute") if "attribute" in root else {}
-        ).items()
-    }
-    images = {}
-    for vid, item in views.items():
-        fids = safe_json.take(
-            safe_json.needed(safe_json.record(item), "fid_list"), list[str | int], "view", vid
-        )
-        with safe_json.under("file"):
-            file = safe_json.records(files, str(fids[0])) if fids else {}
-        images[vid] = CollectedImage(
-            safe_json.field(file, "fname", str | None, ""), place, ("view", vid)
-        )
-    for key, item in safe_json.records(root, "metadata").items():
-        at = ("metadata", key)
-        with notes[1].catching(place, *at):
-            record = safe_json.record(item)
-            image = images.get(safe_json.identifier(record, "vid"))
-            if image is None:
-                raise FormatError("a vid", "the ID of a view of this document", ("vid",))
-            values = safe_json.take(safe_json.needed(record, "xy"), list[Number], "xy")
-            if values:
-                named = safe_json.field(record, "av", dict[str, Any] | None, {})
-                texts = {attributes.get(one, one): value for one, value in named.items()}
-                add(image, shape_3(values), texts, (side, notes[0], at))
-    return Images(images.values())
-
-
-def shape_3(values: Sequence[float]) -> Shape:
-    """Return a shape of VIA 3: its number, then its coordinates."""
-    number, *rest = values
-    name = _SHAPES_3[int(number)] if 0 < number < len(_SHAPES_3) else f"{number:g}"
-    if name == "polygon":
-        return Shape(name, all_points_x=rest[::2], all_points_y=rest[1::2])
-    shape = Shape(name)
-    keys = {
-        "rect": ("x", "y", "width", "height"),
-        "circle": ("cx", "cy", "r"),
-        "ellipse": ("cx", "cy", "rx", "ry"),
-    }
-    for key, value in zip(keys.get(name, ()), rest, strict=False):
-        setattr(shape, key, value)
-    return shape
 
 
 def recognises(path: Path) -> bool:
@@ -213,9 +126,7 @@ def recognises(path: Path) -> bool:
     value = document_files.json_value(path)
     if not safe_json.is_object(value):
         return False
-    if "_via_img_metadata" in value or (
-        "metadata" in value and "view" in value and "file" in value
-    ):
+    if "_via_img_metadata" in value:
         return True
     first = next(iter(value.values()), None)
     return safe_json.has_key(first, "filename") and safe_json.has_key(first, "regions")
@@ -223,7 +134,7 @@ def recognises(path: Path) -> bool:
 
 FORMAT = Format(
     "via",
-    "VGG Image Annotator (VIA) 1 to 3: JSON",
+    "VGG Image Annotator (VIA) 1 and 2: JSON",
     recognises,
     document_files.index_json("via", _collect),
     recognised_by="_via_img_metadata, or a JSON object of objects with filename and regions",

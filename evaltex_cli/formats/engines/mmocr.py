@@ -1,14 +1,11 @@
-"""MMOCR: annotations of 1.x, results of its inferencers (one file per image), and the JSON lines of
-0.x.
+"""MMOCR 1.x: annotations, and results of its inferencers (one file per image).
 
-1.x: ``{"metainfo", "data_list": [{"img_path", "height", "width", "instances": [{"polygon" or
-"bbox", "text", "ignore"}]}]}``; ``bbox`` has two corners. 0.x: a record of an image in each line,
-with annotations as COCO has them. ``ignore`` and ``iscrowd`` are don't care.
+``{"metainfo", "data_list": [{"img_path", "height", "width", "instances": [{"polygon" or "bbox",
+"text", "ignore"}]}]}``; ``bbox`` has two corners. ``ignore`` and ``iscrowd`` are don't care.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,20 +15,15 @@ import msgspec
 from evaltex_cli.errors import FaultLog, FormatError, Position, Steps
 from evaltex_cli.formats.base import DONT_CARE, Format, Side
 from evaltex_cli.formats.collected import Images
-from evaltex_cli.formats.coordinates import box
 from evaltex_cli.formats.documents import document_files, safe_json
 from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.safe_json import Confidence, Item, Number, Record
-from evaltex_cli.formats.engines import json_lines, values
+from evaltex_cli.formats.engines import values
 from evaltex_cli.formats.files.image_names import names_of_pictures
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
-_FIRST_KEYS = re.compile(rb'\s*\{\s*"(?:file_name|filename|height|width)"')
-
 
 class _Instance(msgspec.Struct, gc=False):
-    """An instance of 1.x, or an annotation of 0.x."""
-
     polygon: list[Any] | None = None
     segmentation: list[Any] | None = None
     box: list[Any] | None = None
@@ -113,21 +105,7 @@ def _coordinates(instance: _Instance) -> list[float]:
     numbers = values.shape(instance.bbox, "bbox")
     if len(numbers) != 4:
         return values.polygon_or_box(instance.bbox, "bbox")
-    if instance.iscrowd is not None:  # 0.x: x, y, width, height
-        return list(box(*numbers, where=("bbox",)))
     return values.polygon_or_box(numbers, "bbox")
-
-
-def _begins(data: bytes) -> bool:
-    return _FIRST_KEYS.match(data) is not None and b'"annotations"' in data.partition(b"\n")[0]
-
-
-def _open_line(line: bytes, image: CollectedImage) -> tuple[Sequence[Item], Steps]:
-    record = safe_json.record(safe_json.parse(line))
-    name = "file_name" if "file_name" in record else "filename"
-    image.name = safe_json.take(safe_json.needed(record, name), str, name)
-    _size(image, record)
-    return safe_json.items(record, "annotations"), ("annotations",)
 
 
 def _parse_result(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
@@ -159,7 +137,6 @@ def _recognises_result(path: Path) -> bool:
     return keys is not None and keys.scores in value
 
 
-_FORM = json_lines.LineFormat(_begins, _open_line, _object)
 ANNOTATION = Format(
     "mmocr",
     "MMOCR 1.x: annotations for detection and spotting",
@@ -172,18 +149,6 @@ ANNOTATION = Format(
     ' "height": 480, "width": 640, "instances": [{"polygon": [10, 10, 60, 10, 60, 30, 10, 30],'
     ' "bbox": [10, 10, 60, 30], "text": "word", "ignore": false}]}]}',
     ending=".json",
-)
-LINES = Format(
-    "mmocr-lines",
-    "MMOCR 0.x: JSON lines, one image per line",
-    lambda path: json_lines.recognises(path, _FORM),
-    json_lines.index_lines("mmocr-lines", _FORM),
-    recognised_by="lines of JSON objects with file_name and annotations",
-    layout='{"file_name", "height", "width", "annotations": [{"iscrowd", "bbox", "segmentation"}]}',
-    sample='{"file_name": "img_1.jpg", "height": 480, "width": 640, "annotations": [{"iscrowd": 0,'
-    ' "category_id": 1,'
-    ' "bbox": [10, 10, 50, 20], "segmentation": [[10, 10, 60, 10, 60, 30, 10, 30]]}]}\n',
-    ending=".txt",
 )
 RESULT = Format(
     "mmocr-result",

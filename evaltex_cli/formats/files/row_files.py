@@ -47,8 +47,3 @@ def _is_row(line: bytes) -> bool:
 def is_file_of_rows(path: Path) -> bool:
     """Whether a path is a text file, perhaps packed by gzip, that begins with such lines."""
     return path.is_file() and begins_with_rows(input_files.beginning(path, _HEAD_BYTES))
-
-
-def may_be_of_results(name: str) -> bool:
-    """Whether a file may have a name of DOTA's results, which are of many images."""
-    return name.lower().rpartition("/")[2].startswith(("task", "comp"))

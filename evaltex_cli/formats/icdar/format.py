@@ -22,7 +22,7 @@ Some sets have lines of their own form, detected by what is in 95 % of the lines
 There the transcription is all that follows, as it stands (in `RCTW` without its quotes). A script's
 name is dropped. Don't care is ``###`` and, in `RCTW`, difficult. `CTW1500` is also what AdelaiDet's
 family has for every data set; its detections may have a confidence before ``####``. What
-`total_text`, `msra_td500` and `segmentation` read is recognised by the same pass. The rest of this
+`total_text` and `msra_td500` read is recognised by the same pass. The rest of this
 text is on the usual three.
 
 After the coordinates a ground-truth line has the transcription, a detection optionally a
@@ -78,7 +78,6 @@ def index(name: str) -> Indexer:
         entries.refuse_bad_names(faults)
         syntax = surveyed.syntax(name, side)
         odd_files.add_faults(surveyed, syntax, faults)
-        odd_files.add_unread(surveyed, faults)
         return Source(
             path=str(path),
             format=name,

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from evaltex_cli.errors import FaultLog, FormatError, counted
-from evaltex_cli.formats.files.numbers import parse_number
+from evaltex_cli.errors import FaultLog, counted
 from evaltex_cli.formats.icdar.lines import Syntax, lines_of
 from evaltex_cli.formats.icdar.row_lines import row_of
 from evaltex_cli.formats.icdar.shapes import LineShape, survey_line
@@ -45,54 +44,6 @@ def add_faults(surveyed: Survey, syntax: Syntax, faults: FaultLog) -> None:
                 " take it out"
             )
             faults.add(entries.place(entry), number, what, expected)
-
-
-def add_unread(surveyed: Survey, faults: FaultLog) -> None:
-    """Add a fault for lines of tracks or of key points, by the first file
-    that has any; they fit polygons by chance.
-    """
-    entry = next((entry for entry in surveyed.entries.entries if entry.size), None)
-    if entry is None:
-        return
-    data = surveyed.entries.read(entry)[:_HEAD_BYTES]
-    lines = [line for _, line in islice(lines_of(data.decode("utf-8", "replace")), _FIRST_LINES)]
-    try:
-        rows = [list(map(parse_number, line.replace(",", " ").split())) for line in lines]
-    except FormatError:
-        return
-    place = surveyed.entries.place(entry)
-    if rows and all(map(_is_track, rows)):
-        found = "lines of a frame, a track, x, y, width, height and more (MOTChallenge)"
-        faults.add(
-            place,
-            1,
-            found,
-            "one file for each image; write the boxes of each frame to a file of its own",
-        )
-    if rows and all(map(_has_key_points, rows)):
-        found = "lines of a class, a box and key points with a visibility (YOLO's poses)"
-        faults.add(
-            place,
-            1,
-            found,
-            "boxes alone: class x_centre y_centre width height; leave out the key points",
-        )
-
-
-def _is_track(row: list[float]) -> bool:
-    """Whether a line of numbers is of MOTChallenge, whose results end in -1, -1, -1."""
-    return len(row) == 10 and row[7:] == [-1, -1, -1]
-
-
-def _has_key_points(row: list[float]) -> bool:
-    if len(row) < 8 or (len(row) - 5) % 3 or any(value not in (0, 1, 2) for value in row[7::3]):
-        return False
-    fractions = [*row[1:5], *row[5::3], *row[6::3]]
-    return (
-        row[0] == int(row[0])
-        and all(0 <= value <= 1 for value in fractions)
-        and any(v % 1 for v in row[1:5])
-    )
 
 
 def _other_line(line: str, syntax: Syntax) -> str | None:

@@ -6,14 +6,12 @@ box, or a class, a box and a confidence. Each way counts the lines that fit it:
 - Numbers that are all fractions are of YOLO: a class and four numbers of a box, or the vertices of
   a polygon; a number more is a confidence. With five numbers it is the last one, unless only the
   other boxes lie within the picture.
-- Five other numbers are a confidence and a box if the class is a word, or the first of them is in
-  [0, 1].
-- Four other numbers are a box if the class is a word. If the class is a number, the line could also
-  be a box and a number after it, which it is if most lines fit that and not a class followed by a
-  box from corner to corner.
-- A box is of two corners if that fits all lines, x1 >= x0 and y1 >= y0; else of a corner, width and
-  height.
 - Eight numbers, words and a flag are of DOTA.
+- Other lines of a class and a box, perhaps with a confidence between, are not read (`CLASS_BOXES`).
+  Four other numbers are a box if the class is a word; if the class is a number, the line could also
+  be a box and a number after it, which it is if most lines fit that and not a class followed by a
+  box from corner to corner. Five are a confidence and a box if the class is a word, or the first of
+  them is in [0, 1].
 """
 
 from __future__ import annotations
@@ -25,6 +23,8 @@ from evaltex_cli.formats.icdar.row_lines import Row
 
 MOST = 0.95
 """Share of the lines that a way of reading must fit."""
+CLASS_BOXES = "class boxes"
+"""What `Evidence.format` says of boxes with a class in pixels, which no format reads."""
 FEW_LINES = 5
 """Fewer lines than these may fit two corners by chance."""
 _OUTSIDE = 0.02
@@ -37,8 +37,6 @@ class Evidence:
     """How many lines fit each way of reading; all lines are counted as ``lines``."""
 
     fitting: Counter[str] = field(default_factory=Counter)
-    lowest: float = 1.0
-    highest: float = 0.0
 
     def add(self, row: Row | None) -> None:
         """Count a line; None for one that is of no class and numbers."""
@@ -67,9 +65,7 @@ class Evidence:
         self.fitting[f"{len(row.numbers)} numbers"] += 1
         self.fitting["corners"] += c >= a and d >= b
         if len(row.numbers) == 5:
-            confidence = row.numbers[0]
-            self.fitting["confidence"] += 0 <= confidence <= 1
-            self.lowest, self.highest = min(self.lowest, confidence), max(self.highest, confidence)
+            self.fitting["confidence"] += 0 <= row.numbers[0] <= 1
         elif not row.has_words:
             self.fitting["box and confidence"] += 0 <= d <= 1
             self.fitting["box and number"] += b >= float(row.label) and c >= a
@@ -92,14 +88,10 @@ class Evidence:
         if fits and self.fitting["decimals"]:
             return "yolo"
         if self._most("5 numbers") and (self._most("words") or self._most("confidence")):
-            return self.box_format()
+            return CLASS_BOXES
         if self._most("4 numbers") and (self._most("words") or self._begin_with_class()):
-            return self.box_format()
+            return CLASS_BOXES
         return None
-
-    def box_format(self) -> str:
-        """Whether boxes are of two corners, or of a corner, width and height."""
-        return "class-ltrb" if 0 < self.lines == self.fitting["corners"] else "class-xywh"
 
     def _most(self, what: str) -> bool:
         return self.fitting[what] >= MOST * self.lines > 0
