@@ -14,7 +14,7 @@ from reading import Read, read
 
 from evaltex_cli.formats.image_sizes import with_sizes
 
-SEEDS = Path(__file__).parents[2] / "fuzz" / "corpus"
+DOCUMENTS = Path(__file__).parent / "annotations"
 ENDINGS = {"cvat": ".xml"}
 NAMES = ("label-studio", "cvat", "via", "rects")
 
@@ -24,8 +24,8 @@ def saved(path: Path, content: Any) -> Path:
     return path
 
 
-def seed(name: str, file: str = "seed-0") -> str:
-    return (SEEDS / f"format-{name}" / file).read_text(encoding="utf-8")
+def document(name: str) -> str:
+    return (DOCUMENTS / f"{name}{ENDINGS.get(name, '.json')}").read_text(encoding="utf-8")
 
 
 def rounded(found: Read) -> list[list[float]]:
@@ -37,7 +37,7 @@ def test_each_is_recognised_in_file_folder_and_archive(tmp_path: Path, name: str
     ending = ENDINGS.get(name, ".json")
     folder = tmp_path / "folder"
     folder.mkdir()
-    path = saved(folder / f"img{ending}", seed(name))
+    path = saved(folder / f"img{ending}", document(name))
     with zipfile.ZipFile(tmp_path / "in.zip", "w") as file:
         file.write(path, f"labels/img{ending}")
         file.writestr("pictures/img.jpg", b"")
@@ -60,7 +60,7 @@ def label_studio(*results: dict[str, Any], **task: Any) -> list[dict[str, Any]]:
 
 
 def test_label_studio_joins_the_results_of_an_id(tmp_path: Path) -> None:
-    path = saved(tmp_path / "t.json", seed("label-studio"))
+    path = saved(tmp_path / "t.json", document("label-studio"))
     found = read(path)
     assert (found.source.names, found.images.sizes.tolist()) == (["b 1"], [[100, 200]])
     assert found.texts == ["two words", "", ""]
@@ -80,7 +80,7 @@ def test_label_studio_joins_the_results_of_an_id(tmp_path: Path) -> None:
 
 
 def test_label_studio_predictions_are_the_detections(tmp_path: Path) -> None:
-    found = read(saved(tmp_path / "t.json", seed("label-studio")), "det")
+    found = read(saved(tmp_path / "t.json", document("label-studio")), "det")
     assert (rounded(found), found.objects.confidences) == ([[2, 2, 8, 6]], [0.5])
     only = label_studio({"value": {"x": 1, "y": 2, "width": 3, "height": 4}}, predictions=[])
     assert rounded(read(saved(tmp_path / "t.json", only), "det")) == [[2, 2, 8, 6]]
@@ -174,7 +174,7 @@ def test_label_studio_faults_have_their_place(
 
 
 def test_cvat(tmp_path: Path) -> None:
-    path = saved(tmp_path / "annotations.xml", seed("cvat"))
+    path = saved(tmp_path / "annotations.xml", document("cvat"))
     found = read(path)
     assert (found.source.names, found.images.sizes.tolist()) == (
         ["img_1", "img_2"],
@@ -217,7 +217,7 @@ def test_cvat(tmp_path: Path) -> None:
     ],
 )
 def test_cvat_faults(tmp_path: Path, old: str, new: str, fault: str) -> None:
-    text = seed("cvat").replace(old, new, 1)
+    text = document("cvat").replace(old, new, 1)
     if old == "img_2":
         assert read(saved(tmp_path / "annotations.xml", text)).source.names == [
             "a/img_1",
@@ -238,7 +238,7 @@ def test_cvat_pictures_of_the_same_name_in_other_subsets(tmp_path: Path) -> None
 
 
 def test_via(tmp_path: Path) -> None:
-    path = saved(tmp_path / "via.json", seed("via"))
+    path = saved(tmp_path / "via.json", document("via"))
     found = read(path)
     assert (found.source.names, found.faults) == (["a", "b"], [])
     assert rounded(found)[:4] == [
@@ -257,14 +257,16 @@ def test_via(tmp_path: Path) -> None:
 
 
 def test_via_faults(tmp_path: Path) -> None:
-    (fault,) = read(saved(tmp_path / "via.json", seed("via").replace('"r": 7', '"q": 7'))).faults
+    (fault,) = read(
+        saved(tmp_path / "via.json", document("via").replace('"r": 7', '"q": 7'))
+    ).faults
     assert fault.startswith(
         "_via_img_metadata.a.jpg12.regions[2].shape_attributes.r: no r in a circle"
     )
 
 
 def test_rects(tmp_path: Path) -> None:
-    path = saved(tmp_path / "img_1.json", seed("rects"))
+    path = saved(tmp_path / "img_1.json", document("rects"))
     lines, characters = read(path), read(path, "gt", "rects-chars")
     assert (lines.source.format, lines.texts, lines.objects.dont_care.tolist()) == (
         *("rects", ["字", "###"]),
