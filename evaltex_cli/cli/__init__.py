@@ -104,16 +104,6 @@ class PlainForm(click.Command):
     ) -> Any:
         return super().make_context("evaltex", args, parent=None, **extra)
 
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, with numpy imported first: farther down the stack, Python 3.11 gets and
-        gives back memory for nearly every call in it. Not if processes are to be started, which
-        then import it at the same time.
-        """
-        if ctx.params["jobs"] == 1:
-            import numpy  # noqa: F401
-
-        return super().invoke(ctx)
-
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         return ["[OPTIONS] GT DET [RES_DIR [GT_IMG_DIR DET_IMG_DIR]]"]
 

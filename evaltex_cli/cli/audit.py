@@ -88,7 +88,7 @@ def command(
         from evaltex_cli.conversion.patches import Patch, write_patch
         from evaltex_cli.evaluation.inputs import SameInputs
 
-        parameters, options = chosen.parameters(), chosen.read_by(options)
+        parameters, options = chosen.parameters(), chosen.with_preset(options)
         same = SameInputs()
         with work.workers(gt, *detections, options.images, options.lines) as ordered_map:
             inputs = {

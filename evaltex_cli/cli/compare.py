@@ -72,7 +72,7 @@ def command(
     """Compare detectors: differences, intervals, p-values, and what got worse.
 
     Give the ground truth and two or more detections, or the results of earlier runs made with -a.
-    Differences are to the first detector; intervals and p-values are of a sign-flip test over
+    Differences are to the first detector. Intervals and p-values: paired permutation test over
     images.
     """
     with error_exit():
@@ -90,7 +90,7 @@ def command(
             _refuse_for_results(chosen, options)
             work.warn_unused("results were evaluated before")
         named = zip(detectors, labels or labels_of(detectors), strict=True)
-        parameters, options = chosen.parameters(), chosen.read_by(options)
+        parameters, options = chosen.parameters(), chosen.with_preset(options)
         with (
             Work().workers()
             if are_all_stored

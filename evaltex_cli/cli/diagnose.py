@@ -98,7 +98,7 @@ def command(
         from evaltex_cli.evaluation.protocol_warnings import of_protocols
         from evaltex_cli.runtime import keep_freed_memory
 
-        parameters, options = chosen.parameters(), chosen.read_by(options)
+        parameters, options = chosen.parameters(), chosen.with_preset(options)
         bins = [_edges(f"--{name.replace('_', '-')}", text) for name, text in edges.items()]
         diagnostician = diagnosis.Diagnostician(
             error_types.Thresholds(**limits), breakdown.Edges(*bins)

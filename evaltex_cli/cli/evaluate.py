@@ -115,8 +115,8 @@ def command(
 ) -> None:
     """Score the text detections DET against the ground truth GT.
 
-    GT and DET are of any format in `evaltex formats`. Scores are printed, and go to RES_DIR if
-    given: PROTOCOL.txt and .json, with -a PROTOCOL/IMAGE.txt. With GT_IMG_DIR and DET_IMG_DIR,
+    GT and DET may have any format in `evaltex formats`. Scores are printed, and go to RES_DIR
+    if given: PROTOCOL.txt and .json, with -a PROTOCOL/IMAGE.txt. With GT_IMG_DIR and DET_IMG_DIR,
     objects are labelled masks.
     """
     res_dir = results["res_dir"]
@@ -131,7 +131,7 @@ def command(
                 "GT_IMG_DIR and DET_IMG_DIR go together, after RES_DIR: give GT DET, GT DET"
                 " RES_DIR, or GT DET RES_DIR GT_IMG_DIR DET_IMG_DIR."
             )
-        options = chosen.read_by(options)
+        options = chosen.with_preset(options)
         if gt_img_dir is not None and det_img_dir is not None:
             options = replace(options, masks=MaskFolders(gt_img_dir, det_img_dir, max_pixels))
         from evaltex_cli.cli.run import Request, Results, run

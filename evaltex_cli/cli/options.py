@@ -350,7 +350,7 @@ class Chosen(NamedTuple):
         """Whether a parameter, a file of them or a preset was given."""
         return bool(self.settings) or self.config_path is not None or self.preset is not None
 
-    def read_by(self, options: InputOptions) -> InputOptions:
+    def with_preset(self, options: InputOptions) -> InputOptions:
         """Return the options of reading with those of the preset.
 
         Raises
@@ -363,13 +363,12 @@ class Chosen(NamedTuple):
         invalid = PRESETS[self.preset].invalid
         if is_given("invalid") and options.invalid != invalid:
             raise click.UsageError(
-                f"--invalid {options.invalid}: the preset {self.preset} has --invalid {invalid};"
-                " leave out one of them."
+                f"The preset {self.preset} uses --invalid {invalid}; remove --invalid or --preset."
             )
         if options.dont_care != DONT_CARE_OBJECTS[0]:
             raise click.UsageError(
-                f"--dont-care {options.dont_care}: the preset {self.preset} ignores don't-care"
-                " objects; leave out one of them."
+                f"The preset {self.preset} ignores don't-care objects; remove --dont-care or"
+                " --preset."
             )
         return replace(options, invalid=invalid, preset=self.preset)
 
@@ -420,7 +419,7 @@ def _chosen(
         )
     if config_path is not None:
         raise click.UsageError(
-            f"--config: the preset {preset} has all parameters; leave out one of them."
+            f"The preset {preset} has all parameters; remove --config or --preset."
         )
     return Chosen(own, None, settings, preset)
 

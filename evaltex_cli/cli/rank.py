@@ -156,5 +156,5 @@ def _of_paths(
 
     gt, *detections = paths
     named = named_detectors(tuple(detections), labels)
-    dataset = DataSet(gt.name, gt, chosen.read_by(options), chosen.parameters(), named)
+    dataset = DataSet(gt.name, gt, chosen.with_preset(options), chosen.parameters(), named)
     return Board([dataset], Settings(**given))

@@ -86,7 +86,7 @@ def command(
         page = output or first / (report.NAME if len(results) == 1 else report.COMPARISON_NAME)
         refuse_file(page, is_of("report"))
         if gt is None or not detections or not diagnose:
-            work.warn_unused("only --gt and --det, to show where the score is lost, are work")
+            work.warn_unused("give --gt and --det, to show where the score is lost")
         subject = report.read(results, labels or None, gt, detections, pictures, lines)
         shown = report.Pictures(pictures, embed)
         report.refuse_poorer(page, subject, shown)

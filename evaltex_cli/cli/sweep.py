@@ -112,7 +112,7 @@ def command(
         from evaltex_cli.thresholds import files, gates
         from evaltex_cli.thresholds.sweep import SweepOptions, swept
 
-        parameters, options = chosen.parameters(), chosen.read_by(options)
+        parameters, options = chosen.parameters(), chosen.with_preset(options)
         wanted = gates.prepare(fail_if, baselines, res_dir)
         with (
             files.folder_for(res_dir, chosen.names()) as folder,

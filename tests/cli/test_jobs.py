@@ -78,7 +78,7 @@ def test_the_same_faults(line: str) -> None:
     ("line", "why"),
     [
         ("compare res res --jobs 2", "results were evaluated before"),
-        ("report res --jobs 2", "only --gt and --det, to show where the score is lost, are work"),
+        ("report res --jobs 2", "give --gt and --det, to show where the score is lost"),
     ],
 )
 def test_a_warning_where_there_is_nothing_to_share(line: str, why: str) -> None:

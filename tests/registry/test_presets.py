@@ -157,14 +157,14 @@ COMMANDS = {
     [
         (["--protocol", "tiou"], "The preset ctw1500 uses the protocol iou"),
         (["--protocol", "iou", "--protocol", "tiou"], "The preset ctw1500 uses the protocol iou"),
-        (["--invalid", "repair"], "the preset ctw1500 has --invalid skip"),
+        (["--invalid", "repair"], "The preset ctw1500 uses --invalid skip"),
         (
             ["--set", "iou.truncate=true"],
             "--set iou.truncate=true: the preset ctw1500 has truncate=false",
         ),
         (["--set", "iou.iou=0.7"], "--set iou.iou=0.7: the preset ctw1500 has iou=0.5"),
         (["--set", "iou.nothing=1"], "unknown key 'nothing'"),
-        (["--config", "some.ini"], "the preset ctw1500 has all parameters"),
+        (["--config", "some.ini"], "The preset ctw1500 has all parameters"),
     ],
     ids=str,
 )
