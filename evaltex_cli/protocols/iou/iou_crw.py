@@ -8,8 +8,9 @@ objects that are no dictionary word are don't care and the others are compared w
 punctuation, while a detection's text is taken as it is.
 
 With a `lexicon` each text that was read is first replaced by the word of it with the smallest edit
-distance, as systems do themselves for the "strong", "weak", "generic" and "full" tasks. With
-`error_rates` the texts of all pairs are also compared by their edit distances.
+distance, as systems do themselves for the "strong", "weak", "generic" and "full" tasks; a detection
+whose text is near no word is left out. With `error_rates` the texts of all pairs are also compared
+by their edit distances.
 
 An object whose transcription is empty, on which the program fails, is found by a detection without
 text.
@@ -108,7 +109,7 @@ class Parameters(iou_protocol.Parameters):
         file=fingerprinted,
     )
     lexicon_edits: int = parameter(
-        1, "a text further from all words of a file is left out; of a folder any is replaced", min=0
+        1, "a text with more edits than this to all words of its lexicon is left out", min=0
     )
     error_rates: bool = parameter(False, "adds 1-NED, character and word error rates of pairs")
 
@@ -332,7 +333,7 @@ def _one_minus(errors: Number, number: Number) -> Number:
 PROTOCOL = Protocol(
     name="iou-crw",
     title="IoU + correctly recognised words (ICDAR 2015 end-to-end)",
-    version=1,
+    version=2,
     parameters=Parameters,
     tally=Tally,
     evidence=evidence,

@@ -11,25 +11,21 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 import numpy as np
 
 from evaltex_cli.errors import ConfigError, InputError, quote
 from evaltex_cli.protocols.edit_distance import edit_distances
-from evaltex_cli.records import Bools, ImageBatch, Ints, Texts, concatenate_texts
+from evaltex_cli.records import Bools, ImageBatch, Texts, concatenate_texts
 from evaltex_cli.runtime.input_files import read_regular
 
 MOST_BYTES = 1 << 26
-"""Of all files of a lexicon together."""
-MOST_WORDS = 1_000_000
-LONGEST_WORD = 1000
-ANY_EDITS = 1 << 32
-MOST_CACHED = 1 << 16
-"""Texts whose nearest word is known without another search."""
+"""Of a file of words."""
+ALL_IMAGES = ""
+"""What names the lexicon of all images."""
 _BINS = 32
 _PREFIX = re.compile(r"\A(?:new_|pair_)?voc_")
 """Of the file of an image; ``new_`` and ``pair_`` as text spotters distribute them."""
@@ -37,109 +33,58 @@ _FINGERPRINT = re.compile(r"(.+)@([0-9a-f]{8})", re.DOTALL)
 
 
 class Lexicon:
-    """Words, in capitals, each once, sorted by their lengths.
+    """Words that replace texts.
 
     Parameters
     ----------
-    words : sequence of str
+    words : mapping
+        Each word, in capitals -> the text that replaces what was read.
     most_edits : int
-        Words at a larger edit distance are not near.
-    written : sequence of str, optional
-        What each word is in the ground truth, if it is another text; of a word that is listed
-        twice, the last.
+        A word at a larger edit distance replaces nothing.
     """
 
-    def __init__(
-        self, words: Sequence[str], most_edits: int, written: Sequence[str] | None = None
-    ) -> None:
-        known = {
-            word.upper(): text.upper() for word, text in zip(words, written or words, strict=True)
-        }
-        self._written = known
-        self._place = {word: k for k, word in enumerate(known)}
-        self._words = sorted(known, key=len)
-        self._lengths = np.array([len(word) for word in self._words], np.int64)
-        self._bags = np.array([_bag(word) for word in self._words], np.int16).reshape(-1, _BINS)
-        self._most_edits = most_edits
-        self._found: dict[str, str | None] = {}
+    def __init__(self, words: Mapping[str, str], most_edits: int) -> None:
+        self._texts, self._most_edits = words, most_edits
+        self._words = list(words)
+        self._lengths = np.array([len(word) for word in self._words])
+        self._bags = np.array([_bag(word) for word in self._words], np.int32)
+        self._nearest: dict[str, str | None] = {}
 
     def nearest(self, text: str) -> str | None:
-        """Return the word with the smallest edit distance to a text, the
-        first of several; None if none is near.
+        """Return what the word with the smallest edit distance to a text, the first of several,
+        replaces the text by; None if no word is near.
         """
         text = text.upper()
-        if text in self._place:
-            return self._written[text]
-        if len(self._found) >= MOST_CACHED:
-            self._found.clear()
-        if text not in self._found:
-            self._found[text] = self._nearest(text)
-        return self._found[text]
+        if text in self._texts:
+            return self._texts[text]
+        if text not in self._nearest:
+            self._nearest[text] = self._search(text)
+        return self._nearest[text]
 
-    def _nearest(self, text: str) -> str | None:
+    def _search(self, text: str) -> str | None:
         # An edit changes the length by one at most, and the numbers of two kinds of characters by
-        # one each.
-        start = np.searchsorted(self._lengths, len(text) - self._most_edits)
-        stop = np.searchsorted(self._lengths, len(text) + self._most_edits, side="right")
-        least = (
-            np.abs(self._bags[start:stop] - np.array(_bag(text), np.int16)).sum(axis=1) + 1
-        ) // 2
-        best = self._most_edits
-        if len(least) and least.min() <= best:
-            best = min(
-                best, self._distances(text, start + np.flatnonzero(least == least.min())).min()
-            )
-        near = start + np.flatnonzero(least <= best)
-        distances = self._distances(text, near)
-        near = near[distances == distances.min(initial=self._most_edits)]
-        word = min(
-            (self._words[k] for k in near.tolist()), key=self._place.__getitem__, default=None
-        )
-        return None if word is None else self._written[word]
-
-    def _distances(self, text: str, words: Ints) -> Ints:
-        return edit_distances([text] * len(words), [self._words[k] for k in words.tolist()])
+        # one each. So no word is nearer than `least`.
+        by_length = np.abs(self._lengths - len(text))
+        near = np.flatnonzero(by_length <= self._most_edits)
+        by_bag = (np.abs(self._bags[near] - np.array(_bag(text))).sum(axis=1) + 1) // 2
+        least = np.maximum(by_length[near], by_bag)
+        distance, place = self._most_edits + 1, -1
+        for bound in np.unique(least).tolist():
+            if bound > min(distance, self._most_edits):
+                break
+            some = near[least == bound].tolist()
+            distances = edit_distances([text] * len(some), [self._words[k] for k in some])
+            k = int(distances.argmin())
+            distance, place = min((distance, place), (int(distances[k]), some[k]))
+        return None if place < 0 else self._texts[self._words[place]]
 
 
 def _bag(word: str) -> list[int]:
-    """How many characters of a word, at most 10,000, have each remainder by `_BINS`."""
+    """How many characters of a word have each remainder by `_BINS`."""
     counts = [0] * _BINS
-    for character in word[:10_000]:
+    for character in word:
         counts[ord(character) % _BINS] += 1
     return counts
-
-
-class _Lines(NamedTuple):
-    """The words of a file, and what each is in the ground truth if the file has pairs."""
-
-    words: list[str]
-    written: list[str] | None
-
-
-class Lexicons(NamedTuple):
-    """The lexicon of all images, or one for each image by its name."""
-
-    of_all: Lexicon | None
-    of_image: Mapping[str, Lexicon]
-
-    def of(self, image: str) -> Lexicon:
-        """Return the lexicon of an image.
-
-        Raises
-        ------
-        InputError
-            When there is none.
-        """
-        if self.of_all is not None:
-            return self.of_all
-        found = self.of_image.get(image) or self.of_image.get(PurePosixPath(image).name)
-        if found is None:
-            expected = f"voc_{PurePosixPath(image).name}.txt"
-            raise InputError(
-                f"image {quote(image)} has no lexicon; expected {quote(expected)} in the folder of"
-                " lexicons"
-            )
-        return found
 
 
 def read_words(batch: ImageBatch, value: str, most_edits: int) -> tuple[Texts, Bools]:
@@ -151,8 +96,7 @@ def read_words(batch: ImageBatch, value: str, most_edits: int) -> tuple[Texts, B
     value : str
         As `fingerprinted` returns it.
     most_edits : int
-        A word of a lexicon of all images replaces only texts that are as near as this; one of its
-        image replaces any.
+        A word replaces only texts that are as near as this.
 
     Returns
     -------
@@ -164,16 +108,32 @@ def read_words(batch: ImageBatch, value: str, most_edits: int) -> tuple[Texts, B
     Raises
     ------
     InputError
-        When an image has no lexicon, or the files are no longer what they were.
+        When an image has no lexicon.
     """
     lexicons = load(value, most_edits)
-    image = batch.det.image.tolist()
-    found = [
-        lexicons.of(batch.names[k]).nearest(text)
-        for k, text in zip(image, batch.det.texts, strict=True)
+    words = [
+        _lexicon_of(batch.names[k], lexicons).nearest(text)
+        for k, text in zip(batch.det.image.tolist(), batch.det.texts, strict=True)
     ]
-    is_near = np.fromiter((word is not None for word in found), np.bool_, len(found))
-    return concatenate_texts([word or "" for word in found]), is_near
+    is_near = np.array([word is not None for word in words], np.bool_)
+    return concatenate_texts([word or "" for word in words]), is_near
+
+
+def _lexicon_of(image: str, lexicons: Mapping[str, Lexicon]) -> Lexicon:
+    for name in (ALL_IMAGES, image, PurePosixPath(image).name):
+        if name in lexicons:
+            return lexicons[name]
+    raise InputError(
+        f"image {quote(image)} has no lexicon; expected"
+        f" {quote(f'voc_{PurePosixPath(image).name}.txt')} in the folder of lexicons"
+    )
+
+
+@lru_cache(maxsize=2)
+def load(value: str, most_edits: int) -> Mapping[str, Lexicon]:
+    """Return lexicons by the names of the images, or one by `ALL_IMAGES`; see `read_words`."""
+    words = _read(Path(value[: -len("@01234567")]))
+    return {name: Lexicon(of_image, most_edits) for name, of_image in words.items()}
 
 
 def fingerprinted(value: str) -> str:
@@ -188,130 +148,87 @@ def fingerprinted(value: str) -> str:
     Raises
     ------
     ConfigError
-        When it cannot be read, has no word, is too large, or its digits are others.
+        When it cannot be read, has no word, or its digits are others.
     """
     if not value:
         return value
     known = _FINGERPRINT.fullmatch(value)
     path, digits = (known[1], known[2]) if known and not Path(value).exists() else (value, None)
-    found = _digits(_words(Path(path)))
-    if digits not in (None, found):
+    listed = [(name, list(words.items())) for name, words in sorted(_read(Path(path)).items())]
+    now = hashlib.sha256(repr(listed).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    if digits not in (None, now):
         raise ConfigError(
-            f"{path}: is not the lexicon that was used ({digits}, here {found}); give that one"
+            f"{path}: is not the lexicon that was used ({digits}, here {now}); give that one"
         )
-    return f"{path}@{found}"
+    return f"{path}@{now}"
 
 
-@lru_cache(maxsize=2)
-def load(value: str, most_edits: int) -> Lexicons:
-    """Return the lexicons that `fingerprinted` has seen; see `read_words`.
+# Files --------------------------------------------------------------------------------------------
 
-    Raises
-    ------
-    InputError
-        When they are no longer what they were.
-    """
-    path = value[: -len("@01234567")]
+
+def _read(path: Path) -> dict[str, dict[str, str]]:
+    """The words of a folder's files by image, or those of a file by `ALL_IMAGES`."""
     try:
-        words = _words(Path(path))
-    except ConfigError as error:
-        raise InputError(str(error)) from error
-    if f"{path}@{_digits(words)}" != value:
-        raise InputError(
-            f"{path}: is not the lexicon that was read first; run again when nothing writes to it"
-        )
-    if "" in words:
-        return Lexicons(_lexicon(words[""], most_edits), {})
-    return Lexicons(None, {name: _lexicon(of_image, ANY_EDITS) for name, of_image in words.items()})
-
-
-def _lexicon(lines: _Lines, most_edits: int) -> Lexicon:
-    return Lexicon(lines.words, most_edits, lines.written)
-
-
-def _digits(words: Mapping[str, _Lines]) -> str:
-    listed = [
-        (name, list(lines) if lines.written else lines.words)
-        for name, lines in sorted(words.items())
-    ]
-    return hashlib.sha256(repr(listed).encode("utf-8", "surrogatepass")).hexdigest()[:8]
-
-
-def _files(folder: Path) -> dict[str, Path]:
-    """The file of each image in a folder; of two, one of which has pairs, that one."""
-    every = sorted(folder.glob("*.txt"))
-    files: dict[str, Path] = {}
-    for file in every:
-        name = _PREFIX.sub("", file.stem)
-        other = files.setdefault(name, file)
-        if other is not file:
-            if _are_pairs(other) == _are_pairs(file):
-                expected = (
-                    f"one for each image, voc_img_1.txt say; {quote(other.name)} and"
-                    f" {quote(file.name)} are of one"
-                )
-                raise ConfigError(f"{folder}: {len(every)} .txt files; expected {expected}")
-            files[name] = file if _are_pairs(file) else other
-    if not files:
-        raise ConfigError(f"{folder}: no .txt file; expected one for each image, voc_img_1.txt say")
-    return files
-
-
-def _are_pairs(file: Path) -> bool:
-    return "pair" in file.stem.lower()
-
-
-def _words(path: Path) -> dict[str, _Lines]:
-    """The words of a folder's files, by image name; those of a file under the empty name."""
-    try:
-        files = _files(path) if path.is_dir() else {"": path}
-        size = 0
-        words = {}
-        for name, file in files.items():
-            data = read_regular(file, "a file of words", MOST_BYTES + 1 - size)
-            size += len(data)
-            if size > MOST_BYTES:
-                raise ConfigError(
-                    f"{path}: more than {MOST_BYTES} bytes; expected one word in each line"
-                )
-            words[name] = _lines(file, data)
+        files = _files(path) if path.is_dir() else {ALL_IMAGES: path}
+        return {name: _words(file) for name, file in files.items()}
     except OSError as error:
         raise ConfigError(
             f"{path}: cannot be read ({error.strerror or error}); expected one word in each line"
         ) from error
     except InputError as error:
         raise ConfigError(str(error)) from error
-    if sum(len(lines.words) for lines in words.values()) > MOST_WORDS:
-        raise ConfigError(f"{path}: more than {MOST_WORDS} words")
-    return words
 
 
-def _lines(file: Path, data: bytes) -> _Lines:
+def _files(folder: Path) -> dict[str, Path]:
+    """The file of each image in a folder; of two, one of which has pairs, that one."""
+    files: dict[str, Path] = {}
+    for file in sorted(folder.glob("*.txt"), key=lambda file: (_has_pairs(file), file.name)):
+        name = _PREFIX.sub("", file.stem)
+        if name in files and _has_pairs(files[name]) == _has_pairs(file):
+            raise ConfigError(
+                f"{folder}: {quote(files[name].name)} and {quote(file.name)} are lexicons of one"
+                " image; leave one of them"
+            )
+        files[name] = file
+    if not files:
+        raise ConfigError(f"{folder}: no .txt file; expected one for each image, voc_img_1.txt say")
+    return files
+
+
+def _has_pairs(file: Path) -> bool:
+    return "pair" in file.stem.lower()
+
+
+def _words(file: Path) -> dict[str, str]:
+    """Each word of a file in capitals, with the text that replaces it; of a word that is listed
+    twice, the last text.
+    """
+    data = read_regular(file, "a file of words", MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise ConfigError(f"{file}: more than {MOST_BYTES} bytes; expected one word in each line")
     try:
-        words = [word for line in data.decode("utf-8-sig").splitlines() if (word := line.strip())]
+        lines = [line.strip().upper() for line in data.decode("utf-8-sig").splitlines()]
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise ConfigError(
             f"{file}:{line}: byte 0x{error.object[error.start]:02x} is not UTF-8"
         ) from error
-    if not words:
+    if not any(lines):
         raise ConfigError(f"{file}: no word in it; expected one in each line")
-    longest = max(words, key=len)
-    if len(longest) > LONGEST_WORD:
+    if not _has_pairs(file):
+        return {line: line for line in lines if line}
+    return dict(_pair(file, number, line) for number, line in enumerate(lines, 1) if line)
+
+
+def _pair(file: Path, number: int, line: str) -> tuple[str, str]:
+    """Take a line of a file of pairs apart, at the blank whose sides are most alike, as a word may
+    have blanks.
+    """
+    pairs = [(line[: at.start()], line[at.end() :]) for at in re.finditer(r"\s+", line)]
+    if not pairs:
         raise ConfigError(
-            f"{file}: a word of {len(longest)} characters; expected at most {LONGEST_WORD}"
+            f"{file}:{number}: {quote(line)} alone; expected a word, a blank and the word as it is"
+            " in the ground truth, as the file's name has 'pair'"
         )
-    return _pairs(file, words) if _are_pairs(file) else _Lines(words, None)
-
-
-def _pairs(file: Path, lines: Sequence[str]) -> _Lines:
-    """Take the lines of a file of pairs apart at their first blanks."""
-    pairs = [line.split(maxsplit=1) for line in lines]
-    alone = next((pair[0] for pair in pairs if len(pair) == 1), None)
-    if alone is not None:
-        expected = (
-            "a word, a blank and the word as it is in the ground truth, as the file's name"
-            " has 'pair'"
-        )
-        raise ConfigError(f"{file}: a line with {quote(alone)} alone; expected {expected}")
-    return _Lines([word for word, _ in pairs], [text for _, text in pairs])
+    words, texts = zip(*pairs, strict=True)
+    return pairs[int(edit_distances(words, texts).argmin())] if len(pairs) > 1 else pairs[0]
