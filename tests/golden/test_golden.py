@@ -57,6 +57,12 @@ def test_scores_are_the_official_ones(
         and found[image][name] != pytest.approx(value, abs=tolerance, rel=0)
     ]
     assert not differences
+    if "pairs" in run:
+        partners = {
+            image.name: [[one.id, partner] for one in image.objects for partner in one.partners]
+            for image in result.images
+        }
+        assert {name: pairs for name, pairs in partners.items() if pairs} == run["pairs"]
 
 
 @pytest.mark.parametrize(("run", "tolerance"), golden_runs("average_precision"))
