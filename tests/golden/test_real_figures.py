@@ -4,6 +4,8 @@ skips these tests.
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,3 +62,22 @@ def test_published_figures_of_ctw1500(detector: str) -> None:
     scores = evaluate(folder / "gt.zip", folder / f"{detector}.zip", preset="ctw1500").scores
     for score in ("recall", "precision", "hmean"):
         assert f"{scores[score]:.4f}" == published[score]
+
+
+@pytest.mark.few_fast(1)
+@needs("data/cleval-per-image")
+@pytest.mark.parametrize("path", sorted((DATA / "cleval-per-image").glob("*.json")), ids=str)
+def test_every_image_has_the_figures_and_pairs_of_cleval(path: Path) -> None:
+    data_set, name = path.stem.split("-", 1)
+    det = DATA / data_set / ("cleval" if data_set == "icdar2013" else "") / f"{name}.zip"
+    result = evaluate(DATA / data_set / "gt.zip", det, "cleval", per_image=True)
+    official = json.loads(path.read_text(encoding="utf-8"))
+    assert {image.name for image in result.images} == set(official)
+    for image in result.images:
+        stats, matches = official[image.name]["stats"], official[image.name]["matches"]
+        for task, prefix in (("det", ""), ("e2e", "e2e_"))[: 1 + name.startswith("e2e")]:
+            for score in ("recall", "precision", "hmean"):
+                value = pytest.approx(stats[task][score], abs=1e-9, rel=0)
+                assert image.scores[prefix + score] == value, image.name
+        pairs = {(i + 1, j + 1) for gts, dets, _ in matches for i in gts for j in dets}
+        assert {(one.id, j) for one in image.objects for j in one.partners} == pairs, image.name
