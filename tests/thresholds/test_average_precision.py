@@ -220,4 +220,4 @@ def test_ctw1500_has_the_figure_of_its_program(tmp_path: Path) -> None:
             lines = given.read(name).decode().split()
             out.writestr(name, "".join(f"{line},{made.random():.3f}\n" for line in lines))
     found = sweep(SCENES / "ctw1500-gt.zip", path, "iou", points=1).average_precision
-    assert found["ap_file_order"] == pytest.approx(0.27968397064244643, abs=1e-9)
+    assert found["ap_file_order"] == pytest.approx(0.27997448021281596, abs=1e-9)
