@@ -267,33 +267,6 @@ def test_the_file_has_the_mode_of_any_new_file(tmp_path: Path) -> None:
     assert modes[0] == modes[1]
 
 
-@pytest.mark.slow
-@needs_data
-@pytest.mark.parametrize("boxes", [False, True], ids=["shapes", "boxes"])
-@pytest.mark.parametrize(
-    ("gt", "det"),
-    [
-        ("icdar2013/gt.zip", "icdar2013/overlap/rand1.zip"),
-        ("icdar2015/gt.zip", "icdar2015/pixellink.zip"),
-        ("totaltext/gt.zip", "totaltext/baseline.zip"),
-    ],
-)  # fmt: skip
-def test_real_data_score_the_same_converted(tmp_path: Path, gt: str, det: str, boxes: bool) -> None:
-    """Total-Text's two polygons of one vertex are don't care, so leaving them
-    out changes counts but no score.
-    """
-    left_out = 2 if gt.startswith("totaltext") else 0
-    notes = convert(DATA / gt, tmp_path / "gt.txt", "gt", Target(boxes=boxes)).notes
-    assert [note for note in notes if "area" in note] == [
-        "2 objects without area left out: an EvaLTex file cannot hold them"
-    ][: left_out // 2]
-    assert convert(DATA / det, tmp_path / "det.txt", "det", Target(boxes=boxes)).notes == ()
-    direct = evaluate(DATA / gt, DATA / det, shape="box" if boxes else "polygon")
-    converted = evaluate(tmp_path / "gt.txt", tmp_path / "det.txt")
-    assert converted.scores == direct.scores
-    assert direct.totals["gt_objects"] - converted.totals["gt_objects"] == left_out
-
-
 @needs_data
 def test_regions_only_help_precision(tmp_path: Path) -> None:
     """Blanks between words of a region count as text (Eq. 20); nothing else depends on regions."""

@@ -7,17 +7,14 @@ from __future__ import annotations
 import gzip
 import hashlib
 import math
-import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 from reading import Read, folder, read
-from shared_data import DATA, needs
 from written_files import zipped
 
-from evaltex_cli import evaluate
 from evaltex_cli.errors import InputError
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.image_sizes import with_sizes
@@ -102,24 +99,6 @@ def test_any_number_of_vertices_before_the_hashes(tmp_path: Path) -> None:
     det = read_lines(tmp_path, "1,2,3,2,3,4,1,4,0.9,####word", f"{CURVE},0.5,####x")
     assert det.faults == [] and det.texts == ["word", "x"]
     assert det.objects.confidences is not None and det.objects.confidences.tolist() == [0.9, 0.5]
-
-
-@pytest.mark.slow
-@needs("data/icdar2015")
-def test_adelaidets_icdar2015_has_the_scores_of_the_original(tmp_path: Path) -> None:
-    copy = tmp_path / "gt.zip"
-    with (
-        zipfile.ZipFile(DATA / "icdar2015/gt.zip") as original,
-        zipfile.ZipFile(copy, "w") as written,
-    ):
-        for name in original.namelist():
-            lines = original.read(name).decode("utf-8-sig").splitlines()
-            fields = [line.split(",", 8) for line in lines if line]
-            written.writestr(name, "".join(f"{','.join(one[:8])},####{one[8]}\n" for one in fields))
-    det = DATA / "icdar2015/pixellink.zip"
-    scores = evaluate(copy, det, protocol="iou").scores
-    assert scores == evaluate(DATA / "icdar2015/gt.zip", det, protocol="iou").scores
-    assert scores["hmean"] == pytest.approx(0.8227, abs=5e-5)
 
 
 def test_yolo(tmp_path: Path) -> None:
