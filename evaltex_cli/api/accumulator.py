@@ -25,7 +25,7 @@ from evaltex_cli.evaluation.evaluate import of_nothing, runs_of
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.evaluations import ByProtocol, Evaluations
 from evaltex_cli.protocols.base import load
-from evaltex_cli.records import ImageBatch, Objects
+from evaltex_cli.records import ImageBatch, Objects, text_lengths
 from evaltex_cli.thresholds.result import Sweep
 
 if TYPE_CHECKING:
@@ -36,6 +36,10 @@ else:
     from typing import TypeVar
 
     Result = TypeVar("Result")
+
+MANY_OBJECTS, MANY_VERTICES, LONG_TEXT = 800, 1000, 10_000
+"""An image with fewer objects and vertices, and with shorter texts, has not more pairs that overlap
+or texts that are longer than can be scored."""
 
 
 class _Image(NamedTuple):
@@ -153,8 +157,8 @@ class Accumulator(Generic[Result]):
         ------
         InputError
             As `image_objects`; for a size that is none; where the parameters need a size or
-            confidences that are not given; for an image that was added before. The image is then
-            not added.
+            confidences that are not given; for an image that was added before, or that cannot be
+            scored. The image is then not added.
         """
         height, width = image_size(size).tolist()
         image = _Image(
@@ -167,15 +171,18 @@ class Accumulator(Generic[Result]):
             raise InputError(
                 f"image {quote(image.name)} was added before; reset() begins a new data set"
             )
-        pictures = refuse_other_masks(image.name or "", image.gt, image.det)
+        name = str(len(self._images)) if image.name is None else image.name
+        pictures = refuse_other_masks(name, image.gt, image.det)
         has_masks = any(picture is not None for picture in pictures)
         is_empty = image.gt.count + image.det.count == 0
         refuse_mixed(self._has_masks, None if is_empty else has_masks)
-        batch = ImageBatch([image.name or ""], np.array([[height, width]]), image.gt, image.det)
+        batch = ImageBatch([name], np.array([[height, width]]), image.gt, image.det)
         for protocol, parameters in self._chosen.records.items():
             if has_masks and not load(protocol).takes_masks:
                 raise InputError(f"protocol {protocol} does not work on masks; leave it out")
             load(protocol).needs(batch, parameters)
+        if _may_be_refused(image):
+            self._evaluate({name: image})
         self._has_masks = self._has_masks if is_empty else has_masks
         self._images.append(image)
         self._names |= set() if image.name is None else {image.name}
@@ -248,11 +255,13 @@ class Accumulator(Generic[Result]):
             runs = runs_of(self._chosen.records)
             nothing = {run.protocol.name: of_nothing(run) for run in runs}
             return cast("Result", self._chosen.result(nothing))
-        gt, det, sizes = self._by_name()
-        wanted = asked(self._protocol, dict(self._options))
-        result = evaluate_sides(sides(gt, det, sizes), wanted, self._per_image, needs_texts=False)
+        result = self._evaluate(self._by_name())
         warn(result.warnings)
         return cast("Result", result)
+
+    def _evaluate(self, images: Mapping[str, _Image]) -> Evaluation | Evaluations:
+        wanted = asked(self._protocol, dict(self._options))
+        return evaluate_sides(sides(*_sides_of(images)), wanted, self._per_image, needs_texts=False)
 
     def compute_sweep(self, **options: Any) -> Sweep | ByProtocol[Sweep]:
         """Score everything added so far at each confidence threshold; more may be added after.
@@ -275,25 +284,38 @@ class Accumulator(Generic[Result]):
         ConfigError
             For options that are unknown or out of range.
         """
-        gt, det, sizes = self._by_name()
+        gt, det, sizes = _sides_of(self._by_name())
         protocol: Any = self._protocol
         found: Sweep | ByProtocol[Sweep] = sweep(
             gt, det, protocol, sizes=sizes, **self._options, **options
         )
         return found
 
-    def _by_name(
-        self,
-    ) -> tuple[dict[str, Objects], dict[str, Objects], dict[str, tuple[float, float]]]:
-        """Return ground truth, detections and known sizes of all images, by name."""
+    def _by_name(self) -> dict[str, _Image]:
         images: dict[str, _Image] = {}
         for number, image in enumerate(self._images):
             name = str(number) if image.name is None else image.name
             while name in images:
                 name += " again"
             images[name] = image
-        return (
-            {name: image.gt for name, image in images.items()},
-            {name: image.det for name, image in images.items()},
-            {name: image.size for name, image in images.items() if image.size is not None},
-        )
+        return images
+
+
+def _sides_of(
+    images: Mapping[str, _Image],
+) -> tuple[dict[str, Objects], dict[str, Objects], dict[str, tuple[float, float]]]:
+    """Return ground truth, detections and known sizes of images, by name."""
+    return (
+        {name: image.gt for name, image in images.items()},
+        {name: image.det for name, image in images.items()},
+        {name: image.size for name, image in images.items() if image.size is not None},
+    )
+
+
+def _may_be_refused(image: _Image) -> bool:
+    both = image.gt, image.det
+    return (
+        sum(side.count for side in both) > MANY_OBJECTS
+        or sum(len(side.outlines.vertices) for side in both) > MANY_VERTICES
+        or max(text_lengths(side.texts).max(initial=0) for side in both) > LONG_TEXT
+    )

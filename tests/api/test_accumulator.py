@@ -111,6 +111,25 @@ def test_a_refused_image_leaves_the_accumulator_as_it_was() -> None:
     assert (accumulator.compute().gt.images, accumulator.compute().scores["fscore"]) == (1, 1)
 
 
+def test_an_image_that_cannot_be_scored_is_refused_at_once(tmp_path: Path) -> None:
+    """Else every later `compute` would be refused."""
+    word = [[0, 0, 10, 10]]
+    (tmp_path / "voc_known.txt").write_text("word")
+    long = image_objects(word, texts=["a" * 10_001])
+    for options, name, refused, message in (
+        ({}, "crowd", word * 450, "more than 160000 pairs overlap"),
+        ({"error_rates": True}, "long", long, "too long to compare"),
+        ({"lexicon": str(tmp_path)}, "unknown", word, "image 'unknown' has no lexicon"),
+    ):
+        accumulator = Accumulator("iou-crw" if options else "iou", **options)
+        accumulator.update(word, word, name="known")
+        with pytest.raises(InputError, match=message):
+            accumulator.update(refused, refused, name=name)
+        assert accumulator.compute().gt.images == 1
+        accumulator.update([], [], name=name)
+        assert accumulator.compute().gt.images == 2
+
+
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_coordinates_at_the_limit_raise_no_warning(protocol: str) -> None:
     """Large, small and without area; a warning would be an error here."""
@@ -313,12 +332,12 @@ def test_sizes_that_are_none(size: Any) -> None:
         (
             "cleval",
             {"scale_bins": "0,1"},
-            r"an image in memory has no height and width, .* in Python size=\(height, width\)",
+            r"image '1' has no height and width, .* in Python size=\(height, width\)",
         ),
         (
             "iou",
             {"order": "confidence"},
-            "an image in memory: detection 1 has no confidence, which order=confidence needs",
+            "image '1': detection 1 has no confidence, which order=confidence needs",
         ),
     ],
 )

@@ -67,7 +67,7 @@ from evaltex_cli.protocols.iou.iou import (
     iou,
     pair,
 )
-from evaltex_cli.protocols.iou.lexicon import fingerprinted, read_words
+from evaltex_cli.protocols.iou.lexicon import fingerprinted, lexicons_of, read_words
 from evaltex_cli.protocols.level_states import LevelStates
 from evaltex_cli.protocols.matches import matches, mean_of, scatter
 from evaltex_cli.protocols.object_warnings import ObjectWarning, object_warning
@@ -294,6 +294,18 @@ def reads_inside_punctuation(gt: str, det: str) -> bool:
     return gt.upper().strip(PUNCTUATION) == det.upper().strip(PUNCTUATION)
 
 
+def needs(batch: ImageBatch, parameters: Parameters) -> None:
+    """Refuse detections without confidences if `order` asks for them, and images without a lexicon.
+
+    Raises
+    ------
+    InputError
+    """
+    needs_confidences(batch, parameters)
+    if parameters.lexicon:
+        lexicons_of(batch, parameters.lexicon, parameters.lexicon_edits)
+
+
 # Scores -------------------------------------------------------------------------------------------
 
 
@@ -340,7 +352,7 @@ PROTOCOL = Protocol(
     scores=scores,
     convention=convention,
     image_scores=image_scores,
-    needs=needs_confidences,
+    needs=needs,
     by_level=by_level,
     takes_masks=False,
     needs_texts=True,

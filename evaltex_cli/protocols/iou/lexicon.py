@@ -66,7 +66,7 @@ class Lexicon:
         # one each. So no word is nearer than `least`.
         by_length = np.abs(self._lengths - len(text))
         near = np.flatnonzero(by_length <= self._most_edits)
-        by_bag = (np.abs(self._bags[near] - np.array(_bag(text))).sum(axis=1) + 1) // 2
+        by_bag = (np.abs(self._bags[near] - np.array(_bag(text), np.int32)).sum(axis=1) + 1) // 2
         least = np.maximum(by_length[near], by_bag)
         distance, place = self._most_edits + 1, -1
         for bound in np.unique(least).tolist():
@@ -110,23 +110,30 @@ def read_words(batch: ImageBatch, value: str, most_edits: int) -> tuple[Texts, B
     InputError
         When an image has no lexicon.
     """
-    lexicons = load(value, most_edits)
+    lexicons = lexicons_of(batch, value, most_edits)
     words = [
-        _lexicon_of(batch.names[k], lexicons).nearest(text)
+        lexicons[k].nearest(text)
         for k, text in zip(batch.det.image.tolist(), batch.det.texts, strict=True)
     ]
     is_near = np.array([word is not None for word in words], np.bool_)
     return concatenate_texts([word or "" for word in words]), is_near
 
 
-def _lexicon_of(image: str, lexicons: Mapping[str, Lexicon]) -> Lexicon:
-    for name in (ALL_IMAGES, image, PurePosixPath(image).name):
-        if name in lexicons:
-            return lexicons[name]
-    raise InputError(
-        f"image {quote(image)} has no lexicon; expected"
-        f" {quote(f'voc_{PurePosixPath(image).name}.txt')} in the folder of lexicons"
-    )
+def lexicons_of(batch: ImageBatch, value: str, most_edits: int) -> dict[int, Lexicon]:
+    """Return the lexicon of each image with detections, by the image's index; see `read_words`."""
+    lexicons = load(value, most_edits)
+    found = {}
+    for k in np.unique(batch.det.image).tolist():
+        image = batch.names[k]
+        last = PurePosixPath(image).name
+        name = next((one for one in (ALL_IMAGES, image, last) if one in lexicons), None)
+        if name is None:
+            raise InputError(
+                f"image {quote(image)} has no lexicon; expected {quote(f'voc_{last}.txt')} in the"
+                " folder of lexicons"
+            )
+        found[k] = lexicons[name]
+    return found
 
 
 @lru_cache(maxsize=2)
