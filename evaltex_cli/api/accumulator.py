@@ -119,7 +119,10 @@ class Accumulator(Generic[Result]):
     ) -> None:
         self._chosen = chosen_parameters(protocol, params, parameters)
         self._protocol, self._per_image = protocol, per_image
-        self._options = {"params": params, "min_confidence": min_confidence, **parameters}
+        self._options = {
+            "params": {**(params or {}), **parameters},
+            "min_confidence": min_confidence,
+        }
         self.reset()
 
     def reset(self) -> None:

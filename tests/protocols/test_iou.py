@@ -166,9 +166,7 @@ def test_it_may_be_dont_care() -> None:
     accumulator.update(bow_tie, image_objects(polygons=[BOW_TIE]))
     found = accumulator.compute()
     assert found.totals["counted_detections"] == 0
-    assert len(found.warnings) == 2 and all(
-        "1 invalid polygon repaired" in warning for warning in found.warnings
-    )
+    assert len([text for text in found.warnings if "1 invalid polygon repaired" in text]) == 2
 
 
 def test_polygons_of_two_points_are_no_trouble(tmp_path: Path) -> None:
