@@ -1,5 +1,5 @@
 """Swapped inputs are reported: ground truth and detections, x and y, corners and width,height; of
-real data sets, too.
+whole sets, too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from click.testing import CliRunner
 from json_samples import COCO_RESULTS
 from sample_words import Sample, json_of
 from samples import SAMPLES, written
-from shared_data import DATA, needs_data
 from written_files import in_folder, zipped
 
 from evaltex_cli.cli import main
@@ -24,11 +23,12 @@ from evaltex_cli.evaluation.swapped_inputs import swapped
 from evaltex_cli.formats import open_source
 from evaltex_cli.validation.validation import validate
 
+GOLDEN = Path(__file__).parents[1] / "golden"
+BOXES = (GOLDEN / "scenes/boxes-gt.zip", GOLDEN / "scenes/boxes-det.zip")
 SETS = [
-    ("icdar2013/gt.zip", "icdar2013/overlap/rand1.zip"),
-    ("icdar2013/gt.zip", "icdar2013/overlap/e2e_mix.zip"),
-    ("icdar2015/gt.zip", "icdar2015/pixellink.zip"),
-    ("totaltext/gt.zip", "totaltext/baseline.zip"),
+    BOXES,
+    (GOLDEN / "scenes/quads-gt.zip", GOLDEN / "scenes/quads-det.zip"),
+    (GOLDEN / "totaltext/gt.zip", GOLDEN / "totaltext/det.zip"),
 ]
 
 
@@ -127,11 +127,10 @@ def test_a_run_that_finds_next_to_nothing_says_so(tmp_path: Path) -> None:
     assert "warning: ground truth and detections may have been swapped" in result.output
 
 
-@needs_data
 @pytest.mark.parametrize(("gt", "det"), SETS)
-def test_real_sets(gt: str, det: str) -> None:
-    assert signs(DATA / gt, DATA / det) is None
-    assert signs(DATA / det, DATA / gt) is not None
+def test_whole_sets(gt: Path, det: Path) -> None:
+    assert signs(gt, det) is None
+    assert signs(det, gt) is not None
 
 
 # Coordinates --------------------------------------------------------------------------------------
@@ -172,29 +171,25 @@ def suspicion(gt: Path, det: Path) -> str:
     return reported.found.removeprefix("it seems that ").partition(" (mean")[0]
 
 
-@pytest.mark.few_fast(1)
-@needs_data
 @pytest.mark.parametrize("side", ["ground truth", "detections"])
 @pytest.mark.parametrize(("gt", "det"), SETS)
-def test_x_and_y_of_a_real_set(tmp_path: Path, gt: str, det: str, side: str) -> None:
+def test_x_and_y_of_a_set(tmp_path: Path, gt: Path, det: Path, side: str) -> None:
     """Also of polygons; words stand upright then, on that side."""
-    paths = [DATA / gt, DATA / det]
+    paths = [gt, det]
     which = side == "detections"
     paths[which] = rewritten(paths[which], tmp_path / "swapped.zip", transposed)
     assert suspicion(*paths) == f"x and y are swapped in the {side}"
 
 
-@needs_data
 @pytest.mark.parametrize("side", ["ground truth", "detections"])
-def test_corners_of_a_real_set_as_width_and_height(tmp_path: Path, side: str) -> None:
+def test_corners_of_a_set_as_width_and_height(tmp_path: Path, side: str) -> None:
     """In a file of x,y,width,height."""
     paths = []
-    for kind, source, title in (
-        ("gt", SETS[0][0], "ground truth"),
-        ("det", SETS[0][1], "detections"),
+    for kind, source, title in zip(
+        ("gt", "det"), BOXES, ("ground truth", "detections"), strict=True
     ):
         path = tmp_path / f"{kind}.txt"
-        convert(DATA / source, path, kind)  # type: ignore[arg-type]
+        convert(source, path, kind)  # type: ignore[arg-type]
         if title == side:
             path.write_text(
                 re.sub(r"(\S+),(\S+),(\S+),(\S+)$", _corners, path.read_text(), flags=re.MULTILINE)
@@ -212,11 +207,10 @@ def _corners(found: re.Match[str]) -> str:
     return f"{before},{x0:g},{y0:g},{x0 + width:g},{y0 + height:g}"
 
 
-@needs_data
 @pytest.mark.parametrize("side", ["ground truth", "detections"])
-def test_width_and_height_of_a_real_set_as_corners(tmp_path: Path, side: str) -> None:
+def test_width_and_height_of_a_set_as_corners(tmp_path: Path, side: str) -> None:
     """Most boxes then end where they cannot, which is refused; that says what it looks like."""
-    paths = [DATA / SETS[0][0], DATA / SETS[0][1]]
+    paths = [*BOXES]
     which = side == "detections"
 
     def sized(numbers: list[str]) -> list[str]:
