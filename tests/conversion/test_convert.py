@@ -14,7 +14,6 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reading import read_or_raise
-from shared_data import DATA, needs_data
 from written_files import in_folder
 
 from evaltex_cli import evaluate, formats
@@ -26,6 +25,7 @@ from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.records import Objects
 
+GOLDEN = Path(__file__).parents[1] / "golden"
 BOXES = {
     "gt_img_1.txt": '10,20,60,40,"say \\"hi\\", you"\n65,21,90,41,###\n10,60.5,30.25,80.75,\n',
     "gt_img_2.txt": "",
@@ -267,19 +267,13 @@ def test_the_file_has_the_mode_of_any_new_file(tmp_path: Path) -> None:
     assert modes[0] == modes[1]
 
 
-@needs_data
 def test_regions_only_help_precision(tmp_path: Path) -> None:
     """Blanks between words of a region count as text (Eq. 20); nothing else depends on regions."""
-    for name, lines in (("own.txt", False), ("lines.txt", True)):
-        convert(
-            DATA / "icdar2013" / "gt.zip",
-            tmp_path / name,
-            "gt",
-            Target(regions="lines" if lines else "own"),
-        )
-    merged = DATA / "icdar2013" / "overlap" / "merge2.zip"
-    own, lines_ = (evaluate(tmp_path / name, merged).scores for name in ("own.txt", "lines.txt"))
-    assert lines_["precision"] > own["precision"] + 0.01
-    assert [lines_[key] for key in ("recall", "split", "quantity_precision")] == [
+    gt, det = (GOLDEN / f"scenes/boxes-{side}.zip" for side in ("gt", "det"))
+    for regions in ("own", "lines"):
+        convert(gt, tmp_path / f"{regions}.txt", "gt", Target(regions=regions))  # type: ignore[arg-type]
+    own, lines = (evaluate(tmp_path / f"{name}.txt", det).scores for name in ("own", "lines"))
+    assert lines["precision"] > own["precision"] + 0.005
+    assert [lines[key] for key in ("recall", "split", "quantity_precision")] == [
         own[key] for key in ("recall", "split", "quantity_precision")
     ]

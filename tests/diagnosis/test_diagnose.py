@@ -2,11 +2,11 @@
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from diagnosed_scenes import LEFT, RIGHT, A, B, C, assert_sums, counts, diagnosed
-from shared_data import DATA, needs
 
 from evaltex_cli import diagnose
 from evaltex_cli.diagnosis import corrections
@@ -15,6 +15,7 @@ from evaltex_cli.diagnosis.error_types import ERROR_TYPES, Thresholds
 from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.records import ImageBatch
 
+GOLDEN = Path(__file__).parents[1] / "golden"
 SCENES = {
     "missed": ([A, B], [B]),
     "split": ([A, B], [LEFT, RIGHT, B]),
@@ -163,10 +164,8 @@ def test_masks_are_refused():
         Diagnostician(Thresholds(), Edges()).sink.make(None, batch, empty)
 
 
-@pytest.mark.slow
-@needs("data/icdar2015")
-def test_real_data_has_an_explained_loss():
-    gt, det = DATA / "icdar2015" / "gt.zip", DATA / "icdar2015" / "pixellink.zip"
+def test_the_loss_of_a_whole_set_is_explained():
+    gt, det = (GOLDEN / f"scenes/quads-{side}.zip" for side in ("gt", "det"))
     found = diagnose(gt, det, "iou")
     assert_sums(found)
     assert all(kind.count > 0 for kind in found.kinds)

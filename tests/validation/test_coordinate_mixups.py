@@ -2,12 +2,12 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared_data import DATA, needs_data
 
 from evaltex_cli.evaluation import coordinate_mixups
 from evaltex_cli.evaluation.arrays import image_objects
@@ -16,6 +16,7 @@ from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.records import ImageBatch, Outlines
 from evaltex_cli.validation.validation import validate
 
+GOLDEN = Path(__file__).parents[1] / "golden"
 SIZE = np.array([480.0, 640.0])
 
 
@@ -132,23 +133,14 @@ def test_agreement_is_a_share_and_does_not_depend_on_scale(seed, factor):
     assert coordinate_mixups.agreement(scaled) == pytest.approx(value)
 
 
-@pytest.mark.slow
-@needs_data
-@pytest.mark.parametrize(
-    ("gt", "det"),
-    [
-        ("icdar2015/gt.zip", "icdar2015/pixellink.zip"),
-        ("totaltext/gt.zip", "totaltext/baseline.zip"),
-        ("icdar2013/gt.zip", "icdar2013/cleval/split4.zip"),
-        ("icdar2013/gt.zip", "icdar2013/overlap/merge2.zip"),
-    ],
-)
-def test_no_false_alarm_on_real_data(gt, det):
-    found = validate(DATA / gt, DATA / det)
+@pytest.mark.parametrize("name", ["scenes/quads-{}.zip", "totaltext/{}.zip"])
+def test_no_false_alarm_on_whole_sets(name):
+    gt, det = (GOLDEN / name.format(side) for side in ("gt", "det"))
+    found = validate(gt, det)
     assert found.passed
     assert {pair.by for pair in found.pairs} == {"name"}
     assert "coordinates" not in {problem.kind for problem in found.problems}
-    inputs = open_inputs(DATA / gt, DATA / det, InputOptions())
+    inputs = open_inputs(gt, det, InputOptions())
     batch = coordinate_mixups.sample(inputs.gt, inputs.det, inputs.paired)
     assert guess(batch) is None
     swapped = changed(batch, lambda b: b[:, [1, 0, 3, 2]])
