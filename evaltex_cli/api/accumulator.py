@@ -119,7 +119,7 @@ class Accumulator(Generic[Result]):
     ) -> None:
         self._chosen = chosen_parameters(protocol, params, parameters)
         self._protocol, self._per_image = protocol, per_image
-        self._options = {
+        self._options: dict[str, Any] = {
             "params": {**(params or {}), **parameters},
             "min_confidence": min_confidence,
         }
