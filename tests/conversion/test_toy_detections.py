@@ -82,16 +82,15 @@ def test_all_published_sets_are_made() -> None:
     assert set(SETS) == {path.stem for path in (DATA / "icdar2013" / "cleval").glob("*.zip")}
 
 
-@pytest.mark.slow
-@needs_data
-@pytest.mark.parametrize("gt", ["icdar2015/gt.zip", "totaltext/gt.zip"])
+@pytest.mark.parametrize("gt", ["scenes/quads-gt.zip", "totaltext/gt.zip"])
 def test_words_found_as_they_are(gt: str, tmp_path: Path) -> None:
-    made = write_toys(DATA / gt, tmp_path / "out", ["orig", "split2"])
+    path = ROOT / "tests" / "golden" / gt
+    made = write_toys(path, tmp_path / "out", ["orig", "split2"])
     assert made.files == ("orig.zip", "split2.zip")
-    found = evaluate(DATA / gt, tmp_path / "out" / "orig.zip")
+    found = evaluate(path, tmp_path / "out" / "orig.zip")
     assert found.det.objects == found.gt.objects - found.gt.dont_care == made.words
     assert found.scores["recall"] > 0.99
-    assert evaluate(DATA / gt, tmp_path / "out" / "split2.zip").det.objects == 2 * made.words
+    assert evaluate(path, tmp_path / "out" / "split2.zip").det.objects == 2 * made.words
 
 
 def test_same_bytes_every_time(tmp_path: Path) -> None:
