@@ -13,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from page_sample import DET, GT, run
 
-from evaltex_cli import Accumulator, image_objects
+from evaltex_cli import Accumulator, evaluate, image_objects
+
+GOLDEN = Path(__file__).parents[1] / "golden"
 
 CONFIGURATIONS: list[dict[str, Any]] = [
     {},
@@ -137,6 +139,19 @@ def test_translation_does_not_matter(gt: list[Any], det: list[Any], dx: int, dy:
 def test_integer_scaling_does_not_matter(gt: list[Any], det: list[Any], factor: int) -> None:
     scaled = [[[factor * v for v in box] for box in side] for side in (gt, det)]
     assert_close(scores_of([(gt, det)]), scores_of([(scaled[0], scaled[1])]))
+
+
+@pytest.mark.parametrize("shape", ["polygon", "box"])
+@pytest.mark.parametrize("gt", ["scenes/boxes-gt.zip", "scenes/curves-gt.zip", "totaltext/gt.zip"])
+def test_ground_truth_finds_itself(gt: str, shape: str) -> None:
+    """Even where words overlap: a word and its own detection are the pair of the highest IoU."""
+    result = evaluate(GOLDEN / gt, GOLDEN / gt, shape=shape, per_image=True)
+    objects = [one for image in result.images for one in image.objects if one.match != "ignored"]
+    assert [(one.match, one.partners) for one in objects] == [
+        ("one-to-one", [one.id]) for one in objects
+    ]
+    for name in ("recall", "precision", "split", "emd_fscore"):
+        assert result.scores[name] == pytest.approx(1, abs=1e-12)
 
 
 @given(st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=6))
