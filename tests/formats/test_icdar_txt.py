@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from line_shapes import COORDINATES, LTRB, POLYGON, QUAD
 from reading import folder, read
-from shared_data import DATA, needs_data
 
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog
@@ -335,54 +334,3 @@ def test_objects_written_are_read_back(
     assert found.objects.dont_care.tolist() == [
         side == "gt" and word == "###" for _, _, word in objects
     ]
-
-
-@needs_data
-@pytest.mark.parametrize(
-    ("archive", "kind", "images", "objects", "dont_care"),
-    [
-        ("icdar2013/gt.zip", "ltrb", 233, 1095, 0),
-        ("icdar2013/cleval/e2e_orig.zip", "ltrb", 233, 1095, 0),
-        ("icdar2013/overlap/e2e_rand1.zip", "ltrb", 233, 1578, 0),
-        ("icdar2013/overlap/split4.zip", "ltrb", 233, 4380, 0),
-        ("icdar2015/gt.zip", "quad", 500, 5230, 3153),
-        ("icdar2015/pixellink.zip", "quad", 500, 2823, 0),
-        ("icdar2015/overlap/e2e_rand1.zip", "quad", 500, 6867, 0),
-        ("totaltext/gt.zip", "polygon", 300, 2548, 333),
-        ("totaltext/baseline.zip", "polygon", 300, 2098, 0),
-    ],
-)  # fmt: skip
-def test_real_data_sets(archive: str, kind: str, images: int, objects: int, dont_care: int) -> None:
-    """Counts as the sets' authors give them, and for detections as many as
-    the archives have lines.
-    """
-    found = read(DATA / archive, "gt" if archive.endswith("/gt.zip") else "det")
-    assert (found.source.format, len(found.source.names), found.objects.count) == (
-        kind,
-        images,
-        objects,
-    )
-    assert int(found.objects.dont_care.sum()) == dont_care
-    assert found.faults == [] and found.objects.confidences is None and found.source.warnings == ()
-    has_text = "/gt" in archive or "e2e" in archive
-    assert all(found.texts) if has_text else not any(found.texts)
-
-
-@pytest.mark.slow
-@needs_data
-def test_every_real_archive_is_reported_and_read_without_fault() -> None:
-    formats = {
-        "icdar2013": "ltrb",
-        "icdar2015": "quad",
-        "totaltext": "polygon",
-        "ctw1500": "polygon",
-    }
-    paths = {
-        path: expected
-        for folder, expected in formats.items()
-        for path in (DATA / folder).rglob("*.zip")
-    }
-    assert len(paths) > 40
-    for path, expected in paths.items():
-        found = read(path, "det")
-        assert (found.source.format, found.faults) == (expected, []), path
