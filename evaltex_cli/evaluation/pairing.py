@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evaltex_cli.errors import MOST_FAULTS, FaultLog, InputError, counted, quote
-from evaltex_cli.errors.suggestions import Hints
+from evaltex_cli.errors.suggestions import HINTS, nearest
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.files.image_names import names_by_stem, stem, unique, without_prefix
 from evaltex_cli.formats.files.names import hashes, taken
@@ -228,9 +228,9 @@ def pair_images(gt: Source, det: Source, faults: FaultLog) -> Ints:
     if not extras:
         return paired
     unclaimed = list(taken(gt.names, np.flatnonzero(paired == NO_DETECTIONS)[:10_000]))
-    hints = Hints(unclaimed or gt.names[:10_000])
-    for name in islice(extra, MOST_FAULTS):
-        found = f"image {quote(name)} is not in the ground truth{hints.nearest(name)}"
+    for k, name in enumerate(islice(extra, MOST_FAULTS)):
+        hint = nearest(name, unclaimed or gt.names) if k < HINTS else ""
+        found = f"image {quote(name)} is not in the ground truth{hint}"
         is_size = det.format == "evaltex" and _SIZE.fullmatch(name)
         expected = (
             "no line of height,width: an EvaLTex file of detections has none" if is_size else ""

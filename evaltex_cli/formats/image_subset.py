@@ -70,7 +70,7 @@ def names_in(gt: Source, wanted: Sequence[str], done: str = "evaluated") -> tupl
     if unknown or not wanted:
         shown = ", ".join(map(quote, unknown[:_SHOWN])) + (", ..." if unknown[_SHOWN:] else "")
         found = counted(len(unknown), f"{{count}} image[s] that [is|are] to be {done}")
-        hint = nearest(unknown[0], gt.names[:10_000]) if unknown else ""
+        hint = nearest(unknown[0], gt.names) if unknown else ""
         raise InputError(
             f"{gt.path}: does not have {found} ({shown}){hint}; list images that it has"
             if unknown

@@ -13,7 +13,7 @@ import numpy as np
 
 from evaltex_cli import formats
 from evaltex_cli.errors import InputError, quote
-from evaltex_cli.errors.suggestions import Hints
+from evaltex_cli.errors.suggestions import HINTS, nearest
 from evaltex_cli.evaluation import coordinate_mixups, pairing, swapped_inputs
 from evaltex_cli.evaluation.likely_mistakes import MANY_IMAGES
 from evaltex_cli.evaluation.unusual_values import sample as sample_of
@@ -195,20 +195,20 @@ def _pairing_problems(
     without = np.flatnonzero(theirs.object_counts == 0).tolist()
     empty = list(listed(theirs, "empty-image", (k for k in without if det[k] in known)))
     places = locations.of_images(theirs.source, [*extra, *empty])
-    hints = Hints(missing or gt)
-    for position in extra:
+    for k, position in enumerate(extra):
         name = det[position]
         advice = (
             f"rename it to {quote(alike[name])}"
             if name in alike
             else "only names of the ground truth's images"
         )
-        hint = "" if name in alike else hints.nearest(name)
+        hint = nearest(name, missing or gt) if name not in alike and k < HINTS else ""
         found = f"image {quote(name)} is not in the ground truth{hint}"
         yield at(places[position], theirs.problem("error", "extra-image", found, advice, name))
-    hints = Hints([det[position] for position in extra])
-    for name in missing:
-        found = f"no image {quote(name)} in the detections{hints.nearest(name)}"
+    unknown = [det[position] for position in extra]
+    for k, name in enumerate(missing):
+        hint = nearest(name, unknown) if k < HINTS else ""
+        found = f"no image {quote(name)} in the detections{hint}"
         yield theirs.problem("warning", "missing-image", found, _outcome(name in has_counted), name)
     for position in empty:
         name = det[position]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,6 @@ from PIL import Image
 from evaltex_cli import evaluate
 from evaltex_cli.cli import main
 from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.errors.suggestions import HINT_WORK, Hints
 from evaltex_cli.formats import open_source
 from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES
 from evaltex_cli.formats.files.text_lines import MAX_LINE_BYTES, MAX_OBJECTS, without_blank_lines
@@ -129,36 +127,3 @@ def test_polygons_tangled_below_the_limit_have_a_limit_together() -> None:
     Path("det.txt").write_text(bow_tie)
     assert evaluate("gt.txt", "det.txt").det.repaired == 8998
     assert self_crossings.FEW_CROSSINGS * 500 == self_crossings.MAX_CROSSINGS_OF_ALL
-
-
-NAMES: dict[str, Callable[[], list[str]]] = {
-    "numbers": lambda: [f"img_{k:05d}.jpg" for k in range(10_000)],
-    "one letter": lambda: ["a" * k + "b" + "a" * (253 - k) for k in range(250)] * 40,
-    "long": lambda: ["a" * k + "b" + "a" * (3999 - k) for k in range(4000)],
-    "two letters": lambda: [
-        "".join("ab"[(k * j) % 7 % 2] for j in range(190)) + str(k) for k in range(10_000)
-    ],
-}
-
-
-@pytest.mark.parametrize("kind", NAMES)
-def test_hints_take_bounded_work_for_names_of_any_likeness(
-    kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import difflib
-
-    compared: list[int] = []
-    ratio = difflib.SequenceMatcher.ratio
-
-    def counted(matcher: difflib.SequenceMatcher[str]) -> float:
-        compared.append(len(matcher.a) * len(matcher.b))
-        return ratio(matcher)
-
-    monkeypatch.setattr(difflib.SequenceMatcher, "ratio", counted)
-    names = NAMES[kind]()
-    hints = Hints(names)
-    for name in names[:2000]:
-        hints.nearest(name[:3] + "!" + name[4:])
-    assert sum(compared) <= 2.2 * HINT_WORK  # a likeness is computed twice
-    if kind == "numbers":
-        assert Hints(names).nearest("imgg_00017.jpg") == " (did you mean 'img_00017.jpg'?)"
