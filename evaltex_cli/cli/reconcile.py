@@ -18,7 +18,7 @@ from evaltex_cli.cli.options import (
     output_option,
     protocol_option,
 )
-from evaltex_cli.cli.output import error_exit, write_output
+from evaltex_cli.cli.output import error_exit, warn, write_output
 from evaltex_cli.cli.paths import INPUT, force_option, image_list
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work, work_options
@@ -83,6 +83,7 @@ def command(
         file = find_config(None)
         settings = config.read_config(file) if file else []
         base = {name: config.parameters_of(name, settings) for name in names}
+        warn(found.warnings)
         inputs = [str(gt), str(det)]
         for option, value in (
             ("--gt-format", gt_format),

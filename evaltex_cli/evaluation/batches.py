@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,6 +14,7 @@ from evaltex_cli.errors import EvaltexError, FaultLog
 from evaltex_cli.evaluation.input_counts import InputCounts
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS
+from evaltex_cli.evaluation.repeated_objects import Repeats
 from evaltex_cli.evaluation.tally import Gathered, Run, SinkWork, add_batch
 from evaltex_cli.formats.base import ReadImages, Source
 from evaltex_cli.formats.filters import treat_invalid
@@ -82,6 +84,8 @@ class BatchResult(NamedTuple):
         What `SinkWork.make` has made of each part of it (`_divided`), a list for each run.
     gt, det, lines : InputCounts
         `lines` of the ground truth of lines.
+    repeats : (Repeats, Repeats)
+        Of ground truth and detections; not counted for masks.
     faults : FaultLog
     refused : list of Refused
         Objects that the policy for invalid polygons refuses.
@@ -97,6 +101,7 @@ class BatchResult(NamedTuple):
     refused: Sequence[Refused] = ()
     refusal: EvaltexError | None = None
     lines: InputCounts = InputCounts()
+    repeats: tuple[Repeats, Repeats] = (Repeats(), Repeats())
 
 
 def measure(
@@ -110,8 +115,17 @@ def measure(
         Runs that have summed nothing yet.
     """
     refused: list[Refused] = []
-    gt_read = _settled(task.gt(), "gt", options.invalid, refused)
-    det_read = _settled(task.det(), "det", options.invalid, refused)
+    gt_read, det_read = task.gt(), task.det()
+    has_masks = options.masks is not None or (gt_read.pictures, det_read.pictures) != (None, None)
+    repeats = Repeats(), Repeats()
+    if not has_masks:
+        det_names = list(compress(task.names, task.present))
+        repeats = (
+            Repeats.of(gt_read.objects, task.names),
+            Repeats.of(det_read.objects, det_names),
+        )
+    gt_read = _settled(gt_read, "gt", options.invalid, refused)
+    det_read = _settled(det_read, "det", options.invalid, refused)
     lines = (
         None if task.lines is None else _settled(task.lines(), "lines", options.invalid, refused)
     )
@@ -126,9 +140,10 @@ def measure(
         gt_lines=None if lines is None else lines.objects,
     )
     pictures = gt_read.pictures, det_read.pictures
-    if options.masks is not None or pictures != (None, None):
+    if has_masks:
         batch = _with_pixels(batch, pictures, options.masks, task, faults)
-    result = BatchResult([], [], _counts(gt_read), _counts(det_read), faults, refused)
+    counts = _counts(gt_read), _counts(det_read)
+    result = BatchResult([], [], *counts, faults, refused, repeats=repeats)
     if lines is not None:
         result = result._replace(lines=_counts(lines))
     if faults.count or refused or not task.is_counted:

@@ -19,6 +19,7 @@ from evaltex_cli.evaluation.input_counts import InputCounts, InputFile, InputSum
 from evaltex_cli.evaluation.input_warnings import input_warnings
 from evaltex_cli.evaluation.inputs import LINES_OF_FILE, Inputs, signature
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, refuse_other_spellings
+from evaltex_cli.evaluation.repeated_objects import Repeats
 from evaltex_cli.evaluation.tally import Run, Sink, add_batch
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.options import InputOptions, MaskFolders
@@ -95,11 +96,13 @@ def evaluate_inputs(
         return batches.task_of(inputs, stamps, cut, is_counted=not faults.count)
 
     results = zip(cuts, ordered_map(work, map(task, cuts)), strict=True)
-    gt_count, det_count, lines_count = _gathered(inputs, runs, sink, progress, results)
+    gt_count, det_count, lines_count, repeats = _gathered(inputs, runs, sink, progress, results)
     fault_hints.raise_if_any(inputs, gt_count.objects, det_count.objects)
     missing = InputCounts(missing=int((paired == NO_DETECTIONS).sum()))
     summaries = _summary(gt, gt_count), _summary(det, det_count + missing)
     warnings = [*gt.warnings, *det.warnings, *input_warnings(options, *summaries, lines_count)]
+    for side, of_side in zip(("ground truth", "detections"), repeats, strict=True):
+        warnings += of_side.warnings(side)
     lines = "" if inputs.lines is None else inputs.lines.sha256
     if needs_texts:
         runs = _with_texts(runs, *summaries)
@@ -114,15 +117,19 @@ def _gathered(
     sink: Sink | None,
     progress: Progress | None,
     results: Iterable[tuple[tuple[int, int], BatchResult]],
-) -> tuple[InputCounts, InputCounts, InputCounts]:
-    """Add the results of all batches to runs and sink; return the counts of each input."""
+) -> tuple[InputCounts, InputCounts, InputCounts, list[Repeats]]:
+    """Add the results of all batches to runs and sink; return the counts of each input, and the
+    repeated objects of both sides.
+    """
     gt, det, lines = InputCounts(), InputCounts(), InputCounts()
+    repeats = [Repeats(), Repeats()]
     images = len(inputs.gt.names)
     for (start, done), result in counted_until(results, "evaluating", images):
         _log_faults(inputs, (start, done), result)
         if inputs.faults.gives_up:
             break
         gt, det, lines = gt + result.gt, det + result.det, lines + result.lines
+        repeats = [one.plus(later) for one, later in zip(repeats, result.repeats, strict=True)]
         for run, part, made in zip(
             runs, result.gathered, result.made, strict=bool(result.gathered)
         ):
@@ -131,7 +138,7 @@ def _gathered(
                 sink.take_all(run, made)
         if progress is not None:
             progress(done, images)
-    return gt, det, lines
+    return gt, det, lines, repeats
 
 
 def _with_lines(runs: Sequence[Run], inputs: Inputs) -> Sequence[Run]:

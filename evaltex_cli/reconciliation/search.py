@@ -43,12 +43,15 @@ class Found(Record):
         If none fits: what single changes of the nearest setting's protocol do to the last of the
         figures, the largest first.
     tried : int
+    warnings : tuple of str
+        What the first evaluation says of the inputs.
     """
 
     fits: list[Scored]
     nearest: list[Scored]
     effects: list[tuple[Change, float]]
     tried: int
+    warnings: tuple[str, ...] = ()
 
 
 def search(
@@ -96,7 +99,7 @@ def search(
     fits = _simplest([one for one in scored if work.fits(one)])
     nearest = sorted(scored, key=lambda one: (one.distance, len(one.setting.changes)))[:NEAREST]
     effects = [] if fits else _effects(nearest[0].setting.protocol, scored)
-    return Found(fits, [] if fits else nearest, effects, len(scored))
+    return Found(fits, [] if fits else nearest, effects, len(scored), work.warnings)
 
 
 def _simplest(fits: Sequence[Scored]) -> list[Scored]:
@@ -139,6 +142,7 @@ class _Search:
         self.figures, self.options, self.ordered_map = figures, options, ordered_map
         self.has_confidences = self.has_dont_care = False
         self.inputs = SameInputs()
+        self.warnings: tuple[str, ...] = ()
 
     def fits(self, one: Scored) -> bool:
         """Whether all figures agree."""
@@ -170,6 +174,7 @@ class _Search:
         for setting in part:
             if waiting is None or waiting.protocol.name != setting.protocol:
                 continue  # it needs texts that are not there
+            self.warnings = self.warnings or tuple(waiting.warnings)
             self.has_confidences |= bool(waiting.det.confidences)
             self.has_dont_care |= bool(waiting.gt.dont_care)
             scores = self._figures_of(waiting)

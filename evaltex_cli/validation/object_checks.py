@@ -10,6 +10,7 @@ import numpy as np
 from evaltex_cli import geometry
 from evaltex_cli.errors import counted
 from evaltex_cli.records import Bools, Floats, Objects
+from evaltex_cli.records.rows import repeated
 
 PIXEL = 1.0
 """By how much an object may reach beyond the picture: conventions of the last
@@ -104,26 +105,9 @@ def _first_beyond(objects: Objects, row: int, corner: Floats) -> int:
 
 def duplicates(objects: Objects) -> Iterator[Finding]:
     """Yield objects with the coordinates of an object before them in the same image."""
-    if objects.count == 0:
-        return
-    image = objects.image
-    # Sorted by image and box, objects of equal boxes are neighbours; only these are compared by
-    # vertices.
-    order = np.lexsort((*objects.boxes.T, image))
-    same = np.diff(image[order]) == 0  # as the object before in that order
-    for column in objects.boxes.T:
-        same &= np.diff(column[order]) == 0
-    group = np.empty(objects.count, np.int64)
-    # cumsum numbers the runs of equal boxes; the assignment undoes the sorting.
-    group[order] = np.cumsum(np.concatenate([np.ones(1, dtype=bool), ~same]))
-    is_alike = np.zeros(objects.count, dtype=bool)
-    is_alike[order[1:][same]] = is_alike[order[:-1][same]] = True
-    first: dict[tuple[int, bytes], int] = {}
-    for row in map(int, np.flatnonzero(is_alike)):  # a list of all takes five times as much
-        before = first.setdefault((int(group[row]), objects.outlines.ring(row).tobytes()), row)
-        if before != row:
-            found = f"the coordinates of object {objects.ids[before]} again"
-            yield Finding("duplicate", row, found, "one of the two removed, if they are one object")
+    for row, before in repeated(objects):
+        found = f"the coordinates of object {objects.ids[before]} again"
+        yield Finding("duplicate", row, found, "one of the two removed, if they are one object")
 
 
 def counter_clockwise(objects: Objects) -> Iterator[Finding]:
