@@ -62,7 +62,7 @@ def with_names_of(gt: Source, det: Source) -> Source:
     usual, other = (by_id, by_name) if is_usually_by_id else (by_name, by_id)
     paired, found = _paired(gt, det, usual)
     if found.all():
-        return paired
+        return _with_doubt(gt, det, paired) if gt.ids is None else paired
     paired_otherwise, found_otherwise = _paired(gt, det, other)
     if by_id.det == det.names:
         _refuse_mixture(gt, det, {usual.by: found, other.by: found_otherwise})
@@ -96,6 +96,20 @@ def _with_note(gt: Source, det: Source, paired: Source, naming: _Naming) -> Sour
         f" {PurePath(gt.path).name}: {shown}{more}"
     )
     return replace(paired, warnings=(*det.warnings, note))
+
+
+def _with_doubt(gt: Source, det: Source, paired: Source) -> Source:
+    """Return detections with a warning if they have only numbers, beside names that need not be
+    these numbers.
+    """
+    if det.ids != det.names or not all(map(str.isdecimal, det.names)):
+        return paired
+    note = (
+        f"{PurePath(det.path).name}: images are known only by COCO ID, which is taken for the name"
+        f" in {PurePath(gt.path).name}; if its names are not the IDs, give COCO annotations as"
+        " ground truth"
+    )
+    return replace(paired, warnings=(*paired.warnings, note))
 
 
 def _refuse_mixture(gt: Source, det: Source, found: Mapping[str, Bools]) -> None:

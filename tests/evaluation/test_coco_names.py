@@ -193,9 +193,20 @@ def test_conversion_has_file_names_and_ids(tmp_path: Path) -> None:
 
 
 def test_results_beside_ground_truth_of_another_format_are_named_by_id(tmp_path: Path) -> None:
-    gt = files(tmp_path / "gt.zip", SHUFFLED)
     det = results(tmp_path / "det.json", SHUFFLED)
-    assert evaluate(gt, det, "iou").scores["hmean"] == 1
+    by_id, by_file = files(tmp_path / "gt.zip", SHUFFLED), files(tmp_path / "file.zip", SAME)
+    doubt = "det.json: images are known only by COCO ID, which is taken for the name in {}; if its"
+    for gt, hmean in ((by_id, 1), (by_file, None)):
+        found = evaluate(gt, det, "iou")
+        assert hmean is None or found.scores["hmean"] == hmean
+        assert [one for one in found.warnings if one.startswith(doubt.format(gt.name))]
     whole = annotations(tmp_path / "whole.json", FAR)
+    assert evaluate(by_file, whole, "iou").scores["hmean"] == 1
     assert evaluate(files(tmp_path / "far.zip", FAR), whole, "iou").scores["hmean"] == 1
-    assert evaluate(files(tmp_path / "by_file.zip", SAME), whole, "iou").scores["hmean"] == 1
+    words = {
+        str(k): {"image_id": SHUFFLED[file], "bbox": BOXES[file]} for k, file in enumerate(FILES)
+    }
+    images = {str(one): {"set": "val", "file_name": "x.jpg"} for one in SHUFFLED.values()}
+    (tmp_path / "text.json").write_text(json.dumps({"imgs": images, "anns": words}))
+    found = evaluate(tmp_path / "text.json", det, "iou")
+    assert (found.gt.format, found.scores["hmean"], found.warnings) == ("coco-text", 1, [])
