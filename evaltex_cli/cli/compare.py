@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -82,14 +83,11 @@ def command(
         detectors = paths if stored[0] else paths[1:]
         if len(detectors) < 2:
             stop("nothing to compare; give GT DET_A DET_B, or two results of runs with -a")
-        if labels and len(labels) != len(detectors):
-            given = counted(len(labels), "{count} label[s]")
-            stop(f"{given} for {len(detectors)} detectors; give one a detector, or none")
+        named = list(zip(_labels(detectors, labels), detectors, strict=True))
         are_all_stored = all(stored[-len(detectors) :])
         if are_all_stored:
             _refuse_for_results(chosen, options)
             work.warn_unused("results were evaluated before")
-        named = zip(detectors, labels or labels_of(detectors), strict=True)
         parameters, options = chosen.parameters(), chosen.with_preset(options)
         with (
             Work().workers()
@@ -98,7 +96,7 @@ def command(
         ):
             systems = [
                 detector_results.systems_of(path, label, paths[0], options, parameters, ordered_map)
-                for path, label in named
+                for label, path in named
             ]
         if not stored[0]:
             comparison.refuse_other_ground_truth(paths[0], options, systems)
@@ -148,12 +146,20 @@ def _refuse_for_results(chosen: Chosen, options: InputOptions) -> None:
 
 def named_detectors(paths: tuple[Path, ...], labels: tuple[str, ...]) -> dict[str, Path]:
     """Return label -> path of detectors, of which no two have one label."""
-    if labels and len(labels) != len(paths):
-        stop(f"{len(labels)} labels for {len(paths)} detectors; give one a detector, or none")
-    named = dict(zip(labels or labels_of(paths), paths, strict=True))
+    named = dict(zip(_labels(paths, labels), paths, strict=True))
     if len(named) < len(paths):
-        stop("two detectors of one name; give each its own by --label")
+        stop("two detectors have one name; give each its own by --label")
     return named
+
+
+def _labels(paths: tuple[Path, ...], labels: tuple[str, ...]) -> Sequence[str]:
+    """Return the labels that were given, which differ, or else short names."""
+    if labels and len(labels) != len(paths):
+        given = counted(len(labels), "{count} label[s]")
+        stop(f"{given} for {len(paths)} detectors; give one a detector, or none")
+    if len(set(labels)) < len(labels):
+        stop("two detectors have one label; give each its own by --label")
+    return labels or labels_of(paths)
 
 
 def labels_of(paths: tuple[Path, ...]) -> list[str]:

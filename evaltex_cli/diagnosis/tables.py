@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 
@@ -19,15 +17,13 @@ MISREAD = ("words", "characters")
 
 def csv_rows(diagnoses: Sequence[Diagnosis]) -> str:
     """One row a number, at full precision: protocol, part, row, quantity, value."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["protocol", "part", "row", "quantity", "value"])
+    rows: list[Sequence[markup.Cell]] = [["protocol", "part", "row", "quantity", "value"]]
     for diagnosis in diagnoses:
         for part, row, quantity, value in _values(diagnosis):
             is_undefined = quantity in diagnosis.scores and not diagnosis.is_defined
-            shown = "" if value is None or is_undefined else value
-            writer.writerow([diagnosis.protocol, part, row, quantity, shown])
-    return file.getvalue()
+            shown = None if is_undefined else value
+            rows.append([diagnosis.protocol, part, row, quantity, shown])
+    return markup.in_csv(rows)
 
 
 def document(diagnoses: Sequence[Diagnosis]) -> str:

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.errors import ConfigError
+from evaltex_cli.errors import ConfigError, quote
 from evaltex_cli.errors.suggestions import unknown
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.matches import MISSED, Matched, Matches
 from evaltex_cli.protocols.object_warnings import ObjectWarning
+from evaltex_cli.protocols.presets import PRESETS
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps
 
@@ -208,6 +209,8 @@ def load(name: str) -> Protocol:
     ConfigError
         When the registry has none of that name.
     """
+    if name in PRESETS and name not in PROTOCOLS:
+        raise ConfigError(f"{quote(name)} is a preset, not a protocol; give it as preset={name!r}")
     if name not in PROTOCOLS:
         raise ConfigError(unknown("protocol", name, list(PROTOCOLS)))
     protocol: Protocol = import_module(PROTOCOLS[name]).PROTOCOL

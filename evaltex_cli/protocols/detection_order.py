@@ -14,10 +14,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from evaltex_cli.errors import InputError
+from evaltex_cli.errors import InputError, quote
 from evaltex_cli.protocols.base import Evidence, parameter
 from evaltex_cli.protocols.matches import Matches, SideMatches, group_by
-from evaltex_cli.protocols.object_warnings import image_named
 from evaltex_cli.records import ImageBatch, Ints, Objects, Overlaps
 from evaltex_cli.records.rows import take
 
@@ -84,10 +83,10 @@ def needs_confidences(batch: ImageBatch, parameters: Any) -> None:
     )
     if without.any():
         first = int(np.argmax(without))
-        where = image_named(batch.names[int(det.image[first])])
+        name = batch.names[int(det.image[first])]
         raise InputError(
-            f"{where}: detection {det.ids[first]} has no confidence, which order=confidence needs"
-            " of every detection; give confidences, or set order=file"
+            f"image {quote(name)}: detection {det.ids[first]} has no confidence, which"
+            " order=confidence needs of every detection; give confidences, or set order=file"
         )
 
 

@@ -80,8 +80,3 @@ def of_large_boxes(
     if hasattr(parameters, "shape"):
         text += "; set shape=polygon to use what is drawn"
     return object_warning(text, batch, is_large & (outlines.counts > 0) & ~batch.gt.dont_care)
-
-
-def image_named(name: str) -> str:
-    """Name an image in a message; those in memory have no name."""
-    return f"image {quote(name)}" if name else "an image in memory"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 
+from evaltex_cli.errors import counted
 from evaltex_cli.ranking.frames import HEADS, rows_of
 from evaltex_cli.ranking.ranking import DataSetRanking, ProtocolRanking, Ranked, Ranking
 from evaltex_cli.results import markup
@@ -152,11 +153,11 @@ def note(ranking: Ranking, dataset: DataSetRanking) -> str:
     """Say what ranks in brackets and letters mean, and how they were made."""
     settings = ranking.settings
     count = len(labels_of(dataset))
-    pairs = count * (count - 1) // 2
+    pairs = counted(count * (count - 1) // 2, "{count} pair[s]")
     method = {"max-t": "step-down max-T", "holm": "Holm"}[settings.correction]
     return (
         f"In brackets the ranks that a detector may have, at {100 * settings.level:g}%; detectors"
-        f" that share a letter do not differ (p corrected for {pairs} pairs, {method};"
+        f" that share a letter do not differ (p corrected for {pairs}, {method};"
         f" {settings.resamples} subsets of the images)."
     )
 

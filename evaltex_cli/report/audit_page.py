@@ -142,7 +142,7 @@ def _overview(audit: Audit) -> Iterator[str]:
             kinds[one.kind],
             images.setdefault(one.image, len(images)),
             one.objects,
-            image_json.short(float(one.suspicion)),
+            float(one.suspicion),
         )
         for column, value in zip(columns.values(), values, strict=True):
             column.write(f"{',' if k else ''}{image_json.text(value)}")
@@ -199,7 +199,7 @@ def _detection(one: Detection, labels: Mapping[str, int]) -> JsonObject:
         "shape": _numbers(one.vertices),
         "text": one.text,
         "by": labels[one.detector],
-        "confidence": image_json.short(one.confidence),
+        "confidence": None if one.confidence is None else round(one.confidence, 5),
     }
 
 

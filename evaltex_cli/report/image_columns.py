@@ -24,7 +24,7 @@ CHUNK_IMAGES, CHUNK_OBJECTS = 100, 20_000
 """A chunk, which the page parses when an image of it is opened, ends with the image with which it
 has so many images, or so many objects of all sides.
 """
-_SCALES = 1, 10**COORDINATE_DECIMALS, 10**image_json.DECIMALS
+_SCALES = 1, 10**COORDINATE_DECIMALS
 _INTEGER_BYTES = 1, 2, 4
 _CODE = {name: code for code, name in enumerate(MATCH_TYPES)}
 Column: TypeAlias = tuple[NDArray[Any], Ints]
@@ -144,7 +144,7 @@ def _of_side(matches: SideMatches, own: Objects, partner_ids: Ints) -> Columns:
         "type": (matches.types, offsets),
         "links": (np.diff(matches.offsets), offsets),
         "partners": (partner_ids[matches.partners], matches.offsets[offsets]),
-        "values": {name: (_rounded(column), offsets) for name, column in matches.values.items()},
+        "values": {name: (column, offsets) for name, column in matches.values.items()},
     }
 
 
@@ -161,14 +161,8 @@ def _of_entries(entries: Sequence[ObjectResult]) -> Values:
         "type": np.array([_CODE[one.match] for one in entries], np.uint8),
         "links": np.array([len(one.partners) for one in entries], np.int64),
         "partners": np.array([id for one in entries for id in one.partners], np.int64),
-        "values": {
-            name: _rounded(floats([one.values.get(name) for one in entries])) for name in names
-        },
+        "values": {name: floats([one.values.get(name) for one in entries]) for name in names},
     }
-
-
-def _rounded(values: Floats) -> Floats:
-    return np.round(values, image_json.DECIMALS)
 
 
 def of_images(columns: Columns, start: int, stop: int) -> Values:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-from math import isfinite
 from typing import Any
 
-DECIMALS = 5
-"""Of what is shown of images and objects; the results' .json has full precision."""
 _ENCODER = json.JSONEncoder(
     ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")
 )
@@ -23,12 +20,3 @@ def text(value: Any) -> str:
     if escaped.isascii():
         return escaped
     return escaped.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def short(value: Any) -> Any:
-    """Return a float with `DECIMALS`, as an integer if it is whole; anything else as it is."""
-    if not isinstance(value, float) or not isfinite(value):
-        return value
-    # As numpy rounds.
-    rounded = round(value * 10**DECIMALS) / 10**DECIMALS
-    return int(rounded) if rounded.is_integer() else rounded

@@ -8,8 +8,6 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
-
 from evaltex_cli.comparison import comparison
 from evaltex_cli.comparison.tables import footer, p_cells
 from evaltex_cli.diagnosis.breakdown import PROPERTIES
@@ -18,7 +16,6 @@ from evaltex_cli.errors import InputError, counted
 from evaltex_cli.protocols.matches import MATCH_TYPES
 from evaltex_cli.report import image_columns, image_json, skeleton
 from evaltex_cli.report.image_columns import packed_numbers
-from evaltex_cli.report.image_json import DECIMALS
 from evaltex_cli.report.inputs import (
     data_url,
     link,
@@ -363,7 +360,7 @@ def _index(results: Sequence[Result]) -> list[JsonObject] | None:
     return [
         {
             "scores": {
-                name: packed_numbers(np.round(result.document.table.scores[name], DECIMALS))
+                name: packed_numbers(result.document.table.scores[name])
                 for name in result.protocol.headline
             },
             "counts": [packed_numbers(column) for column in result.document.table.counts.T],

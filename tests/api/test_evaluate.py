@@ -80,6 +80,7 @@ def test_what_a_type_checker_reads_runs() -> None:
     ("protocol", "options", "message"),
     [
         ("iuo", {}, r"unknown protocol 'iuo' \(did you mean 'iou'\?\)"),
+        ("icdar2015", {}, "is a preset, not a protocol; give it as preset='icdar2015'"),
         ([], {}, "expected a name, a list of names, or 'all'"),
         (
             "iou",

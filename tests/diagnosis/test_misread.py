@@ -100,6 +100,12 @@ def test_table_json_and_csv_show_it(sides: tuple[Path, Path]) -> None:
     assert ("misread", "all", "pairs", "3") in rows
     assert ("misread words", "Hotel -> H0tel", "count", "2") in rows
     assert ("misread characters", " -> S", "count", "1") in rows
+    (sides[1] / "res_1.txt").write_text(DET["1"].replace("H0tel", "=1+1"))
+    (sides[0] / "gt_1.txt").write_text(GT["1"].replace("Hotel", "=1+2"))
+    escaped = CliRunner().invoke(
+        main, ["diagnose", *map(str, sides), "--protocol", "iou-crw", "--format", "csv"]
+    )
+    assert "iou-crw,misread words,'=1+2 -> =1+1,count,1" in escaped.stdout
     of_iou = (
         CliRunner()
         .invoke(main, ["diagnose", *map(str, sides), "--protocol", "iou", "--format", "json"])

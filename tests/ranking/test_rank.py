@@ -175,6 +175,9 @@ def test_the_last_lines_say_who_is_best(folder: Path) -> None:
     text = run("board.toml", "--protocol", "iou").stdout
     assert "has the highest hmean" in text
     assert "not significantly lower:" in text
+    assert "p corrected for 3 pairs" in " ".join(text.split())
+    text = run("gt-one.txt", "good-one.txt", "poor-one.txt", "--protocol", "iou").stdout
+    assert "p corrected for 1 pair, " in " ".join(text.split())
 
 
 class Page(HTMLParser):
@@ -244,7 +247,8 @@ def test_a_page_escapes_names(folder: Path) -> None:
         (["gt-one.txt", "good-one.txt"], "nothing to rank"),
         (["board.toml", "--invalid", "drop"], "--invalid: the board says this for each data set"),
         (["board.toml", "--set", "iou.iou=0.7"], "the board says this for each data set"),
-        (["gt-one.txt", "good-one.txt", "good-one.txt"], "two detectors of one name"),
+        (["gt-one.txt", "good-one.txt", "good-one.txt"], "two detectors have one name"),
+        (["gt-one.txt", "good-one.txt", "poor-one.txt", "--label", "x"], "1 label for 2 detectors"),
         (["board.toml", "--protocol", "popeval", "--report", "gt-one.txt"], "gt-one.txt"),
     ],
 )

@@ -49,7 +49,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.errors import InputError
+from evaltex_cli.errors import InputError, quote
 from evaltex_cli.protocols.base import Evidence, Protocol, Scores, per_image
 from evaltex_cli.protocols.cleval.counts import Counts, counts_of
 from evaltex_cli.protocols.cleval.matching import Scene, scene_of
@@ -57,7 +57,7 @@ from evaltex_cli.protocols.cleval.parameters import Parameters, convention, reso
 from evaltex_cli.protocols.cleval.shapes import shorter_sides
 from evaltex_cli.protocols.matches import Matches, defined, matches
 from evaltex_cli.protocols.object_tally import ObjectTally
-from evaltex_cli.protocols.object_warnings import ObjectWarning, image_named, object_warning
+from evaltex_cli.protocols.object_warnings import ObjectWarning, object_warning
 from evaltex_cli.protocols.ratios import quotient, ratio, recall_precision, where
 from evaltex_cli.protocols.tally import Count, Sum, at_most, require
 from evaltex_cli.records import Bools, Floats, ImageBatch, Overlaps
@@ -218,7 +218,7 @@ def needs_sizes(batch: ImageBatch, parameters: Parameters) -> None:
     )
     if parameters.scale_bins and len(unknown):
         raise InputError(
-            f"{image_named(batch.names[int(unknown[0])])} has no height and width, which scale_bins"
+            f"image {quote(batch.names[int(unknown[0])])} has no height and width, which scale_bins"
             " needs; give the pictures by --images, a ground truth that states sizes (EvaLTex"
             " .txt), in Python size=(height, width), or leave out scale_bins"
         )
