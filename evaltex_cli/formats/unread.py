@@ -64,6 +64,14 @@ _LISTS = (
         _CSV,
     ),
 )
+_LINES = {
+    CLASS_BOXES: ("lines of a class and a box in pixels", f"{_CSV}, or as YOLO's fractions"),
+    "segmentation": (
+        "ICDAR 2013's ground truth of segmentation",
+        "give that of localisation (gt_img_1.txt)",
+    ),
+}
+"""By what the survey of all lines says."""
 _NEAREST, _LEAST_SHARED = 3, 2
 _NAMES = {"JSON": re.compile(r'"(\w+)"'), "XML": re.compile(r"<(?:[\w.-]+:)?([A-Za-z]\w*)")}
 _LAYOUT_NAMES = {"JSON": _NAMES["JSON"], "XML": re.compile(r"[A-Za-z]\w+")}
@@ -84,7 +92,7 @@ def described(path: Path, formats: Sequence[Format]) -> str | None:
     if archive.is_archive(path):
         endings = recognition.endings(path)
         if endings[".txt"]:
-            return _class_boxes(path)
+            return _lines(path)
         if "[Content_Types].xml" in archive.names(path):
             return _sentence(*_IN_ARCHIVES[".xlsx"])
         known = next((known for ending, known in _IN_ARCHIVES.items() if endings[ending]), None)
@@ -100,7 +108,7 @@ def described(path: Path, formats: Sequence[Format]) -> str | None:
         )
     if known:
         return _sentence(*known)
-    return _document(path, formats) or text_list(path) or _class_boxes(path)
+    return _document(path, formats) or text_list(path) or _lines(path)
 
 
 def text_list(path: Path) -> str | None:
@@ -120,11 +128,12 @@ def _sentence(what: str, todo: str) -> str:
     return f"{what}, which is not read; {todo}"
 
 
-def _class_boxes(path: Path) -> str | None:
-    may_be = archive.is_archive(path) or row_files.is_file_of_rows(path)
-    if not may_be or survey.survey(path).format() != CLASS_BOXES:
+def _lines(path: Path) -> str | None:
+    """Say what lines of numbers are that no format reads; None for any other input."""
+    if not archive.is_archive(path) and not row_files.is_file_of_rows(path):
         return None
-    return _sentence("lines of a class and a box in pixels", f"{_CSV}, or as YOLO's fractions")
+    known = _LINES.get(survey.survey(path).format())
+    return known and _sentence(*known)
 
 
 def _document(path: Path, formats: Sequence[Format]) -> str | None:

@@ -73,6 +73,7 @@ def npy() -> bytes:
         ("a.txt", b'1.png, "a"\n2.png, "b"\n', "a list of pictures, which is not read"),
         ("a.txt", b"1.png,10,20,30,40\n", "a table without a header, which is not read; begin it"),
         ("a.txt", b"14 0.43 162 96 189 245\n", "lines of a class and a box in pixels, which is"),
+        ("1_GT.txt", b'2 0 9 82 20 70 10 95 30 "a"\n', "ICDAR 2013's ground truth of segm"),
         ("a.txt", b"word 162 96 18 24\n", "lines of a class and a box in pixels, which is"),
         ("a.xml", b'<?xml version="1.0"?><x:boxes/>', "XML of no known layout; expected a format"),
     ],

@@ -80,6 +80,8 @@ def survey_line(line: str) -> SurveyedLine:
     before = BEFORE_POPEVAL_MARK.match(line)
     if before:
         return _marked("popeval", line[before.end() :])
+    if line.startswith("#") and _mark(*split_numbers(with_commas(line[1:]))) == "segmentation":
+        return _marked("segmentation")
     if is_header(line):
         return _marked("rows")
     fields, rest = split_numbers(with_commas(line))
@@ -139,6 +141,8 @@ def _mark(fields: list[str], rest: str | None) -> str:
     if count == 8 and "," in rest and rest[: rest.index(",")].strip(" \t") in SCRIPTS:
         return "mlt"
     is_flagged = count == 9 and rest.lstrip(" \t").startswith('"')
+    if is_flagged and _is_coloured([float(field) for field in fields]):
+        return "segmentation"
     if is_flagged and confidence_kind(fields[8]) == WHOLE:
         return "rctw" if float(fields[8]) else "rctw easy"
     return "ctw1500" if count >= 6 and rest.startswith(CURVED_PREFIX) else ""
@@ -149,6 +153,15 @@ def _is_rotated_box(fields: list[str]) -> bool:
     width, height, angle = (float(field) for field in fields[4:])
     flagged = fields[0].strip().isdigit() and fields[1].strip() in ("0", "1")
     return flagged and width > 0 and height > 0 and abs(angle) <= math.pi
+
+
+def _is_coloured(values: list[float]) -> bool:
+    """Whether these are a colour, a centre, and a box that holds it: ICDAR 2013's segmentation,
+    which no format reads, and others would take for quadrilaterals.
+    """
+    x, y, x0, y0, x1, y1 = values[3:]
+    is_colour = all(value in range(256) for value in values[:3])
+    return is_colour and x0 <= x <= x1 and y0 <= y <= y1
 
 
 def _are_offsets(values: list[float]) -> bool:
