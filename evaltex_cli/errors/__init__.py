@@ -82,13 +82,6 @@ class TangledError(InputError):
         self.ring = ring
 
 
-class Position(NamedTuple):
-    """A place in a text: line and column, from 1; the column None where it is not known."""
-
-    line: int
-    column: int | None = None
-
-
 Steps: TypeAlias = tuple[str | int, ...]
 """The keys and indices that lead to a value of a JSON document."""
 
@@ -104,8 +97,6 @@ class Fault(NamedTuple):
         Line number from 1; None where the fault is of the file as a whole.
     found, expected : str
         What is there, and what should be.
-    column : int or None
-        Column from 1, where it is known.
     where : tuple of str and int
         What leads to the value in a JSON document; then there is no line.
     """
@@ -114,7 +105,6 @@ class Fault(NamedTuple):
     line: int | None
     found: str
     expected: str
-    column: int | None = None
     where: Steps = ()
 
     @property
@@ -213,7 +203,6 @@ class FaultLog:
         line: int | None,
         found: str,
         expected: str,
-        column: int | None = None,
         where: Steps = (),
     ) -> None:
         """Record one fault.
@@ -223,7 +212,7 @@ class FaultLog:
         FaultsError
             For the last one before an input is given up.
         """
-        fault = Fault(file, line, found, expected, column, where)
+        fault = Fault(file, line, found, expected, where)
         self.count += 1
         if len(self.shown) < self._most:
             self.shown.append(fault)
@@ -335,31 +324,27 @@ class FormatError(Exception):
     ----------
     found, expected : str
     where : tuple of str and int
-        Keys and indices that lead there, in JSON; empty if `at` is the place.
-    at : Position or None
-        None if only the code that logs it knows the place, or nobody does.
+        Keys and indices that lead there, in JSON; empty if a line is the place.
+    at : int or None
+        Its line, from 1; None if only the code that logs it knows the line, or nobody does.
     """
 
-    def __init__(
-        self, found: str, expected: str, where: Steps = (), at: Position | None = None
-    ) -> None:
+    def __init__(self, found: str, expected: str, where: Steps = (), at: int | None = None) -> None:
         super().__init__(found, expected, where, at)
         self.found, self.expected, self.where, self.at = found, expected, where, at
 
     @property
     def line(self) -> int:
         """Its line, from 1; the first if it has no place."""
-        return self.at.line if self.at else 1
+        return self.at or 1
 
     def log(self, faults: FaultLog, place: str, *where: str | int) -> None:
         """Add it to a log; `where` leads to the value that contains it."""
-        line, column = self.at or (None, None)
-        faults.add(place, line, self.found, self.expected, column, (*where, *self.where))
+        faults.add(place, self.at, self.found, self.expected, (*where, *self.where))
 
     def fault(self, place: str) -> Fault:
         """Return it as a fault of the document at a place."""
-        line, column = self.at or (None, None)
-        return Fault(place, line, self.found, self.expected, column, self.where)
+        return Fault(place, self.at, self.found, self.expected, self.where)
 
 
 def inside(where: Steps) -> str:

@@ -265,7 +265,7 @@ def _log_refused(inputs: Inputs, cut: tuple[int, int], refused: Sequence[Refused
     for one in refused:
         source, positions = places[one.of]
         for fault in locations.refused(source, positions.tolist(), one.objects, one.reasons):
-            inputs.faults.add(fault.file, fault.line, fault.found, fault.expected, fault.column)
+            inputs.faults.add(*fault)
 
 
 def _with_texts(runs: Sequence[Run], gt: InputSummary, det: InputSummary) -> Sequence[Run]:

@@ -70,7 +70,7 @@ def _names(source: Source, most: int) -> list[str]:
     """The images' names with their prefixes, which readers take off."""
     part = source.content.part(np.arange(min(len(source.names), most)))
     if source.format == "art":
-        return [str(place.at[0]) for place in part.places()]
+        return [str(place.at[0]) for place in part.places() if isinstance(place.at, tuple)]
     if any(
         place.file == source.path
         for place in source.content.part(np.arange(min(len(source.names), 1))).places()

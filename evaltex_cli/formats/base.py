@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, Position, Steps
+from evaltex_cli.errors import FaultLog, Steps
 from evaltex_cli.records import Bools, Floats, GeometryCounts, Ints, Objects
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ class Place(NamedTuple):
 
     file: str
     """As messages name it."""
-    at: Position | Steps
+    at: int | Steps
     """Where its name is in the file, or what leads to it in JSON; empty where no place has it."""
-    objects: Sequence[Position | Steps]
+    objects: Sequence[int | Steps]
     """The same for its objects, where `Objects` do not know their lines."""
 
 
@@ -82,9 +82,6 @@ class Content(Protocol):
 
     def places(self) -> Iterator[Place]:
         """Yield where each image is."""
-
-    def texts(self) -> Iterator[ImageText]:
-        """Yield the text of each image; nothing where its places have positions of objects."""
 
 
 class Filter(Protocol):
@@ -154,9 +151,8 @@ class SourcePart(NamedTuple):
         remain = _with_fractions(images)
         if len(remain):
             place = next(self.content.part(remain[:1]).places())
-            line, column = place.at if isinstance(place.at, Position) else (None, None)
-            where = () if isinstance(place.at, Position) else place.at
-            images.faults.add(place.file, line, *IN_FRACTIONS, column, where)
+            line, where = (place.at, ()) if isinstance(place.at, int) else (None, place.at)
+            images.faults.add(place.file, line, *IN_FRACTIONS, where)
         return images
 
     def read_in_any_unit(self) -> ReadImages:

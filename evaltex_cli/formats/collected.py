@@ -18,8 +18,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.errors import FaultLog, InputError, Position, Steps, TangledError
-from evaltex_cli.formats.base import ImageText, Place, ReadImages, Source
+from evaltex_cli.errors import FaultLog, InputError, Steps, TangledError
+from evaltex_cli.formats.base import Place, ReadImages, Source
 from evaltex_cli.formats.confidences import settle
 from evaltex_cli.formats.files.image_names import are_plain, bad_names
 from evaltex_cli.formats.files.names import (
@@ -61,17 +61,16 @@ _IMAGE = np.dtype(
         ("width", "f8"),
         ("place", "i4"),
         ("line", "i4"),
-        ("column", "i4"),
         ("steps", "i4"),
         ("in_fractions", "?"),
     ]
 )
 """An image: the number of its file, and of how many bytes its steps in JSON are; `line` is 0
-without a position, `column` 0 if it is not known.
+where there are steps, or nothing is known.
 """
 _AT_ONCE = 1 << 12
 """Objects that are copied at once."""
-_PACK_IMAGE = Struct("=ddiiii?")
+_PACK_IMAGE = Struct("=ddiii?")
 assert _PACK_IMAGE.size == _IMAGE.itemsize
 _PACK_OWNER = Struct("=i")
 _OWNER, _NUMBER = np.dtype([("image", "i4")]), np.dtype([("number", "f8")])
@@ -111,7 +110,7 @@ class Images:
 
     def append(self, image: CollectedImage) -> None:
         """Add an image with its objects, after those that are there."""
-        steps, line, column = steps_of(image.at)
+        steps, line = steps_of(image.at)
         self._names += escaped(image.name)
         self._steps += steps
         file = self._files.setdefault(image.place, len(self._files))
@@ -119,7 +118,7 @@ class Images:
             self._extend(image, len(self))
         self._images.extend(
             _PACK_IMAGE.pack(
-                *(image.height, image.width, file, line, column, len(steps), image.in_fractions)
+                *(image.height, image.width, file, line, len(steps), image.in_fractions)
             )
         )
 
@@ -221,13 +220,11 @@ class Images:
 
     def fault(self, k: int, faults: FaultLog, found: str, expected: str) -> None:
         """Add a fault of an image to a log."""
-        line, column, number = (
-            int(self._images.column(name)[k]) for name in ("line", "column", "place")
-        )
+        line, number = (int(self._images.column(name)[k]) for name in ("line", "place"))
         file = next(islice(self._files, number, None))
-        at = place_of(line, column, self._steps[slice(*self._order.steps[k : k + 2].tolist())])
-        if isinstance(at, Position):
-            faults.add(file, at.line, found, expected, at.column)
+        at = place_of(line, self._steps[slice(*self._order.steps[k : k + 2].tolist())])
+        if isinstance(at, int):
+            faults.add(file, at, found, expected)
         else:
             faults.add(file, None, found, expected, where=at)
 
@@ -355,32 +352,28 @@ class Images:
             return
         files = list(self._files)
         offsets, steps = self._order.offsets, self._order.steps
-        lines, columns = self._images.column("line"), self._images.column("column")
-        of_objects = [self._objects.column(name) for name in ("line", "column", "steps")]
+        lines = self._images.column("line")
+        of_objects = [self._objects.column(name) for name in ("line", "steps")]
         for k, file in enumerate(self._images.column("place").tolist()):
             of_image = self._steps[steps[k] : steps[k + 1]]
             rows = range(int(offsets[k]), int(offsets[k + 1]))
             objects = ObjectsAt(rows, partial(self._object_at, of_objects, of_image))
-            yield Place(files[file], place_of(int(lines[k]), int(columns[k]), of_image), objects)
+            yield Place(files[file], place_of(int(lines[k]), of_image), objects)
 
     def _object_at(
         self, of_objects: Sequence[NDArray[Any]], of_image: bytes | bytearray, row: int
-    ) -> Position | Steps:
+    ) -> int | Steps:
         """Return where an object is, from all objects' places and the steps to its image."""
-        line, column, steps = (int(values[row]) for values in of_objects)
+        line, steps = (int(values[row]) for values in of_objects)
         end = int(self._order.strings[row + 1])
-        return place_of(line, column, self._strings[end - steps : end], of_image)
-
-    def texts(self) -> Iterator[ImageText]:
-        """See `base.Content`."""
-        return iter(())
+        return place_of(line, self._strings[end - steps : end], of_image)
 
     def _place(self, row: int) -> str:
         """Return where an object is, as messages begin with it."""
         image = int(np.searchsorted(self._order.offsets, row, side="right")) - 1
         place = next(self.part(np.array([image])).places())
         at = place.objects[row - int(self._order.offsets[image])]
-        return f"{place.file}:{at.line}" if isinstance(at, Position) else place.file
+        return f"{place.file}:{at}" if isinstance(at, int) else place.file
 
 
 def columns(images: Iterable[CollectedImage]) -> ReadImages:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evaltex_cli.errors import FaultLog, InputError, counted
-from evaltex_cli.formats.base import Format, ImageText, Place, ReadImages, Side, Source
+from evaltex_cli.formats.base import Format, Place, ReadImages, Side, Source
 from evaltex_cli.geometry.picture_runs import PictureRuns
 from evaltex_cli.records import Floats, GeometryCounts, Ints, Objects
 from evaltex_cli.records.rows import NOTHING, concatenate
@@ -67,9 +67,6 @@ class _Content(NamedTuple):
 
     def places(self) -> Iterator[Place]:
         return (Place(self.side, (), ()) for _ in self.images)
-
-    def texts(self) -> Iterator[ImageText]:
-        return iter(())
 
 
 def source(side: Side, images: Mapping[str, Objects], sizes: Mapping[str, Floats]) -> Source:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from evaltex_cli.errors import Position, Steps
+from evaltex_cli.errors import Steps
 from evaltex_cli.records import ANY_TYPE
 
 ROW = np.dtype(
@@ -28,7 +28,6 @@ ROW = np.dtype(
         ("text", "i4"),
         ("steps", "i4"),
         ("line", "i4"),
-        ("column", "i4"),
         ("dont_care", "?"),
         ("has_id", "?"),
         ("has_region", "?"),
@@ -38,10 +37,10 @@ ROW = np.dtype(
 """An object among the rows of its image: how many coordinates it has, and bytes of its text and of
 its steps in JSON.
 
-`line` is 0 without a position, `column` 0 where it is not known; `has_pixels` says that four pixels
-come after its coordinates.
+`line` is 0 where there are steps, or nothing is known; `has_pixels` says that four pixels come
+after its coordinates.
 """
-_PACK = Struct("=qqdqiiiii????")
+_PACK = Struct("=qqdqiiii????")
 assert _PACK.size == ROW.itemsize
 
 
@@ -50,8 +49,8 @@ class CollectedObject:
     """One object; four coordinates are x0, y0, x1, y1, more are vertices.
 
     `id` None stands for its number in the image, `region` None for its ID, `pixels` None for the
-    coordinates of a box. `at` is its place in the file: a position, or what leads to it in
-    JSON; empty where the file is no text.
+    coordinates of a box. `at` is its line in the file, or what leads to it in JSON; empty where the
+    file is no text.
     """
 
     coordinates: Sequence[float]
@@ -62,27 +61,25 @@ class CollectedObject:
     confidence: float | None = None
     pixels: tuple[float, float, float, float] | None = None
     type: int = ANY_TYPE
-    at: Position | Steps = ()
+    at: int | Steps = ()
 
 
-def steps_of(at: Position | Steps, image: Position | Steps = ()) -> tuple[bytes, int, int]:
-    """Return a place as steps in JSON, line and column; 0 for what it does not have. Of steps that
-    go on from those to its image, those after them are returned, with a comma for the bracket.
+def steps_of(at: int | Steps, image: int | Steps = ()) -> tuple[bytes, int]:
+    """Return a place as steps in JSON and line, 0 for none. Of steps that go on from those to its
+    image, those after them are returned, with a comma for the bracket.
     """
-    if isinstance(at, Position):
-        return b"", at.line, at.column or 0
-    before = 0 if isinstance(image, Position) else len(image)
+    if isinstance(at, int):
+        return b"", at
+    before = 0 if isinstance(image, int) else len(image)
     if before and len(at) > before and at[:before] == image:
-        return b"," + _JSON(at[before:]).encode()[1:], 0, 0
-    return _JSON(at).encode() if at else b"", 0, 0
+        return b"," + _JSON(at[before:]).encode()[1:], 0
+    return _JSON(at).encode() if at else b"", 0
 
 
-def place_of(
-    line: int, column: int, steps: bytes | bytearray, image: bytes | bytearray = b""
-) -> Position | Steps:
+def place_of(line: int, steps: bytes | bytearray, image: bytes | bytearray = b"") -> int | Steps:
     """Return the place that `steps_of` took apart; `image` are the steps to its image."""
     if line:
-        return Position(line, column or None)
+        return line
     return tuple(json.loads(image[:-1] + steps if steps[:1] == b"," else steps)) if steps else ()
 
 
@@ -100,7 +97,7 @@ class CollectedImage:
 
     name: str
     place: str
-    at: Position | Steps = ()
+    at: int | Steps = ()
     height: float = 0.0
     width: float = 0.0
     in_fractions: bool = False
@@ -130,13 +127,13 @@ class CollectedImage:
     def add(self, one: CollectedObject) -> None:
         """Add an object, after those that the image has."""
         text = one.text.encode("utf-8", "surrogatepass")
-        steps, line, column = steps_of(one.at, self.at)
+        steps, line = steps_of(one.at, self.at)
         row = _PACK.pack(
             one.id or 0,
             one.region or 0,
             float("nan") if one.confidence is None else one.confidence,
             one.type,
-            *(len(one.coordinates), len(text), len(steps), line, column),
+            *(len(one.coordinates), len(text), len(steps), line),
             *(one.dont_care, one.id is not None, one.region is not None, one.pixels is not None),
         )
         self.extend(
@@ -160,10 +157,10 @@ class CollectedImage:
         return self
 
 
-class ObjectsAt(Sequence[Position | Steps]):
+class ObjectsAt(Sequence[int | Steps]):
     """Where the objects in some rows are; each is looked up when it is asked for."""
 
-    def __init__(self, rows: range, place_of_row: Callable[[int], Position | Steps]) -> None:
+    def __init__(self, rows: range, place_of_row: Callable[[int], int | Steps]) -> None:
         self._rows, self._place_of_row = rows, place_of_row
 
     def __len__(self) -> int:

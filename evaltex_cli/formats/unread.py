@@ -8,8 +8,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from evaltex_cli.errors import FormatError
 from evaltex_cli.formats.base import Format
-from evaltex_cli.formats.documents import recognition
+from evaltex_cli.formats.documents import document_files, recognition, safe_json
 from evaltex_cli.formats.files import archive, row_files
 from evaltex_cli.formats.icdar import survey
 from evaltex_cli.formats.icdar.row_evidence import CLASS_BOXES
@@ -142,6 +143,11 @@ def _document(path: Path, formats: Sequence[Format]) -> str | None:
         start = recognition.first_bytes(path, f".{kind.lower()}")
         if not pattern.match(start) or _NAME_AND_NUMBERS.match(start):
             continue
+        if kind == "JSON" and path.suffix.lower() == ".json":
+            try:
+                safe_json.parse(document_files.unpacked(path, document_files.read_file(path)))
+            except FormatError as error:
+                return f"no valid JSON: line {error.line}: {error.found}; expected {error.expected}"
         names = set(_NAMES[kind].findall(start.decode("utf-8", "replace")))
         return f"{kind} of no known layout; {_nearest(names, kind, formats)}"
     return None

@@ -33,8 +33,10 @@ class Problem(Record):
         ``swapped-sides``.
     side : {'gt', 'det'}
     file : str
-    line, column : int or None
-        From 1; None of what has no line: whole files, and files that are no text.
+    line : int or None
+        From 1; None for whole files, JSON documents, and files that are not text.
+    where : str
+        What leads to the value in a JSON document, such as ``annotations[3].bbox``; else empty.
     image : str or None
     object : int or None
         The object's ID.
@@ -47,7 +49,7 @@ class Problem(Record):
     side: Side
     file: str
     line: int | None = None
-    column: int | None = None
+    where: str = ""
     image: str | None = None
     object: int | None = None
     found: str
@@ -55,9 +57,9 @@ class Problem(Record):
 
     @property
     def place(self) -> str:
-        """Its file, and where they are known its line and column."""
-        parts = (self.file, self.line, self.column)
-        return ":".join(str(part) for part in parts if part is not None)
+        """Its file, with its line or what leads to it in a JSON document."""
+        file = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{file}: {self.where}" if self.where else file
 
 
 @dataclass(frozen=True, slots=True, repr=False)

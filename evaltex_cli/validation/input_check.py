@@ -5,8 +5,7 @@ wrong or suspicious about it.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from evaltex_cli.formats import locations
 from evaltex_cli.formats.base import ReadImages, Side, Source
 from evaltex_cli.formats.image_sizes import sizes_from_pictures
 from evaltex_cli.formats.image_subset import only_images
+from evaltex_cli.formats.locations import Location
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.formats.reading import read_parts
 from evaltex_cli.records import Floats, Ints
@@ -29,8 +29,6 @@ from evaltex_cli.validation.findings import Level, Problem, SideSummary
 
 BLOCK_IMAGES = 8192
 BLOCK_BYTES = 1 << 20
-MOST_LISTED = 10_000
-"""Problems of one kind that are listed for a side; the others are counted."""
 _INVERTED_BOX = re.compile(r"a box from \(")
 
 
@@ -53,29 +51,6 @@ class Inspection:
     reason: str = ""
     """Why the input is taken for its format."""
     names_in_file: Sequence[str] = ()
-    found: Counter[str] = field(default_factory=Counter)
-
-    def lists(self, kind: str) -> bool:
-        """Count a problem of a kind; return whether it is one of the first `MOST_LISTED`."""
-        self.found[kind] += 1
-        return self.found[kind] <= MOST_LISTED
-
-    def not_listed(self) -> Iterator[Problem]:
-        """One problem for each kind of which there are more than are listed."""
-        for kind, count in self.found.items():
-            if count > MOST_LISTED:
-                is_error = kind in ("input", "extra-image") or (kind, self.invalid) == (
-                    "invalid-polygon",
-                    "error",
-                )
-                level: Level = "error" if is_error else "warning"
-                found = counted(
-                    count - MOST_LISTED, f"{{count}} more problem[s] of the kind {kind}"
-                )
-                yield self.problem(
-                    level, kind, found, "all are listed once those before are corrected"
-                )
-        self.found.clear()
 
     def problem(
         self, level: Level, kind: str, found: str, advice: str, image: str | None = None
@@ -136,7 +111,7 @@ def open_input(
     and `problems` gets why.
     """
     path = given if isinstance(given, Path) else Path(given.path)
-    faults, format_name = FaultLog(MOST_LISTED), options.format_of(side)
+    faults, format_name = FaultLog(), options.format_of(side)
     try:
         source = formats.open_source(given, side, faults, format_name, options)
         reason = "as was given" if format_name else formats.load(source.format).reason(path)
@@ -161,17 +136,8 @@ def unreadable(side: Side, path: str, error: InputError) -> Problem:
     parts = re.fullmatch(rf"({re.escape(path)}.*?)(?::([0-9]+))?: (.*)", str(error), re.DOTALL)
     if parts is None:
         return Problem(level="error", kind="input", side=side, file=path, found=str(error))
-    position = locations.of_format_error(path, parts[1], error.__cause__)
-    line, column = position or (int(parts[2]) if parts[2] else None, None)
-    return Problem(
-        level="error",
-        kind="input",
-        side=side,
-        file=parts[1],
-        line=line,
-        column=column,
-        found=parts[3],
-    )
+    line = int(parts[2]) if parts[2] else None
+    return Problem(level="error", kind="input", side=side, file=parts[1], line=line, found=parts[3])
 
 
 def picture_sizes(ours: Inspection, folder: Path | None, problems: list[Problem]) -> Floats:
@@ -227,7 +193,6 @@ def read_all(
             problems.append(one.problem("error", "input", found, "is it of another format?"))
             break
     problems += _faults(one)
-    problems += one.not_listed()
     return sizes
 
 
@@ -252,19 +217,10 @@ def _blocks(weights: Ints) -> Iterator[tuple[int, int]]:
         start = stop
 
 
-def at(
-    place: locations.ImagePlace | locations.ObjectPlace, problem: Problem, id: int | None = None
-) -> Problem:
+def at(place: Location, problem: Problem, id: int | None = None) -> Problem:
     """Return a problem at its place in the file, of the object with an ID if one is given."""
-    line, column = place.at or (None, None)
-    return replace(problem, file=place.file, line=line, column=column, object=id)
-
-
-def listed(one: Inspection, kind: str, positions: Iterable[int]) -> Iterator[int]:
-    """Yield the positions of the first `MOST_LISTED` of those that have a
-    problem of this kind; count the others.
-    """
-    return (position for position in positions if one.lists(kind))
+    where = inside(place.where).removesuffix(": ")
+    return replace(problem, file=place.file, line=place.line, where=where, object=id)
 
 
 def _count(one: Inspection, start: int, read: ReadImages) -> None:
@@ -298,29 +254,26 @@ def _size_problems(
 def _object_problems(
     one: Inspection, positions: range, read: ReadImages, sizes: Floats
 ) -> Iterator[Problem]:
-    findings = [
-        finding for finding in object_checks.check(read.objects, sizes) if one.lists(finding.kind)
-    ]
-    rows = [(finding.row, finding.coordinate) for finding in findings]
-    where = locations.of_objects(one.source, positions, read.objects, rows)
-    for finding, place in zip(findings, where, strict=True):
+    findings = list(object_checks.check(read.objects, sizes))
+    rows = [finding.row for finding in findings]
+    places = locations.of_objects(one.source, positions, read.objects, rows)
+    for finding, (place, image, number) in zip(findings, places, strict=True):
         level: Level = (
             "error" if finding.kind == "invalid-polygon" and one.invalid == "error" else "warning"
         )
-        problem = one.problem(level, finding.kind, finding.found, finding.advice, place.image)
-        yield at(place, problem, None if finding.kind == "orientation" else place.id)
+        problem = one.problem(level, finding.kind, finding.found, finding.advice, image)
+        yield at(place, problem, None if finding.kind == "orientation" else number)
 
 
 def _faults(one: Inspection) -> Iterator[Problem]:
     """What the reader refused, and what many such faults together say."""
     faults = one.faults.shown
-    one.found["input"] = one.faults.count
-    for fault, position in zip(faults, locations.of_faults(one.source, faults), strict=True):
-        found, expected = inside(fault.where) + fault.found, f"expected {fault.expected}"
-        yield at(
-            locations.ImagePlace(fault.file, position),
-            one.problem("error", "input", found, expected),
-        )
+    for fault in faults:
+        problem = one.problem("error", "input", fault.found, f"expected {fault.expected}")
+        yield at(Location(fault.file, fault.line, fault.where), problem)
+    if one.faults.count > len(faults):
+        found = counted(one.faults.count - len(faults), "{count} more fault[s]")
+        yield one.problem("error", "input", found, "correct those before first")
     inverted = sum(_INVERTED_BOX.match(fault.found) is not None for fault in faults)
     if 2 * inverted >= inverted + one.object_counts.sum() > 0:
         found = f"{inverted} boxes end left of or above where they begin"

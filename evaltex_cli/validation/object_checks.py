@@ -21,16 +21,13 @@ _LISTED = 5
 
 class Finding(NamedTuple):
     """What is wrong or suspicious about an object, and what to do, before it is known where the
-    object is in its file.
-
-    `row` is that of `Objects`, `coordinate` one of the object's: x0, y0, ... or x1, y1, x2, ...
+    object is in its file; `row` is that of `Objects`.
     """
 
     kind: str
     row: int
     found: str
     advice: str
-    coordinate: int = 0
 
 
 def check(objects: Objects, sizes: Floats) -> Iterator[Finding]:
@@ -69,15 +66,8 @@ def boxes_without_area(objects: Objects) -> Iterator[Finding]:
         objects.outlines.counts == 0
     )
     for row in np.flatnonzero(flat).tolist():
-        x0, _, x1, _ = objects.boxes[row].tolist()
         found = f"a box without area, {_box(objects.boxes[row])}"
-        yield Finding(
-            "zero-area",
-            row,
-            found,
-            "it matches nothing; correct or remove it",
-            2 if x1 <= x0 else 3,
-        )
+        yield Finding("zero-area", row, found, "it matches nothing; correct or remove it")
 
 
 def beyond_picture(objects: Objects, sizes: Floats) -> Iterator[Finding]:
@@ -91,16 +81,7 @@ def beyond_picture(objects: Objects, sizes: Floats) -> Iterator[Finding]:
         width, height = corner[row].tolist()
         found = f"{_box(objects.boxes[row])} {how} the picture, {width:g} x {height:g}"
         advice = "check the order of coordinates, their scale and the size"
-        yield Finding(
-            "outside-picture", row, found, advice, _first_beyond(objects, row, corner[row])
-        )
-
-
-def _first_beyond(objects: Objects, row: int, corner: Floats) -> int:
-    """Which coordinate is the first beyond a picture."""
-    ring = objects.outlines.ring(row)
-    points = ring if len(ring) else objects.boxes[row].reshape(2, 2)
-    return int(((points < -PIXEL) | (points > corner + PIXEL)).ravel().argmax())
+        yield Finding("outside-picture", row, found, advice)
 
 
 def duplicates(objects: Objects) -> Iterator[Finding]:

@@ -30,7 +30,6 @@ from evaltex_cli.validation.findings import Pair, Problem, Validation
 from evaltex_cli.validation.input_check import (
     Inspection,
     at,
-    listed,
     open_input,
     picture_sizes,
     read_all,
@@ -186,14 +185,12 @@ def _pairing_problems(
     gt, det = ours.source.names, theirs.source.names
     alike = {det[k]: gt[i] for i, k in enumerate(also.tolist()) if k >= 0}
     known = set(gt)
-    extra = list(
-        listed(theirs, "extra-image", (k for k, name in enumerate(det) if name not in known))
-    )
+    extra = [k for k, name in enumerate(det) if name not in known]
     unpaired = np.flatnonzero((paired < 0) & (also < 0)).tolist() if det else []
-    missing = [gt[i] for i in listed(theirs, "missing-image", unpaired)]
+    missing = [gt[i] for i in unpaired]
     has_counted = {name for name, count in zip(gt, ours.counted.tolist(), strict=True) if count}
     without = np.flatnonzero(theirs.object_counts == 0).tolist()
-    empty = list(listed(theirs, "empty-image", (k for k in without if det[k] in known)))
+    empty = [k for k in without if det[k] in known]
     places = locations.of_images(theirs.source, [*extra, *empty])
     for k, position in enumerate(extra):
         name = det[position]
@@ -214,7 +211,6 @@ def _pairing_problems(
         name = det[position]
         found, advice = f"image {quote(name)} has no detections", _outcome(name in has_counted)
         yield at(places[position], theirs.problem("warning", "empty-image", found, advice, name))
-    yield from theirs.not_listed()
 
 
 def _outcome(has_counted: bool) -> str:

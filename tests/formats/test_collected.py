@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaltex_cli.errors import FaultLog, Position
+from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats.base import ReadImages
 from evaltex_cli.formats.collected import Images, columns
 from evaltex_cli.formats.files import names as names_module
@@ -28,7 +28,7 @@ OBJECTS = st.builds(
     region=st.none() | st.integers(-3, 3),
     confidence=st.none() | st.sampled_from([0.5, 0.1]),
     pixels=st.none() | st.just((0.0, 0.0, 1.5, 2.0)),
-    at=st.sampled_from([(), ("a", 1), Position(3, 4), Position(70_000)]),
+    at=st.sampled_from([(), ("a", 1), 3, 70_000]),
 )
 IMAGES = st.lists(
     st.builds(
@@ -37,7 +37,7 @@ IMAGES = st.lists(
         ).with_objects(objects),
         NAMES,
         st.sampled_from(["f", "g"]),
-        st.sampled_from([(), ("k", 2), Position(5), Position(9, 1)]),
+        st.sampled_from([(), ("k", 2), 5, 9]),
         st.sampled_from([(0, 0), (9.5, 300)]),
         st.lists(OBJECTS, max_size=3),
     ),
@@ -107,7 +107,7 @@ def test_images_of_one_name_become_the_first_with_the_objects_of_all(
 
 def test_a_first_bad_name_and_a_repeated_one_are_reported_in_their_order() -> None:
     faults = FaultLog()
-    listed = [CollectedImage(name, "f", Position(k + 1)) for k, name in enumerate("ab\nab")]
+    listed = [CollectedImage(name, "f", k + 1) for k, name in enumerate("ab\nab")]
     Images(listed).refuse_bad_names(faults)
     assert [(one.line, one.found) for one in faults.shown] == [
         (3, r"image name '\n'"),

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaltex_cli.errors import FaultLog, Position
+from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex import bulk as evaltex_bulk
 from evaltex_cli.formats.evaltex import format as evaltex_txt
@@ -209,9 +209,9 @@ def test_names_and_texts_are_where_the_index_says(
     for name, place, text in zip(
         source.names, source.content.places(), source.content.texts(), strict=True
     ):
-        assert isinstance(place.at, Position)
-        line = lines[place.file][place.at.line - 1].decode("utf-8", "replace")
-        assert name == (line.removeprefix("\ufeff") if place.at.line == 1 else line).strip()
+        assert isinstance(place.at, int)
+        line = lines[place.file][place.at - 1].decode("utf-8", "replace")
+        assert name == (line.removeprefix("\ufeff") if place.at == 1 else line).strip()
         count = text.text.count(b"\n")
         assert b"\n".join(lines[text.file][text.first - 1 :][: count + 1]).startswith(text.text)
 

@@ -95,30 +95,26 @@ def test_a_folder_of_ppocrlabel(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "message", "column"),
+    ("line", "message"),
     [
-        ("a.jpg [[1]]", r"labels.txt:2: 'a.jpg \[\[1\]\]' without a tab", 1),
+        ("a.jpg [[1]]", r"labels.txt:2: 'a.jpg \[\[1\]\]' without a tab"),
         (
             "a.jpg\t[[[1, 2], [3, 4]]]",
             r"labels.txt:2: \[0\]: 2 vertices; expected three or more",
-            8,
         ),
         (
             'é.jpg\t[{"points": [[1, 2], [3, "x"], [5, 6]]}]',
             r"labels.txt:2: \[0\]\.points\[1\]\[1\]: 'x'",
-            32,
         ),
-        ("a.jpg\t[[1, 2]", r"labels.txt:2: .* at column", 14),
-        ('a.jpg\t"x"', r"labels.txt:2: 'x'; expected a list", 1),
+        ("a.jpg\t[[1, 2]", r"labels.txt:2: .* at column"),
+        ('a.jpg\t"x"', r"labels.txt:2: 'x'; expected a list"),
     ],
 )
-def test_faults_of_lines_have_line_and_column(
-    tmp_path: Path, line: str, message: str, column: int
-) -> None:
+def test_faults_of_lines_have_their_line(tmp_path: Path, line: str, message: str) -> None:
     path = written(tmp_path / "labels.txt", f"first.jpg\t[]\n{line}\n")
     assert re.search(message, str(path) + fault(path).removeprefix(str(path)))
     problem = next(one for one in validate(path).problems if one.kind == "input")
-    assert (problem.line, problem.column) == (2, column)
+    assert problem.line == 2
 
 
 def test_a_name_with_a_tab_is_none_of_evaltex(tmp_path: Path) -> None:

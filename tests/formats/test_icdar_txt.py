@@ -54,10 +54,10 @@ def test_the_kind_is_recognised_by_content(
 def test_an_archive_is_passed_over_once_until_it_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from evaltex_cli.formats.engines import json_lines
+    from evaltex_cli.formats.engines import paddleocr
     from evaltex_cli.formats.files import archive
 
-    monkeypatch.setattr(json_lines, "FEW_FILES", 0)
+    monkeypatch.setattr(paddleocr, "FEW_FILES", 0)
     opened: list[Path] = []
     inner = archive.open_entries
 

@@ -21,7 +21,5 @@ img_2
 
 def places(found, kind):
     return [
-        (Path(p.file).name, p.line, p.column, p.image, p.object)
-        for p in found.problems
-        if p.kind == kind
+        (Path(p.file).name, p.line, p.image, p.object) for p in found.problems if p.kind == kind
     ]

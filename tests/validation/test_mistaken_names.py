@@ -99,7 +99,7 @@ def test_pictures_whose_ending_is_in_upper_case(tmp_path):
     assert status == 0
     assert "no picture" not in text
     assert (
-        "gt_img_1.txt:1:7: image 'img_1', object 1: (10, 10) to (110, 40) reaches beyond the"
+        "gt_img_1.txt:1: image 'img_1', object 1: (10, 10) to (110, 40) reaches beyond the"
         " picture, 100 x 100"
     ) in text
 

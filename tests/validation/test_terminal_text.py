@@ -43,10 +43,10 @@ def test_equal_problems_are_reported_once(sides: tuple[str, str]) -> None:
     assert max(map(len, lines)) <= 80
     first = lines.index("errors")
     found = " ".join(line.strip() for line in lines[first:])
-    assert found.count("det.zip/res_img_0.txt:2:1: 2 numbers at the start of '10,10'") == 1
+    assert found.count("det.zip/res_img_0.txt:2: 2 numbers at the start of '10,10'") == 1
     assert (
-        "20 such errors in 20 files, also at det.zip/res_img_1.txt:2:1 and"
-        " det.zip/res_img_2.txt:2:1" in found
+        "20 such errors in 20 files, also at det.zip/res_img_1.txt:2 and"
+        " det.zip/res_img_2.txt:2" in found
     )
     assert "10 such warnings, also 'img_21' and 'img_22'" in found
     assert "40 errors: 40 input 11 warnings: 1 coordinates, 10 missing-image" in found

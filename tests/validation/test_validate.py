@@ -41,11 +41,7 @@ def test_every_fault_is_shown_or_as_many_as_asked_for(files):
     gt, det = files(det="img_1\n" + "".join(f'{k},"a",1{k},10,bad,20\n' for k in range(1, 31)))
     status, text = validated(gt, det)
     assert status == 2
-    columns = {k: len(f'{k},"a",1{k},10,') + 1 for k in range(1, 31)}
-    assert all(
-        f"{det}:{k + 1}:{column}: 'bad'; expected a finite number" in text
-        for k, column in columns.items()
-    )
+    assert all(f"{det}:{k + 1}: 'bad'; expected a finite number" in text for k in range(1, 31))
     assert "30 errors: 30 input" in text
     limited = validated(gt, det, "--limit", 3)[1]
     assert limited.count("'bad'") == 3
@@ -78,14 +74,13 @@ def test_json_holds_everything(files, tmp_path):
     }
 
 
-def test_errors_come_first_and_lines_and_columns_are_right(files):
+def test_errors_come_first_and_lines_are_right(files):
     gt, det = files(det='img_1\n2,"b",10,40,600,20\n1,"a",10,10,sixty,20\n')
     found = validate(gt, det)
     assert [problem.level for problem in found.problems] == sorted(
         problem.level for problem in found.problems
     )
-    assert places(found, "input") == [("det.txt", 3, 13, None, None)]
-    assert det.read_text().splitlines()[2][12:].startswith("sixty")
+    assert places(found, "input") == [("det.txt", 3, None, None)]
 
 
 def test_a_side_that_cannot_be_read_does_not_hide_the_other(files, tmp_path):
@@ -127,15 +122,15 @@ def test_pairing_table(files):
         (None, "solo", None, None, 0),
     ]
     assert places(found, "extra-image") == [
-        ("det.txt", 4, 1, "7", None),
-        ("det.txt", 5, 1, "solo", None),
+        ("det.txt", 4, "7", None),
+        ("det.txt", 5, "solo", None),
     ]
     advice = [problem.advice for problem in found.problems if problem.kind == "extra-image"]
     assert advice[:1] == ["rename it to 'scan_007'"]
     assert [problem.image for problem in found.problems if problem.kind == "missing-image"] == [
         "lonely"
     ]
-    assert places(found, "empty-image") == [("det.txt", 1, 1, "img_1", None)]
+    assert places(found, "empty-image") == [("det.txt", 1, "img_1", None)]
 
 
 def test_why_an_archive_is_of_its_format(tmp_path):
@@ -155,15 +150,15 @@ def test_lines_in_archives(tmp_path):
     first = "\n1,1,9,1,9,9,1,9,a\n\n1,1,9,9,9,1,1,9,bow\n1,1,9,1,9,9,1,9,again\n"
     files = {"a/gt_img_1.txt": first, "a/gt_img_2.txt": "1,9,9,9,9,1,1,1,counter\n"}
     found = validate(zipped(tmp_path / "gt.zip", files))
-    assert places(found, "invalid-polygon") == [("gt_img_1.txt", 4, 1, "img_1", 2)]
-    assert places(found, "duplicate") == [("gt_img_1.txt", 5, 1, "img_1", 3)]
-    assert places(found, "orientation") == [("gt_img_2.txt", 1, 1, "img_2", None)]
+    assert places(found, "invalid-polygon") == [("gt_img_1.txt", 4, "img_1", 2)]
+    assert places(found, "duplicate") == [("gt_img_1.txt", 5, "img_1", 3)]
+    assert places(found, "orientation") == [("gt_img_2.txt", 1, "img_2", None)]
 
 
 def test_a_faulty_line_does_not_shift_the_others_lines(files):
     """Lines that were refused are of no object."""
     gt, det = files(det='img_1\n1,"a",10,x,60,20\n2,"b",10,40,600,20\n')
-    assert places(validate(gt, det), "outside-picture") == [("det.txt", 3, 13, "img_1", 2)]
+    assert places(validate(gt, det), "outside-picture") == [("det.txt", 3, "img_1", 2)]
 
 
 LINES = st.lists(

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, not_utf8
+from evaltex_cli.errors import FaultLog, FormatError, InputError, not_utf8
 from evaltex_cli.formats.base import Format, Indexer, Side, Source
 from evaltex_cli.formats.collected import Images, source
 from evaltex_cli.formats.documents import each_file, safe_xml
@@ -32,8 +32,6 @@ from evaltex_cli.formats.documents.each_file import (
     read_as,
 )
 from evaltex_cli.formats.documents.recognition import (
-    BEGINNING_OF_JSON,
-    BOM,
     endings,
     first_with_content,
     has_root,
@@ -152,18 +150,6 @@ def unpacked(path: Path, data: bytes) -> bytes:
     themselves; raises `InputError` as `read_file`.
     """
     return input_files.without_gzip(path, data, MAX_BYTES)
-
-
-def json_text(path: Path, place: str) -> bytes | None:
-    """Return the bytes of the JSON document that messages find at a place;
-    None where there is none.
-    """
-    if archive.is_archive(path):
-        entries = archive.open_entries(path, ".json", MAX_BYTES)
-        entry = next((entry for entry in entries.entries if entries.place(entry) == place), None)
-        return None if entry is None else entries.read(entry)
-    data = unpacked(path, read_file(path))
-    return data if place == str(path) and BEGINNING_OF_JSON.match(data.removeprefix(BOM)) else None
 
 
 def index_json(name: str, collect: Collect, variant: object = None) -> Indexer:
@@ -366,7 +352,7 @@ def text_of(data: bytes) -> str:
         return data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         line, found, expected = not_utf8(error)
-        raise FormatError(found, expected, at=Position(line)) from error
+        raise FormatError(found, expected, at=line) from error
 
 
 def xml_format(name: str, title: str, root: str, parse: Parse, layout: str, sample: str) -> Format:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from evaltex_cli.errors import MOST_FAULTS, FaultLog, FormatError, counted
-from evaltex_cli.formats.base import ImageText, Place, ReadImages, Side
+from evaltex_cli.formats.base import Place, ReadImages, Side
 from evaltex_cli.formats.collected import Images
 from evaltex_cli.formats.documents import safe_xml
 from evaltex_cli.formats.files.entries import Entries
@@ -206,10 +206,6 @@ class Files:
     def places(self) -> Iterator[Place]:
         """See `base.Content`."""
         return self._collected(FaultLog()).places()
-
-    def texts(self) -> Iterator[ImageText]:
-        """See `base.Content`."""
-        return iter(())
 
     def _collected(self, faults: FaultLog) -> Images:
         return self.reader.images(self._documents(), self.numbers.tolist(), faults)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, FormatError, Position, Steps
+from evaltex_cli.errors import FaultLog, FormatError, Steps
 from evaltex_cli.formats.base import Format, Indexer, Side
 from evaltex_cli.formats.collected import Images
 from evaltex_cli.formats.coordinates import polygon
@@ -187,7 +187,7 @@ def _add_each(
 ) -> None:
     """Add the words, lines or paragraphs of an image."""
     lines: dict[Steps, int] = {}
-    assert not isinstance(image.at, Position)
+    assert not isinstance(image.at, int)
     for where, item in _below(record, _BELOW[level], image.at, image.place, faults):
         try:
             collected = _object(safe_json.take(item, _Text), side)
@@ -205,7 +205,7 @@ def _add_words(
 ) -> None:
     """Add the words of the lines or paragraphs of an image, which are their regions."""
     below = _BELOW["word"][len(_BELOW[level]) :]
-    assert not isinstance(image.at, Position)
+    assert not isinstance(image.at, int)
     for number, (where, item) in enumerate(
         _below(record, _BELOW[level], image.at, image.place, faults), 1
     ):

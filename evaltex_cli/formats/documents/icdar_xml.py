@@ -14,7 +14,7 @@ import math
 import re
 from pathlib import Path
 
-from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, counted, quote
+from evaltex_cli.errors import FaultLog, FormatError, InputError, counted, quote
 from evaltex_cli.formats.base import Format, Side, Source
 from evaltex_cli.formats.collected import Images, source
 from evaltex_cli.formats.documents import safe_xml
@@ -44,12 +44,11 @@ class _Tagset:
         self.parser.CharacterDataHandler = self.characters
 
     @property
-    def at(self) -> Position:
-        return safe_xml.position(self.parser)
+    def at(self) -> int:
+        return self.parser.CurrentLineNumber
 
     def refuse(self, found: str, expected: str) -> None:
-        line, column = self.at
-        self.faults.add(self.path, line, found, expected, column)
+        self.faults.add(self.path, self.at, found, expected)
 
     def start(self, element: str, attributes: dict[str, str]) -> None:
         safe_xml.refuse_many_names(self.parser)

@@ -20,7 +20,7 @@ from typing import Annotated, Any, TypeAlias, TypeGuard
 import msgspec
 from msgspec import Meta, Raw
 
-from evaltex_cli.errors import FormatError, Position, Steps, not_utf8, quote
+from evaltex_cli.errors import FormatError, Steps, not_utf8, quote
 from evaltex_cli.formats.documents import json_parts
 from evaltex_cli.formats.documents.json_parts import Keyed, Listed
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
@@ -93,7 +93,7 @@ def parse(data: bytes) -> Item:
             data.decode()
     except UnicodeDecodeError as error:
         line, found, expected = not_utf8(error)
-        raise FormatError(found, expected, at=Position(line)) from error
+        raise FormatError(found, expected, at=line) from error
     data = data.removeprefix(b"\xef\xbb\xbf")
     try:
         return _opened(data)
@@ -168,9 +168,10 @@ def _by_python_or_not(data: bytes, error: Exception) -> Any:
     problem, _, rest = str(error).partition(" (byte ")
     byte = int(rest.rstrip(")")) if rest else len(data)
     column = len(data[data.rfind(b"\n", 0, byte) + 1 : byte].decode("utf-8", "replace")) + 1
-    at = Position(data.count(b"\n", 0, byte) + 1, column)
     raise FormatError(
-        f"{problem} at column {column}", "one well-formed JSON document", at=at
+        f"{problem} at column {column}",
+        "one well-formed JSON document",
+        at=data.count(b"\n", 0, byte) + 1,
     ) from error
 
 
@@ -179,9 +180,7 @@ def _by_python(data: bytes) -> Any:
         return _PYTHON.decode(data.decode(json.detect_encoding(data), "surrogatepass"))
     except json.JSONDecodeError as error:
         found = f"{error.msg} at column {error.colno}"
-        raise FormatError(
-            found, "one well-formed JSON document", at=Position(error.lineno, error.colno)
-        ) from error
+        raise FormatError(found, "one well-formed JSON document", at=error.lineno) from error
     except RecursionError as error:
         raise FormatError("too deep a nesting", "the nesting of an annotation") from error
     except ValueError as error:

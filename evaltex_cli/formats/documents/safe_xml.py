@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from xml.parsers import expat
 
-from evaltex_cli.errors import FormatError, Position, quote
+from evaltex_cli.errors import FormatError, quote
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT, NUMBER
 
 MOST_OF_EACH = ((b"<", "tags", 200_000, 12), (b"=", "attributes", 200_000, 12))
@@ -30,7 +30,7 @@ _NO_MEMORY = expat.errors.codes[expat.errors.XML_ERROR_NO_MEMORY]
 
 
 class _Tree:
-    """The elements of a document as columns, in the order of their start tags, 24 bytes for each
+    """The elements of a document as columns, in the order of their start tags, 20 bytes for each
     and its text.
 
     Element k has the attributes ``strings[starts[k]:texts[k]]``, names and values each with a null
@@ -41,12 +41,7 @@ class _Tree:
     def __init__(self) -> None:
         self.known: list[str] = []
         self.number_of: dict[str, int] = {}
-        self.names, self.lines, self.columns, self.ends = (
-            array("i"),
-            array("i"),
-            array("i"),
-            array("i"),
-        )
+        self.names, self.lines, self.ends = array("i"), array("i"), array("i")
         self.starts, self.texts, self.strings = array("I"), array("I"), bytearray()
 
     def named(self, names: Iterable[str], start: int, stop: int) -> Iterator[Element]:
@@ -83,9 +78,9 @@ class Element:
         return self._string(self._tree.texts[self._index], stop)
 
     @property
-    def at(self) -> Position:
-        """Where it begins."""
-        return Position(self._tree.lines[self._index], self._tree.columns[self._index])
+    def at(self) -> int:
+        """The line where it begins."""
+        return self._tree.lines[self._index]
 
     def __iter__(self) -> Iterator[Element]:
         """Iterate over the children."""
@@ -187,15 +182,10 @@ def new_parser() -> expat.XMLParserType:
 
     def refuse(*_: Any) -> None:
         expected = "none (entities are not read): remove it"
-        raise FormatError("a document type declaration", expected, at=position(parser))
+        raise FormatError("a document type declaration", expected, at=parser.CurrentLineNumber)
 
     parser.StartDoctypeDeclHandler = refuse
     return parser
-
-
-def position(parser: expat.XMLParserType) -> Position:
-    """Return where a parser stands, in a handler."""
-    return Position(parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
 
 
 def parse(parser: expat.XMLParserType, data: bytes) -> None:
@@ -216,11 +206,11 @@ def parse(parser: expat.XMLParserType, data: bytes) -> None:
         raise FormatError(
             expat.ErrorString(error.code),
             "well-formed XML",
-            at=Position(error.lineno, error.offset + 1),
+            at=error.lineno,
         ) from error
     except (LookupError, ValueError) as error:
         raise FormatError(
-            f"an encoding that cannot be read ({error})", "XML in UTF-8", at=Position(1, 1)
+            f"an encoding that cannot be read ({error})", "XML in UTF-8", at=1
         ) from error
 
 
@@ -230,7 +220,7 @@ def refuse_many_names(parser: expat.XMLParserType) -> None:
     """
     if len(parser.intern) > MOST_NAMES:
         found = f"more than {MOST_NAMES} names of elements and attributes"
-        raise FormatError(found, "the annotations of images", at=position(parser))
+        raise FormatError(found, "the annotations of images", at=parser.CurrentLineNumber)
 
 
 def refuse_dense(data: bytes) -> None:
@@ -240,12 +230,12 @@ def refuse_dense(data: bytes) -> None:
     for sign, what, few, size in MOST_OF_EACH:
         if data.count(sign) > few + len(data) // size:
             found = f"more than {few} {what}, with fewer than {size} bytes for each"
-            raise FormatError(found, "the annotations of images", at=Position(1, 1))
+            raise FormatError(found, "the annotations of images", at=1)
     if data.count(b"=") > FEW_ATTRIBUTES + MOST_ATTRIBUTES_PER_TAG * data.count(b"<"):
         found = (
             f"more than {FEW_ATTRIBUTES} attributes, over {MOST_ATTRIBUTES_PER_TAG} for each tag"
         )
-        raise FormatError(found, "the annotations of images", at=Position(1, 1))
+        raise FormatError(found, "the annotations of images", at=1)
 
 
 def tree(data: bytes, first: str | None = None) -> Element:
@@ -267,7 +257,6 @@ def tree(data: bytes, first: str | None = None) -> Element:
             refuse_many_names(parser)
         made.names.append(number)
         made.lines.append(parser.CurrentLineNumber)
-        made.columns.append(parser.CurrentColumnNumber + 1)
         made.ends.append(0)
         made.starts.append(len(made.strings))
         if attributes:
@@ -276,7 +265,7 @@ def tree(data: bytes, first: str | None = None) -> Element:
         made.texts.append(len(made.strings))
         if len(open_elements) > MAX_DEPTH:
             found = f"elements nested deeper than {MAX_DEPTH}"
-            raise FormatError(found, "the nesting of an annotation", at=position(parser))
+            raise FormatError(found, "the nesting of an annotation", at=parser.CurrentLineNumber)
 
     def end(_: str) -> None:
         made.ends[open_elements.pop()] = len(made.names)

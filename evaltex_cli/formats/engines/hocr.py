@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.errors import FaultLog, FormatError, Position, quote
+from evaltex_cli.errors import FaultLog, FormatError, quote
 from evaltex_cli.formats.base import Format, Indexer, Side
 from evaltex_cli.formats.documents import levels, recognition
 from evaltex_cli.formats.documents.document_files import index_each
@@ -69,15 +69,14 @@ class _Areas:
 
     def __init__(self, html: str) -> None:
         self._html = html
-        self._starts, self._lines, self._columns = array("i"), array("i"), array("i")
+        self._starts, self._lines = array("i"), array("i")
         self._owners, self._begins, self._ends = array("i"), array("i"), array("i")
         self._texts, self._has_lines = bytearray(), bytearray()
 
     def add(self, tag: Tag | None, owner: int = -1) -> int:
         """Add a word or a line, and return its number."""
         self._starts.append(-1 if tag is None else tag.start)
-        self._lines.append(0 if tag is None else tag.at.line)
-        self._columns.append(0 if tag is None else tag.at.column or 0)
+        self._lines.append(0 if tag is None else tag.at)
         self._owners.append(owner)
         self._begins.append(0)
         self._ends.append(0)
@@ -100,8 +99,7 @@ class _Areas:
 
     def tag(self, number: int) -> Tag:
         """Return the tag of a word or a line."""
-        at = Position(self._lines[number], self._columns[number])
-        return tag_at(self._html, self._starts[number], at)
+        return tag_at(self._html, self._starts[number], self._lines[number])
 
     def own_text(self, number: int) -> str:
         """Return the text of an area without that of words in it."""
@@ -203,7 +201,7 @@ def open_pages(data: bytes) -> list[Page]:
         raise FormatError(
             f"{found} elements of the class {_PAGE}, but {counted} tags",
             "as many",
-            at=Position(1, 1),
+            at=1,
         )
     return collector.pages
 

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evaltex_cli.errors import FormatError, Position, not_utf8, quote
+from evaltex_cli.errors import FormatError, not_utf8, quote
 from evaltex_cli.formats.documents import safe_xml
 
 _MARKUP = re.compile(r"<[A-Za-z/!?]")
@@ -52,7 +52,7 @@ class Tag:
 
     name: str
     text: str
-    at: Position
+    at: int
     start: int = 0
 
     @property
@@ -81,7 +81,7 @@ def events(text: str) -> Iterator[Tag | str | None]:
     yield from reader.at_end()
 
 
-def tag_at(text: str, start: int, at: Position) -> Tag:
+def tag_at(text: str, start: int, at: int) -> Tag:
     """Return the tag that starts at a character of a document, as `events` did."""
     found = _TAG.match(text, start)
     assert found is not None
@@ -97,7 +97,7 @@ def decoded(data: bytes) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line, found, expected = not_utf8(error)
-        raise FormatError(found, expected, at=Position(line)) from error
+        raise FormatError(found, expected, at=line) from error
 
 
 class _Reader:
@@ -106,7 +106,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text, self.start = text, 0
         self._open: list[Tag] = []
-        self._line, self._line_start = 1, 0
+        self._line = 1
 
     def next(self) -> Iterator[Tag | str | None]:
         """Yield what the next stretch of text or the next tag is."""
@@ -120,7 +120,7 @@ class _Reader:
             yield from self._declaration()
             return
         tag = _TAG.match(text, start)
-        at = self._position()
+        at = self._line
         if tag is None:
             end = min(text.find("\n", start) % (len(text) + 1), start + 60)
             raise FormatError(f"{quote(text[start:end])}, which has no end", "a tag <...>", at=at)
@@ -159,7 +159,7 @@ class _Reader:
             end = _END_WITHOUT_TAGS.search(self.text, self.start)
             self._go_to(end.start() if end else len(self.text))
 
-    def _ended(self, name: str, at: Position) -> Iterator[None]:
+    def _ended(self, name: str, at: int) -> Iterator[None]:
         if name in _VOID:
             return
         while self._open and self._open[-1].name != name and self._open[-1].name in _MAY_STAY_OPEN:
@@ -169,7 +169,7 @@ class _Reader:
             expected = "an element that it closes"
             if self._open:
                 expected = (
-                    f"{quote(f'</{self._open[-1].name}>')}, to close line {self._open[-1].at.line}"
+                    f"{quote(f'</{self._open[-1].name}>')}, to close line {self._open[-1].at}"
                 )
             raise FormatError(quote(f"</{name}>"), expected, at=at)
         self._open.pop()
@@ -179,7 +179,7 @@ class _Reader:
         """Pass over a comment, an instruction or a document type; yield the
         text of a CDATA section.
         """
-        text, start, at = self.text, self.start, self._position()
+        text, start, at = self.text, self.start, self._line
         opening = next((opening for opening in _ENDS if text.startswith(opening, start)), "<!")
         closing = _ENDS.get(opening) or (
             "]>" if "[" in text[start : text.find(">", start) + 1] else ">"
@@ -197,11 +197,5 @@ class _Reader:
             )
 
     def _go_to(self, start: int) -> None:
-        lines = self.text.count("\n", self.start, start)
-        if lines:
-            self._line += lines
-            self._line_start = self.text.rfind("\n", 0, start) + 1
+        self._line += self.text.count("\n", self.start, start)
         self.start = start
-
-    def _position(self) -> Position:
-        return Position(self._line, self.start - self._line_start + 1)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from evaltex_cli.errors import FaultLog, FormatError, Position, Steps
+from evaltex_cli.errors import FaultLog, FormatError, Steps
 from evaltex_cli.formats.base import DONT_CARE, Format, Side
 from evaltex_cli.formats.collected import Images
 from evaltex_cli.formats.documents import document_files, safe_json
@@ -81,7 +81,7 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
     return images, ()
 
 
-def _object(item: Item, side: Side, at: Position | Steps) -> CollectedObject:
+def _object(item: Item, side: Side, at: int | Steps) -> CollectedObject:
     instance = safe_json.take(item, _Instance)
     text = instance.text or ""
     flagged = safe_json.flag(instance.ignore, "ignore") or safe_json.flag(

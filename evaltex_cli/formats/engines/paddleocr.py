@@ -10,21 +10,30 @@ Lines are ground truth (``Label.txt`` of PPOCRLabel, label files of data sets) o
 
 from __future__ import annotations
 
+import hashlib
+import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from evaltex_cli.errors import FaultLog, FormatError, Position, Steps, quote
-from evaltex_cli.formats.base import DONT_CARE, Format, Side
+from evaltex_cli.errors import FaultLog, FormatError, Steps, counted, quote
+from evaltex_cli.formats.base import DONT_CARE, Format, Side, Source
+from evaltex_cli.formats.collected import Images, source
 from evaltex_cli.formats.coordinates import polygon
-from evaltex_cli.formats.documents import document_files, safe_json
+from evaltex_cli.formats.documents import document_files, recognition, safe_json
+from evaltex_cli.formats.documents.recognition import BOM
 from evaltex_cli.formats.documents.safe_json import Item, Record
-from evaltex_cli.formats.engines import json_lines, values
+from evaltex_cli.formats.engines import values
+from evaltex_cli.formats.files import archive
+from evaltex_cli.formats.files.fingerprint import Fingerprint
+from evaltex_cli.formats.files.image_names import names_of_pictures
+from evaltex_cli.formats.files.row_files import FEW_FILES
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
+_ENDINGS = (".txt", ".jsonl")
 _NOT_READ = (DONT_CARE, "*")
 _BEGINNING = re.compile(rb"\s*[^\t\n]+\t(?:\[\s*(?:[\[{\]]|$)|\{\s*\")")
 _SCORES = ("score", "confidence", "rec_score", "recscore")
@@ -44,8 +53,81 @@ class _Word(msgspec.Struct, gc=False):
     recscore: Any = None
 
 
+# Lines --------------------------------------------------------------------------------------------
+
+
 def _begins(data: bytes) -> bool:
-    return _BEGINNING.match(data[: 1 << 14]) is not None
+    return _BEGINNING.match(data.removeprefix(BOM)[: 1 << 14]) is not None
+
+
+def _ending(path: Path) -> str | None:
+    """Return the ending of lines of a folder or archive; None where it has no such file."""
+    return next((ending for ending in _ENDINGS if recognition.endings(path)[ending]), None)
+
+
+def _recognises(path: Path) -> bool:
+    """Whether a file is of such lines, or one of those of a folder or archive of few text files."""
+    if not archive.is_archive(path):
+        return _begins(recognition.head(path))
+    ending = _ending(path)
+    if ending is None or recognition.endings(path)[ending] > FEW_FILES:
+        return False
+    entries = archive.open_entries(path, ending)
+    return any(map(_begins, entries.read_many(entries.entries)))
+
+
+def _index(path: Path, side: Side, faults: FaultLog) -> Source:
+    """Index one file, or those of a folder or archive; those that do not begin as the format does
+    are left out with a warning.
+    """
+    texts, sha256, warnings = _texts(path)
+    images = Images(image for place, data in texts for image in _images(data, place, side, faults))
+    if side == "gt" and not images and not faults.count:
+        faults.add(str(path), None, "no image", "at least one in ground truth")
+    images.rename(names_of_pictures(images.names))
+    images.refuse_bad_names(faults)
+    return source(str(path), "paddleocr", sha256, images, warnings)
+
+
+def _texts(path: Path) -> tuple[list[tuple[str, bytes]], str, tuple[str, ...]]:
+    """Return the places and contents of an input's files, its SHA-256, and warnings."""
+    if not archive.is_archive(path):
+        packed = document_files.read_file(path)
+        texts = [(str(path), document_files.unpacked(path, packed))]
+        return texts, hashlib.sha256(packed).hexdigest(), ()
+    ending = _ending(path) or _ENDINGS[0]
+    entries = archive.open_entries(path, ending)
+    fingerprint = Fingerprint(entries)
+    texts, others = [], 0
+    for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
+        fingerprint.add(entry, data)
+        if _begins(data):
+            texts.append((entries.place(entry), data))
+        else:
+            others += 1
+    left_out = counted(
+        others, f"{path}: {{count}} {ending} file[s] of another format [was|were] left out"
+    )
+    return texts, fingerprint.hexdigest(), (*entries.warnings, *([left_out] if others else []))
+
+
+def _images(data: bytes, place: str, side: Side, faults: FaultLog) -> Iterator[CollectedImage]:
+    for number, line in enumerate(io.BytesIO(data.removeprefix(BOM)), 1):
+        if not line.strip():
+            continue
+        image = CollectedImage("", place, number)
+        try:
+            items, where = _open_line(line.rstrip(), image)
+        except FormatError as error:
+            faults.add(place, number, error.found, error.expected, error.where)
+            continue
+        for k, item in enumerate(items):
+            try:
+                image.add(_object(item, side, number))
+            except FormatError as error:
+                at = (*where, k, *error.where)
+                faults.add(place, number, error.found, error.expected, at)
+        yield image
 
 
 def _open_line(line: bytes, image: CollectedImage) -> tuple[Sequence[Item], Steps]:
@@ -60,12 +142,7 @@ def _open_line(line: bytes, image: CollectedImage) -> tuple[Sequence[Item], Step
         raise FormatError(
             f"{quote(image.name)} without a tab", "image, tab, and a JSON list of its objects"
         )
-    try:
-        value = safe_json.opened(safe_json.parse(document))
-    except FormatError as error:
-        column = error.at and error.at.column
-        error.at = Position(1, len(image.name) + 1 + (column or 1))
-        raise
+    value = safe_json.opened(safe_json.parse(document))
     if safe_json.is_object(value):
         return safe_json.items(value, "ocr_info"), ("ocr_info",)
     if not safe_json.is_list(value):
@@ -73,7 +150,7 @@ def _open_line(line: bytes, image: CollectedImage) -> tuple[Sequence[Item], Step
     return value, ()
 
 
-def _object(item: Item, side: Side, at: Position) -> CollectedObject:
+def _object(item: Item, side: Side, at: int) -> CollectedObject:
     if not safe_json.is_object(safe_json.opened(item)):
         return CollectedObject(polygon(values.shape(item), False), at=at)
     word = safe_json.take(item, _Word)
@@ -86,6 +163,9 @@ def _object(item: Item, side: Side, at: Position) -> CollectedObject:
     confidence = values.confidence(getattr(word, score), score)
     coordinates = polygon(values.shape(word.points, "points"), dont_care, ("points",))
     return CollectedObject(coordinates, text, dont_care, confidence=confidence, at=at)
+
+
+# JSON of version 3 --------------------------------------------------------------------------------
 
 
 def _parse_json(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
@@ -128,12 +208,11 @@ def _recognises_json(path: Path) -> bool:
     return safe_json.is_object(value) and any(key in value for key in _RESULTS)
 
 
-_FORM = json_lines.LineFormat(_begins, _open_line, _object)
 LINES = Format(
     "paddleocr",
     "PaddleOCR: Label.txt, det_results.txt, system_results.txt",
-    lambda path: json_lines.recognises(path, _FORM),
-    json_lines.index_lines("paddleocr", _FORM),
+    _recognises,
+    _index,
     recognised_by="lines of an image, a tab and a JSON list",
     layout='img_1.jpg TAB [{"transcription", "points": [[x, y], ...], "difficult"}] or [[[x, y],'
     " ...], ...]",

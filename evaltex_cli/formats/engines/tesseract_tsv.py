@@ -20,7 +20,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
-from evaltex_cli.errors import FaultLog, FormatError, Position, counted, quote
+from evaltex_cli.errors import FaultLog, FormatError, counted, quote
 from evaltex_cli.formats.base import Format, Indexer, Side
 from evaltex_cli.formats.coordinates import box
 from evaltex_cli.formats.documents import document_files, recognition
@@ -47,8 +47,8 @@ class _Row(NamedTuple):
     cells: list[str]
 
     @property
-    def at(self) -> Position:
-        return Position(self.line_number)
+    def at(self) -> int:
+        return self.line_number
 
     def cell(self, column: str) -> str:
         """Return the cell of a column."""
@@ -97,7 +97,7 @@ def open_pages(data: bytes) -> list[_Page]:
     number, head = next(lines, (0, ""))
     if tuple(head.rstrip("\t ").split("\t")) != _COLUMNS:
         expected = f"the names of the columns, with tabs between them: {' '.join(_COLUMNS)}"
-        raise FormatError(f"the first line {quote(head)}", expected, at=Position(number + 1))
+        raise FormatError(f"the first line {quote(head)}", expected, at=number + 1)
     pages = {number: _Page() for number in _page_numbers(text)}
     page = next(iter(pages.values()), _Page())
     for number, line in lines:
@@ -105,7 +105,7 @@ def open_pages(data: bytes) -> list[_Page]:
         if len(cells) == len(_COLUMNS) - 1:  # an editor took the last tab off
             cells.append("")
         if len(cells) != len(_COLUMNS):
-            found, at = f"{len(cells)} cells", Position(number + 1)
+            found, at = f"{len(cells)} cells", number + 1
             page.faults.append(
                 FormatError(found, f"{len(_COLUMNS)}, with tabs between them", at=at)
             )

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.errors import ChangedError, FaultLog, FormatError, InputError, Position
+from evaltex_cli.errors import ChangedError, FaultLog, FormatError, InputError
 from evaltex_cli.formats.base import Format, ImageText, Place, ReadImages, Side, Source
 from evaltex_cli.formats.evaltex.bulk import read_plain
 from evaltex_cli.formats.evaltex.index import Images, Index
@@ -95,10 +95,10 @@ class Reader(NamedTuple):
         for file, line in zip(
             self.file.tolist(), (self.line - self.head.astype(np.int64)).tolist(), strict=True
         ):
-            yield Place(self.names[file], Position(line, 1), [])
+            yield Place(self.names[file], line, [])
 
     def texts(self) -> Iterator[ImageText]:
-        """See `base.Content`."""
+        """Yield the text of each image."""
         columns = (self.file, self.start, self.weights, self.checksum, self.line)
         name = ""
         try:

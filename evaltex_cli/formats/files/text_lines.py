@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.errors import FormatError, Position
+from evaltex_cli.errors import FormatError
 from evaltex_cli.records import Ints
 
 MAX_OBJECTS = 250_000
@@ -51,7 +51,7 @@ def refuse_long_line(text: bytes) -> None:
         if end < 0:
             found = f"a line of more than {MAX_LINE_BYTES} bytes"
             line = text.count(b"\n", 0, start) + 1
-            raise FormatError(found, "one object in each line", at=Position(line))
+            raise FormatError(found, "one object in each line", at=line)
         start = end + 1
 
 
@@ -68,7 +68,7 @@ def refuse_excess(text: bytes) -> None:
         if count > MAX_OBJECTS:
             found = f"more than {MAX_OBJECTS} lines that are not blank in one image"
             expected = "fewer; remove repeated objects, or divide the image"
-            raise FormatError(found, expected, at=Position(number + 1))
+            raise FormatError(found, expected, at=number + 1)
 
 
 def without_blank_lines(text: bytes) -> tuple[bytes, Ints | None]:

@@ -112,7 +112,7 @@ class _Lines(NamedTuple):
         return (Place(self.entries.place(entry), (), []) for entry in self.entries.entries)
 
     def texts(self) -> Iterator[ImageText]:
-        """See `base.Content`."""
+        """Yield the text of each image."""
         for entry, text in self.entries.read_indexed(np.arange(len(self.entries.entries))):
             yield ImageText(
                 self.entries.place(entry), 1, text.removeprefix(UTF8_BOM), _not_utf8(text)

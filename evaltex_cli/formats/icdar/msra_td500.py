@@ -14,7 +14,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-from evaltex_cli.errors import FaultLog, FormatError, Position, counted, quote
+from evaltex_cli.errors import FaultLog, FormatError, counted, quote
 from evaltex_cli.formats.base import DONT_CARE, Format, Side, Source
 from evaltex_cli.formats.documents.document_files import index_texts, text_of
 from evaltex_cli.formats.files import archive
@@ -62,7 +62,7 @@ def _object(line: str, number: int, side: Side) -> CollectedObject:
         _turned(x, y, width, height, angle),
         text,
         side == "gt" and dont_care,
-        at=Position(number, 1),
+        at=number,
     )
 
 

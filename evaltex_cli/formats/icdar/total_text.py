@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from evaltex_cli.errors import FaultLog, FormatError, Position, quote
+from evaltex_cli.errors import FaultLog, FormatError, quote
 from evaltex_cli.formats.base import DONT_CARE, Format, Side
 from evaltex_cli.formats.coordinates import polygon
 from evaltex_cli.formats.documents.document_files import index_texts, text_of
@@ -58,7 +58,7 @@ def _object(record: str, line: int, side: Side) -> CollectedObject:
     text = _ESCAPE.sub(_character, match["text"] or "")
     dont_care = side == "gt" and (text in _DONT_CARE or match["ornt"] in _DONT_CARE)
     vertices = polygon([value for point in zip(xs, ys, strict=True) for value in point], dont_care)
-    return CollectedObject(vertices, text, dont_care, at=Position(line, 1))
+    return CollectedObject(vertices, text, dont_care, at=line)
 
 
 def _character(escape: re.Match[str]) -> str:

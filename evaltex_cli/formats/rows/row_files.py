@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from evaltex_cli.errors import FaultLog, FormatError, Position
+from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.base import Indexer, Side, Source
 from evaltex_cli.formats.documents.document_files import index_texts, text_of
 from evaltex_cli.formats.icdar.lines import lines_of
@@ -41,9 +41,7 @@ class _Rows:
                 faults.add(image.place, number, error.found, error.expected)
                 continue
             if one is not None:
-                image.add(
-                    replace(one, at=Position(number, 1), dont_care=one.dont_care and side == "gt")
-                )
+                image.add(replace(one, at=number, dont_care=one.dont_care and side == "gt"))
 
 
 def index_rows(

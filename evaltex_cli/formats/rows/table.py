@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from evaltex_cli.errors import FaultLog, FormatError, InputError, Position, not_utf8, quote
+from evaltex_cli.errors import FaultLog, FormatError, InputError, not_utf8, quote
 from evaltex_cli.formats.base import DONT_CARE, Format, Indexer, Side, Source
 from evaltex_cli.formats.collected import Images, source
 from evaltex_cli.formats.confidences import scale_of
@@ -76,7 +76,7 @@ def _rows_of(text: bytes) -> Iterator[_Row]:
             if "".join(cells).strip():
                 yield _Row(reader.line_num, cells)
     except csv.Error as error:
-        raise FormatError(str(error), "well-formed CSV", at=Position(reader.line_num)) from error
+        raise FormatError(str(error), "well-formed CSV", at=reader.line_num) from error
 
 
 def _tables(path: Path, mapping: dict[str, str]) -> tuple[list[_Table], str, tuple[str, ...]]:
@@ -92,9 +92,7 @@ def _tables(path: Path, mapping: dict[str, str]) -> tuple[list[_Table], str, tup
             _refuse_not_utf8(data)
             header = next(_rows_of(data), None)
             if header is None:
-                raise FormatError(
-                    "no header", "a first line with the names of the columns", at=Position(1)
-                )
+                raise FormatError("no header", "a first line with the names of the columns", at=1)
             columns = columns_of([name.strip() for name in header.cells], mapping)
             tables.append(_Table(entries.place(entry), entry.image, data, columns))
         except FormatError as error:
@@ -107,7 +105,7 @@ def _refuse_not_utf8(data: bytes) -> None:
         data.decode()
     except UnicodeDecodeError as error:
         line, found, expected = not_utf8(error)
-        raise FormatError(found, expected, at=Position(line)) from error
+        raise FormatError(found, expected, at=line) from error
 
 
 def _delimiter(header: str) -> str:
@@ -167,7 +165,7 @@ def _object(table: _Table, row: _Row, side: Side) -> CollectedObject | None:
         text,
         dont_care,
         confidence=parse_number(confidence) if confidence else None,
-        at=Position(row.line),
+        at=row.line,
     )
 
 
@@ -222,7 +220,7 @@ def _images_of_rows(tables: list[_Table], side: Side, faults: FaultLog) -> Itera
                 one = _object(table, row, side)
             except FormatError as error:
                 faults.add(table.place, row.line, error.found, error.expected)
-            yield _RowImage(CollectedImage(name, table.place, Position(row.line)), size, one)
+            yield _RowImage(CollectedImage(name, table.place, row.line), size, one)
 
 
 def _collect(tables: list[_Table], side: Side, faults: FaultLog) -> tuple[Images, list[str]]:

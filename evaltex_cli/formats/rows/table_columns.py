@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from evaltex_cli.errors import FormatError, Position, listed, quote
+from evaltex_cli.errors import FormatError, listed, quote
 
 USUAL = {
     "image": (
@@ -66,7 +66,7 @@ def columns_of(header: Sequence[str], mapping: Mapping[str, str]) -> Columns:
         found = (
             f"no column {quote(missing[0])} in the header, which has {listed(header, len(header))}"
         )
-        raise FormatError(found, "the columns that are named", at=Position(1))
+        raise FormatError(found, "the columns that are named", at=1)
     bare = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in header]
     places = {what: header.index(name) for what, name in mapped.items()}
     for what, names in USUAL.items():
@@ -99,7 +99,7 @@ def columns_of(header: Sequence[str], mapping: Mapping[str, str]) -> Columns:
         expected = (
             "columns x0, y0, x1, y1, or x, y, width, height, or polygon; name others by --columns"
         )
-        raise FormatError(found, expected, at=Position(1))
+        raise FormatError(found, expected, at=1)
     return Columns(places, corners, len(header))
 
 

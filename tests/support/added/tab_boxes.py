@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evaltex_cli.errors import FaultLog, FormatError, Position
+from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.documents import document_files, recognition
 from evaltex_cli.formats.files.numbers import parse_number
@@ -24,12 +24,12 @@ def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> 
     for number, line in numbered_lines(data):
         if number:  # line 0 names the columns
             try:
-                image.add(_word(line.split("\t"), Position(number + 1, 1)))
+                image.add(_word(line.split("\t"), number + 1))
             except FormatError as error:
                 faults.add(image.place, number + 1, error.found, error.expected)
 
 
-def _word(cells: list[str], at: Position) -> CollectedObject:
+def _word(cells: list[str], at: int) -> CollectedObject:
     if len(cells) != 6:
         raise FormatError(f"{len(cells)} cells", "6 cells, with tabs between them")
     left, top, right, bottom, confidence = map(parse_number, cells[:5])
