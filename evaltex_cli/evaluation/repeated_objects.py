@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from evaltex_cli.protocols.object_warnings import image_named
+from evaltex_cli.errors import quote
 from evaltex_cli.records import Objects
 from evaltex_cli.records.rows import repeated
 
@@ -32,9 +32,8 @@ class Repeats(NamedTuple):
             return cls(objects.count)
         row, before = pairs[0]
         name = names[int(objects.image[row])]
-        example = (
-            f"object {objects.ids[row]} as object {objects.ids[before]} in {image_named(name)}"
-        )
+        image = f"image {quote(name)}" if name else "an image in memory"
+        example = f"object {objects.ids[row]} as object {objects.ids[before]} in {image}"
         return cls(objects.count, len(pairs), example)
 
     def plus(self, later: Repeats) -> Repeats:
