@@ -9,11 +9,7 @@ from typing import NamedTuple
 
 import click
 
-from evaltex_cli.cli.options import (
-    Number,
-    default_option,
-    group,
-)
+from evaltex_cli.cli.options import Number, default_option, group
 from evaltex_cli.cli.output import warn
 from evaltex_cli.runtime import OrderedMap, cores, input_files
 

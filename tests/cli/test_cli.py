@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -25,44 +23,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return write_inputs(tmp_path, monkeypatch)
 
 
-@pytest.mark.parametrize("arguments", [[], ["-h"], ["--help"]], ids=" ".join)
-def test_help_shows_usage_options_and_commands(arguments: list[str]) -> None:
-    result = run(*arguments)
-    assert result.exit_code == 0
-    assert result.stdout.startswith(
-        "Usage: evaltex [OPTIONS] GT DET [RES_DIR [GT_IMG_DIR DET_IMG_DIR]]\n"
-    )
-    shown = " ".join(result.stdout.split())
-    for word in ("-a ", "--protocol", "--set KEY=VALUE", "-h, --help", "compare", "convert"):
-        assert word in shown, word
-
-
-def test_version_and_module() -> None:
-    assert run("--version").stdout == f"evaltex {__version__}\n"
+def test_the_module_is_the_command() -> None:
     assert shell("--version").stdout == f"evaltex {__version__}\n"
-
-
-@pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], [], ["compare", "--help"], ["gt.txt"]]
-)
-def test_help_and_wrong_usage_load_nothing_heavy(arguments: list[str]) -> None:
-    code = (
-        f"import sys; sys.argv[1:] = {arguments!r}\n"
-        "from evaltex_cli.cli import main\n"
-        "try: main(prog_name='evaltex')\n"
-        "except SystemExit: pass\n"
-        "print(*sys.modules, sep='\\n')"
-    )
-    found = subprocess.run(
-        [sys.executable, "-c", code],
-        check=True,
-        capture_output=True,
-        text=True,
-        cwd=Path(__file__).parents[2],
-    )
-    loaded = set(found.stdout.splitlines())
-    assert "click" in loaded
-    assert not loaded & {"numpy", "shapely", "PIL", "tifffile", "evaltex_cli.evaluation.evaluate"}
 
 
 def test_what_is_printed_and_written() -> None:

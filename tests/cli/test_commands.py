@@ -64,22 +64,6 @@ def test_the_main_page_names_all_commands_and_no_command_all_formats() -> None:
     assert "hiertext" not in page
 
 
-@pytest.mark.parametrize("arguments", [[], ["--help"], ["compare", "--help"], ["diagnose", "-V"]])
-def test_help_imports_no_package_but_click(arguments: list[str]) -> None:
-    code = (
-        "import sys, click, click.testing; given = set(sys.modules)\n"
-        "from evaltex_cli.cli import main\n"
-        f"assert click.testing.CliRunner().invoke(main, {arguments!r}).exit_code == 0\n"
-        "added = {name.split('.')[0] for name in set(sys.modules) - given} -"
-        " set(sys.stdlib_module_names)\n"
-        "assert added <= {'click', 'evaltex_cli'}, added\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT
-    )
-    assert done.returncode == 0, done.stderr
-
-
 def test_formats_protocols_and_presets_are_listed() -> None:
     protocols = json.loads(run("protocols", "--format", "json").stdout)
     assert list(protocols["protocols"]) == list(PROTOCOLS)
