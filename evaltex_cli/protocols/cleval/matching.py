@@ -22,7 +22,7 @@ from evaltex_cli.protocols.cleval.shapes import (
     overlap_areas,
     side_of,
 )
-from evaltex_cli.protocols.cleval.text import Text, texts_of
+from evaltex_cli.protocols.cleval.text import texts_of
 from evaltex_cli.protocols.ratios import divide, settled, settled_sums
 from evaltex_cli.records import (
     Bools,
@@ -176,8 +176,8 @@ class Scene:
     each detection's transcription."""
     false_positive_length: Ints
     """(D,) int64. Characters of each detection, were it a false positive."""
-    gt_texts: Sequence[Text]
-    det_texts: Sequence[Text]
+    gt_texts: Sequence[str]
+    det_texts: Sequence[str]
 
 
 def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Scene:
@@ -221,15 +221,9 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> S
     )
 
 
-def _texts_and_lengths(texts: Sequence[str], parameters: Parameters) -> tuple[Sequence[Text], Ints]:
+def _texts_and_lengths(texts: Sequence[str], parameters: Parameters) -> tuple[Sequence[str], Ints]:
     """Return transcriptions as they are compared, and (n,) how many characters each has."""
-    compared = texts_of(
-        texts,
-        parameters.character,
-        parameters.normalisation,
-        parameters.case_sensitive,
-        parameters.case_mapping,
-    )
+    compared = texts_of(texts, parameters.normalisation, parameters.case_sensitive)
     return compared, np.fromiter(map(len, compared), np.int64, len(compared))
 
 

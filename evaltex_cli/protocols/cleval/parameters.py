@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from evaltex_cli.errors import ConfigError, quote
 from evaltex_cli.protocols.base import parameter
-from evaltex_cli.protocols.cleval.text import CASE_MAPPINGS, NORMALISATIONS, UNITS
+from evaltex_cli.protocols.cleval.text import NORMALISATIONS
 from evaltex_cli.protocols.detection_order import order_field
 from evaltex_cli.records import Convention
 
@@ -45,14 +45,8 @@ class Parameters:
         choices=("auto", "quad", "polygon"),
     )
     case_sensitive: bool = parameter(True, "upper and lower case letters are different")
-    case_mapping: str = parameter(
-        "upper", "where case does not count: upper-case texts, or fold them", choices=CASE_MAPPINGS
-    )
     normalisation: str = parameter(
         "none", "Unicode normalisation of transcriptions", choices=NORMALISATIONS
-    )
-    character: str = parameter(
-        "code_point", "what a character is; grapheme needs the extra 'graphemes'", choices=UNITS
     )
     scale_bins: str = parameter(
         "", "edges of scale-wise results: shorter side / longer side of the image, 0,0.01,0.1,1 say"

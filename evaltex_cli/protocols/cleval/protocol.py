@@ -70,8 +70,6 @@ def evidence(
 
     Raises
     ------
-    ConfigError
-        When characters are to be grapheme clusters and the package for it is not installed.
     InputError
         When scale-wise results are asked for and an image's size is not known.
     """

@@ -5,77 +5,42 @@ to which object (Algorithm 1).
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from importlib import import_module
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from evaltex_cli.errors import ConfigError
 from evaltex_cli.protocols.cleval.characters import Inclusions
 from evaltex_cli.records import Bools, Ints
 
-Text: TypeAlias = "str | tuple[str, ...]"
-
 _ROWS_AT_ONCE = 10_000
 """Objects of which numbers become ones of Python at a time."""
-UNITS = ("code_point", "grapheme")
 NORMALISATIONS = ("none", "NFC", "NFKC")
-CASE_MAPPINGS = ("upper", "fold")
 
 
 def texts_of(
-    texts: Iterable[str],
-    unit: str = "code_point",
-    normalisation: str = "none",
-    case_sensitive: bool = True,
-    case_mapping: str = "upper",
-) -> list[Text]:
-    """Return transcriptions as sequences of characters.
+    texts: Iterable[str], normalisation: str = "none", case_sensitive: bool = True
+) -> list[str]:
+    """Return transcriptions as they are compared: a character is a code point.
 
     Parameters
     ----------
     texts : iterable of str
-    unit : {"code_point", "grapheme"}
-        A grapheme cluster is what Unicode (UAX 29, extended clusters) takes for one letter on
-        paper.
     normalisation : {"none", "NFC", "NFKC"}
-        Unicode normalisation form, before and after the case mapping.
+        Unicode normalisation form, before and after texts become upper case.
     case_sensitive : bool
-    case_mapping : {"upper", "fold"}
-        Where case does not count: `str.upper`, or Unicode case folding.
-
-    Raises
-    ------
-    ConfigError
-        For grapheme clusters when the package regex is not installed.
     """
-    prepared = list(texts)
     if not case_sensitive:
-        mapping = str.upper if case_mapping == "upper" else str.casefold
-        prepared = [mapping(_normalised(text, normalisation)) for text in prepared]
-    prepared = [_normalised(text, normalisation) for text in prepared]
-    return list(prepared) if unit == "code_point" else [*map(_graphemes(), prepared)]
+        texts = (_normalised(text, normalisation).upper() for text in texts)
+    return [_normalised(text, normalisation) for text in texts]
 
 
 def _normalised(text: str, form: Any) -> str:
     return text if form == "none" or text.isascii() else unicodedata.normalize(form, text)
 
 
-def _graphemes() -> Callable[[str], Text]:
-    try:
-        regex = import_module("regex")
-    except ImportError as error:
-        raise ConfigError(
-            "character=grapheme needs the package regex; install it (pip install"
-            " 'evaltex[graphemes]'), or use character=code_point"
-        ) from error
-    find = regex.compile(r"\X").findall
-    return lambda text: tuple(text) if text.isascii() and "\r" not in text else tuple(find(text))
-
-
-def common_length(a: Text, b: Text) -> int:
+def common_length(a: str, b: str) -> int:
     """Length of the longest common subsequence."""
     if a == b:
         return len(a)
@@ -142,7 +107,7 @@ class MatchedPairs(NamedTuple):
 
 
 def credited_characters(
-    pairs: MatchedPairs, gt_texts: Sequence[Text], det_texts: Sequence[Text], ties_left: bool
+    pairs: MatchedPairs, gt_texts: Sequence[str], det_texts: Sequence[str], ties_left: bool
 ) -> tuple[Ints, Ints]:
     """Return how many characters are credited to each object (G,) and each detection (D,).
 
