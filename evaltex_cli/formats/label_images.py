@@ -3,15 +3,16 @@
 ========================== ======================================================================
 pixels                     value
 ========================== ======================================================================
-bilevel, grey up to 32 bit the stored sample (of 1, 2, 4, 8, 12, 16, 24, 32 bits and more)
+bilevel, grey              the stored sample, of 1, 2, 4, 8, 16 or 32 bits
 floating point             the sample, where whole and small enough to be exact
 palette                    the index
 RGB of 8 bits              R + 256 G + 65536 B
 grey or RGB with alpha     as without, where every pixel is opaque
 ========================== ======================================================================
 
-All else is refused rather than guessed at: 16-bit colour, white-is-zero grey, rotated TIFFs,
-several pages or frames. Pillow reads the pictures, tifffile the TIFFs that Pillow cannot.
+All else is refused rather than guessed at: 16-bit colour, white-is-zero grey, colours in planes,
+rotated TIFFs, several pages or frames. tifffile reads TIFFs, Pillow all others, and the TIFFs whose
+compression tifffile does not know.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, TiffImagePlugin, UnidentifiedImageError
+from PIL import Image, UnidentifiedImageError
 
 from evaltex_cli.errors import Fault, FaultLog, FormatError, InputError, quote
 from evaltex_cli.formats.decoders import unlimited_and_silent
@@ -38,14 +39,13 @@ from evaltex_cli.geometry.picture_runs import (
 )
 from evaltex_cli.records import Bools, Floats, Ints, LabelRuns, Objects
 
-FORMATS = ("PNG", "TIFF", "BMP", "GIF")
+FORMATS = ("PNG", "BMP", "GIF")
 LISTED_IDS = 5
 _TIFF_MAGIC = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 _TIFF_GREY_RGB_PALETTE = (1, 2, 3)
+_TIFF_BITS = (1, 8, 16, 32, 64)
 _STRETCHED_BY = {"L;2": 85, "L;4": 17}
 """Pillow spreads samples of 2 and 4 bits over 0..255."""
-_MISREAD_BIG_ENDIAN = ("I;32BS", "I;16BS", "F;32BF")
-"""Pillow forgets that libtiff hands out samples in the machine's byte order."""
 _KINDS = "8-, 16- or 32-bit grey, palette or 8-bit RGB"
 
 
@@ -156,19 +156,13 @@ def read_labels(path: Path, size: tuple[int, int] | None, max_pixels: int) -> ND
     if not path.is_file():
         raise FormatError("not a file", "a label picture")
     try:
-        try:
-            with Image.open(path, formats=FORMATS) as image:
-                if not _is_misread(image):
-                    _check_kind(image)
-                    _check_size((image.height, image.width), size, max_pixels)
-                    return _pillow_labels(image)
-        except UnidentifiedImageError as error:
-            with path.open("rb") as file:
-                if file.read(4) not in _TIFF_MAGIC:
-                    raise FormatError(
-                        "not a picture", f"a label picture in one of {', '.join(FORMATS)}"
-                    ) from error
-        return _tifffile_labels(path, size, max_pixels)
+        with path.open("rb") as file:
+            is_tiff = file.read(4) in _TIFF_MAGIC
+        return (_tiff_labels if is_tiff else _pillow_labels)(path, size, max_pixels)
+    except UnidentifiedImageError as error:
+        raise FormatError(
+            "not a picture", f"a label picture in one of {', '.join(FORMATS)}, TIFF"
+        ) from error
     except (FormatError, MemoryError):
         raise
     except Exception as error:  # decoders raise anything at all on broken files
@@ -256,55 +250,6 @@ def _check_size(found: tuple[int, int], size: tuple[int, int] | None, max_pixels
         )
 
 
-# Pillow -------------------------------------------------------------------------------------------
-
-
-def _check_kind(image: Image.Image) -> None:
-    if getattr(image, "is_animated", False):  # known at once, where counting the pages is slow
-        _check_pages(getattr(image, "n_frames", 1))
-    if isinstance(image, TiffImagePlugin.TiffImageFile):
-        _check_tiff(image.tag_v2.get(262), image.tag_v2.get(274, 1), image.tag_v2.get(258, (1,)))
-    if image.mode not in ("1", "L", "P", "I", "I;16", "I;16B", "F", "LA", "RGB", "RGBA"):
-        raise _unreadable(f"{image.mode} pixels")
-    if image.mode in ("RGB", "RGBA") and ";1" in _raw_mode(image):
-        raise _unreadable("colours of other than 8 bits")
-
-
-def _pillow_labels(image: Image.Image) -> NDArray[Any]:
-    raw_mode = _raw_mode(image)
-    if image.mode in ("RGB", "RGBA"):
-        packed = np.frombuffer(image.convert("RGBA").tobytes(), dtype="<u4").reshape(
-            image.height, image.width
-        )
-        if image.mode == "RGBA" and (packed < 0xFF000000).any():
-            raise _unreadable("transparent pixels")
-        return packed & np.uint32(0xFFFFFF)
-    if image.mode == "LA":
-        grey_alpha = np.asarray(image)
-        if (grey_alpha[..., 1] < 255).any():
-            raise _unreadable("transparent pixels")
-        return np.ascontiguousarray(grey_alpha[..., 0])
-    labels = np.asarray(image)
-    if raw_mode == "I;32N":
-        return labels.view(np.uint32)
-    return (
-        labels // np.uint8(_STRETCHED_BY[raw_mode[:3]]) if raw_mode[:3] in _STRETCHED_BY else labels
-    )
-
-
-def _raw_mode(image: Image.Image) -> str:
-    """How the file stores its samples, in Pillow's terms; known until the pixels are loaded."""
-    tiles: list[Any] = getattr(image, "tile", [])
-    arguments = tiles[0][3] if tiles else ""
-    raw_mode = arguments[0] if isinstance(arguments, tuple) else arguments
-    return raw_mode if isinstance(raw_mode, str) else ""
-
-
-def _is_misread(image: Image.Image) -> bool:
-    tiles: list[Any] = getattr(image, "tile", [])
-    return bool(tiles) and tiles[0][0] == "libtiff" and _raw_mode(image) in _MISREAD_BIG_ENDIAN
-
-
 def _check_pages(pages: int) -> None:
     if pages == 0:
         raise ValueError("no picture in it")
@@ -312,48 +257,84 @@ def _check_pages(pages: int) -> None:
         raise FormatError(f"{pages} pages or frames", "a picture of one")
 
 
-def _check_tiff(photometric: int | None, orientation: int, bits: Sequence[int]) -> None:
-    if photometric not in _TIFF_GREY_RGB_PALETTE:
-        kind = (
-            "white-is-zero grey"
-            if photometric == 0
-            else "other colours than grey, RGB or a palette"
-        )
-        raise _unreadable(f"{kind} (photometric {photometric})")
-    if orientation != 1:
-        raise FormatError(
-            f"a TIFF turned by its orientation tag ({orientation})", "rows from top to bottom"
-        )
-    if len(bits) > 1 and max(bits) > 8:
-        raise _unreadable(f"colours of {max(bits)} bits")
-
-
 def _unreadable(what: str) -> FormatError:
     return FormatError(what, f"{_KINDS}, whose pixel values are object IDs")
 
 
-# tifffile -----------------------------------------------------------------------------------------
+def _without_channels(values: NDArray[Any]) -> NDArray[Any]:
+    """(height, width) labels of pixels that may have channels: grey, RGB, and alpha after them."""
+    if values.ndim == 2:
+        return values
+    channels = values.shape[2]
+    if channels in (2, 4) and (values[..., -1] < 255).any():
+        raise _unreadable("transparent pixels")
+    if channels == 2:
+        return np.ascontiguousarray(values[..., 0])
+    labels = values[..., 0].astype(np.uint32)
+    labels |= values[..., 1].astype(np.uint32) << np.uint32(8)
+    labels |= values[..., 2].astype(np.uint32) << np.uint32(16)
+    return labels
 
 
-def _tifffile_labels(path: Path, size: tuple[int, int] | None, max_pixels: int) -> NDArray[Any]:
-    import tifffile
+def _pillow_labels(path: Path, size: tuple[int, int] | None, max_pixels: int) -> NDArray[Any]:
+    with Image.open(path, formats=FORMATS) as image:
+        if getattr(image, "is_animated", False):  # known at once, counting the pages is slow
+            _check_pages(getattr(image, "n_frames", 1))
+        if image.mode not in ("1", "L", "P", "I", "I;16", "LA", "RGB", "RGBA"):
+            raise _unreadable(f"{image.mode} pixels")
+        tiles: list[Any] = getattr(image, "tile", [])
+        arguments = tiles[0][3] if tiles else ""
+        raw_mode = str(arguments[0] if isinstance(arguments, tuple) else arguments)
+        if image.mode in ("RGB", "RGBA") and ";1" in raw_mode:
+            raise _unreadable("colours of other than 8 bits")
+        _check_size((image.height, image.width), size, max_pixels)
+        labels = _without_channels(np.asarray(image))
+    if raw_mode[:3] in _STRETCHED_BY:
+        return labels // np.uint8(_STRETCHED_BY[raw_mode[:3]])
+    return labels
+
+
+def _tiff_labels(path: Path, size: tuple[int, int] | None, max_pixels: int) -> NDArray[Any]:
+    import tifffile  # pictures of other formats do without
 
     with tifffile.TiffFile(path) as tiff:
         _check_pages(len(tiff.pages))
         page: Any = tiff.pages[0]
-        if page.samplesperpixel != 1:
-            raise _unreadable(
-                f"{page.samplesperpixel} samples a pixel of {page.bitspersample} bits"
-            )
-        if page.dtype is None or page.dtype.kind not in "buif":
-            raise _unreadable(f"samples of a kind that is not read ({page.bitspersample} bits)")
-        _check_tiff(int(page.photometric), int(page.tags.valueof(274, 1)), (page.bitspersample,))
-        _check_size((page.imagelength, page.imagewidth), size, max_pixels)
+        _check_tiff(page)
+        shape = (page.imagelength, page.imagewidth)
+        _check_size(shape, size, max_pixels)
         try:
-            labels = np.asarray(page.asarray())
+            values = np.asarray(page.asarray(maxworkers=1))
         except ValueError as error:
             if "imagecodecs" not in str(error):
                 raise
-            what = f"{page.compression.name} compression of {page.bitspersample}-bit samples"
-            raise FormatError(what, "none, or ZIP; write the picture again") from error
-    return labels.reshape(page.imagelength, page.imagewidth)
+            if tiff.byteorder == ">" or page.bitspersample > 32:
+                what = f"{page.compression.name} compression of {page.bitspersample}-bit samples"
+                raise FormatError(what, "none, or ZIP; write the picture again") from error
+            with Image.open(path, formats=("TIFF",)) as image:
+                values = np.asarray(image)
+            if values.ndim == 2 and values.dtype.itemsize == page.dtype.itemsize:
+                values = values.view(page.dtype)  # Pillow has 32 bits as signed numbers
+    channels = page.samplesperpixel
+    return _without_channels(values.reshape(shape if channels == 1 else (*shape, channels)))
+
+
+def _check_tiff(page: Any) -> None:
+    """Refuse what is not among the usual kinds of pixels."""
+    bits, channels = page.bitspersample, page.samplesperpixel
+    photometric = int(page.photometric)
+    if photometric == 0:
+        raise _unreadable("white-is-zero grey")
+    if photometric not in _TIFF_GREY_RGB_PALETTE:
+        raise _unreadable(f"other colours than grey, RGB or a palette (photometric {photometric})")
+    if channels > 1 and (bits != 8 or channels > 4):
+        raise _unreadable(f"{channels} channels of {bits} bits")
+    if channels > 1 and int(page.planarconfig) != 1:
+        raise _unreadable("colours in planes")
+    if page.dtype is None or page.dtype.kind not in "buif" or bits not in _TIFF_BITS:
+        raise _unreadable(f"samples of a kind that is not read ({bits} bits)")
+    orientation = int(page.tags.valueof(274, 1))
+    if orientation != 1:
+        raise FormatError(
+            f"a TIFF turned by its orientation tag ({orientation})", "rows from top to bottom"
+        )

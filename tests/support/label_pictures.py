@@ -79,9 +79,11 @@ def with_pillow(dtype: str, factor: int = 1, **options: Any) -> Writer:
     return write
 
 
-def with_tifffile(dtype: str, **options: Any) -> Writer:
+def with_tifffile(dtype: str, factor: int = 1, **options: Any) -> Writer:
     def write(path: Path, labels: np.ndarray) -> None:
-        tifffile.imwrite(path, labels.astype(dtype), **{"photometric": "minisblack", **options})
+        tifffile.imwrite(
+            path, (labels * factor).astype(dtype), **{"photometric": "minisblack", **options}
+        )
 
     return write
 
