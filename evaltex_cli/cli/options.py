@@ -40,7 +40,7 @@ FORMS = ("table", "json", "csv", "markdown", "latex")
 # Types of options ---------------------------------------------------------------------------------
 
 
-class Name(click.ParamType[str]):
+class Name(click.Choice[str]):
     """One of some names, in any case and with `_` or `-`; a mistake is answered by the nearest one.
 
     Parameters
@@ -54,6 +54,7 @@ class Name(click.ParamType[str]):
     """
 
     def __init__(self, name: str, known: Sequence[str], listed_by: str = "") -> None:
+        super().__init__(known)
         self.name, self.known = name, known
         self.listed = f"`{listed_by}` lists them" if listed_by else f"known: {', '.join(known)}"
 
@@ -67,13 +68,15 @@ class Name(click.ParamType[str]):
             self.fail(f"unknown {self.name} {quote(value)}{hint}; {self.listed}", param, ctx)
         return name
 
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
+        """Return what a help page has in place of all names."""
+        return self.name.upper()
+
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """Return the names that begin so."""
-        from click.shell_completion import CompletionItem
-
-        return [CompletionItem(name) for name in self.known if name.startswith(plain(incomplete))]
+        return super().shell_complete(ctx, param, plain(incomplete))
 
 
 class Names(Name):
