@@ -32,6 +32,26 @@ EDGE_CASES: list[tuple[list[Part], list[Part]]] = [
     ([(0, 0, 100, 20)], [(0, 0, 100, 20), (0, 0, 100, 20)]),
     ([(0, 0, 100, 40), (20, 10, 60, 30)], [(0, 0, 100, 40), (20, 10, 60, 30)]),
 ]
+THRESHOLDS: list[tuple[str, Part, Part]] = [
+    ("###", (0, 0, 100, 20), (50, 0, 150, 20)),
+    ("###", (0, 0, 100, 20), (49, 0, 149, 20)),
+    ("###", (0, 0, 100, 20), (60, 0, 160, 20)),
+    ("###", (0, 0, 100, 20), (70, 0, 170, 20)),
+    ("###", (0, 0, 99, 19), (60, 0, 159, 19)),
+    ("###", (0, 0, 99, 19), (59, 0, 158, 19)),
+    ("word", (0, 0, 100, 20), (0, 0, 70, 20)),
+    ("word", (0, 0, 100, 20), (0, 0, 40, 20)),
+    ("word", (0, 0, 100, 20), (0, 0, 39, 20)),
+    ("word", (0, 0, 60, 20), (0, 0, 100, 20)),
+    ("word", (0, 0, 40, 20), (0, 0, 100, 20)),
+    ("word", (0, 0, 30, 20), (0, 0, 100, 20)),
+    ("word", (0, 0, 29, 20), (0, 0, 100, 20)),
+    ("word", (0, 0, 99, 19), (0, 0, 79, 19)),
+    ("word", (0, 0, 99, 19), (0, 0, 78, 19)),
+    ("word", (0, 0, 99, 19), (0, 0, 249, 19)),
+    ("word", (0, 0, 99, 19), (0, 0, 250, 19)),
+]
+"""Words and detections that share just as much as a program asks for, or a pixel more or less."""
 
 
 class Row(NamedTuple):
@@ -141,7 +161,7 @@ class Scene:
 def scenes(kind: str) -> list[Scene]:
     rng = random.Random(f"golden {kind}")
     confidences = (f"0.{number:03}" for number in rng.sample(range(500), 500))
-    images = [Scene(kind, rng, confidences) for _ in range(20)]
+    images = [Scene(kind, rng, confidences) for _ in range(22)]
     words = WORDS.replace("\n", ",").split(",")
     for number, scene in enumerate(images[:13]):
         scene.draw(words + ["###"] * (12 if number >= 6 else 0))
@@ -161,6 +181,12 @@ def scenes(kind: str) -> list[Scene]:
     images[18].word(row, (0, 0, 90, 24), "###")
     for part in [(10, 0, 80, 24), (50, 0, 120, 24), (55, 0, 155, 24)]:
         images[18].detect(row, part, "blob")
+    images[20].word(row._replace(x=400), (0, 0, 90, 24), "found")
+    images[20].detect(row._replace(x=400), (0, 0, 90, 24), "found")
+    for place, (text, word, detection) in enumerate(THRESHOLDS):
+        scene = images[20 if text == "###" else 21]
+        scene.word(row._replace(y=30 + 25 * place), word, text)
+        scene.detect(row._replace(y=30 + 25 * place), detection, "word")
     return images
 
 
