@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from evaltex_cli import formats
-from evaltex_cli.errors import ConfigError, InputError, counted
+from evaltex_cli.errors import InputError, counted
 from evaltex_cli.evaluation import batches, fault_hints, likely_mistakes
 from evaltex_cli.evaluation.batches import BatchResult, BatchTask, Refused, cut
 from evaltex_cli.evaluation.evaluation import Evaluation
@@ -153,12 +153,6 @@ def _with_lines(runs: Sequence[Run], inputs: Inputs) -> Sequence[Run]:
             f"{inputs.lines.path}: a ground truth of lines is for tiou; add this protocol or leave"
             " it out"
         )
-    for run in runs:
-        if getattr(run.parameters, "lines", "none") not in ("none", LINES_OF_FILE):
-            raise ConfigError(
-                f"{run.protocol.name}: lines={run.parameters.lines} does not go with"
-                f" {inputs.lines.path}; leave out one"
-            )
     return [
         replace(run, parameters=replace(run.parameters, lines=LINES_OF_FILE))
         if run.protocol.name in able

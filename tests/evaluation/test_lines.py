@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from command_line import run
 
-from evaltex_cli import Accumulator, ConfigError, InputError, evaluate, image_objects
+from evaltex_cli import Accumulator, InputError, evaluate, image_objects
 from evaltex_cli.protocols.base import load
 from evaltex_cli.records import ImageBatch, Objects
 from evaltex_cli.report.subject import OF_LINES
@@ -45,7 +45,7 @@ def test_lines_find_their_words() -> None:
     second, match nothing.
     """
     assert evaluate("gt", "det", "tiou").totals["one_to_one"] == 1
-    found = evaluate("gt", "det", "tiou", gt_lines="lines")
+    found = evaluate("gt", "det", "tiou", gt_lines="lines", per_image=True)
     totals = found.totals
     assert (
         totals["lines"],
@@ -58,6 +58,9 @@ def test_lines_find_their_words() -> None:
     # word 35 of 40 columns are, which is credit as in the program.
     assert totals["siou_recall_credit"] == pytest.approx(4 + 35 / 40)
     assert found.scores["recall"] == 1.0
+    first = found.images[0]
+    assert [(one.match, one.partners) for one in first.objects[:2]] == [("many-to-one", [1])] * 2
+    assert first.detections[0].partners == [1, 2]
 
 
 @pytest.mark.parametrize("policy", ["count", "drop"])
@@ -223,8 +226,6 @@ def test_faults_of_lines_are_reported() -> None:
 def test_what_does_not_go_with_lines() -> None:
     with pytest.raises(InputError, match="lines=file needs a ground truth of lines"):
         evaluate("gt", "det", "tiou", lines="file")
-    with pytest.raises(ConfigError, match="lines=regions does not go with lines"):
-        evaluate("gt", "det", "tiou", lines="regions", gt_lines="lines")
     accumulator = Accumulator("tiou", lines="file")
     with pytest.raises(InputError, match="lines=file needs"):
         accumulator.update([[0, 0, 1, 1]], [[0, 0, 1, 1]])

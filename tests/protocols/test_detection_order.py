@@ -96,8 +96,9 @@ def test_is_the_file_sorted(
     """
     batch = batch_of(numbers, polygons)
     batch = with_confidences(batch, confidences_of(batch.det, numbers, values))
+    batch = replace(batch, gt_lines=batch.gt)
     sorted_batch = rearranged(batch, stably_sorted(batch))
-    extra: dict[str, Any] = {"lines": "regions"} if protocol == "tiou" else {}
+    extra: dict[str, Any] = {"lines": "file"} if protocol == "tiou" else {}
     totals, images = found(protocol, batch, order="confidence", **extra)
     expected, of_sorted = found(protocol, sorted_batch, order="file", **extra)
     assert totals == expected

@@ -46,7 +46,6 @@ INDIFFERENT: list[tuple[str, dict[str, Any]]] = [
     ("iou", {"truncate": False, "order": "confidence"}),
     ("iou-crw", {"truncate": False}),
     ("tiou", {"truncate": False}),
-    ("tiou", {"truncate": False, "lines": "regions", "iou": 0.25}),
     ("deteval", {"variant": "totaltext"}),
     ("deteval", {"variant": "rrc", "shape": "polygon"}),
     ("deteval", {"variant": "rrc", "shape": "polygon", "preset": "relaxed", "curve_points": 7}),

@@ -199,12 +199,10 @@ def tiou_totals(gt: list[Thing], det: list[Thing], s: dict[str, Any]) -> dict[st
     sums = dict.fromkeys(("siou_recall", "siou_precision", "tiou_recall", "tiou_precision"), 0.0)
     gt_done: set[int] = set()
     det_done: set[int] = set()
-    lines = match_lines(image, s, gt_done, det_done, sums) if s.get("lines") == "regions" else 0
+    lines, sums_of_lines = 0, {}
     if s.get("lines") == "file":
-        lines, line_words = match_lines_of_file(image, s, gt_done, det_done, sums)
-        sums_of_file = {"line_words": line_words}
-    else:
-        sums_of_file = {}
+        lines, line_words = match_lines(image, s, gt_done, det_done, sums)
+        sums_of_lines = {"line_words": line_words}
     pairs = image.pairs(gt_done, det_done)
     for i, j in pairs:
         g, d = image.gt[i], image.det[j]
@@ -215,49 +213,10 @@ def tiou_totals(gt: list[Thing], det: list[Thing], s: dict[str, Any]) -> dict[st
         others = [image.gt[k] for k in range(len(gt)) if k != i]
         sums["tiou_precision"] += iou * kept_of_foreign(g, d, others, s)
     credits = {f"{name}_credit": value for name, value in sums.items()}
-    return image.counts() | {"one_to_one": len(pairs), "lines": lines} | credits | sums_of_file
+    return image.counts() | {"one_to_one": len(pairs), "lines": lines} | credits | sums_of_lines
 
 
 def match_lines(
-    image: Image, s: dict[str, Any], gt_done: set[int], det_done: set[int], sums: dict[str, float]
-) -> int:
-    """Ti3 with regions for lines."""
-    members: dict[int, list[int]] = {}
-    for i, thing in enumerate(image.things):
-        members.setdefault(thing.region, []).append(i)
-    matched = 0
-    found_words = []
-    for line in [words for words in members.values() if len(words) > 1]:
-        corners = shapely.MultiPoint([corner for i in line for corner in corners_of(image, i, s)])
-        curved = any(len(image.things[i].numbers) > 4 for i in line)
-        outline = corners.convex_hull if curved else corners.envelope
-        for j, d in enumerate(image.det):
-            words = [i for i in line if image.gt_counts[i] and share_of(image.gt[i], d) > 0.5]
-            free = j not in det_done and image.det_counts[j]
-            if free and words and iou_of(outline, d) > image.threshold:
-                matched += 1
-                det_done.add(j)
-                sums["siou_precision"] += iou_of(outline, d)
-                sums["tiou_precision"] += iou_of(outline, d) * kept_of_foreign(
-                    outline, d, image.gt, s
-                )
-                for i in words:
-                    share = common(image.gt[i], d) / image.gt[i].area
-                    gt_done.add(i)
-                    found_words.append(i)
-                    sums["siou_recall"] += share
-                    sums["tiou_recall"] += share * kept_of_cut(image.gt[i], d, s)
-                break
-    for i in found_words:
-        for j, d in enumerate(image.det):
-            free = j not in det_done and image.det_counts[j]
-            if free and d.area > 0 and common(image.gt[i], d) / d.area > image.theta:
-                image.det_counts[j] = False
-                break
-    return matched
-
-
-def match_lines_of_file(
     image: Image, s: dict[str, Any], gt_done: set[int], det_done: set[int], sums: dict[str, float]
 ) -> tuple[int, int]:
     """Ti3 as it stands; `s` has the lines."""
@@ -308,13 +267,6 @@ def lines_of(seed: int, gt: list[Thing]) -> list[Thing]:
 
 def share_of(g: Any, d: Any) -> float:
     return common(g, d) / g.area if g.area > 0 else 0.0
-
-
-def corners_of(image: Image, i: int, s: dict[str, Any]) -> list[Any]:
-    numbers = image.things[i].numbers
-    if len(numbers) == 4:
-        return points(numbers, s.get("truncate", True))
-    return shapely.get_coordinates(image.gt[i]).tolist()
 
 
 TOTALS = {"iou": iou_totals, "iou-crw": iou_crw_totals, "tiou": tiou_totals}

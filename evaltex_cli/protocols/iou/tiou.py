@@ -6,14 +6,9 @@ worth its IoU, towards recall times f(share of the object that the detection cut
 precision times f(share of the detection with text of other objects, don't care included); f(x) = 1
 - x, but 1 up to a tolerance of 0.01, which is not in the paper.
 
-With lines a detection may also be of a line. Lines go first. A detection of a line finds those of
-its words that it covers by more than half. ``lines=file`` takes them from a ground truth of lines,
-and scores as the authors' program for "word and text-line" does, faults included (`tiou_lines`).
-``lines=regions`` takes the regions of several objects, as the ground truth's region column says,
-and differs from the program: words belong to the line that the ground truth says, not to every line
-that covers half of them; a line needs a word that is found; don't-care words give no credit; and
-text outside the line is all text outside it, while the program leaves out the word whose number is
-the line's.
+With a ground truth of lines a detection may also be of a line. Lines go first. A detection of a
+line finds those of its words that it covers by more than half. Scores are those of the authors'
+program for "word and text-line", faults included (`tiou_lines`).
 
 Empty cases: as in `iou`.
 
@@ -65,9 +60,8 @@ class Parameters(iou_protocol.Parameters):
     )
     lines: str = parameter(
         "none",
-        "what may be detected as a line: regions of several objects, the lines of"
-        " --lines (file), or none",
-        choices=("none", "regions", "file"),
+        "what may be detected as a line: those of --lines (file), or none",
+        choices=("none", "file"),
     )
 
 
@@ -76,8 +70,8 @@ class Tally(ObjectTally):
     """Evidence of TIoU: pairs of objects, detected lines, and their credits with discounts and
     without.
 
-    `line_words` is how often a word was found in a line of a file, where don't-care words, and
-    words of several lines, have credit as in the authors' program.
+    `line_words` is how often a word was found in a line, where don't-care words, and words of
+    several lines, have credit as in the authors' program.
     """
 
     one_to_one: Count
@@ -90,9 +84,8 @@ class Tally(ObjectTally):
 
     def check(self) -> None:
         super().check()
-        of_file = self.line_words is not None
-        lines, line_words = (0, self.line_words) if of_file else (self.lines, 0)
-        require(self.one_to_one + lines <= self.counted_gt_objects, "more matches than objects")
+        line_words = 0 if self.line_words is None else self.line_words
+        require(self.one_to_one <= self.counted_gt_objects, "more pairs than objects")
         require(
             self.one_to_one + self.lines <= self.counted_detections, "more matches than detections"
         )
@@ -126,7 +119,7 @@ def evidence(
     """
     gt_counts, det_counts, warnings = counting(batch, overlaps, parameters)
     similarity = iou(overlaps)
-    lines = lines_of(batch, overlaps, gt_counts, det_counts, parameters, parameters.lines)
+    lines = lines_of(batch, overlaps, det_counts, parameters)
     det_counts &= ~lines.surplus
     gt_free = gt_counts & ~is_in(overlaps.gt[lines.words], batch.gt.count)
     det_free = det_counts & ~is_in(lines.det, batch.det.count)
@@ -150,7 +143,6 @@ def evidence(
     tiou_precision = siou_precision * _discount(divide(foreign, overlaps.det_area[det]), parameters)
 
     images, gt_image, det_image = len(batch.names), batch.gt.image, batch.det.image
-    of_file = parameters.lines == "file"
     tally = Tally(
         *object_counts(batch, gt_counts, det_counts),
         one_to_one=np.bincount(gt_image[overlaps.gt[pairs]], minlength=images),
@@ -159,9 +151,9 @@ def evidence(
         siou_precision_credit=per_image(siou_precision, det_image[det], images),
         tiou_recall_credit=per_image(tiou_recall, gt_image[gt], images),
         tiou_precision_credit=per_image(tiou_precision, det_image[det], images),
-        line_words=np.bincount(gt_image[overlaps.gt[lines.words]], minlength=images)
-        if of_file
-        else None,
+        line_words=None
+        if parameters.lines == "none"
+        else np.bincount(gt_image[overlaps.gt[lines.words]], minlength=images),
     )
     if not with_matches:
         return Evidence(tally, warnings=warnings)

@@ -1,10 +1,10 @@
-"""Lines of TIoU: regions of the ground truth, or those of a file; the detections that match them,
-the words they find.
+"""Lines of TIoU, those of a ground truth of lines: the detections that match them, the words they
+find.
 
-Lines of a file follow the authors' program ("word and text-line"), its faults included: a line
-needs no word that is found; don't-care words and words of several lines give credit each time; the
-word of a line that has no other gets its IoU, not its share that is covered; and a line leaves the
-word of its own number out of the foreign text.
+They follow the authors' program ("word and text-line"), its faults included: a line needs no word
+that is found; don't-care words and words of several lines give credit each time; the word of a line
+that has no other gets its IoU, not its share that is covered; and a line leaves the word of its own
+number out of the foreign text.
 """
 
 from __future__ import annotations
@@ -15,11 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evaltex_cli import geometry
 from evaltex_cli.errors import InputError
 from evaltex_cli.geometry import label_runs, shapes
 from evaltex_cli.geometry import overlaps as overlap_geometry
-from evaltex_cli.geometry.boxes import around
 from evaltex_cli.geometry.overlaps import touching_boxes
 from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.protocols.iou.iou import Parameters, convention, first_fit, iou
@@ -27,7 +25,6 @@ from evaltex_cli.protocols.ratios import divide, settled
 from evaltex_cli.records import (
     Bools,
     Floats,
-    Geometries,
     ImageBatch,
     Ints,
     Overlaps,
@@ -38,7 +35,7 @@ from evaltex_cli.records.rows import take
 FOUND = 0.5
 """A detection of a line finds the words of which it covers more than this share."""
 BELONGS = 0.5
-"""A word belongs to the lines of a file that cover this share of it or more."""
+"""A word belongs to the lines that cover this share of it or more."""
 NO_LINE = -1
 
 
@@ -74,39 +71,26 @@ class _Outlines(NamedTuple):
     """`line` and `word`: (k,) int64. The words of each line, sorted."""
 
 
-def lines_of(
-    batch: ImageBatch,
-    overlaps: Overlaps,
-    gt_counts: Bools,
-    det_counts: Bools,
-    parameters: Parameters,
-    lines: str,
-) -> Lines:
+def lines_of(batch: ImageBatch, overlaps: Overlaps, det_counts: Bools, parameters: Any) -> Lines:
     """Match lines and detections first-fit; none at all where the parameters ask for none.
 
     Raises
     ------
     InputError
-        For label pictures, as no pixel shows how far a line reaches between its words; and if lines
-        are to be those of a file and there are none.
+        For label pictures, as no pixel shows how far a line reaches between its words; and where
+        there is no ground truth of lines.
     """
-    every = np.ones(len(overlaps.gt), dtype=bool)
-    if lines == "none":
-        index, number, nothing = (
-            np.zeros(0, np.int64),
-            np.zeros(0),
-            np.zeros(batch.det.count, dtype=bool),
-        )
+    if parameters.lines == "none":
+        index, number = np.zeros(0, np.int64), np.zeros(0)
+        nothing, every = np.zeros(batch.det.count, bool), np.ones(len(overlaps.gt), bool)
         no_shapes = Shapes(np.zeros((0, 4)))
         return Lines(no_shapes, index, index, number, number, index, nothing[:0], nothing, every)
     if batch.has_masks:
         raise InputError(
-            f"tiou: lines={lines} does not work on label pictures; leave out their folders or set"
-            " lines=none"
+            "tiou: lines=file does not work on label pictures; leave out their folders or the lines"
         )
-    of_file = lines == "file"
     _, gt, dets = shapes_of(batch, parameters)
-    outlines = _of_file(batch, gt, parameters) if of_file else _of_regions(batch, gt)
+    outlines = _outlines(batch, gt, parameters)
     line, det = touching_boxes(
         outlines.shapes.boxes, outlines.offsets, dets.boxes, batch.det.offsets, batch.names
     )
@@ -116,9 +100,7 @@ def lines_of(
     similarity = iou(found)
     fits = det_counts[det] & (settled(similarity, parameters.iou, found) > parameters.iou)
     share = settled(divide(overlaps.area, overlaps.gt_area[overlaps.gt]), FOUND, overlaps)
-    findable = (share > FOUND) & (gt_counts[overlaps.gt] | of_file)
-    if not of_file:
-        fits &= _finds_words(outlines, line, det, overlaps, findable)
+    findable = share > FOUND
     candidates = np.flatnonzero(fits)
     chosen = candidates[first_fit(line[candidates], det[candidates])]
     line, det = line[chosen], det[chosen]
@@ -128,10 +110,10 @@ def lines_of(
     in_line = np.flatnonzero(matched_det[outlines.line] != NO_LINE)
     words, is_there = _find(overlaps, outlines.word[in_line], matched_det[outlines.line[in_line]])
     in_line, words = in_line[is_there & findable[words]], words[is_there & findable[words]]
-    alone = (np.bincount(outlines.line)[outlines.line[in_line]] < 2) & of_file
+    alone = np.bincount(outlines.line)[outlines.line[in_line]] < 2
     free = det_counts & ~is_in(det, batch.det.count)
     surplus = _surplus(overlaps, overlaps.gt[words], free, parameters)
-    foreign = ~_of_own_number(batch, outlines, overlaps, line, det) if of_file else every
+    foreign = ~_of_own_number(batch, outlines, overlaps, line, det)
     order = np.argsort(words, kind="stable")
     matched = outlines.shapes, line, det, area[chosen], similarity[chosen]
     return Lines(*matched, words[order], alone[order], surplus, foreign)
@@ -164,24 +146,8 @@ def _find(overlaps: Overlaps, gt: Ints, det: Ints) -> tuple[Ints, Bools]:
     return np.where(is_there, place, 0), is_there
 
 
-def _finds_words(
-    outlines: _Outlines, line: Ints, det: Ints, overlaps: Overlaps, findable: Bools
-) -> Bools:
-    """(p,) whether the detection of a pair of line and detection finds a word of the line."""
-    line_of = np.full(len(overlaps.gt_area), NO_LINE)
-    line_of[outlines.word] = outlines.line
-    of_line = findable & (line_of[overlaps.gt] != NO_LINE)
-    # Pairs as single numbers, so that isin compares pairs.
-    detections = len(overlaps.det_area)
-    found = line_of[overlaps.gt[of_line]] * detections + overlaps.det[of_line]
-    return np.isin(line * detections + det, found)
-
-
-# Lines of a file ----------------------------------------------------------------------------------
-
-
-def _of_file(batch: ImageBatch, gt: Shapes, parameters: Parameters) -> _Outlines:
-    """Lines of a file; those of images without words are left out, as the program does."""
+def _outlines(batch: ImageBatch, gt: Shapes, parameters: Parameters) -> _Outlines:
+    """Return the lines; those of images without words are left out, as the program does."""
     if batch.gt_lines is None:
         raise InputError(
             "tiou: lines=file needs a ground truth of lines; give it by --lines, in Python by"
@@ -211,53 +177,6 @@ def _of_own_number(
     return np.asarray(
         (own != NO_LINE) & (own - outlines.offsets[image] == overlaps.gt - batch.gt.offsets[image])
     )
-
-
-# Lines of regions ---------------------------------------------------------------------------------
-
-
-def _of_regions(batch: ImageBatch, gt: Shapes) -> _Outlines:
-    """Regions of several objects in the order of their first objects, as
-    bounding boxes or convex hulls.
-    """
-    image = batch.gt.image
-    key = np.stack([image, batch.gt.regions])
-    # One column per region of an image: its first object, each object's region, and how many
-    # objects it has.
-    _, first, region_of, size = np.unique(
-        key, axis=1, return_index=True, return_inverse=True, return_counts=True
-    )
-    several = np.flatnonzero(size > 1)
-    several = several[np.argsort(first[several])]
-    number = np.full(len(size), NO_LINE)
-    number[several] = np.arange(len(several))
-    line_of = number[region_of.reshape(-1)]
-    # Objects sorted by line; those without one sort first (`NO_LINE` is -1) and are left out.
-    words = np.argsort(line_of, kind="stable")[np.count_nonzero(line_of == NO_LINE) :]
-    line, boxes = line_of[words], gt.boxes[words]
-    starts = np.searchsorted(line, np.arange(len(several)))
-    outlines = shapes.from_geometries(
-        around(boxes[:, :2], boxes[:, 2:], starts), _hulls(gt, words, line, len(several))
-    )
-    offsets = np.searchsorted(image[first[several]], np.arange(len(batch.names) + 1))
-    return _Outlines(outlines, offsets, line, words)
-
-
-def _hulls(gt: Shapes, words: Ints, line: Ints, lines: int) -> Geometries:
-    """Convex hulls of the lines with a word that is a polygon, None for other lines."""
-    has_polygon = np.bincount(line[gt.is_polygon[words]], minlength=lines) > 0
-    hulls: Geometries = np.full(lines, None, dtype=object)
-    if not has_polygon.any():
-        return hulls
-    curved = has_polygon[line]
-    points, word = geometry.shapely.get_coordinates(
-        shapes.geometries(gt, words[curved]), return_index=True
-    )
-    # Hulls are made of owners numbered from 0: rank is the number, owner the line it is of.
-    owner, rank = np.unique(line[curved][word], return_inverse=True)
-    hulls[has_polygon] = geometry.shapely.Polygon()
-    hulls[owner] = geometry.geos.convex_hulls(points, rank)
-    return hulls
 
 
 def _surplus(overlaps: Overlaps, words: Ints, free: Bools, parameters: Parameters) -> Bools:
