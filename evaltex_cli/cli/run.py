@@ -366,9 +366,7 @@ def _places(results: Results, names: Sequence[str], made: str) -> list[str]:
 
 def _runs(request: Request) -> tuple[list[Run], dict[str, str]]:
     """Return the protocols to run, and those left out of `all` with the reason."""
-    runs = evaluate.runs_of(
-        request.chosen.parameters(), keep_rows=request.results.bootstrap is not None
-    )
+    runs = evaluate.runs_of(request.chosen.parameters())
     if ALL not in request.chosen.protocols or request.options.masks is None:
         return runs, {}
     unfit = [run.protocol.name for run in runs if not run.protocol.takes_masks]

@@ -38,15 +38,15 @@ class Sums:
     """
 
     counts: Counter[str] = field(default_factory=Counter)
-    repaired: dict[str, Tally] = field(default_factory=dict)
+    repaired: dict[str, list[Tally]] = field(default_factory=dict)
     bins: dict[str, list[BinSums]] = field(default_factory=dict)
     misread: Pairs | None = None
 
     def add(self, other: Sums) -> None:
         """Add the sums of other images."""
         self.counts.update(other.counts)
-        for kind, tally in other.repaired.items():
-            self.repaired[kind] = self.repaired[kind] + tally if kind in self.repaired else tally
+        for kind, tallies in other.repaired.items():
+            self.repaired.setdefault(kind, []).extend(tallies)
         for name, theirs in other.bins.items():
             for ours, more in zip(
                 self.bins.setdefault(name, [BinSums() for _ in theirs]), theirs, strict=True
@@ -166,17 +166,18 @@ class BatchSums:
         prepared = self.prepared
         sums = Sums(Counter({kind: prepared.mistakes.count(kind) for kind in ERROR_TYPES}))
         sums.misread = misread_pairs(batch, evidence)
-        sums.repaired = dict.fromkeys((*ERROR_TYPES, ALL_TYPES), evidence.tally.sum())
+        repaired = dict.fromkeys((*ERROR_TYPES, ALL_TYPES), evidence.tally)
         try:
             for stack in prepared.stacks_of(run):
                 corrected = prepared.tally_after(run, stack, evidence)
-                _exchange(sums.repaired, evidence.tally, stack, corrected)
+                _replace(repaired, stack, corrected)
         except InputError as error:
             raise InputError(
                 f"{error} (so of detections that the diagnosis of {run.protocol.name} has repaired;"
                 " those that were given can be scored: leave out the diagnosis, of a report by"
                 " --no-diagnose)"
             ) from error
+        sums.repaired = {kind: [tally] for kind, tally in repaired.items()}
         for name, bin_of in prepared.bins.items():
             sums.bins[name] = [BinSums() for _ in range(len(getattr(self.edges, name)) + 1)]
             counted = np.where(batch.gt.dont_care, -1, bin_of)
@@ -195,11 +196,11 @@ class BatchSums:
         return _Prepared(batch, find(batch, self.thresholds), bins)
 
 
-def _exchange(repaired: dict[str, Tally], before: Tally, stack: Stack, corrected: Tally) -> None:
-    """Exchange the evidence of the images of a stack, in the sums after each repair."""
-    before = before.take(stack.image)
+def _replace(repaired: dict[str, Tally], stack: Stack, corrected: Tally) -> None:
+    """Replace the evidence of the images of a stack after each repair."""
     # In images with mistakes of one kind, the repair of all kinds is that of this kind.
     is_last = ~np.isin(stack.image, stack.image[stack.parts[ALL_TYPES]])
     is_last[stack.parts[ALL_TYPES]] = True
-    for kind, part in {**stack.parts, ALL_TYPES: np.flatnonzero(is_last)}.items():
-        repaired[kind] = repaired[kind].exchanged(before.take(part), corrected.take(part))
+    parts: dict[str, Any] = {**stack.parts, ALL_TYPES: np.flatnonzero(is_last)}
+    for kind, part in parts.items():
+        repaired[kind] = repaired[kind].replaced(stack.image[part], corrected.take(part))

@@ -4,7 +4,7 @@ and length of the text.
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -23,7 +23,7 @@ from evaltex_cli.protocols.matches import (
     Matched,
     SideMatches,
 )
-from evaltex_cli.protocols.tally import ExactSum, Tally, joined
+from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import (
     Bools,
     Floats,
@@ -85,22 +85,20 @@ class Bin:
 
 @dataclass(slots=True)
 class BinSums:
-    """What one bin adds up: the protocol's evidence, match types, the sums of
-    the protocol's values, and how many.
+    """What one bin adds up: the protocol's evidence of images, match types, and the protocol's
+    values of objects.
     """
 
-    evidence: Tally | None = None
+    evidence: list[Tally] = field(default_factory=list)
     matches: Ints = field(default_factory=lambda: np.zeros(len(MATCH_TYPES), np.int64))
-    values: dict[str, ExactSum] = field(default_factory=dict)
-    numbers: Counter[str] = field(default_factory=Counter)
+    values: dict[str, list[float]] = field(default_factory=dict)
 
     def add(self, other: BinSums) -> None:
         """Add the sums of other images."""
-        self.evidence = joined(self.evidence, other.evidence)
+        self.evidence += other.evidence
         self.matches += other.matches
-        self.numbers.update(other.numbers)
-        for name, total in other.values.items():
-            self.values[name] = self.values.get(name, ExactSum()) + total
+        for name, values in other.values.items():
+            self.values.setdefault(name, []).extend(values)
 
 
 def properties(objects: Objects) -> dict[str, Floats]:
@@ -146,16 +144,14 @@ def add_bins(
         images = len(batch.names)
         tallies = [whole.take(slice(k * images, (k + 1) * images)) for k in chosen]
     for k, tally in zip(chosen, tallies, strict=True):
-        sums[k].evidence = joined(sums[k].evidence, tally.sum())
+        sums[k].evidence.append(tally)
 
 
 def _add_matches(sums: BinSums, gt: SideMatches, rows: Ints) -> None:
     sums.matches += np.bincount(gt.types[rows], minlength=len(MATCH_TYPES))
     for name, values in gt.values.items():
         own = np.asarray(values[rows], dtype=np.float64)
-        known = own[~np.isnan(own)]
-        sums.values[name] = sums.values.get(name, ExactSum()) + ExactSum.of(known)
-        sums.numbers[name] += len(known)
+        sums.values.setdefault(name, []).extend(own[~np.isnan(own)].tolist())
 
 
 def _evaluated(run: Run, batch: ImageBatch, inside: Bools) -> Tally:
@@ -243,8 +239,8 @@ def recall_of(sums: BinSums, evaluation: Evaluation) -> float | None:
     is_empty = sums.matches.sum() == sums.matches[IGNORED]
     return (
         None
-        if is_empty or sums.evidence is None
-        else float(evaluation.score(sums.evidence)["recall"] or 0.0)
+        if is_empty or not sums.evidence
+        else float(evaluation.score(Tally.concatenate(sums.evidence).sum())["recall"] or 0.0)
     )
 
 
@@ -259,7 +255,7 @@ def _bin(sums: BinSums, low: float | None, high: float | None, evaluation: Evalu
         recall=recall_of(sums, evaluation),
         matches={name: matches[MATCH_TYPES.index(name)] for name in OF_GT},
         means={
-            name: total / n if (n := sums.numbers[name]) else None
-            for name, total in sums.values.items()
+            name: math.fsum(values) / len(values) if values else None
+            for name, values in sums.values.items()
         },
     )

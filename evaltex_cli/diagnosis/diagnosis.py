@@ -27,6 +27,7 @@ from evaltex_cli.evaluation.input_counts import InputSummary
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.tally import Run, Sink
 from evaltex_cli.protocols.base import load
+from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.runtime import OrderedMap
 
 NOT_DEFINED = "No object of the ground truth counts, so no score is defined (–), and none is lost."
@@ -201,7 +202,8 @@ class Diagnostician:
         names = tuple(dict.fromkeys(("recall", "precision", evaluation.protocol.main_score)))
         scores = _chosen(evaluation.scores, names)
         after = {
-            kind: _chosen(evaluation.score(tally), names) for kind, tally in sums.repaired.items()
+            kind: _chosen(evaluation.score(Tally.concatenate(tallies).sum()), names)
+            for kind, tallies in sums.repaired.items()
         }
         kinds = [
             KindShare(

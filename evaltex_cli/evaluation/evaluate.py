@@ -33,9 +33,9 @@ SIDES: tuple[Side, Side] = ("gt", "det")
 Progress: TypeAlias = Callable[[int, int], None]
 
 
-def runs_of(protocols: Mapping[str, Any], keep_rows: bool = False) -> list[Run]:
+def runs_of(protocols: Mapping[str, Any]) -> list[Run]:
     """Return a run for each protocol, from names and parameters records."""
-    return [Run(load(name), parameters, keep_rows) for name, parameters in protocols.items()]
+    return [Run(load(name), parameters) for name, parameters in protocols.items()]
 
 
 def evaluate_inputs(
@@ -175,21 +175,22 @@ def scored(
     warnings: list[str],
     lines_sha256: str = "",
 ) -> Evaluation:
-    """Score what a run has summed."""
-    protocol = run.protocol
+    """Score what a run has gathered."""
+    protocol, rows = run.protocol, run.rows()
+    sums = rows.tally.sum()
     return Evaluation(
         protocol=protocol,
         parameters=run.parameters,
         signature=signature(protocol, run.parameters, options, gt.images, gt.sha256, lines_sha256),
         gt=gt,
         det=det,
-        tally=run.sums,
-        scores=protocol.all_scores(run.sums, run.parameters),
+        tally=sums,
+        scores=protocol.all_scores(sums, run.parameters),
         warnings=[
             *(*warnings, *_text_warnings(run, gt, det)),
             *(one.of(gt.objects - gt.dont_care) for one in run.gathered.warnings),
         ],
-        rows=run.rows(),
+        rows=rows,
     )
 
 

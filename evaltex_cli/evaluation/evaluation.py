@@ -100,7 +100,7 @@ class Evaluation(Record):
         Empty unless asked for (`per_image`).
     warnings : list of str
     rows : EvidenceRows or None
-        The evidence of each image, if `Run.keep_rows`.
+        The evidence of each image; None if it was merged from results without images.
     """
 
     protocol: Protocol

@@ -14,7 +14,7 @@ from evaltex_cli.geometry import overlaps
 from evaltex_cli.protocols.base import Evidence, EvidenceRows, Protocol, Scores
 from evaltex_cli.protocols.matches import MATCH_TYPES, Matches, SideMatches
 from evaltex_cli.protocols.object_warnings import ObjectWarning, of_large_boxes
-from evaltex_cli.protocols.tally import Tally, Totals, joined
+from evaltex_cli.protocols.tally import Tally, Totals
 from evaltex_cli.records import Floats, ImageBatch, Ints, Objects
 
 Make: TypeAlias = "Callable[[Run, ImageBatch, Evidence], Any]"
@@ -22,21 +22,17 @@ Make: TypeAlias = "Callable[[Run, ImageBatch, Evidence], Any]"
 
 @dataclass(eq=False, repr=False)
 class Gathered:
-    """Sums and warnings of one protocol over some images; and their evidence
-    by image, if the run has `keep_rows`.
-    """
+    """Evidence by image, and warnings, of one protocol over some images."""
 
-    sums: Tally | None = None
-    warnings: list[ObjectWarning] = field(default_factory=list)
-    columns: list[Tally] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
+    columns: list[Tally] = field(default_factory=list)
+    warnings: list[ObjectWarning] = field(default_factory=list)
 
     def add(self, other: Gathered) -> None:
         """Add what the same protocol has gathered of other images."""
-        self.sums = joined(self.sums, other.sums)
-        self.add_warnings(other.warnings)
-        self.columns.extend(other.columns)
         self.names.extend(other.names)
+        self.columns.extend(other.columns)
+        self.add_warnings(other.warnings)
 
     def add_warnings(self, warnings: Iterable[ObjectWarning]) -> None:
         """Add warnings, to those of the same text if there are any."""
@@ -50,30 +46,25 @@ class Gathered:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Run:
-    """One protocol with its parameters, and what it has gathered so far;
-    `keep_rows` keeps the evidence by image.
-    """
+    """One protocol with its parameters, and what it has gathered so far."""
 
     protocol: Protocol
     parameters: Any
-    keep_rows: bool = False
     gathered: Gathered = field(default_factory=Gathered)
 
     @property
     def sums(self) -> Tally:
         """The evidence summed so far."""
-        if self.gathered.sums is None:
-            raise ValueError("nothing was added")
-        return self.gathered.sums
+        return self.rows().tally.sum()
 
     def empty(self) -> Run:
         """Return the same run, with nothing gathered."""
-        return Run(self.protocol, self.parameters, self.keep_rows)
+        return Run(self.protocol, self.parameters)
 
-    def rows(self) -> EvidenceRows | None:
+    def rows(self) -> EvidenceRows:
         """The evidence of each image, in the order of the ground truth."""
-        if not self.keep_rows:
-            return None
+        if not self.gathered.columns:
+            raise ValueError("nothing was added")
         self.gathered.columns = [Tally.concatenate(self.gathered.columns)]
         return EvidenceRows(self.gathered.names, self.gathered.columns[0])
 
@@ -195,12 +186,8 @@ def add_batch(run: Run, batch: ImageBatch, work: SinkWork | None) -> Any:
     measured = overlaps.of(batch, convention)
     with_matches = work is not None and work.with_matches
     evidence = run.protocol.evidence(batch, measured, run.parameters, with_matches)
-    run.gathered.sums = joined(run.gathered.sums, evidence.tally.sum())
     large = of_large_boxes(batch, convention, run.protocol.name, run.parameters)
-    run.gathered.add_warnings([*evidence.warnings, *large])
-    if run.keep_rows:
-        run.gathered.columns.append(evidence.tally)
-        run.gathered.names.extend(batch.names)
+    run.gathered.add(Gathered(list(batch.names), [evidence.tally], [*evidence.warnings, *large]))
     return None if work is None else work.make(run, batch, evidence)
 
 

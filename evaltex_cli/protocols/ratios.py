@@ -10,7 +10,7 @@ boxes, and ratios that are compared as they are.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -37,20 +37,6 @@ where no program says how to add.
 """
 PAIRS_AT_ONCE = 1 << 15
 """Pairs of which errors are bounded at once; one takes 150 bytes on the way."""
-_LOGARITHMS = (
-    0.0,
-    0.0,
-    0.6931471805599453,
-    1.0986122886681098,
-    1.3862943611198906,
-    1.6094379124341003,
-    1.791759469228055,
-    1.9459101490553132,
-    2.0794415416798357,
-    2.1972245773362196,
-    2.302585092994046,
-)
-"""Natural logarithms of the counts up to 10, rounded correctly; that of 0 is not used."""
 
 
 def quotient(numerator: Floats, denominator: Floats) -> Floats:
@@ -76,19 +62,10 @@ def ratio(numerator: Number, denominator: Number) -> Number:
 
 
 def natural_log(counts: Ints) -> Floats:
-    """Natural logarithms of counts above 0, rounded correctly: numpy's last
-    bit depends on its version.
-    """
-    times = np.bincount(counts.ravel())  # each different count is computed once
-    logarithms = np.zeros(len(times))
-    known = min(len(times), len(_LOGARITHMS))
-    logarithms[:known], times[:known] = _LOGARITHMS[:known], 0
-    if times.any():
-        from decimal import Decimal  # which few data sets need
-
-        for count in np.flatnonzero(times).tolist():
-            logarithms[count] = float(Decimal(count).ln())
-    return logarithms[counts]
+    """Natural logarithms of counts above 0."""
+    different, place = np.unique(counts.ravel(), return_inverse=True)
+    logarithms = np.array([math.log(count) for count in different.tolist()])
+    return logarithms[place].reshape(counts.shape)
 
 
 def rate(numerator: Number, denominator: Number) -> Number:
@@ -104,13 +81,6 @@ def harmonic_mean(a: Number, b: Number) -> Number:
     if isinstance(total, np.ndarray):
         return quotient(2 * a * b, total)
     return 2 * a * b / total if total > 0 else 0.0
-
-
-def exact_sum(numbers: Sequence[Number]) -> Number:
-    """Sum of numbers, rounded once."""
-    if isinstance(numbers[0], np.ndarray):
-        return np.array([math.fsum(row) for row in np.stack(numbers, axis=1).tolist()])
-    return math.fsum(numbers)
 
 
 def where(condition: Any, one: Number, other: Number) -> Number:

@@ -11,6 +11,8 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evaltex_cli.records import Ints
+
 Count: TypeAlias = Any
 """A whole number that adds up.
 
@@ -40,47 +42,6 @@ def require(condition: Any, rule: str) -> None:
 def at_most(part: Any, whole: Any) -> Any:
     """Whether sums are at most others, but for rounding."""
     return part <= whole * (1 + _SLACK) + _SLACK
-
-
-_LARGEST = 1e290
-"""Numbers beyond are added one by one, as units above them would be infinite."""
-
-
-class ExactSum(float):
-    """A sum of floats, rounded once; ``+`` of two is the rounded exact sum of all, whatever their
-    order and grouping.
-    """
-
-    parts: list[float]
-    """An error-free expansion: a few floats with exactly the same sum, largest first."""
-
-    def __new__(cls, values: Iterable[float] = ()) -> Self:
-        rest, parts = list(values), []
-        while total := math.fsum(rest):
-            parts.append(total)
-            rest.append(-total)
-        result = super().__new__(cls, math.fsum(parts))
-        result.parts = parts
-        return result
-
-    @classmethod
-    def of(cls, column: NDArray[np.float64]) -> Self:
-        """Return the sum of a column, which numpy adds in any order: first the digits above a unit
-        so large that no sum of them is rounded, then those of the rest.
-        """
-        parts, rest = [], column
-        while 0.0 < (largest := float(np.abs(rest).max(initial=0.0))) < _LARGEST:
-            unit = math.ldexp(2.0, math.frexp(largest)[1] + len(rest).bit_length())
-            high = (rest + unit) - unit
-            parts.append(float(high.sum()))
-            rest = rest - high
-        return cls([*parts, *rest[rest != 0].tolist()])
-
-    def __add__(self, other: float) -> ExactSum:
-        return ExactSum(self.parts + (other.parts if isinstance(other, ExactSum) else [other]))
-
-    def __reduce__(self) -> tuple[type[ExactSum], tuple[list[float]]]:
-        return ExactSum, (self.parts,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,41 +129,40 @@ class Tally:
         return self._unchecked((name, column[images]) for name, column in self.as_dict().items())
 
     def sum(self) -> Self:
-        """Return the sums of all images, exactly: in whatever order they come."""
+        """Return the sums of all images; they do not depend on the order of the images."""
         return self.each(_sum)
 
-    def exchanged(self, old: Self, new: Self) -> Self:
-        """Return sums in which the evidence of some images, in columns, is another."""
-        return self.each(_exchanged, old, new)
-
-    def __add__(self, other: Self) -> Self:
-        return self.each(_added, other)
+    def replaced(self, images: Ints, rows: Self) -> Self:
+        """Return the columns with the evidence of some images, given by their indices, replaced."""
+        return self.each(lambda column, new: _replaced(column, images, new), rows)
 
     @classmethod
     def concatenate(cls, tallies: Sequence[Self]) -> Self:
         """Return the columns of several batches as one."""
         return tallies[0].each(lambda *columns: np.concatenate(columns), *tallies[1:])
 
-
-def joined(one: Tally | None, other: Tally | None) -> Tally | None:
-    """Return the sums of both, either of which may be missing."""
-    return other if one is None else one if other is None else one + other
+    @classmethod
+    def total(cls, sums: Sequence[Self]) -> Self:
+        """Return the sum of several sums."""
+        return sums[0].each(_total, *sums[1:])
 
 
 def _sum(column: NDArray[Any]) -> Any:
     if column.dtype.kind != "f":
         return column.sum(axis=0).tolist()
-    return [*map(ExactSum.of, column.T)] if column.ndim > 1 else ExactSum.of(column)
+    return [*map(math.fsum, column.T.tolist())] if column.ndim > 1 else math.fsum(column.tolist())
 
 
-def _exchanged(total: Any, old: NDArray[Any], new: NDArray[Any]) -> Any:
-    return _added(total, _sum(np.concatenate([new, -old])))
+def _total(*values: Any) -> Any:
+    if isinstance(values[0], list):
+        return [_total(*each) for each in zip(*values, strict=True)]
+    return math.fsum(values) if isinstance(values[0], float) else sum(values)
 
 
-def _added(one: Any, other: Any) -> Any:
-    return (
-        [a + b for a, b in zip(one, other, strict=True)] if isinstance(one, list) else one + other
-    )
+def _replaced(column: NDArray[Any], images: Ints, new: NDArray[Any]) -> NDArray[Any]:
+    column = column.copy()
+    column[images] = new
+    return column
 
 
 def _fields(kind: Any, of: str = "") -> tuple[str, ...]:

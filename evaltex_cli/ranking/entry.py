@@ -41,7 +41,7 @@ class Entry:
 
 
 def entry_of(evaluation: Evaluation, subsets: Subsets) -> Entry:
-    """Return the entry of an evaluation that has its rows (`Run.keep_rows`)."""
+    """Return the entry of an evaluation that has its rows."""
     if evaluation.rows is None:
         raise ValueError("an evaluation without rows")
     scores = evaluation.meaningful_scores

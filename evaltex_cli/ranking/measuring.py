@@ -61,7 +61,7 @@ def evaluated(
     InputError
         As `evaluate.evaluate_inputs`; also if all protocols need texts.
     """
-    runs = runs_of(protocols, keep_rows=True)
+    runs = runs_of(protocols)
     results = {
         one.protocol.name: one for one in evaluate_inputs(inputs, runs, ordered_map=ordered_map)
     }

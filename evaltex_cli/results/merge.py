@@ -12,9 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from itertools import islice
-from operator import add
 from pathlib import Path
 from typing import Any
 
@@ -199,7 +197,7 @@ def _merged(parts: Sequence[tuple[Path, ResultDocument]]) -> Merged:
     images = [part.images for _, part in parts] if complete else []
     columns = [part.table.rows.columns for _, part in parts if complete and part.images]
     columns = columns or [_row(part) for _, part in parts]
-    tally = reduce(add, (protocol.tally.of_columns(of_part).sum() for of_part in columns))
+    tally = protocol.tally.concatenate(list(map(protocol.tally.of_columns, columns))).sum()
     warnings = [
         warning
         for _, part in parts

@@ -11,8 +11,7 @@ Scores of subsets are made from stored evidence; no image is evaluated again. Ea
 every image with probability 1/2 (the double-or-nothing bootstrap; Owen and Eckles 2012); their
 scores are the limits of the sign-flip test (Hartigan 1969). If there are no more than `resamples`
 subsets that are not empty, each is taken once and the test is exact. Images are drawn in the order
-of their names, and evidence is rounded to what every machine adds to the same sums (`summable`), in
-whatever order; replicates are rounded to 12 decimals, so that a difference of equal scores is 0.
+of their names; replicates are rounded to 12 decimals, so that a difference of equal scores is 0.
 """
 
 from __future__ import annotations
@@ -160,7 +159,7 @@ class _Evidence(NamedTuple):
         for column, (start, stop) in zip(columns, pairwise(ends), strict=True):
             for k, one in enumerate(column.reshape(len(order), stop - start).T, start):
                 numbers[:, k] = one[order]
-        return cls(tally, summable(numbers))
+        return cls(tally, numbers)
 
     def sums(self, weights: Floats) -> Tally:
         """Return the sums by each row of weights, which are whole numbers."""
@@ -174,17 +173,6 @@ class _Evidence(NamedTuple):
             return part if column.dtype.kind == "f" else np.rint(part).astype(np.int64)
 
         return self.tally.each(summed)
-
-
-def summable(numbers: Floats) -> Floats:
-    """Round (n, k) numbers, in place, to what any order of additions sums exactly: by column, to
-    2^-52 of the power of two above the sum of all their magnitudes. Whole numbers stay as they are.
-    """
-    for column in numbers.T:
-        total = np.cumsum(np.abs(column))[-1:].sum()  # one by one, on every machine
-        unit = np.ldexp(1.0, max(int(np.frexp(total)[1]) - 52, -1022))
-        column[:] = np.round(column / unit) * unit
-    return numbers
 
 
 def _or_none(value: float) -> float | None:

@@ -14,7 +14,6 @@ from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Floats, Ints
 from evaltex_cli.results.significance import DECIMALS
-from evaltex_cli.thresholds.sums import joined
 
 FOLDS, TOLERANCE = 5, 0.005
 ROUNDING = 1e-12
@@ -88,7 +87,7 @@ def cross_validated(runs: Sequence[Run], sums: Sequence[Sequence[Tally]]) -> Any
     chosen = []
     for fold in range(len(sums)):
         others = [
-            joined([of_fold[k] for other, of_fold in enumerate(sums) if other != fold])
+            Tally.total([of_fold[k] for other, of_fold in enumerate(sums) if other != fold])
             for k in levels
         ]
         scores = (
@@ -96,5 +95,5 @@ def cross_validated(runs: Sequence[Run], sums: Sequence[Sequence[Tally]]) -> Any
             for run, tally in zip(runs, others, strict=True)
         )
         chosen.append(best_level([one[name] for one in scores]))
-    held_out = joined([sums[fold][k] for fold, k in enumerate(chosen)])
+    held_out = Tally.total([sums[fold][k] for fold, k in enumerate(chosen)])
     return chosen, runs[0].protocol.scores(held_out, runs[0].parameters)

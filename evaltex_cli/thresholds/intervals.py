@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from math import floor, prod
+from math import floor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ from evaltex_cli.protocols.score_columns import score_columns
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Floats, Ints
 from evaltex_cli.results.extras import Bootstrap, Intervals
-from evaltex_cli.results.significance import DECIMALS, intervals, summable
+from evaltex_cli.results.significance import DECIMALS, intervals
 from evaltex_cli.runtime.progress import phase
 from evaltex_cli.thresholds.choice import best_level
 from evaltex_cli.thresholds.result import OperatingPoint
@@ -147,7 +147,7 @@ def _subset_sums(given: Resampled) -> Iterator[Tally]:
     starts = np.searchsorted(level[order], np.arange(levels + 1))
     generator = np.random.default_rng(given.bootstrap.seed)
     columns = {
-        name: _summable(np.concatenate([column, -column[ends]]).astype(np.float64)[order])
+        name: np.concatenate([column, -column[ends]]).astype(np.float64)[order]
         for name, column in rows.tally.as_dict().items()
     }
     for first in range(0, given.bootstrap.resamples, SUBSETS_AT_ONCE):
@@ -160,11 +160,6 @@ def _subset_sums(given: Resampled) -> Iterator[Tally]:
         yield type(rows.tally)(
             **{name: _like(rows.tally, name, column) for name, column in sums.items()}
         )
-
-
-def _summable(column: Floats) -> Floats:
-    """`summable` of (n, ...) numbers."""
-    return summable(column.reshape(len(column), prod(column.shape[1:]))).reshape(column.shape)
 
 
 def _at_levels(weights: Floats, image: Ints, starts: Ints, changes: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Sums of evidence at each confidence level and for each fold of images, exact whatever the order.
+"""Sums of evidence at each confidence level and for each fold of images.
 
 A row of evidence counts from its first level until its last. So only its first level and the one
 after its last are looked at: it is added at the one and taken away at the other, and sums over
@@ -7,22 +7,18 @@ levels follow at the end.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import reduce
-from operator import add
+import math
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.protocols.tally import ExactSum, Tally
+from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Floats, Ints
 from evaltex_cli.thresholds.stacking import StateRows
 
 Cell: TypeAlias = tuple[int, ...]
 """Fold, level and, of a histogram, bin."""
-WAITING = 1 << 17
-"""Values of a column that are summed at once."""
 
 
 class LevelSums:
@@ -68,11 +64,6 @@ class LevelSums:
         ]
 
 
-def joined(tallies: Sequence[Tally]) -> Tally:
-    """Return the sum of tallies, at least one."""
-    return reduce(add, tallies)
-
-
 class _Counts:
     """A column of whole numbers: what is added at each level, and taken away."""
 
@@ -89,13 +80,12 @@ class _Counts:
 
 
 class _Sums:
-    """A column of fractions: the exact sums of what is added at each level and taken away."""
+    """A column of fractions: what is added at each level and taken away."""
 
     def __init__(self, shape: Cell) -> None:
         self._shape = shape
-        self._parts: dict[int, list[float]] = {}
-        self._waiting: list[tuple[Ints, Floats]] = []
-        self._size = 0
+        self._cells: list[Ints] = []
+        self._values: list[Floats] = []
 
     def add(self, place: tuple[Ints, Ints], values: Floats) -> None:
         cell = place[0] * self._shape[1] + place[1]
@@ -103,38 +93,17 @@ class _Sums:
             cell = (cell[:, None] * self._shape[2] + np.arange(self._shape[2])).ravel()
             values = values.ravel()
         counts = values != 0
-        self._waiting.append((cell[counts], values[counts]))
-        self._size += int(counts.sum())
-        if self._size > WAITING:
-            self._sum_up()
-
-    def _sum_up(self) -> None:
-        if not self._waiting:
-            return
-        cell, values = (np.concatenate(side) for side in zip(*self._waiting, strict=True))
-        self._waiting, self._size = [], 0
-        order = np.argsort(cell, kind="stable")
-        cell = cell[order]
-        starts = np.flatnonzero(np.diff(cell, prepend=-1))
-        parts = np.split(values[order], starts[1:]) if len(starts) else []
-        for key, part in zip(cell[starts].tolist(), parts, strict=True):
-            self._parts[key] = ExactSum([*self._parts.get(key, ()), *part.tolist()]).parts
+        self._cells.append(cell[counts])
+        self._values.append(values[counts])
 
     def cumulated(self) -> list[list[Any]]:
-        """Return the sums by fold and level, as `ExactSum` or list of them."""
-        self._sum_up()
-        folds, levels, *bins = self._shape
-        return [
-            self._of_fold(fold * levels, levels, bins[0] if bins else 0) for fold in range(folds)
-        ]
-
-    def _of_fold(self, first: int, levels: int, bins: int) -> list[Any]:
-        running = [ExactSum() for _ in range(bins or 1)]
-        result: list[Any] = []
-        for level in range(first, first + levels):
-            for k, before in enumerate(running):
-                here = self._parts.get(level * bins + k if bins else level)
-                if here:
-                    running[k] = ExactSum([*before.parts, *here])
-            result.append(list(running) if bins else running[0])
-        return result
+        """Return the sums by fold and level, as float or list of floats."""
+        sums = np.zeros(self._shape)
+        if self._cells:
+            cell, values = np.concatenate(self._cells), np.concatenate(self._values)
+            order = np.argsort(cell, kind="stable")
+            filled, starts = np.unique(cell[order], return_index=True)
+            parts = np.split(values[order], starts[1:]) if len(starts) else []
+            sums.flat[filled] = [math.fsum(part.tolist()) for part in parts]
+        cumulated: list[list[Any]] = np.cumsum(sums, axis=1).tolist()
+        return cumulated

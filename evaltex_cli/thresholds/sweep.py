@@ -28,7 +28,7 @@ from evaltex_cli.thresholds.levels import (
 )
 from evaltex_cli.thresholds.result import CrossValidated, OperatingPoint, Sweep
 from evaltex_cli.thresholds.stacking import StateRows, rows_of
-from evaltex_cli.thresholds.sums import LevelSums, joined
+from evaltex_cli.thresholds.sums import LevelSums
 
 WITH_AVERAGE_PRECISION = "iou"
 
@@ -169,7 +169,9 @@ class Sweeper:
         ]
         folds = self._sums[name].sums()
         scores = [
-            run.protocol.scores(joined([of_fold[k] for of_fold in folds]), run.parameters)
+            run.protocol.scores(
+                run.protocol.tally.total([of_fold[k] for of_fold in folds]), run.parameters
+            )
             for k, run in enumerate(runs)
         ]
         kept = self._drops[name][::-1].cumsum()[::-1][1:].tolist()

@@ -1,12 +1,9 @@
-"""Evidence adds up exactly, and refuses what cannot be."""
+"""Evidence adds up in any order, and refuses what cannot be."""
 
 from __future__ import annotations
 
 import math
-import pickle
 from dataclasses import dataclass, fields
-from functools import reduce
-from operator import add
 
 import numpy as np
 import pytest
@@ -16,7 +13,7 @@ from hypothesis import strategies as st
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.iou.iou import Tally as IouTally
-from evaltex_cli.protocols.tally import Count, EvidenceError, ExactSum, Sum, Tally
+from evaltex_cli.protocols.tally import Count, EvidenceError, Sum, Tally
 
 quick = settings(deadline=None, derandomize=True, max_examples=100)
 numbers = st.floats(-1e9, 1e9, allow_subnormal=False)
@@ -35,35 +32,12 @@ def words(credits: list[float]) -> Words:
 
 
 @quick
-@given(st.lists(numbers, max_size=20), st.integers(0, 20), st.randoms())
-def test_sums_are_exact_in_any_order_and_grouping(values, cut, random) -> None:
-    shuffled = random.sample(values, len(values))
-    total = ExactSum(shuffled[:cut]) + ExactSum(shuffled[cut:])
-    assert total == math.fsum(values)
-    assert total + ExactSum([0.1]) == math.fsum([*values, 0.1])
-    assert (pickle.loads(pickle.dumps(total)) + ExactSum([0.1])) == math.fsum([*values, 0.1])
-
-
-@quick
-@given(st.lists(numbers | st.floats(-1e200, 1e200), max_size=40), st.integers(1, 50))
-def test_sums_of_columns_are_those_of_their_values(values, times) -> None:
-    column, total = np.array(values * times, np.float64), ExactSum(values * times)
-    assert (ExactSum.of(column), ExactSum.of(column).parts) == (total, total.parts)
-
-
-def test_sums_of_columns_of_the_largest_numbers() -> None:
-    column = np.array([1e308, 1.0, -1e308])
-    assert (ExactSum.of(column), ExactSum.of(column).parts) == (1.0, [1.0])
-
-
-@quick
 @given(st.lists(st.lists(numbers, min_size=1, max_size=5), min_size=1, max_size=5))
 def test_sums_of_batches_are_those_of_their_rows(batches) -> None:
     tallies = [words(batch) for batch in batches]
     everything = Words.concatenate(tallies)
     assert next(everything.rows()).as_dict() == next(tallies[0].rows()).as_dict()
-    totals = reduce(add, (tally.sum() for tally in tallies)).as_dict()
-    assert totals == everything.sum().as_dict()
+    totals = everything.sum().as_dict()
     values = [value for batch in batches for value in batch]
     assert totals["credit"] == math.fsum(values)
     assert totals["bins"] == [math.fsum(values), math.fsum(2 * value for value in values)]
@@ -71,18 +45,17 @@ def test_sums_of_batches_are_those_of_their_rows(batches) -> None:
 
 @quick
 @given(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=8), st.data())
-def test_exchanged_rows_are_as_if_summed_anew(values, data) -> None:
+def test_rows_are_replaced(values, data) -> None:
     before, after = (words(list(column)) for column in zip(*values, strict=True))
     images = np.array(data.draw(st.lists(st.integers(0, len(values) - 1), unique=True)), np.int64)
     credits = [after.credit[k] if k in images else before.credit[k] for k in range(len(values))]
-    found = before.sum().exchanged(before.take(images), after.take(images)).as_dict()
+    found = before.replaced(images, after.take(images)).sum().as_dict()
     assert found == words(credits).sum().as_dict()
-    assert [type(value) for value in found.values()] == [int, ExactSum, list]
 
 
 def test_fields_that_are_none_are_not_there() -> None:
     assert list(Words(1, 0.5).as_dict()) == ["words", "credit"]
-    assert (Words(1, 0.5) + Words(2, 0.5)).as_dict() == {"words": 3, "credit": 1.0}
+    assert Words.total([Words(1, 0.5), Words(2, 0.5)]).as_dict() == {"words": 3, "credit": 1.0}
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

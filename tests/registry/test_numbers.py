@@ -4,7 +4,6 @@ order changes no bit, work is bounded.
 
 from __future__ import annotations
 
-import decimal
 import json
 import math
 import re
@@ -28,7 +27,6 @@ from evaltex_cli.geometry.overlaps import MAX_PAIRS
 from evaltex_cli.geometry.self_crossings import MAX_CROSSINGS
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import load
-from evaltex_cli.protocols.ratios import natural_log
 from evaltex_cli.records import Objects
 
 every_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -321,24 +319,3 @@ def test_more_than_that_is_refused_before_it_takes_memory(protocol: str) -> None
 
 
 # The last bit -------------------------------------------------------------------------------------
-
-
-def test_overall_scores_are_rounded_once() -> None:
-    """Forty tenths: one after another they are 4.000000000000001."""
-    credits: list[float] = [0.1] * 40
-    totals = {"gt_objects": 1, "counted_gt_objects": 1, "detections": 1, "counted_detections": 1}
-    totals |= {"recall_credit": 0.0, "precision_credit": 0.0, "named_in_detections": 1}
-    totals |= dict.fromkeys(("one_to_one", "one_to_many", "many_to_one"), 0)
-    totals |= {"images": 1, "images_without_text": 0, "detections_without_text": 0}
-    totals |= {"curve_recall_credit": credits, "curve_precision_credit": credits}
-    deteval = load("deteval")
-    found = deteval.scores(deteval.tally(**totals), deteval.parameters())
-    assert (found["recall_overall"], found["precision_overall"]) == (0.1, 0.1)
-
-
-def test_logarithms_are_rounded_correctly() -> None:
-    counts = np.array([[1, 3, 2], [10, 3, 997], [4, 5, 6], [7, 8, 9]])
-    expected = [[float(decimal.Decimal(count).ln()) for count in row] for row in counts.tolist()]
-    assert natural_log(counts).tolist() == expected
-    assert natural_log(np.array([3])).tolist() == [1.0986122886681098]
-    assert natural_log(np.zeros(0, np.int64)).tolist() == []

@@ -66,7 +66,7 @@ def random_images(tmp_path_factory):
 def test_columns_are_rows(images: str, name: str, values: dict, request) -> None:
     paths: tuple[Path, Path] = request.getfixturevalue(images)
     parameters = config.checked(name, values)
-    (run,) = runs_of({name: parameters}, keep_rows=True)
+    (run,) = runs_of({name: parameters})
     evaluate_inputs(open_inputs(*paths, InputOptions()), [run])
     tally = run.rows().tally
     for scores in {run.protocol.scores, run.protocol.image_scores or run.protocol.scores}:

@@ -6,7 +6,6 @@ import itertools
 import json
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -231,32 +230,6 @@ def test_chunks_draw_the_same_images(monkeypatch):
     assert drawn(hits, asked, 50, 3).values["recall"].tolist() == whole
     assert drawn(hits[:5], asked[:5]).is_exact
     assert len(drawn(hits[:10], asked[:10]).values["recall"]) == 2**10 - 1
-
-
-@given(
-    st.lists(st.floats(-1e9, 1e9) | st.sampled_from([0.1, -0.1, 1 / 3, 5e-324]), max_size=40),
-    st.randoms(use_true_random=False),
-    st.integers(0, 2**40 - 1),
-)
-def test_any_order_of_additions_makes_the_same_sum(values, random, subset):
-    """On machines whose libraries add in other orders, or multiply and add at once."""
-    made = significance.summable(np.array(values, np.float64).reshape(-1, 1).copy())[:, 0].tolist()
-    of_all = math.fsum(map(abs, values))
-    for value, rounded in zip(values, made, strict=True):
-        assert abs(rounded - value) <= max(2.0**-52 * of_all, 2.0**-1022)
-    taken = [value for k, value in enumerate(made) if subset >> k & 1]
-    exact = sum(map(Fraction, taken))
-    for _ in range(3):
-        random.shuffle(taken)
-        total = 0.0
-        for value in taken:
-            total += value
-        assert Fraction(total) == exact
-
-
-def test_whole_numbers_are_summed_as_they_are():
-    numbers = np.array([[3.0, 1e15], [0, 7], [12345, 1]])
-    assert (significance.summable(numbers.copy()) == numbers).all()
 
 
 def test_holm_corrects_in_order():

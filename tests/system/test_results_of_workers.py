@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import random
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from box_scenes import arguments_for, outcome, write_boxes
+from sweep_images import scene
 
+from evaltex_cli import diagnose, evaluate, sweep
 from evaltex_cli.evaluation import batches
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -57,3 +62,23 @@ def test_faults_found_by_workers_are_reported_as_by_one(monkeypatch: pytest.Monk
 def test_the_results_do_not_depend_on_the_jobs() -> None:
     outcome(*write_boxes(), "res", "--jobs", "2")
     assert "jobs" not in json.loads(Path("res/evaltex.json").read_text())
+
+
+@pytest.mark.parametrize("function", [evaluate, sweep, diagnose])
+def test_neither_the_order_of_images_nor_the_jobs_change_a_bit(
+    function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "BATCH_BYTES", 1500)
+    monkeypatch.setattr(batches, "LEAST_BYTES", 300)
+    gt: dict[str, Any] = {}
+    det: dict[str, Any] = {}
+    for seed in range(12):
+        for whole, part in zip((gt, det), scene(seed), strict=True):
+            whole |= {f"{seed} {name}": objects for name, objects in part.items()}
+    names = list(gt)
+    found = []
+    for jobs in (1, 2, 1):
+        sides = ({name: side[name] for name in names if name in side} for side in (gt, det))
+        found.append(function(*sides, ["evaltex", "tiou", "deteval"], jobs=jobs).to_dict())
+        random.Random(3).shuffle(names)
+    assert found[0] == found[1] == found[2]

@@ -96,13 +96,6 @@ def test_states_are_stacked_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sweep(gt, det, ["evaltex", "iou", "cleval"]).to_dict() == expected
 
 
-def test_sums_wait_and_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
-    gt, det = scene(5)
-    expected = sweep(gt, det, "deteval").to_dict()
-    monkeypatch.setattr("evaltex_cli.thresholds.sums.WAITING", 0)
-    assert sweep(gt, det, "deteval").to_dict() == expected
-
-
 # Levels -------------------------------------------------------------------------------------------
 
 

@@ -68,7 +68,6 @@ from evaltex_cli.protocols.base import Evidence, Plot, Protocol, Scores, per_ima
 from evaltex_cli.protocols.matches import mean_of
 from evaltex_cli.protocols.ratios import (
     Number,
-    exact_sum,
     harmonic_mean,
     rate,
     ratio,
@@ -209,7 +208,7 @@ def _overall(tally: Tally, parameters: Parameters, gt: Number, det: Number) -> S
     if not points:
         return dict.fromkeys(("recall_overall", "precision_overall", "hmean_overall"))
     recall, precision = (
-        exact_sum([ratio(credit, objects) for credit in credits]) / points
+        sum(ratio(credit, objects) for credit in credits) / points
         for credits, objects in zip(tally.credits("curve"), (gt, det), strict=True)
     )
     hmean = where((recall > 0) | (precision > 0), harmonic_mean(recall, precision), None)
