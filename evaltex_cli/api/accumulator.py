@@ -25,7 +25,7 @@ from evaltex_cli.evaluation.evaluate import of_nothing, runs_of
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.evaluations import ByProtocol, Evaluations
 from evaltex_cli.protocols.base import load
-from evaltex_cli.records import ImageBatch, Objects, text_lengths
+from evaltex_cli.records import ImageBatch, Objects
 from evaltex_cli.thresholds.result import Sweep
 
 if TYPE_CHECKING:
@@ -36,10 +36,6 @@ else:
     from typing import TypeVar
 
     Result = TypeVar("Result")
-
-MANY_OBJECTS, MANY_VERTICES, LONG_TEXT = 800, 1000, 10_000
-"""An image with fewer objects and vertices, and with shorter texts, has not more pairs that overlap
-or texts that are longer than can be scored."""
 
 
 class _Image(NamedTuple):
@@ -184,8 +180,6 @@ class Accumulator(Generic[Result]):
             if has_masks and not load(protocol).takes_masks:
                 raise InputError(f"protocol {protocol} does not work on masks; leave it out")
             load(protocol).needs(batch, parameters)
-        if _may_be_refused(image):
-            self._evaluate({name: image})
         self._has_masks = self._has_masks if is_empty else has_masks
         self._images.append(image)
         self._names |= set() if image.name is None else {image.name}
@@ -258,13 +252,11 @@ class Accumulator(Generic[Result]):
             runs = runs_of(self._chosen.records)
             nothing = {run.protocol.name: of_nothing(run) for run in runs}
             return cast("Result", self._chosen.result(nothing))
-        result = self._evaluate(self._by_name())
+        wanted = asked(self._protocol, dict(self._options))
+        given = sides(*_sides_of(self._by_name()))
+        result = evaluate_sides(given, wanted, self._per_image, needs_texts=False)
         warn(result.warnings)
         return cast("Result", result)
-
-    def _evaluate(self, images: Mapping[str, _Image]) -> Evaluation | Evaluations:
-        wanted = asked(self._protocol, dict(self._options))
-        return evaluate_sides(sides(*_sides_of(images)), wanted, self._per_image, needs_texts=False)
 
     def compute_sweep(self, **options: Any) -> Sweep | ByProtocol[Sweep]:
         """Score everything added so far at each confidence threshold; more may be added after.
@@ -312,13 +304,4 @@ def _sides_of(
         {name: image.gt for name, image in images.items()},
         {name: image.det for name, image in images.items()},
         {name: image.size for name, image in images.items() if image.size is not None},
-    )
-
-
-def _may_be_refused(image: _Image) -> bool:
-    both = image.gt, image.det
-    return (
-        sum(side.count for side in both) > MANY_OBJECTS
-        or sum(len(side.outlines.vertices) for side in both) > MANY_VERTICES
-        or max(text_lengths(side.texts).max(initial=0) for side in both) > LONG_TEXT
     )

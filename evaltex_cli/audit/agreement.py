@@ -12,8 +12,8 @@ from evaltex_cli.audit.parts import meeting
 from evaltex_cli.audit.scenes import Scene
 from evaltex_cli.audit.shares import shares, stepped
 from evaltex_cli.errors import InputError, quote
-from evaltex_cli.geometry import boxes, overlaps, shapes
-from evaltex_cli.geometry.shapes import Pairs, Shapes
+from evaltex_cli.geometry import boxes, shapes
+from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.records import Bools, Floats, Ints, Objects, count_texts
 
 SAME = 0.5
@@ -112,7 +112,6 @@ def _agreeing(
     most = boxes.area(boxes.intersection(drawn[one], drawn[other]))
     possible = shares(most, np.maximum(area[one], area[other])) >= SAME
     one, other = one[possible], other[possible]
-    overlaps.refuse_intricate(names, objects.offsets, one, Pairs(made, one, made, other))
     shared = shapes.pair_area(made, one, made, other)
     iou = shares(shared, area[one] + area[other] - shared)
     same = iou >= SAME

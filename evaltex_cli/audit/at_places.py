@@ -12,7 +12,7 @@ from evaltex_cli.audit.parts import outermost, several
 from evaltex_cli.audit.scenes import Scene
 from evaltex_cli.audit.shares import shares
 from evaltex_cli.geometry import overlaps, shapes
-from evaltex_cli.geometry.shapes import Pairs, Shapes
+from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.records import Bools, Floats, Ints
 
 NEAR = 0.3
@@ -62,7 +62,6 @@ class AtObjects:
         for i, j in overlaps.touching_parts(
             objects.boxes, objects.offsets, others.boxes, others.offsets
         ):
-            overlaps.refuse_intricate(self._scene.names, objects.offsets, i, Pairs(gt, i, det, j))
             area = shapes.pair_area(gt, i, det, j)
             of_gt, of_det = shares(area, gt_area[i]), shares(area, det_area[j])
             iou = shares(area, gt_area[i] + det_area[j] - area)

@@ -12,7 +12,6 @@ from evaltex_cli.diagnosis.components import spread
 from evaltex_cli.diagnosis.drawn import Drawn, Side, overlaid, replaced, united
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, OF_LINKS, OF_OBJECTS, Mistakes
 from evaltex_cli.diagnosis.stacks import Stack
-from evaltex_cli.errors import InputError, quote
 from evaltex_cli.geometry import overlaps
 from evaltex_cli.records import (
     Bools,
@@ -29,10 +28,6 @@ from evaltex_cli.records.rows import packed
 
 STACKED_OBJECTS = 1 << 17
 """Objects of the images of several repairs that become one batch."""
-MAX_UNITED = 24_000
-"""Most vertices of the pieces and objects of which a repair makes one outline: GEOS takes 2 kB for
-each.
-"""
 SURE = 1.0
 """Confidence of an added detection."""
 
@@ -255,16 +250,6 @@ def _of_groups(repair: _Repair, links: Ints, group: Ints, pieces: _Pieces) -> Ma
     part, whole = (_first_of_each(group, side[links]) for side in (mistakes.det, mistakes.gt))
     parts, objects = pieces.drawn.rows(pieces.rows[part]), mistakes.gt[links[whole]]
     text = repair.sides.gt.drawn.rows(objects)
-    numbers = np.bincount(group[part], parts.sizes) + np.bincount(group[whole], text.sizes)
-    has_polygon = np.bincount(group[part], ~parts.is_box) > 0
-    for large in np.flatnonzero(has_polygon & (numbers > 2 * MAX_UNITED))[:1].tolist():
-        detection = mistakes.det[links[part[group[part] == large][0]]]
-        raise InputError(
-            f"image {quote(batch.names[batch.det.image[detection]])}: split objects that overlap"
-            f" each other, and their pieces, have {int(numbers[large]) // 2} vertices together;"
-            f" a diagnosis makes one outline of them, and at most of {MAX_UNITED};"
-            " expected boxes, or fewer objects in one place"
-        )
     outlines = united(parts, group[part], text, group[whole])
     texts = [pieces.texts[k] for k in pieces.rows[part].tolist()]
     starts, object_starts = (np.flatnonzero(np.diff(group[of], prepend=-1)) for of in (part, whole))

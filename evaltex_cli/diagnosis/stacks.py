@@ -24,6 +24,9 @@ from evaltex_cli.records import (
 )
 from evaltex_cli.records.rows import concatenate, take, take_images
 
+_PAIRS_AT_ONCE = 1 << 17
+"""Overlapping pairs of repaired images that are measured together."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stack:
@@ -147,7 +150,7 @@ def _parts(
     """Yield the images with the objects of the scope; `new` are pairs of these."""
     gt_offsets = stack.gt_offsets
     pairs = _pairs_of_images(stack, convention, scope, new)
-    for start, stop in list(blocks(pairs, overlaps.MAX_PAIRS)) or [(0, 0)]:
+    for start, stop in list(blocks(pairs, _PAIRS_AT_ONCE)) or [(0, 0)]:
         (i, i_stop), (j, j_stop) = gt_offsets[[start, stop]], stack.offsets[[start, stop]]
         chosen = scope.gt[i:i_stop], scope.det[j:j_stop]
         yield _part(stack.images(start, stop), convention, made, chosen, new.within(i, i_stop, j))
@@ -253,16 +256,13 @@ def _measured(stack: Stack, convention: Convention, made: shapes.Shapes) -> _Pai
     """Measure the detections that repairs have made; the shapes of objects are those before."""
     before, place = stack.before, np.flatnonzero(stack.is_made)
     row, gt_rows = stack.rows[place] - before.det.count, stack.gt_rows
-    names = [before.names[k] for k in stack.image.tolist()]
     gt, det = overlaps.touching_boxes(
         shapes.boxes_of(before.gt, convention)[gt_rows],
         stack.gt_offsets,
         shapes.boxes_of(stack.made, convention)[row],
         np.searchsorted(place, stack.offsets),
-        names,
     )
     pairs = shapes.Pairs(overlaps.shapes_of(before, convention)[0], gt_rows[gt], made, row[det])
-    overlaps.refuse_intricate(names, stack.gt_offsets, gt, pairs, are_repaired=True)
     area = shapes.pair_area(*pairs[:4])
     overlap = area > 0
     return _Pairs(gt[overlap], place[det[overlap]], area[overlap])

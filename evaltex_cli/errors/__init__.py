@@ -68,8 +68,8 @@ class ChangedError(InputError):
         return ChangedError, (self.place,)
 
 
-class TangledError(InputError):
-    """A polygon that crosses itself so often that it cannot be made valid in time.
+class VerticesError(InputError):
+    """A polygon of more vertices than are allowed.
 
     Attributes
     ----------

@@ -27,7 +27,6 @@ from evaltex_cli.records import (
     Objects,
     offsets_of,
 )
-from evaltex_cli.records.rows import some_images
 
 if TYPE_CHECKING:
     from evaltex_cli.geometry.picture_runs import PictureRuns
@@ -80,8 +79,8 @@ class BatchResult(NamedTuple):
     ----------
     gathered : list of Gathered
         By each run; none where nobody wanted it, or there were faults.
-    made : list of list
-        What `SinkWork.make` has made of each part of it (`_divided`), a list for each run.
+    made : list
+        What `SinkWork.make` has made of it, for each run.
     gt, det, lines : InputCounts
         `lines` of the ground truth of lines.
     repeats : (Repeats, Repeats)
@@ -94,7 +93,7 @@ class BatchResult(NamedTuple):
     """
 
     gathered: list[Gathered]
-    made: list[list[Any]]
+    made: list[Any]
     gt: InputCounts
     det: InputCounts
     faults: FaultLog
@@ -150,39 +149,23 @@ def measure(
         return result
     runs = [run.empty() for run in bare]
     try:
-        parts = [_add_part(runs, part, work) for part in _divided(batch)]
-        made = [list(of_run) for of_run in zip(*parts, strict=True)]
+        made = _add_batch(runs, batch, work)
         return result._replace(gathered=[run.gathered for run in runs], made=made)
     except EvaltexError as refusal:
         return result._replace(refusal=refusal)
 
 
-def _add_part(runs: Sequence[Run], part: ImageBatch, work: SinkWork | None) -> list[Any]:
-    """Add the evidence of some images to all runs; what was measured is kept no longer than a later
+def _add_batch(runs: Sequence[Run], batch: ImageBatch, work: SinkWork | None) -> list[Any]:
+    """Add the evidence of a batch to all runs; what was measured is kept no longer than a later
     one needs it.
     """
     made = []
     for k, run in enumerate(runs, 1):
-        made.append(add_batch(run, part, work))
-        overlaps.keep_only(part, [one.protocol.convention(one.parameters) for one in runs[k:]])
+        made.append(add_batch(run, batch, work))
+        overlaps.keep_only(batch, [one.protocol.convention(one.parameters) for one in runs[k:]])
         if all(one.protocol is not run.protocol for one in runs[k:]):
-            part.moved.clear()
+            batch.moved.clear()
     return made
-
-
-def _divided(batch: ImageBatch) -> Iterator[ImageBatch]:
-    """Divide a batch so that no more pairs of objects may overlap in each part than in one image:
-    protocols keep all of them.
-    """
-    most = np.cumsum(overlaps.most_pairs(batch))
-    if len(most) < 2 or most[-1] <= overlaps.MAX_PAIRS:
-        yield batch
-        return
-    start = before = 0
-    while start < len(most):
-        stop = max(int(np.searchsorted(most, before + overlaps.MAX_PAIRS, "right")), start + 1)
-        yield some_images(batch, start, stop)
-        start, before = stop, int(most[stop - 1])
 
 
 def _with_pixels(

@@ -135,7 +135,7 @@ def _gathered(
         ):
             run.gathered.add(part)
             if sink is not None:
-                sink.take_all(run, made)
+                sink.take(run, made)
         if progress is not None:
             progress(done, images)
     return gt, det, lines, repeats

@@ -93,11 +93,6 @@ class Sink(NamedTuple):
         """What is done where a batch is measured."""
         return SinkWork(self.make, self.with_matches)
 
-    def take_all(self, run: Run, made: Iterable[Any]) -> None:
-        """Take what was made of the parts of a batch."""
-        for one in made:
-            self.take(run, one)
-
     def and_also(self, other: Sink) -> Sink:
         """Return a sink that does what both do."""
 

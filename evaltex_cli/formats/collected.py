@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.errors import FaultLog, InputError, Steps, TangledError
+from evaltex_cli.errors import FaultLog, InputError, Steps, VerticesError
 from evaltex_cli.formats.base import Place, ReadImages, Source
 from evaltex_cli.formats.confidences import settle
 from evaltex_cli.formats.files.image_names import are_plain, bad_names
@@ -307,8 +307,8 @@ class Images:
         numbers, pixels = self._coordinates(coordinates)
         try:
             drawn, repairs = outlines.from_numbers(numbers, coordinates, coordinates == 4)
-        except TangledError as tangled:
-            raise InputError(f"{self._place(tangled.ring)}: {tangled}") from tangled
+        except VerticesError as error:
+            raise InputError(f"{self._place(error.ring)}: {error}") from error
         ids = np.where(column("has_id"), column("id"), expanded(self.counts)[1] + 1)
         has_region = column("has_region")
         starts = self._order.strings[:-1].astype(np.int64)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evaltex_cli.errors import MOST_FAULTS, FaultLog, FormatError, InputError, TangledError
+from evaltex_cli.errors import MOST_FAULTS, FaultLog, FormatError, InputError, VerticesError
 from evaltex_cli.formats.base import ImageText, ReadImages
 from evaltex_cli.formats.files.text_lines import (
     MANY_LINES,
@@ -118,7 +118,7 @@ def read_lines(images: Iterable[ImageText], form: LineFormat, sizes: Floats) -> 
     Raises
     ------
     InputError
-        For a polygon that crosses itself too often, with file and line.
+        For a polygon of too many vertices, with file and line.
     """
     buffer = _joined(images)
     plain = _plain(np.frombuffer(buffer.text, np.uint8), buffer.ends, form)
@@ -128,9 +128,9 @@ def read_lines(images: Iterable[ImageText], form: LineFormat, sizes: Floats) -> 
     columns = _merged([plain, *exact]) if exact else plain
     try:
         objects, repairs = _objects(columns, buffer, b"".join(texts), form)
-    except TangledError as tangled:
-        line = int(columns.line[tangled.ring])
-        raise InputError(f"{buffer.file(line)}:{buffer.number[line]}: {tangled}") from tangled
+    except VerticesError as error:
+        line = int(columns.line[error.ring])
+        raise InputError(f"{buffer.file(line)}:{buffer.number[line]}: {error}") from error
     return ReadImages(sizes, objects, repairs, faults=faults)
 
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from evaltex_cli import geometry
-from evaltex_cli.errors import InputError, quote
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.overlaps import touching_boxes
 from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.records import Bools, Geometries, Ints, blocks, distinct
 
-MAX_VERTICES = 24_000
-"""Most vertices of a don't-care object and the objects in it: GEOS takes 2 kB for each."""
 _VERTICES_AT_ONCE = 1 << 15
 """Vertices of the shapes that are cut at once, and of what is cut out of them."""
 
@@ -56,7 +52,7 @@ class Cuts(NamedTuple):
         return np.asarray(geometry.geos.difference(whole, together), dtype=object)
 
 
-def cuts(of: Shapes, offsets: Ints, dont_care: Bools, which: Ints, names: Sequence[str]) -> Cuts:
+def cuts(of: Shapes, offsets: Ints, dont_care: Bools, which: Ints) -> Cuts:
     """Find what is cut out of some don't-care objects: objects of their image that count.
 
     Parameters
@@ -68,29 +64,13 @@ def cuts(of: Shapes, offsets: Ints, dont_care: Bools, which: Ints, names: Sequen
     dont_care : (n,) bool
     which : (k,) int64
         Don't-care objects, ascending.
-    names : sequence of str
-        The images' names, for a message.
-
-    Raises
-    ------
-    InputError
-        For an image with too many such pairs, and an object with more than `MAX_VERTICES`.
     """
     counting = np.flatnonzero(~dont_care)
     of_which, of_counting = (np.searchsorted(side, offsets) for side in (which, counting))
     boxes = of.boxes[which], of_which, of.boxes[counting], of_counting
-    target, other = touching_boxes(*boxes, names)
+    target, other = touching_boxes(*boxes)
     target, other = which[target], counting[other]
     overlap = shapes.meet(of, target, of, other)
     target, other = target[overlap], other[overlap]
     rows = distinct(target)
-    result = Cuts(of, rows, other, np.append(np.searchsorted(target, rows), len(target)))
-    for k in np.flatnonzero(result.vertices > MAX_VERTICES)[:1].tolist():
-        image = int(np.searchsorted(offsets, rows[k], side="right")) - 1
-        raise InputError(
-            f"image {quote(names[image])}: "
-            * bool(names)
-            + f"a don't-care object and the objects in it have {result.vertices[k]} vertices;"
-            f" expected at most {MAX_VERTICES}: fewer objects in it, or simpler outlines"
-        )
-    return result
+    return Cuts(of, rows, other, np.append(np.searchsorted(target, rows), len(target)))

@@ -97,22 +97,6 @@ def intersection_area(pairs: PolygonPairs, is_exact: bool = True) -> Floats:
     return result
 
 
-def least_work(a: Edges, i: Ints, b: Edges, j: Ints) -> Iterator[int]:
-    """Yield, for each pair, how many pairs of edges are looked at, or how many edges if these are
-    more.
-    """
-    sides = NearEdges(a), NearEdges(b)
-    for one, other in zip(i.tolist(), j.tolist(), strict=True):
-        work = 0
-        for axis in (0, 1):
-            ends = near_each_other(sides[0], one, sides[1], other, axis)
-            edges, common = len(ends[0][0]) + len(ends[1][0]), _common(*ends, axis)
-            work = max(edges, min(common, work or common))
-            if common <= edges:
-                break
-        yield work
-
-
 def _common(a: Floats, b: Floats, axis: int) -> int:
     """How many pairs of edges of two shapes, by their ends, have some x, or y, in common."""
     starts, stops = [], []

@@ -4,16 +4,12 @@ GEOS.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 
 from evaltex_cli import geometry
-from evaltex_cli.errors import TangledError
 from evaltex_cli.geometry import boxes as box_geometry
 from evaltex_cli.geometry import edges as edge_columns
-from evaltex_cli.geometry.overlaps import naming_image, shapes_of
+from evaltex_cli.geometry.overlaps import shapes_of
 from evaltex_cli.geometry.shapes import (
     Polygons,
     Shapes,
@@ -31,7 +27,6 @@ from evaltex_cli.records import (
     Convention,
     Floats,
     ImageBatch,
-    Ints,
     blocks,
     offsets_of,
     stretches,
@@ -46,11 +41,6 @@ def of_ground_truth(
 ) -> tuple[Shapes, Shapes]:
     """Return the ground truth's shapes grown and shrunk; polygons that were moved by the same
     margins before are not moved again.
-
-    Raises
-    ------
-    TangledError
-        As `near_sides.refuse_moved`.
     """
     gt, _ = shapes_of(batch, convention)
     if gt.polygons is None:
@@ -58,11 +48,10 @@ def of_ground_truth(
     known = batch.moved.get(convention, (np.zeros(len(margin)), gt, gt))
     rows = np.flatnonzero(margin != known[0])
     some = taken(gt, rows)
-    with naming_image(batch, batch.gt), _numbered(rows):
-        grown, shrunk = (
-            with_others(shapes, rows, offset(some, sign * margin[rows]))
-            for sign, shapes in zip((1, -1), known[1:], strict=True)
-        )
+    grown, shrunk = (
+        with_others(shapes, rows, offset(some, sign * margin[rows]))
+        for sign, shapes in zip((1, -1), known[1:], strict=True)
+    )
     batch.moved[convention] = margin, grown, shrunk
     return grown, shrunk
 
@@ -70,11 +59,6 @@ def of_ground_truth(
 def offset(shapes: Shapes, margin: Floats) -> Shapes:
     """Grow (margin > 0) or shrink (margin < 0) each shape; what shrinks to
     nothing is returned as it was.
-
-    Raises
-    ------
-    TangledError
-        As `near_sides.refuse_moved`; its `ring` is the index of the shape.
     """
     if not margin.any():
         return shapes
@@ -96,8 +80,7 @@ def offset(shapes: Shapes, margin: Floats) -> Shapes:
     starts = offsets_of(np.diff(some.offsets)[slanted])[:-1]
     boxes[rows[slanted]] = box_geometry.around(corners, corners, starts)
     rest = np.flatnonzero(~quick)
-    with _numbered(rest):
-        others = _offset_slowly(taken(shapes, rest), margin[rest])
+    others = _offset_slowly(taken(shapes, rest), margin[rest])
     if not quick.any():
         return others
     edges = edge_columns.of_rings(vertices, some.offsets)
@@ -125,20 +108,9 @@ def _offset_slowly(shapes: Shapes, margin: Floats) -> Shapes:
         (np.flatnonzero(is_polygon & ~is_convex & (margin != 0)), _offset_by_geos),
     ):
         if len(rows):
-            with _numbered(rows):
-                remains, others = moved(taken(shapes, rows), margin[rows])
+            remains, others = moved(taken(shapes, rows), margin[rows])
             result = with_others(result, rows[remains], others)
     return result
-
-
-@contextmanager
-def _numbered(rows: Ints) -> Iterator[None]:
-    """Of what is refused of some rows, say which row of all it is."""
-    try:
-        yield
-    except TangledError as error:
-        error.ring = int(rows[error.ring])
-        raise
 
 
 def _offset_convex(shapes: Shapes, margin: Floats) -> tuple[Bools, Shapes]:
@@ -150,8 +122,7 @@ def _offset_convex(shapes: Shapes, margin: Floats) -> tuple[Bools, Shapes]:
 
 
 def _offset_by_geos(shapes: Shapes, margin: Floats) -> tuple[Bools, Shapes]:
-    ends, offsets = polygons_of(shapes).edges
-    geometry.near_sides.refuse_moved(ends[:2].T, offsets, margin)
+    offsets = polygons_of(shapes).edges.offsets
     found = np.concatenate(
         [
             geometry.polygons.offset(geometries(shapes, np.arange(start, stop)), margin[start:stop])

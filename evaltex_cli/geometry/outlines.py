@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from evaltex_cli import geometry
-from evaltex_cli.errors import TangledError
+from evaltex_cli.errors import VerticesError
 from evaltex_cli.geometry import boxes as box_geometry
 from evaltex_cli.records import (
     Bools,
@@ -22,6 +22,8 @@ from evaltex_cli.records import (
 )
 from evaltex_cli.records.rows import taken_outlines
 
+MAX_VERTICES = 10_000
+"""Most vertices of a polygon: the time of most algorithms grows with their square."""
 MANY_VERTICES = 2000
 """Valid polygons of more are not stored as geometries, which take as much memory again."""
 MOST_MADE_EARLY = 1 << 14
@@ -48,9 +50,15 @@ def from_numbers(numbers: Floats, counts: Ints, is_box: Bools) -> tuple[Outlines
 
     Raises
     ------
-    TangledError
-        As `polygons.from_vertices`; its `ring` is the index of the object.
+    VerticesError
+        For a polygon of more than `MAX_VERTICES`.
     """
+    for k in np.flatnonzero(counts > 2 * MAX_VERTICES)[:1].tolist():
+        raise VerticesError(
+            f"a polygon of {counts[k] // 2} vertices; expected at most {MAX_VERTICES}: leave out"
+            " vertices",
+            k,
+        )
     if is_box.all():
         boxes = numbers.reshape(-1, 4)
         return Outlines.of_boxes(boxes), GeometryCounts(zero_area=_flat(boxes))
@@ -65,7 +73,7 @@ def from_numbers(numbers: Floats, counts: Ints, is_box: Bools) -> tuple[Outlines
     flat = GeometryCounts(zero_area=_flat(boxes[is_box]))
     outlines = Outlines(boxes, vertices, offsets_of(np.where(is_box, 0, counts // 2)))
     boxes[polygon] = box_geometry.around(vertices, vertices, outlines.offsets[polygon])
-    return outlines, flat + _make_polygons(outlines, refuse_tangled=True)
+    return outlines, flat + _make_polygons(outlines, keep=len(polygon) <= MOST_MADE_EARLY)
 
 
 def _flat(boxes: Floats) -> int:
@@ -86,7 +94,7 @@ def repaired(outlines: Outlines) -> Geometries:
     objects, and for valid rings of more than `MANY_VERTICES`; made at the first look, so read-only.
     """
     if not outlines.made:
-        _make_polygons(outlines, refuse_tangled=False)
+        _make_polygons(outlines)
     return outlines.made[0]
 
 
@@ -109,22 +117,17 @@ def _doubtful(outlines: Outlines) -> Ints:
     return np.flatnonzero(~simple & (outlines.counts > 0))
 
 
-def _make_polygons(outlines: Outlines, refuse_tangled: bool) -> GeometryCounts:
+def _make_polygons(outlines: Outlines, keep: bool = True) -> GeometryCounts:
     doubtful = _doubtful(outlines)
     made: Geometries = np.full(len(outlines.boxes), None, dtype=object)
     counts = GeometryCounts()
-    keep = not refuse_tangled or len(doubtful) <= MOST_MADE_EARLY
     if len(doubtful):
         some = outlines
         if len(doubtful) < len(made):
             some = taken_outlines(outlines, doubtful)
-        try:
-            geometries, counts = geometry.polygons.from_vertices(
-                some.vertices, some.offsets, refuse_tangled, keep, MANY_VERTICES
-            )
-        except TangledError as error:
-            error.ring = int(doubtful[error.ring])
-            raise
+        geometries, counts = geometry.polygons.from_vertices(
+            some.vertices, some.offsets, keep, MANY_VERTICES
+        )
         if keep:
             made[doubtful] = geometries
     outlines.made[:] = [made] if keep else []

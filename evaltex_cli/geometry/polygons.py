@@ -10,7 +10,7 @@ import numpy as np
 import shapely
 
 from evaltex_cli.errors import counted
-from evaltex_cli.geometry import edges, geos, near_sides, self_crossings
+from evaltex_cli.geometry import edges, geos, self_crossings
 from evaltex_cli.geometry.edges import Edges
 from evaltex_cli.records import (
     Bools,
@@ -38,7 +38,6 @@ BLOCK_RINGS = 1 << 12
 def from_vertices(
     vertices: Floats,
     offsets: Ints,
-    refuse_tangled: bool = True,
     keep: bool = True,
     most_kept: int | None = None,
 ) -> tuple[Geometries, GeometryCounts]:
@@ -50,9 +49,6 @@ def from_vertices(
         Vertices in drawing order, either orientation, the last not repeating the first (it may).
     offsets : (n + 1,) int64
         Ring i owns ``vertices[offsets[i]:offsets[i + 1]]``; a ring without vertices is a box.
-    refuse_tangled : bool
-        Raise for rings that cross themselves too often; not needed for rings made of others that
-        do not.
     keep : bool
         Return the geometries, not only the counts.
     most_kept : int, optional
@@ -66,25 +62,12 @@ def from_vertices(
         lobe.
     GeometryCounts
         How many were repaired, and how many have no area.
-
-    Raises
-    ------
-    TangledError
-        For a ring that crosses or touches itself more than `MAX_CROSSINGS` times, and more often
-        than it has vertices or `MOST_CROSSINGS` times; for the ring with which those of more
-        than `FEW_CROSSINGS` have more than `MAX_CROSSINGS_OF_ALL` together; and as
-        `near_sides.refuse_many`.
     """
     parts: list[Geometries] = []
     counts = GeometryCounts()
-    crossed = 0
-    near_sides.refuse_many(vertices, offsets, np.arange(len(offsets) - 1), near_sides.MOST_NEAR)
-    for start, some in _blocks(offsets):
+    for _, some in _blocks(offsets):
         geometries, invalid = _rings(vertices, some)
         crossing = _crossing(geometries, invalid)
-        if refuse_tangled:
-            crossed = self_crossings.refuse_tangled(vertices, offsets, start + crossing, crossed)
-        near_sides.refuse_many(vertices, offsets, start + crossing, near_sides.MOST_CROSSING)
         geometries[crossing] = repair(geometries[crossing])
         flat = shapely.area(geometries) == 0
         counts += GeometryCounts(repaired=int((~flat[crossing]).sum()), zero_area=int(flat.sum()))

@@ -1,4 +1,4 @@
-"""Where a ring crosses or touches itself, and which rings do so too often to be repaired."""
+"""Where a ring crosses or touches itself."""
 
 from __future__ import annotations
 
@@ -7,65 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 import shapely
 
-from evaltex_cli.errors import TangledError
-from evaltex_cli.geometry import near_sides
 from evaltex_cli.records import Bools, Floats, Ints
 
-MAX_CROSSINGS = 1000
-"""Most crossings of a polygon with itself, if it has no more vertices; one
-with 10 times both takes GEOS minutes.
-"""
-MOST_CROSSINGS = 20_000
-"""Most crossings of a polygon with itself, however many vertices it has."""
-FEW_CROSSINGS = 20
-"""A polygon with no more of them costs little to repair."""
-MAX_CROSSINGS_OF_ALL = 10_000
-"""Most crossings of polygons with more than a few, together, of those read at
-once (1 MiB of text): a few seconds.
-"""
 _PAIRS = 1 << 20
 """Most pairs of sides that are compared at once."""
-
-
-def refuse_tangled(vertices: Floats, offsets: Ints, crossing: Ints, of_all: int) -> int:
-    """Refuse rings that take GEOS too long; return `of_all`, the crossings of
-    those before, and theirs.
-    """
-    for i in crossing.tolist():
-        ring = vertices[offsets[i] : offsets[i + 1]]
-        most = min(max(MAX_CROSSINGS, len(ring)), MOST_CROSSINGS)
-        count = _crossings(ring, most)
-        of_all += count if count > FEW_CROSSINGS else 0
-        polygon = near_sides.called(ring)
-        if count > most:
-            raise TangledError(
-                f"{polygon} crosses or touches itself more than {most} times;"
-                " expected an outline: remove it, or put its vertices in order",
-                i,
-            )
-        if of_all > max(MAX_CROSSINGS_OF_ALL, most):
-            raise TangledError(
-                f"{polygon} and those before it cross or touch themselves more than"
-                f" {MAX_CROSSINGS_OF_ALL} times;"
-                " expected outlines: put their vertices in order",
-                i,
-            )
-    return of_all
-
-
-def _crossings(ring: Floats, most: int) -> int:
-    """Count the crossings of a ring with itself; those of few sides are no
-    more than a few, and not counted.
-    """
-    sides = _sides(ring)
-    if len(sides) * (len(sides) - 1) // 2 <= FEW_CROSSINGS:
-        return 0
-    count = 0
-    for i, j in _near(sides):
-        count += int(_meet(sides[i], sides[j]).sum())
-        if count > most:
-            break
-    return count
 
 
 def _sides(ring: Floats) -> Floats:
@@ -89,24 +34,6 @@ def _near(sides: Floats) -> Iterator[tuple[Ints, Ints]]:
         i, j = i[i < j], j[i < j]
         order = np.lexsort((j, i))
         yield i[order], j[order]
-
-
-def _meet(a: Floats, b: Floats) -> Bools:
-    """Whether sides a[k] and b[k], (n, 2, 2), of touching bounding boxes have
-    a point in common, but no end.
-    """
-
-    def turns(side: Floats, point: Floats) -> Floats:
-        (dx, dy), (x, y) = (side[:, 1] - side[:, 0]).T, (point - side[:, 0]).T
-        sign: Floats = np.sign(dx * y - dy * x)
-        return sign
-
-    # Both ends of a against both ends of b: (n, 2, 2) comparisons of points.
-    at_ends: Bools = (a[:, :, None] == b[:, None]).all(axis=-1).any(axis=(1, 2))
-    # Sides meet if the ends of each are on different sides of the other, or on it.
-    across: Bools = turns(a, b[:, 0]) * turns(a, b[:, 1]) <= 0
-    back: Bools = turns(b, a[:, 0]) * turns(b, a[:, 1]) <= 0
-    return across & back & ~at_ends
 
 
 def first_crossing(ring: Floats) -> tuple[float, float] | None:

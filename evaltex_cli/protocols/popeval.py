@@ -30,7 +30,6 @@ Three of four characters are common to the word and its detection:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -192,7 +191,7 @@ def _removed(index: Ints, crossed: Ints, lengths: Ints) -> tuple[Floats, Floats]
 def _scene(batch: ImageBatch, parameters: Parameters, has_text: Bools) -> _Scene:
     gt_hulls, det_hulls = _hulls(batch.gt), _hulls(batch.det)
     gt_area, det_area = shapes.area(gt_hulls), shapes.area(det_hulls)
-    gt, det = _meeting(gt_hulls, batch.gt.offsets, det_hulls, batch.det.offsets, batch.names)
+    gt, det = _meeting(gt_hulls, batch.gt.offsets, det_hulls, batch.det.offsets)
     dc_gt, dc_det = gt[batch.gt.dont_care[gt]], det[batch.gt.dont_care[gt]]
     common = shapes.pair_area(gt_hulls, dc_gt, det_hulls, dc_det)
     pairs = Overlaps(dc_gt, dc_det, common, gt_area, det_area, gt_hulls.boxes, det_hulls.boxes)
@@ -241,11 +240,11 @@ def _hulls_by_geos(points: Floats, offsets: Ints) -> shapes.Shapes:
 
 
 def _meeting(
-    a: shapes.Shapes, a_offsets: Ints, b: shapes.Shapes, b_offsets: Ints, names: Sequence[str]
+    a: shapes.Shapes, a_offsets: Ints, b: shapes.Shapes, b_offsets: Ints
 ) -> tuple[Ints, Ints]:
     """Pairs of one image's hulls that have a point in common."""
     margin = np.array([-APART, -APART, APART, APART])
-    i, j = touching_boxes(a.boxes + margin, a_offsets, b.boxes + margin, b_offsets, names)
+    i, j = touching_boxes(a.boxes + margin, a_offsets, b.boxes + margin, b_offsets)
     slanted = a.is_polygon[i] | b.is_polygon[j]
     if not slanted.any():
         return i, j

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from evaltex_cli import geometry
-from evaltex_cli.errors import InputError, quote
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.differences import cuts
 from evaltex_cli.geometry.overlaps import shapes_of
@@ -35,12 +34,8 @@ from which both are on several lines.
 """
 ROUNDING = 1e-9
 BLOCK_PAIRS = 1 << 16
-MAX_NEIGHBOURS = 200_000_000
-"""Most pairs of members in the splits and merges of a batch; they take half a minute."""
 CUT_VERTICES_AT_ONCE = 1 << 15
 """Vertices of shapes that are cut off detections at once."""
-MAX_ADDED_VERTICES = 100_000
-"""Most vertices that the cut of don't care adds to an image's detections; one takes 100 bytes."""
 
 TRUNCATED = Convention(truncated=True)
 
@@ -85,8 +80,8 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, t_r: float, t_p: float) -> S
         dc, dc_det, shared = gt[on_dont_care], det[on_dont_care], area[on_dont_care]
         gt, det, area = gt[~on_dont_care], det[~on_dont_care], area[~on_dont_care]
         counts = (np.bincount(det, minlength=batch.det.count) > 0)[dc_det]
-        words = cuts(gt_shapes, batch.gt.offsets, batch.gt.dont_care, distinct(dc), batch.names)
-        cut = _CutDetections(batch, det_shapes, left, np.zeros(len(batch.names), np.int64))
+        words = cuts(gt_shapes, batch.gt.offsets, batch.gt.dont_care, distinct(dc))
+        cut = _CutDetections(det_shapes, left)
         own_area, parts = overlaps.gt_area, words.parts() or [(0, 0)]
         # Don't-care objects of which nothing is cut are between the others, in the same order.
         ends = np.searchsorted(dc, words.rows[[stop for _, stop in parts[:-1]]]).tolist()
@@ -140,12 +135,9 @@ def _drawn(cut: Geometries, of: shapes.Shapes, rows: Ints) -> Geometries:
 class _CutDetections(NamedTuple):
     """The detections of a batch, of which don't care is cut off."""
 
-    batch: ImageBatch
     whole: shapes.Shapes
     left: Geometries
     """(D,) geometries of what remains; None where nothing was cut off."""
-    added: Ints
-    """(images,) int64. How many vertices the cuts have added."""
 
     def subtract(self, target: Ints, others: Geometries) -> None:
         """Subtract ``others[k]`` from detection ``target[k]`` for all k, one after another."""
@@ -161,20 +153,7 @@ class _CutDetections(NamedTuple):
             chosen = order[turn == k]
             for start, stop in blocks(vertices[chosen], CUT_VERTICES_AT_ONCE):
                 some = chosen[start:stop]
-                before = left[target[some]]
-                left[target[some]] = geometry.geos.difference(before, others[some])
-                self._count(target[some], before)
-
-    def _count(self, target: Ints, before: Geometries) -> None:
-        count = geometry.shapely.get_num_coordinates
-        more = np.maximum(count(self.left[target]) - count(before), 0)
-        np.add.at(self.added, self.batch.det.image[target], more)
-        for image in np.flatnonzero(self.added > MAX_ADDED_VERTICES)[:1].tolist():
-            raise InputError(
-                f"image {quote(self.batch.names[image])}: detections to which the cut of don't-care"
-                f" objects adds more than {MAX_ADDED_VERTICES} vertices; expected fewer detections"
-                " on don't-care objects that have many objects in them"
-            )
+                left[target[some]] = geometry.geos.difference(left[target[some]], others[some])
 
 
 # Matches ------------------------------------------------------------------------------------------
@@ -295,11 +274,6 @@ def _on_several_lines(group: Ints, member: Ints, outlines: Outlines) -> Bools:
     stays = np.concatenate([np.ones(min(len(order), 2), dtype=bool), ~(again[1:] & again[:-1])])
     group, member = group[stays], member[stays]
     size = np.bincount(group)
-    if int((size * size).sum()) > MAX_NEIGHBOURS:
-        raise InputError(
-            f"tedeval: splits and merges of up to {size.max()} members; expected fewer in one"
-            " place: remove duplicates (non-maximum suppression)"
-        )
     # Before the cumulative sum counts a group itself, it is where the group begins.
     first = np.cumsum(size) - size
     several = np.zeros(len(size), dtype=bool)

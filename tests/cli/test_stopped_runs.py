@@ -169,7 +169,6 @@ def run_with_a_signal(number: int, moment: int, place: str) -> tuple[bool, Resul
 
 
 @pytest.mark.slow
-@pytest.mark.no_coverage
 @pytest.mark.parametrize(
     ("number", "place"), [(signal.SIGTERM, "res"), (signal.SIGINT, "new/er/res")]
 )
@@ -268,7 +267,6 @@ def test_a_signal_that_is_ignored_stays_so(monkeypatch: pytest.MonkeyPatch) -> N
         signal.signal(signal.SIGHUP, before)
 
 
-@pytest.mark.no_coverage
 @pytest.mark.parametrize("module", ["click", "evaltex_cli.cli.evaluate", "threading", "none"])
 def test_an_interrupt_before_and_after_the_work_is_silent(module: str) -> None:
     """While modules are imported; when Python ends, only clearing up is left, which goes on."""

@@ -9,7 +9,6 @@ import pytest
 from diagnosed_scenes import LEFT, RIGHT, A, B, C, assert_sums, counts, diagnosed
 
 from evaltex_cli import diagnose
-from evaltex_cli.diagnosis import corrections
 from evaltex_cli.diagnosis.breakdown import Edges
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, Thresholds
 from evaltex_cli.errors import ConfigError, InputError
@@ -90,23 +89,6 @@ def test_dont_care_objects_make_no_mistakes(tmp_path):
     ignored = [(A, "###"), (B, "###")]
     assert counts(diagnosed(tmp_path, [*ignored, C], [A, A, LEFT, (100, 100, 200, 140), C])) == {}
     assert counts(diagnosed(tmp_path, [(A, "###"), C], [(100, 100, 420, 40)])) == {}
-
-
-def test_split_objects_that_hang_together_are_limited(monkeypatch):
-    """By the vertices of what is united; that of boxes is a box."""
-
-    def slanted(x, width):
-        return [x, 0, x + width, 2, x + width, 32, x, 30]
-
-    gt = [slanted(80 * k, 100) for k in range(50)]
-    det = [slanted(80 * k + x, width) for k in range(50) for x, width in ((-30, 70), (45, 30))]
-    monkeypatch.setattr(corrections, "MAX_UNITED", 600)
-    assert counts(diagnose([gt], [det]))["split"] == 50
-    monkeypatch.setattr(corrections, "MAX_UNITED", 599)
-    with pytest.raises(InputError, match=r"image '0': split objects .* have 600 vertices together"):
-        diagnose([gt], [det])
-    boxes = [[[*ring[:2], ring[4], ring[5]] for ring in side] for side in (gt, det)]
-    assert counts(diagnose(boxes[:1], boxes[1:]))["split"] == 50
 
 
 def test_identical_objects_have_a_detection_each(tmp_path):

@@ -10,7 +10,6 @@ from diagnosed_scenes import LEFT, A, B, C, write
 
 from evaltex_cli import diagnose
 from evaltex_cli.cli import main
-from evaltex_cli.diagnosis import corrections
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES
 
 
@@ -81,33 +80,3 @@ def test_faults_are_one_message(files, arguments, message):
     assert result.exit_code == 2
     assert message in result.stderr
     assert result.stdout == ""
-
-
-def test_a_diagnosis_that_is_refused_says_that_the_detections_themselves_are_not(
-    tmp_path, monkeypatch
-):
-    """The numbers in the message are of repaired detections, which nobody has given."""
-    monkeypatch.setattr(corrections, "MAX_UNITED", 1)
-    square, halves = (
-        [(0, 0, 200, 0, 210, 50, 0, 50)],
-        [(0, 0, 95, 0, 95, 52, 0, 50), (105, 0, 200, 0, 210, 50, 105, 51)],
-    )
-    files = [
-        str(write(tmp_path, "gt.txt", {"img": square}, True)),
-        str(write(tmp_path, "det.txt", {"img": halves}, False)),
-    ]
-    results = tmp_path / "results"
-    report = [*files, str(results), "--report", "--quiet"]
-    for arguments in (["diagnose", *files], report):
-        result = CliRunner().invoke(main, arguments)
-        said = " ".join(result.stderr.split())
-        assert result.exit_code == 2, said
-        assert "image 'img': split objects that overlap each other" in said
-        assert (
-            "detections that the diagnosis of evaltex has repaired; those that were given" in said
-        )
-        assert said.endswith(
-            "can be scored: leave out the diagnosis, of a report by --no-diagnose)"
-        )
-        assert not results.exists()
-    assert CliRunner().invoke(main, [*report, "--no-diagnose"]).exit_code == 0

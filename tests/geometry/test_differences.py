@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import shapely
 
-from evaltex_cli.errors import InputError
 from evaltex_cli.geometry import differences, shapes
 from evaltex_cli.geometry.differences import cuts
 
@@ -30,7 +29,7 @@ def test_what_remains_is_what_one_difference_after_another_leaves(
     dont_care, offsets = rng.random(14) < 0.5, np.array([0, 8, 14])
     of = shapes.from_geometries(boxes, outlines) if diamonds else shapes.Shapes(boxes)
     which = np.flatnonzero(dont_care)[:-1]
-    cut = cuts(of, offsets, dont_care, which, "ab")
+    cut = cuts(of, offsets, dont_care, which)
     made = [cut.remains(*part) for part in cut.parts()]
     remains = dict(zip(cut.rows.tolist(), np.concatenate(made) if made else [], strict=True))
     for i in range(14):
@@ -44,15 +43,3 @@ def test_what_remains_is_what_one_difference_after_another_leaves(
         else:
             assert shapely.area(remains[i]) == pytest.approx(shapely.area(expected))
             assert shapely.area(shapely.symmetric_difference(remains[i], expected)) < 1e-9
-
-
-def test_a_dont_care_object_with_too_many_vertices_in_it_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    boxes = np.array([[0, 0, 9, 9], [1, 1, 2, 2], [3, 3, 4, 4]], np.float64)
-    arguments = (np.array([0, 3]), np.array([True, False, False]), np.array([0]), ["a"])
-    monkeypatch.setattr(differences, "MAX_VERTICES", 12)
-    assert len(cuts(shapes.Shapes(boxes), *arguments).rows) == 1
-    monkeypatch.setattr(differences, "MAX_VERTICES", 11)
-    with pytest.raises(InputError, match=r"^image 'a': a don't-care object .* have 12 vertices"):
-        cuts(shapes.Shapes(boxes), *arguments)

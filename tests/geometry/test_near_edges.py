@@ -58,8 +58,7 @@ def test_areas_with_a_large_outline_are_those_of_all_its_edges(
 
     monkeypatch.setattr(edge_pairs, "_beginning", counted)
     areas = shapes.pair_area(one, zeros, many, rows)
-    work = [*edge_pairs.least_work(shapes.polygons_of(one).edges, zeros, many.polygons.edges, rows)]  # type: ignore[union-attr]
-    assert max(looked) < 1000 > max(work)
+    assert max(looked) < 1000
     monkeypatch.setattr(near_edges, "_STRETCH", 1 << 20)
     assert shapes.pair_area(one, zeros, many, rows).tolist() == areas.tolist()
     assert max(looked) > 24_000

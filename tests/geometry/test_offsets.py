@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from rings import regular
 
-from evaltex_cli.errors import TangledError
-from evaltex_cli.geometry import near_sides, offsets, overlaps, shapes
+from evaltex_cli.geometry import offsets, overlaps, shapes
 from evaltex_cli.geometry.offsets import of_ground_truth, offset
 from evaltex_cli.records import Convention, Floats, ImageBatch, Objects, Outlines, offsets_of
 from evaltex_cli.records.rows import NOTHING
@@ -64,13 +63,3 @@ def test_margins_that_change_move_their_objects_only(monkeypatch: pytest.MonkeyP
     of_ground_truth(batch, CONVENTION, np.zeros(12))
     assert 0 < sum(moved[:2]) < 24
     assert sum(moved[count:]) == 0
-
-
-def test_what_is_refused_has_its_image_and_object(monkeypatch: pytest.MonkeyPatch) -> None:
-    star = regular(400, 30) * np.where(np.arange(400) % 2, 1.0, 0.5)[:, None]
-    batch = batch_of([regular(5, 30), regular(6, 30), star])
-    of_ground_truth(batch, CONVENTION, np.array([1.0, 1.0, 0.0]))
-    monkeypatch.setattr(near_sides, "MOST_MOVED", 200)
-    with pytest.raises(TangledError, match="image 'two', object 3 of the ground truth") as refused:
-        of_ground_truth(batch, CONVENTION, np.array([1.0, 1.0, 5.0]))
-    assert refused.value.ring == 2

@@ -38,7 +38,7 @@ def test_boxes_that_touch_are_found_in_every_image(
         for j in range(offsets[1][k], offsets[1][k + 1])
         if (np.maximum(a[i, :2], b[j, :2]) < np.minimum(a[i, 2:], b[j, 2:])).all()
     ]
-    i, j = overlaps.touching_boxes(a, offsets[0], b, offsets[1], "abcde")
+    i, j = overlaps.touching_boxes(a, offsets[0], b, offsets[1])
     assert expected and list(zip(i.tolist(), j.tolist(), strict=True)) == expected
     assert len(images) == trees
 

@@ -14,10 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli import Accumulator, image_objects
-from evaltex_cli.errors import InputError
-from evaltex_cli.geometry import geos, overlaps
-from evaltex_cli.protocols import config
-from evaltex_cli.protocols.cleval import protocol as cleval
+from evaltex_cli.geometry import geos
 from evaltex_cli.protocols.matches import MATCH_TYPES
 from evaltex_cli.records import Objects
 
@@ -282,16 +279,3 @@ def test_words_are_cut_out_of_a_dont_care_object_once(
     evidence_of(batch_of([(objects_of(gt, "quad"), objects_of(det, "quad"))]))
     assert len(united) <= 5
     assert sum(map(len, united)) <= 5 * 7
-
-
-def test_refuses_too_many_sides_of_what_words_leave_of_dont_care_objects(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    rng = random.Random(1)
-    gt = crowd(rng, "quad", 5, "###") + crowd(rng, "quad", 7, "word")
-    batch = batch_of([(objects_of(gt, "quad"), objects_of(crowd(rng, "quad", 9, ""), "quad"))])
-    measured = overlaps.measure(batch)
-    monkeypatch.setattr(overlaps, "MAX_EDGE_PAIRS", 50)
-    checked = config.checked("cleval", {})
-    with pytest.raises(InputError, match="image 'image 0': outlines of which more than 50 pairs"):
-        cleval.evidence(batch, measured, checked, with_matches=False)

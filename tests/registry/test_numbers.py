@@ -9,22 +9,17 @@ import math
 import re
 import subprocess
 import sys
-import tracemalloc
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import shapely
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from limits import at_most
 
-from evaltex_cli import Accumulator, InputError, image_objects
-from evaltex_cli.geometry import geos, self_crossings
-from evaltex_cli.geometry.overlaps import MAX_PAIRS
-from evaltex_cli.geometry.self_crossings import MAX_CROSSINGS
+from evaltex_cli import Accumulator, image_objects
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import load
 from evaltex_cli.records import Objects
@@ -180,50 +175,13 @@ def test_polygons_of_thousands_of_vertices(protocol: str, vertices: int, dent: f
         evaluated(protocol, [(objects(gt, 1.0), objects(det, 1.0))])
 
 
-def tangles() -> dict[str, tuple[np.ndarray[Any, np.dtype[Any]], bool]]:
-    """Rings that cross themselves, and whether they do so too often."""
-    generator = np.random.default_rng(0)
-    turns = np.arange(10_001) * 2 * np.pi / 10_001
-    return {
-        "some crossings": (generator.integers(0, 1000, (60, 2)), False),
-        "two rounds": (np.stack([np.cos(2 * turns), np.sin(2 * turns)], axis=1) * 1000, False),
-        "one point over and over": (np.array([[5, 5]] * 10_000 + [[0, 0], [3, 9]]), False),
-        "anywhere": (generator.integers(0, 100_000, (20_000, 2)), True),
-        "there and back": (
-            np.stack([generator.integers(0, 1000, 5000), np.zeros(5000)], axis=1),
-            True,
-        ),
-        "bow-ties in one place": (np.array([[0, 0], [100, 100], [100, 0], [0, 100]] * 2500), True),
-        "little, and dense": (generator.integers(0, 10**6, (150, 2)), True),
-    }
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", tangles())
-def test_polygons_that_cross_themselves_too_often_are_refused(
-    kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """GEOS would take minutes and gigabytes to make them valid; it is not asked to."""
-    ring, is_refused = tangles()[kind]
-    if is_refused:
-        monkeypatch.setattr(geos, "make_valid", lambda *_, **__: pytest.fail("GEOS was asked"))
-        x, y = ring[0].tolist()
-        most = max(MAX_CROSSINGS, len(ring))
-        reported = (
-            rf"of {len(ring)} vertices, the first at \({x:g}, {y:g}\), crosses or touches itself"
-            rf" more than {most} times"
-        )
-        with pytest.raises(InputError, match=reported):
-            image_objects([], [ring])
-    else:
-        assert image_objects([], [ring]).count == 1
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["evaltex", "polygon", "labelme"])
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_where_such_a_polygon_stands_is_reported(kind: str, jobs: str, tmp_path: Path) -> None:
-    ring = tangles()["little, and dense"][0]
+def test_where_a_polygon_of_too_many_vertices_stands_is_reported(
+    kind: str, jobs: str, tmp_path: Path
+) -> None:
+    ring = np.array(star(10_001, 100.0, 1.0))
     numbers = ",".join(map(str, ring.ravel().tolist()))
     (tmp_path / "gt.txt").write_text('a\n9,9\n1,1,"x",f,1,1,3,3\n\nb\n9,9\n1,1,"x",f,1,1,3,3\n')
     det, reported = tmp_path / "det.txt", "det.txt:6"
@@ -262,28 +220,9 @@ def test_where_such_a_polygon_stands_is_reported(kind: str, jobs: str, tmp_path:
     )
     assert done.returncode == 2
     assert re.fullmatch(
-        rf"evaltex: error: \S*{reported}: a polygon of 150 vertices, the first at .*",
+        rf"evaltex: error: \S*{reported}: a polygon of 10001 vertices; expected at most 10000: .*",
         " ".join(done.stderr.split()),
     ), done
-
-
-@given(rings)
-@few
-def test_sides_that_meet_are_found(ring: Ring) -> None:
-    """Against GEOS, on a grid where both are exact; sides of no length are not asked for."""
-    drawn = np.round(np.array(ring) * 8)
-    sides = np.stack([drawn, np.roll(drawn, -1, axis=0)], axis=1)
-    sides = sides[(sides[:, 0] != sides[:, 1]).any(axis=1)]
-    i, j = np.triu_indices(len(sides), 1)
-    lines = shapely.linestrings(sides)
-    near = shapely.intersects(shapely.envelope(lines[i]), shapely.envelope(lines[j]))
-    i, j = i[near], j[near]
-    at_ends = [
-        len({*map(tuple, sides[a].tolist()), *map(tuple, sides[b].tolist())}) < 4
-        for a, b in zip(i, j, strict=True)
-    ]
-    found = shapely.intersects(lines[i], lines[j]) & ~np.array(at_ends, dtype=bool)
-    assert (self_crossings._meet(sides[i], sides[j]) == found).all()
 
 
 def in_one_place(count: int, gap: float = 0.0) -> Objects:
@@ -301,21 +240,6 @@ def in_one_place(count: int, gap: float = 0.0) -> Objects:
 def test_thousands_in_one_place(protocol: str, of_gt: int, of_det: int, gap: float) -> None:
     with at_most(calls=MOST_CALLS):
         evaluated(protocol, [(in_one_place(of_gt, gap), in_one_place(of_det, gap))])
-
-
-@every_protocol
-def test_more_than_that_is_refused_before_it_takes_memory(protocol: str) -> None:
-    batch = in_one_place(3000), in_one_place(3000)
-    refused = pytest.raises(
-        InputError, match=rf"more than {MAX_PAIRS} pairs overlap; expected fewer: remove duplicates"
-    )
-    tracemalloc.start()
-    try:
-        with at_most(calls=MOST_CALLS), refused:
-            evaluated(protocol, [batch])
-        assert tracemalloc.get_traced_memory()[1] < MOST_BYTES
-    finally:
-        tracemalloc.stop()
 
 
 # The last bit -------------------------------------------------------------------------------------

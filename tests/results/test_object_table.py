@@ -14,7 +14,6 @@ from click.testing import CliRunner, Result
 
 from evaltex_cli import evaluate
 from evaltex_cli.cli import main
-from evaltex_cli.results import object_table
 from evaltex_cli.results.object_table import BOX, FIRST, LAST
 
 TEXTS = ["=1+1", "-5", "@x", "'a", '""q""', "é", "+", "a,b", "plain"]
@@ -162,16 +161,3 @@ def test_parquet_has_the_same_rows() -> None:
         "mine.parquet",
     )
     assert "mine.parquet: already exists" in run("--objects", "mine.parquet", status=2).stderr
-
-
-def test_one_batch_is_in_memory_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes = []
-    take = object_table.ObjectTable.take
-    monkeypatch.setattr("evaltex_cli.evaluation.batches.BATCH_BYTES", 200)
-    monkeypatch.setattr(
-        object_table.ObjectTable,
-        "take",
-        lambda self, run, made: (sizes.append(len(made["id"])), take(self, run, made)),
-    )
-    run("--objects", "objects.csv")
-    assert max(sizes) < 30 < sum(sizes)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -82,3 +84,18 @@ def test_neither_the_order_of_images_nor_the_jobs_change_a_bit(
         found.append(function(*sides, ["evaltex", "tiou", "deteval"], jobs=jobs).to_dict())
         random.Random(3).shuffle(names)
     assert found[0] == found[1] == found[2]
+
+
+def test_threads_and_event_loops_give_the_same_results() -> None:
+    write_boxes()
+
+    def scores(_: int = 0) -> dict[str, Any]:
+        return dict(evaluate("gt.txt", "det.txt").scores)
+
+    async def cell() -> dict[str, Any]:
+        return scores()
+
+    expected = scores()
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(scores, range(40))) == [expected] * 40
+    assert asyncio.run(cell()) == expected

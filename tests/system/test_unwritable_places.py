@@ -28,7 +28,6 @@ from evaltex_cli.runtime import atomic_output
 pytestmark = pytest.mark.usefixtures("scene")
 
 
-@pytest.mark.no_coverage
 @pytest.mark.parametrize("most", [0, 1, 200, 1000, 5000, 20_000])
 @pytest.mark.parametrize("place", ["res", "new/res"])
 def test_a_disk_that_is_full_is_reported(
@@ -97,7 +96,6 @@ def test_label_pictures_on_a_file_system_that_is_full(
     assert not Path("out.txt").exists()
 
 
-@pytest.mark.no_coverage
 @pytest.mark.parametrize("most", [0, 1, 100, 3000])
 @pytest.mark.parametrize("mask_format", ["tif", "png"])
 def test_label_pictures_that_may_not_be_so_large(here: Path, mask_format: str, most: int) -> None:

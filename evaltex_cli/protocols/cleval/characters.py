@@ -7,7 +7,6 @@ its edge is outside.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise, starmap
 from typing import Any, NamedTuple
@@ -136,9 +135,7 @@ def _polygon_centres(side: Side, length: Ints, owner: Ints, place: Ints) -> Floa
     return total / 4
 
 
-def inclusions(
-    characters: Characters, det: Side, det_rank: Ints, names: Sequence[str]
-) -> Inclusions:
+def inclusions(characters: Characters, det: Side, det_rank: Ints) -> Inclusions:
     """Find which characters lie in which detections of their image.
 
     Parameters
@@ -147,15 +144,13 @@ def inclusions(
         Of the ground truth.
     det_rank : (D,) int64
         The detections' order.
-    names : sequence of str
-        The images' names, for a message.
     """
     gt, lengths = characters.side, characters.lengths
     objects, with_centres = len(lengths), np.flatnonzero(lengths > 0)
     margin = np.array([-1.0, -1.0, 1.0, 1.0])
     bounds, boxes = characters.around() + margin, det.shapes.boxes + margin
     of_image = np.searchsorted(with_centres, gt.offsets)
-    i, j = touching_boxes(bounds, of_image, boxes, det.offsets, names)
+    i, j = touching_boxes(bounds, of_image, boxes, det.offsets)
     del bounds, boxes
     i = with_centres[i]
     order = np.lexsort((det_rank[j], i))

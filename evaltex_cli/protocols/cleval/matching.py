@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evaltex_cli.geometry import shapes
 from evaltex_cli.geometry.differences import cuts
-from evaltex_cli.geometry.overlaps import refuse_intricate, shapes_of
+from evaltex_cli.geometry.overlaps import shapes_of
 from evaltex_cli.protocols.cleval.characters import Characters, Inclusions, inclusions
 from evaltex_cli.protocols.cleval.parameters import Parameters, convention
 from evaltex_cli.protocols.cleval.shapes import (
@@ -127,19 +127,12 @@ def _find(keys: Ints, wanted: Ints) -> tuple[Ints, Bools]:
 
 
 def without_words(scene: Scene, dont_care: Bools) -> Floats:
-    """(o,) areas; those of don't-care objects without what objects that count share with them.
-
-    Raises
-    ------
-    InputError
-        For an image of too many sides (`refuse_intricate`), and as `cuts`.
-    """
+    """(o,) areas; those of don't-care objects without what objects that count share with them."""
     gt, det = scene.gt, scene.det
     of_gt, of_det, area = scene.overlap
     which = distinct(of_gt[dont_care[of_gt]])
-    cut = cuts(gt.shapes, gt.offsets, dont_care, which, scene.names)
+    cut = cuts(gt.shapes, gt.offsets, dont_care, which)
     parts, area = cut.parts(), area.copy()
-    counted = np.zeros(len(scene.names), np.int64) if len(parts) > 1 else None
     for start, stop in parts:
         some = cut.rows[start:stop]
         first, last = (np.searchsorted(of_gt, some, side) for side in ("left", "right"))
@@ -147,7 +140,6 @@ def without_words(scene: Scene, dont_care: Bools) -> Floats:
         remains = shapes.from_geometries(gt.shapes.boxes[some], cut.remains(start, stop))
         own = np.repeat(np.arange(len(some)), last - first)
         pairs = shapes.Pairs(remains, own, det.shapes, of_det[rows])
-        refuse_intricate(scene.names, gt.offsets, of_gt[rows], pairs, counted=counted)
         area[rows] = shapes.pair_area(*pairs[:4])
     return area
 
@@ -201,7 +193,7 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> S
     det_aspect = aspects(det, parameters.official)
     det_texts, det_length = _texts_and_lengths(_det_texts(batch, det_aspect), parameters)
     det_rank = _ranks(batch, parameters.order)
-    found = inclusions(Characters(gt, gt_length, vertical), det, det_rank, batch.names)
+    found = inclusions(Characters(gt, gt_length, vertical), det, det_rank)
     det = det.without_vertices()
     if not parameters.scale_bins:
         gt = gt.without_vertices()
@@ -212,7 +204,7 @@ def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> S
         det_image=batch.det.image,
         names=batch.names,
         found=found,
-        overlap=overlap_areas(overlaps, gt, det, batch.names),
+        overlap=overlap_areas(overlaps, gt, det),
         gt_length=gt_length,
         det_length=det_length,
         false_positive_length=false_positive_lengths(det_aspect),

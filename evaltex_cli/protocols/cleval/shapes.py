@@ -7,7 +7,6 @@ is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -151,15 +150,13 @@ def _buffered(vertices: Floats, starts: Ints, which: Ints) -> Geometries:
     return np.asarray(geometries, dtype=object)
 
 
-def overlap_areas(
-    overlaps: Overlaps, gt: Side, det: Side, names: Sequence[str]
-) -> tuple[Ints, Ints, Floats]:
+def overlap_areas(overlaps: Overlaps, gt: Side, det: Side) -> tuple[Ints, Ints, Floats]:
     """Return the pairs (gt, det), sorted, of outlines that overlap, and the
     areas of their intersections.
     """
     if not gt.remade.any() and not det.remade.any():
         return overlaps.gt, overlaps.det, overlaps.area
-    i, j = touching_boxes(gt.shapes.boxes, gt.offsets, det.shapes.boxes, det.offsets, names)
+    i, j = touching_boxes(gt.shapes.boxes, gt.offsets, det.shapes.boxes, det.offsets)
     again = gt.remade[i] | det.remade[j]
     i, j = i[again], j[again]
     area = shapes.pair_area(gt.shapes, i, det.shapes, j)

@@ -92,7 +92,7 @@ def lines_of(batch: ImageBatch, overlaps: Overlaps, det_counts: Bools, parameter
     _, gt, dets = shapes_of(batch, parameters)
     outlines = _outlines(batch, gt, parameters)
     line, det = touching_boxes(
-        outlines.shapes.boxes, outlines.offsets, dets.boxes, batch.det.offsets, batch.names
+        outlines.shapes.boxes, outlines.offsets, dets.boxes, batch.det.offsets
     )
     area = shapes.pair_area(outlines.shapes, line, dets, det)
     areas = shapes.area(outlines.shapes), overlaps.det_area
@@ -156,9 +156,7 @@ def _outlines(batch: ImageBatch, gt: Shapes, parameters: Parameters) -> _Outline
     has_words = np.diff(batch.gt.offsets) > 0
     lines = take(batch.gt_lines, has_words[batch.gt_lines.image])
     outlines = shapes.from_objects(lines, convention(parameters))
-    line, word = touching_boxes(
-        outlines.boxes, lines.offsets, gt.boxes, batch.gt.offsets, batch.names
-    )
+    line, word = touching_boxes(outlines.boxes, lines.offsets, gt.boxes, batch.gt.offsets)
     area, gt_area = shapes.pair_area(outlines, line, gt, word), shapes.area(gt)
     # The share is of the word, so the words are taken for the first side of these overlaps.
     pairs = Overlaps(word, line, area, gt_area, shapes.area(outlines), gt.boxes, outlines.boxes)
