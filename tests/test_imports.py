@@ -17,6 +17,7 @@ LEVELS = (
     {"display"},
     {"records"},
     {"runtime", "geometry"},
+    {"marks"},
     {"formats", "protocols"},
     {"evaluation", "conversion"},
     {"results"},

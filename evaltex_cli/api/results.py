@@ -14,14 +14,13 @@ from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.evaluations import Evaluations, by_protocol
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.evaluation.tally import Run
+from evaltex_cli.marks import is_of
 from evaltex_cli.results import score_forms
-from evaltex_cli.results.beginnings import is_of, is_result
 from evaltex_cli.results.extras import Extras
 from evaltex_cli.results.image_table import NO_IMAGES
 from evaltex_cli.results.result_document import of_evaluation
-from evaltex_cli.results.writer import ResultWriter, of_images, result_names
-from evaltex_cli.runtime.atomic_output import staged
-from evaltex_cli.runtime.outputs import refuse_file
+from evaltex_cli.results.writer import ResultWriter, of_images, result_folder
+from evaltex_cli.runtime.outputs import check_file
 
 
 def save_results(result: Evaluation | Evaluations, folder: AnyPath) -> None:
@@ -43,12 +42,10 @@ def save_results(result: Evaluation | Evaluations, folder: AnyPath) -> None:
         When the folder cannot be written, or has a file of these names that is no result.
     """
     evaluations = list(by_protocol(result).values())
-    owned = [name for one in evaluations for name in result_names(one.protocol)]
-    with staged(Path(folder), [*owned, *score_forms.FILES], is_result) as staging:
-        _write(evaluations, staging)
-        score_forms.write(
-            staging, evaluations, {one.protocol.name: Extras() for one in evaluations}
-        )
+    protocols = [one.protocol for one in evaluations]
+    with result_folder(Path(folder), protocols) as writer:
+        _write(evaluations, writer)
+        score_forms.write(writer, evaluations, {one.protocol.name: Extras() for one in evaluations})
 
 
 def write_report(
@@ -93,10 +90,10 @@ def write_report(
     if (gt is None) != (det is None):
         raise InputError("write_report: give gt and det, or neither")
     page, pictures = Path(file), None if images is None else Path(images)
-    refuse_file(page, is_of("report"))
+    check_file(page, is_of("report"))
     with TemporaryDirectory(prefix="evaltex-") as made:
         folder = Path(made)
-        _write(evaluations, folder)
+        _write(evaluations, ResultWriter(folder))
         if gt is None or det is None:
             subject = report.read([folder], [label])
         elif isinstance(gt, str | PathLike) and isinstance(det, str | PathLike):
@@ -109,8 +106,7 @@ def write_report(
         report.make(page, subject, report.Pictures(pictures, embed, page.parent))
 
 
-def _write(evaluations: Iterable[Evaluation], folder: Path) -> None:
-    writer = ResultWriter(folder)
+def _write(evaluations: Iterable[Evaluation], writer: ResultWriter) -> None:
     for one in evaluations:
         run = Run(one.protocol, one.parameters)
         if one.images:

@@ -51,7 +51,7 @@ EXAMPLES = (
 @form_option
 @output_option("audit")
 @click.option(
-    "--report", type=OutputFile("report"), help="Write a page to decide the suspects, too."
+    "--report", type=OutputFile("audit"), help="Write a page to decide the suspects, too."
 )
 @click.option(
     "--patch",

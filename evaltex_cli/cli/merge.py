@@ -11,7 +11,6 @@ from evaltex_cli.cli.options import form_option, quiet_option
 from evaltex_cli.cli.output import echo_err, echo_lines, error_exit, warn, write_output
 from evaltex_cli.cli.paths import OUTPUT_FOLDER, RESULTS, force_option
 from evaltex_cli.cli.terminal import screen
-from evaltex_cli.results.beginnings import is_result
 from evaltex_cli.runtime.outputs import without
 
 EXAMPLES = ("evaltex merge results results-more merged",)
@@ -34,27 +33,20 @@ def command(results: tuple[Path, ...], res_dir: Path, form: str, quiet: bool) ->
         from evaltex_cli.evaluation.protocol_warnings import of_protocols
         from evaltex_cli.results import merge, score_forms, score_table, writer
         from evaltex_cli.results.extras import Extras
-        from evaltex_cli.runtime import atomic_output
 
         merged = merge.merge(results, res_dir)
         earlier = merge.results_in(results, res_dir)
         evaluations = [one.evaluation for one in merged]
-        owned = [
-            file for evaluation in evaluations for file in writer.result_names(evaluation.protocol)
-        ]
         extras = {
             one.evaluation.protocol.name: Extras(merged_from=one.ground_truths) for one in merged
         }
-        with (
-            without(earlier),
-            atomic_output.staged(res_dir, [*owned, *score_forms.FILES], is_result) as folder,
-        ):
-            into = writer.ResultWriter(folder)
+        protocols = [one.protocol for one in evaluations]
+        with without(earlier), writer.result_folder(res_dir, protocols) as into:
             for one in merged:
                 for made in merge.files_of_images(one):
                     into.take(one.run, made)
                 into.finish(one.evaluation, extras[one.evaluation.protocol.name])
-            score_forms.write(folder, evaluations, extras)
+            score_forms.write(into, evaluations, extras)
         warn(of_protocols((one.protocol.name, one.warnings) for one in evaluations))
         if not quiet:
             if earlier:

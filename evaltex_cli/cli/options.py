@@ -278,7 +278,7 @@ quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but war
 
 
 def output_option(kind: str) -> Decorator:
-    """Return the option of the file to write, of a kind in `beginnings.KINDS`."""
+    """Return the option of the file to write, of a kind that `marks` recognises."""
     return click.option(
         "--output", type=OutputFile(kind), help="Write to this file instead of stdout."
     )

@@ -1,20 +1,21 @@
-"""Types of the options that are paths: what a command reads and what it
-writes, so that no output replaces an input.
+"""Types of the options that are paths: what a command reads and what it writes, so that no output
+replaces an input.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from evaltex_cli.errors import InputError
+from evaltex_cli.marks import is_of, kind_of
 from evaltex_cli.protocols.config_path import find_config
-from evaltex_cli.results.beginnings import is_of, is_output, is_result
-from evaltex_cli.runtime.outputs import Rules
+from evaltex_cli.runtime import input_files, outputs
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -66,18 +67,14 @@ class PictureFolder(_Folder):
 
 
 class OutputFile(_Named):
-    """A file to write; `kind` is one of `beginnings.KINDS`. For other tools `-` is stdout, so no
-    file gets this name by mistake.
-    """
+    """A file to write, of a kind that `marks` recognises; ``-`` is stdout."""
 
     def __init__(self, kind: str) -> None:
         super().__init__()
         self.kind = kind
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if os.fspath(value) == "-":
-            self.fail("- is not stdout here; give the name of a file (./- is one).", param, ctx)
-        return super().convert(value, param, ctx)
+        return super().convert("/dev/stdout" if os.fspath(value) == "-" else value, param, ctx)
 
 
 class ImageList(Input):
@@ -140,31 +137,52 @@ force_option = click.option(
 )
 
 
-def rules() -> Rules:
-    """Return what the running command reads and writes."""
+@contextmanager
+def protected() -> Iterator[None]:
+    """Check what the running command writes, and protect what it reads while the block runs.
+
+    Raises
+    ------
+    InputError
+        When an output is an input, cannot be written, is not the command's own, or is named twice.
+    """
     context = click.get_current_context()
     given = [
         (_kind(param, path, context), path)
         for param in context.command.params
         for path in _paths(param, context)
     ]
-    given += [one for kind, path in given if isinstance(kind, Board) for one in _of_board(path)]
-    return Rules(
-        inputs=[path for kind, path in given if isinstance(kind, Input)],
-        pictures=[path for kind, path in given if isinstance(kind, PictureFolder)],
-        files=[(path, is_of(kind.kind)) for kind, path in given if isinstance(kind, OutputFile)],
-        folders=[path for kind, path in given if isinstance(kind, OutputFolder)],
-        apart=[path for kind, path in given if type(kind) is Input],
-        force=context.meta.get(_FORCE, False),
-        is_result=is_result,
-        is_output=is_output,
-    )
+    given += [one for kind, path in given if isinstance(kind, Board) for one in _on_board(path)]
+    inputs = [file for kind, path in given if isinstance(kind, Input) for file in _inputs(path)]
+    pictures = [path for kind, path in given if isinstance(kind, PictureFolder)]
+    force = context.meta.get(_FORCE, False)
+    with outputs.protected(outputs.Command(inputs, pictures, force)):
+        written = []
+        for kind, path in given:
+            if isinstance(kind, OutputFile):
+                outputs.check_file(path, None if kind.kind == "data" else is_of(kind.kind))
+            elif isinstance(kind, OutputFolder):
+                outputs.check_folder(path)
+            else:
+                continue
+            written.append(os.path.realpath(path))
+            if written[-1] in written[:-1] and not outputs.is_stream(path):
+                raise InputError(f"{path}: is given for two outputs; give each its own place")
+        yield
+
+
+def _inputs(path: Path) -> list[Path]:
+    """Return the files of an input: of a pattern, or the results in a folder that contains some."""
+    try:
+        files = input_files.files_of(path)
+    except InputError:
+        return []  # what opens it reports it
+    in_folder = path.glob("*.json") if path.is_dir() else ()
+    return [file for file in in_folder if kind_of(file) in ("result", "sweep")] or files
 
 
 def _kind(param: click.Parameter, path: Path, context: click.Context) -> object:
-    """What a path is of: its option's type says it, but for converted data,
-    which may be a folder.
-    """
+    """Return what a path is for. Converted data may be a file or a folder."""
     if not isinstance(param.type, ConvertedData):
         return param.type
     from evaltex_cli.conversion import is_folder
@@ -178,15 +196,10 @@ def _paths(param: click.Parameter, context: click.Context) -> Iterator[Path]:
         value = find_config(value)
     if isinstance(param.type, ImageList):
         value = context.meta.get(_LIST)
-    given = () if value is None else value if isinstance(value, tuple) else (value,)
-    if given and isinstance(param.type, Results):
-        from evaltex_cli.results.reader import files
-
-        given = tuple(file for path in given for file in files(path))
-    yield from given
+    yield from () if value is None else value if isinstance(value, tuple) else (value,)
 
 
-def _of_board(path: Path) -> Iterator[tuple[object, Path]]:
+def _on_board(path: Path) -> Iterator[tuple[object, Path]]:
     """Yield what a board names, by the types of the options that it stands for."""
     if is_board_file(path):
         from evaltex_cli.ranking.board_file import paths_in

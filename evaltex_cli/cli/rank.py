@@ -56,7 +56,7 @@ EXAMPLES = (
 )
 @click.option("--pooled", is_flag=True, help="Also sum the evidence over all data sets.")
 @form_option
-@click.option("--report", type=OutputFile("report"), help="Write the ranking as a page, too.")
+@click.option("--report", type=OutputFile("ranking"), help="Write the ranking as a page, too.")
 @output_option("ranking")
 @force_option
 @all_faults_option

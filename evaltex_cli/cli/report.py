@@ -12,8 +12,8 @@ from evaltex_cli.cli.output import echo_lines, error_exit, stop, warn
 from evaltex_cli.cli.paths import INPUT, PICTURES, RESULTS, OutputFile, force_option
 from evaltex_cli.cli.work import Work, jobs_options
 from evaltex_cli.errors import counted
-from evaltex_cli.results.beginnings import is_of
-from evaltex_cli.runtime.outputs import refuse_file
+from evaltex_cli.marks import is_of
+from evaltex_cli.runtime.outputs import check_file
 
 EXAMPLES = ("evaltex report results --gt gt.txt --det det.txt --output report.html",)
 
@@ -84,16 +84,14 @@ def command(
             )
         first = results[0] if results[0].is_dir() else results[0].parent
         page = output or first / (report.NAME if len(results) == 1 else report.COMPARISON_NAME)
-        refuse_file(page, is_of("report"))
+        check_file(page, is_of("report"))
         if gt is None or not detections or not diagnose:
             work.warn_unused("give --gt and --det, to show where the score is lost")
         subject = report.read(results, labels or None, gt, detections, pictures, lines)
-        shown = report.Pictures(pictures, embed)
-        report.refuse_poorer(page, subject, shown)
         if diagnose:
             with work.workers() as ordered_map:
                 subject = subject.with_losses(ordered_map)
-        made = report.make(page, subject, shown)
+        made = report.make(page, subject, report.Pictures(pictures, embed))
         warn(
             [
                 (

@@ -22,8 +22,8 @@ from evaltex_cli.evaluation.protocol_warnings import of_protocols
 from evaltex_cli.evaluation.tally import ImageSink, Run, Sink, sink_of_images
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import load
-from evaltex_cli.results.beginnings import is_result
 from evaltex_cli.results.extras import Bootstrap, Extras, Intervals, Verdict
+from evaltex_cli.results.writer import REPORT
 from evaltex_cli.runtime import keep_freed_memory
 
 if TYPE_CHECKING:
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from evaltex_cli.results.object_table import ObjectTable
     from evaltex_cli.results.screen import Screen
     from evaltex_cli.results.writer import ResultWriter
-
-REPORT = "report.html"
 
 
 class Results(NamedTuple):
@@ -81,16 +79,14 @@ def run(request: Request) -> list[Verdict]:
     _refuse_conflicts(request)
     runs, left_out = _runs(request)
     results, made, gates = request.results, "", None
-    owned = _owned(request) if results.res_dir else []
     if request.baselines and not request.fail_if:
         warn(["--baseline has no effect without a gate; add one, such as --fail-if hmean:-1%"])
     if request.fail_if or request.baselines or results.junit is not None:
         from evaltex_cli.comparison import gate
 
-        replaced = [(results.res_dir or Path()) / name for name in owned]
-        gates = gate.prepare(request.fail_if, request.baselines, replaced, runs)
+        gates = gate.prepare(request.fail_if, request.baselines, runs)
     with (
-        _writer(results.res_dir, owned) as writer,
+        _writer(request) as writer,
         _object_table(results.objects) as table,
         _run_images(request, writer, runs) as images,
     ):
@@ -109,12 +105,14 @@ def run(request: Request) -> list[Verdict]:
             one.protocol.name: _extras(results, intervals, verdicts, one) for one in evaluations
         }
         if writer is not None:
-            _write(writer, evaluations, extras, results.plots)
-        if writer is not None and images is not None:
-            diagnoses = (
-                [diagnostician.diagnosis(one) for one in evaluations] if diagnostician else []
-            )
-            made = _report(writer.folder, request, inputs, diagnoses, images)
+            for one in evaluations:
+                writer.finish(one, extras[one.protocol.name], has_plots=results.plots)
+            if images is not None:
+                diagnoses = list(map(diagnostician.diagnosis, evaluations)) if diagnostician else []
+                made = _report(writer.folder, request, inputs, diagnoses, images)
+            from evaltex_cli.results import score_forms
+
+            score_forms.write(writer, evaluations, extras)
         if table is not None:
             table.write([one.protocol.name for one in evaluations])
         _write_junit(results.junit, gates, verdicts)
@@ -168,26 +166,17 @@ def _note_if_nothing_is_written(results: Results) -> None:
         echo_err("note", "no files written; evaltex GT DET RES_DIR writes them to RES_DIR")
 
 
-def _owned(request: Request) -> list[str]:
-    """What the results may be called."""
-    from evaltex_cli.results.score_forms import FILES
-    from evaltex_cli.results.writer import result_names
-
-    own_files = [file for name in request.chosen.names() for file in result_names(load(name))]
-    return [*own_files, *FILES, REPORT]
-
-
 @contextmanager
-def _writer(res_dir: Path | None, owned: Sequence[str]) -> Iterator[ResultWriter | None]:
+def _writer(request: Request) -> Iterator[ResultWriter | None]:
     """Yield what writes the results, if there is a folder for them."""
+    res_dir = request.results.res_dir
     if res_dir is None:
         yield None
         return
-    from evaltex_cli.results.writer import ResultWriter
-    from evaltex_cli.runtime.atomic_output import staged
+    from evaltex_cli.results.writer import result_folder
 
-    with staged(res_dir, owned, is_result) as folder:
-        yield ResultWriter(folder)
+    with result_folder(res_dir, list(map(load, request.chosen.names()))) as writer:
+        yield writer
 
 
 @contextmanager
@@ -210,12 +199,8 @@ def _run_images(
     if writer is None or not request.results.report:
         yield None
         return
-    from evaltex_cli.report.page import refuse_fewer_pictures
     from evaltex_cli.report.run_images import RunImages
 
-    assert request.results.res_dir is not None
-    page = request.results.res_dir / REPORT
-    refuse_fewer_pictures(page, _pictures(request), "another RES_DIR")
     with RunImages(writer.folder, runs, request.options.invalid) as images:
         yield images
 
@@ -295,24 +280,9 @@ def _extras(
     )
 
 
-def _write(
-    writer: ResultWriter,
-    evaluations: Sequence[Evaluation],
-    extras: Mapping[str, Extras],
-    has_plots: bool,
-) -> None:
-    from evaltex_cli.results import score_forms
-
-    for evaluation in evaluations:
-        writer.finish(evaluation, extras[evaluation.protocol.name])
-        if has_plots:
-            writer.draw(evaluation)
-    score_forms.write(writer.folder, evaluations, extras)
-
-
 def _write_junit(file: Path | None, gates: Gates | None, verdicts: Sequence[Verdict]) -> None:
     if file is not None and gates is not None:
-        from evaltex_cli.runtime.atomic_output import write_file
+        from evaltex_cli.runtime.outputs import write_file
 
         write_file(file, gates.junit(verdicts))
 

@@ -108,12 +108,12 @@ def command(
         from evaltex_cli.evaluation.protocol_warnings import of_protocols
         from evaltex_cli.results.extras import Bootstrap
         from evaltex_cli.runtime import keep_freed_memory
-        from evaltex_cli.runtime.atomic_output import write_file
+        from evaltex_cli.runtime.outputs import write_file
         from evaltex_cli.thresholds import files, gates
         from evaltex_cli.thresholds.sweep import SweepOptions, swept
 
         parameters, options = chosen.parameters(), chosen.with_preset(options)
-        wanted = gates.prepare(fail_if, baselines, res_dir)
+        wanted = gates.prepare(fail_if, baselines)
         with (
             files.folder_for(res_dir, chosen.names()) as folder,
             work.workers(gt, det, options.images, options.lines) as ordered_map,

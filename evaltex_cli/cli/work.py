@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ import click
 
 from evaltex_cli.cli.options import Number, default_option, group
 from evaltex_cli.cli.output import warn
+from evaltex_cli.errors import InputError
 from evaltex_cli.runtime import OrderedMap, cores, input_files
 
 MAX_JOBS = 4096
@@ -31,29 +32,26 @@ class Work(NamedTuple):
 
     @contextmanager
     def workers(self, *paths: Path | None) -> Iterator[OrderedMap]:
-        """Yield an `OrderedMap`; workers must find these inputs, which must
-        not change while the block runs.
-        """
-        given = [path for path in paths if path is not None]
-        files = [file for path in given for file in input_files.files_of(path)]
-        if self.cluster is not None:
-            input_files.refuse_packed(given)
-        with self._ordered_map() as ordered_map:
-            before = input_files.stamps(files)
-            yield ordered_map
-            input_files.refuse_changed(before)
-
-    def _ordered_map(self) -> AbstractContextManager[OrderedMap]:
+        """Yield an `OrderedMap`; workers of a cluster must find these inputs."""
+        jobs = self.jobs or cores()
         if self.cluster is not None:
             from evaltex_cli.runtime import cluster
 
-            return cluster.workers_of(self.cluster, self.cluster_timeout)
-        jobs = self.jobs or cores()
-        if jobs == 1:
-            return nullcontext(map)
-        from evaltex_cli.runtime import workers
+            files = [file for path in paths if path for file in input_files.files_of(path)]
+            for file in filter(input_files.is_packed, files):
+                raise InputError(
+                    f"{file}: is packed by gzip, and workers of a cluster do not see it unpacked;"
+                    " unpack it"
+                )
+            with cluster.workers_of(self.cluster, self.cluster_timeout) as ordered_map:
+                yield ordered_map
+        elif jobs == 1:
+            yield map
+        else:
+            from evaltex_cli.runtime import workers
 
-        return workers.processes(jobs)
+            with workers.processes(jobs) as ordered_map:
+                yield ordered_map
 
 
 def _work(jobs: int, cluster: str | None, cluster_timeout: float) -> Work:

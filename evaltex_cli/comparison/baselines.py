@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,8 +11,8 @@ from typing import Any
 from evaltex_cli.errors import InputError, quote
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.inputs import parts_of
+from evaltex_cli.marks import kind_of
 from evaltex_cli.results import reader
-from evaltex_cli.results.beginnings import is_of
 from evaltex_cli.results.image_table import NO_IMAGES
 from evaltex_cli.results.result_document import ResultDocument, differences, of_evaluation
 from evaltex_cli.results.slices import QUANTITIES, Slice
@@ -94,7 +93,7 @@ def read_baselines(paths: Sequence[Path]) -> Before:
     InputError
         When one cannot be read, is neither, or two are of one protocol.
     """
-    diagnoses = [path for path in paths if path.is_file() and is_of("diagnosis")(path)]
+    diagnoses = [path for path in paths if kind_of(path) == "diagnosis"]
     results: dict[str, ResultDocument] = {}
     for file in (file for path in paths if path not in diagnoses for file in reader.files(path)):
         document = reader.read(file)
@@ -136,13 +135,3 @@ def _slices(path: Path) -> Iterator[tuple[str, Slices]]:
 
 def _number(value: Any) -> float | None:
     return None if value is None else float(value)
-
-
-def refuse_replaced_baselines(paths: Sequence[Path], replaced: Sequence[Path]) -> None:
-    """Refuse a baseline that this run would replace: it would be its own baseline the next time."""
-    places = set(map(os.path.realpath, replaced))
-    for file in (file for path in paths for file in reader.files(path)):
-        if os.path.realpath(file) in places:
-            raise InputError(
-                f"{file}: is a baseline, and this run would replace it; give another result folder"
-            )

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from evaltex_cli.comparison.baselines import Before, read_baselines, refuse_replaced_baselines
+from evaltex_cli.comparison.baselines import Before, read_baselines
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.errors.suggestions import number_meant
 from evaltex_cli.evaluation.evaluate import of_nothing
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.tally import Run
+from evaltex_cli.marks import comment
 from evaltex_cli.protocols import plain, score_names
 from evaltex_cli.results import slices
 from evaltex_cli.results.extras import Verdict
@@ -129,7 +130,7 @@ class Gates:
         suite, one test case per gate.
         """
         failed = sum(not verdict.passed for verdict in verdicts)
-        lines = ['<?xml version="1.0" encoding="UTF-8"?>']
+        lines = ['<?xml version="1.0" encoding="UTF-8"?>', comment("junit")]
         lines.append(
             f'<testsuites><testsuite name="evaltex" tests="{len(verdicts)}" failures="{failed}"'
             ' errors="0">'
@@ -148,7 +149,6 @@ class Gates:
 def prepare(
     expressions: Sequence[str],
     baselines: Sequence[Path],
-    replaced: Sequence[Path],
     runs: Sequence[Run],
 ) -> Gates:
     """Return the gates of a run, and refuse before any work what can be refused then.
@@ -157,8 +157,8 @@ def prepare(
     ----------
     expressions : sequence of str
         As of ``--fail-if``.
-    baselines, replaced : sequence of Path
-        Results of earlier runs, and the files that this run replaces.
+    baselines : sequence of Path
+        Results of earlier runs.
 
     Raises
     ------
@@ -166,7 +166,6 @@ def prepare(
     """
     gates = [parse(expression) for expression in expressions]
     before = read_baselines(baselines)
-    refuse_replaced_baselines(baselines, replaced)
     if not gates:
         return Gates(gates, before, {})
     nothing = {run.protocol.name: of_nothing(run) for run in runs}

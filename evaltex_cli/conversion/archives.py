@@ -4,14 +4,12 @@ data), a folder, or the only file.
 
 from __future__ import annotations
 
-import contextlib
 import zipfile
-from collections.abc import Callable, Collection, Iterable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from evaltex_cli.conversion import FILE_PER_IMAGE, is_folder
-from evaltex_cli.conversion.base import Block, Holds, Job, Writer
+from evaltex_cli.conversion.base import Block, Holds, Job, Writer, is_own, target_file
 from evaltex_cli.conversion.holding import Picture, picture_files, pictures
 from evaltex_cli.errors import InputError, quote
 from evaltex_cli.formats.files.image_names import (
@@ -22,9 +20,8 @@ from evaltex_cli.formats.files.image_names import (
     unfit_for_files,
     without_prefix,
 )
-from evaltex_cli.runtime import signals
-from evaltex_cli.runtime.atomic_output import staged, written
-from evaltex_cli.runtime.text_pieces import encoded
+from evaltex_cli.marks import archive_comment
+from evaltex_cli.runtime.outputs import output_folder
 
 PREFIX = {"gt": "gt_", "det": "res_"}
 NAME_LOST = "{count} image name[s] left out: [it is|they are] that of the file"
@@ -82,46 +79,39 @@ def write_files(
     if is_folder(job.target, format_name):
         _write_folder(job, ending, names, entries)
         return
-    with written(job.target) as text_file:
+    with target_file(job) as text_file:
         if alone:
             for entry in entries:
                 text_file.writelines(entry.pieces)
         else:
             file: Any = text_file
             with zipfile.ZipFile(file.buffer, "w") as packed:
+                packed.comment = archive_comment("data")
                 for entry in entries:
-                    with contextlib.ExitStack() as opened:
-                        with signals.blocked():  # an archive cannot be closed within an entry
-                            inner = opened.enter_context(
-                                packed.open(_info(names[entry.image]), "w")
-                            )
-                        inner.writelines(_content(job, entry))
+                    packed.writestr(_info(names[entry.image]), _content(job, entry))
         job.faults.raise_if_any()
 
 
-def _content(job: Job, entry: Entry) -> Iterator[bytes]:
-    """Yield what an archive's entry contains, whose size is not known before."""
-    size = 0
-    for part in encoded(entry.pieces):
-        size += len(part)
-        if size > zipfile.ZIP64_LIMIT:
-            raise InputError(
-                f"{job.place}: image {quote(entry.image)} makes a file of more than 2 GiB; give a"
-                " folder, not a .zip archive"
-            )
-        yield part
+def _content(job: Job, entry: Entry) -> bytes:
+    """Return what an archive's entry contains."""
+    content = "".join(entry.pieces).encode()
+    if len(content) > zipfile.ZIP64_LIMIT:
+        raise InputError(
+            f"{job.place}: image {quote(entry.image)} makes a file of more than 2 GiB; give a"
+            " folder, not a .zip archive"
+        )
+    return content
 
 
 def _write_folder(job: Job, ending: str, names: dict[str, str], entries: Iterable[Entry]) -> None:
     files = set(names.values())
-    refuse_others(job.target, files, "files")
     others = sorted(path.name for path in job.target.glob(f"*{ending}") if path.name not in files)
     if others:
         raise InputError(
             f"{job.target}: has {quote(others[0])}, which would be read as one of its images; give"
             " an empty folder"
         )
-    with staged(job.target, sorted({Path(file).parts[0] for file in files})) as folder:
+    with output_folder(job.target, is_own) as folder:
         for file, (found, expected) in unfit_for_files(
             files, folder.parent, folder.name, ""
         ).items():
@@ -133,19 +123,6 @@ def _write_folder(job: Job, ending: str, names: dict[str, str], entries: Iterabl
             with path.open("w", encoding="utf-8", newline="\n") as text_file:
                 text_file.writelines(entry.pieces)
         job.faults.raise_if_any()
-
-
-def refuse_others(folder: Path, files: Collection[str], what: str) -> None:
-    """Refuse folders in a folder, which are replaced as a whole, that contain anything else than
-    these files.
-    """
-    for inner in {folder / Path(name).parts[0] for name in files if "/" in name}:
-        for path in inner.rglob("*"):
-            if not path.is_dir() and path.relative_to(folder).as_posix() not in files:
-                raise InputError(
-                    f"{path}: is in a folder of {what} that would be replaced; move it to another"
-                    " place"
-                )
 
 
 def _refuse_unreadable_names(job: Job, entries: list[str], ending: str) -> None:

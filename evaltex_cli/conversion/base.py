@@ -8,11 +8,12 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TextIO
 
 import numpy as np
 
@@ -20,7 +21,9 @@ from evaltex_cli.conversion import BY_SUFFIX, FILE_PER_IMAGE, WRITERS
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.errors.suggestions import unknown
 from evaltex_cli.formats.base import ReadImages, Side
+from evaltex_cli.marks import is_of
 from evaltex_cli.records import Floats, Objects, Outlines
+from evaltex_cli.runtime.outputs import output_file, runs_command
 
 _AT_ONCE = 1 << 12
 """Objects that are lists of numbers at once."""
@@ -128,6 +131,16 @@ def for_target(target: Path) -> Writer:
             f" {', '.join(FILE_PER_IMAGE)} can be a folder"
         )
     return load(name)
+
+
+def target_file(job: Job) -> AbstractContextManager[TextIO]:
+    """Return the target, to write to."""
+    return output_file(job.target, is_own)
+
+
+def is_own(path: Path) -> bool:
+    """Whether a conversion may replace a file: one with its mark; from Python, any."""
+    return not runs_command() or is_of("data")(path)
 
 
 def vertices_of(objects: Objects, i: int) -> list[float] | None:

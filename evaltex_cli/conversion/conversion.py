@@ -12,8 +12,7 @@ import numpy as np
 
 from evaltex_cli import formats
 from evaltex_cli.conversion import Target
-from evaltex_cli.conversion.archives import refuse_others
-from evaltex_cli.conversion.base import Block, Job, for_target, load
+from evaltex_cli.conversion.base import Block, Job, for_target, is_own, load
 from evaltex_cli.conversion.kinds import KINDS, detect
 from evaltex_cli.conversion.patches import patched, read_patch
 from evaltex_cli.conversion.text_lines import group_lines
@@ -36,7 +35,7 @@ from evaltex_cli.formats.reading import read_parts
 from evaltex_cli.records import ANY_TYPE, Ints, Objects, Outlines, offsets_of
 from evaltex_cli.records.rows import take
 from evaltex_cli.runtime import OrderedMap
-from evaltex_cli.runtime.atomic_output import staged
+from evaltex_cli.runtime.outputs import output_folder
 
 NAMED_BY_ID = "{count} image[s] [is|are] named by [its|their] COCO ID: the source has no file names"
 BLOCK_IMAGES = 1024
@@ -240,8 +239,7 @@ def _with_masks(
 
     files = {name: write_label_images.file_name(name, mask_format) for name in opened.names}
     _refuse(opened, _unfit_as_files(files), job.faults)
-    refuse_others(masks, set(files.values()), "pictures")
-    with staged(masks, sorted({Path(name).parts[0] for name in files.values()})) as folder:
+    with output_folder(masks, is_own) as folder:
         _refuse(opened, _unfit_in(folder, files), job.faults)
         yield write_label_images.draw_all(folder, mask_format, blocks, opened.path, job.faults)
 

@@ -25,8 +25,8 @@ from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 from evaltex_cli.records import Objects, offsets_of
 from evaltex_cli.records.rows import concatenate, take
-from evaltex_cli.runtime.atomic_output import written
 from evaltex_cli.runtime.input_files import read_regular
+from evaltex_cli.runtime.outputs import output_file
 from evaltex_cli.version import __version__
 
 Kind: TypeAlias = Literal[
@@ -97,8 +97,8 @@ def audited(objects: Objects, row: int) -> AuditedObject:
 
 
 def write_patch(path: Path, patch: Patch) -> None:
-    """Write a patch, one entry in each line; raises `InputError` as `atomic_output.written`."""
-    with written(path) as file:
+    """Write a patch, one entry in each line; raises `InputError` as `output_file`."""
+    with output_file(path) as file:
         file.writelines(in_json(patch))
 
 

@@ -36,7 +36,7 @@ from pathlib import Path
 import numpy as np
 
 from evaltex_cli import formats
-from evaltex_cli.conversion.base import Block, Job, Writer, load
+from evaltex_cli.conversion.base import Block, Job, Writer, is_own, load
 from evaltex_cli.conversion.toy_outlines import cut
 from evaltex_cli.errors import FaultLog, InputError, counted, quote
 from evaltex_cli.errors.suggestions import nearest, unknown
@@ -45,7 +45,7 @@ from evaltex_cli.formats.image_sizes import with_sizes
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.records import Objects, Texts, concatenate_texts, expanded, offsets_of
 from evaltex_cli.records.rows import take, take_images
-from evaltex_cli.runtime.atomic_output import staged
+from evaltex_cli.runtime.outputs import output_folder
 from evaltex_cli.runtime.progress import phase
 
 CROPS, SPLITS, OVERLAPS, EDITS = (81, 80, 60, 40), (2, 3, 4), (10, 20, 30), (1, 2, 3)
@@ -161,7 +161,7 @@ def write_toys(
     lost: Counter[str] = Counter()
     only_boxes = words.outlines.all_boxes
     writer = load("evaltex" if layout == "txt" else "icdar2013" if only_boxes else "icdar2015")
-    with staged(out_dir, files) as folder:
+    with output_folder(out_dir, is_own) as folder:
         for name, file in zip(wanted, files, strict=True):
             job = Job(folder / file, "det", list(source.names), str(gt), faults, lost=lost)
             _write(job, writer, words, _recipe(name, alien))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from evaltex_cli.conversion.archives import writer
 from evaltex_cli.conversion.base import Holds, Job, extent, number
 from evaltex_cli.conversion.holding import Bounds, Picture, Shape
-from evaltex_cli.conversion.xml_text import attributes, content, fit, lines_of_words
+from evaltex_cli.conversion.xml_text import XML_HEAD, attributes, content, fit, lines_of_words
 
 BLANKS = "{count} transcription[s] of blanks alone [was|were] written as empty"
 _HOLDS = Holds(regions=True, boxes=True)
@@ -18,7 +18,7 @@ _SCHEMA = "http://www.loc.gov/standards/alto/ns-v4#"
 
 def _document(job: Job, picture: Picture, file: str) -> Iterator[str]:
     size = attributes(WIDTH=number(picture.width), HEIGHT=number(picture.height))
-    yield f'<?xml version="1.0" encoding="UTF-8"?>\n<alto xmlns="{_SCHEMA}">\n'
+    yield f'{XML_HEAD}<alto xmlns="{_SCHEMA}">\n'
     yield "<Description><MeasurementUnit>pixel</MeasurementUnit><sourceImageInformation>"
     yield f"<fileName>{content(file)}</fileName></sourceImageInformation></Description>\n"
     yield f'<Layout><Page ID="p1" PHYSICAL_IMG_NR="1"{size}><PrintSpace HPOS="0" VPOS="0"{size}>\n'

@@ -24,13 +24,14 @@ from evaltex_cli.conversion.base import (
     plain,
     renumbered,
     slices,
+    target_file,
     vertices_of,
     write_list,
 )
 from evaltex_cli.geometry import shapes
+from evaltex_cli.marks import DATA_MARK
 from evaltex_cli.records import Convention, Floats, Objects
 from evaltex_cli.records.rows import take
-from evaltex_cli.runtime.atomic_output import written
 
 REGIONS_LOST = "{count} object[s] lost [its|their] region: COCO JSON holds none"
 IDS_LOST = (
@@ -56,13 +57,13 @@ _NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,17})")
 
 def _write(job: Job, blocks: Iterable[Block]) -> None:
     by_number = all(_NUMBER.fullmatch(job.ids.get(name, name)) for name in job.names)
-    with written(job.target) as file:
+    with target_file(job) as file:
         if job.side == "det":
             write_list(file, _results(job, blocks, by_number))
             file.write("\n")
             return
         images: list[_Record] = []
-        file.write('{"annotations": ')
+        file.write(f'{{{json.dumps(DATA_MARK)[1:-1]},\n"annotations": ')
         write_list(file, _annotations(job, blocks, by_number, images))
         file.write(',\n"images": ')
         write_list(file, images)

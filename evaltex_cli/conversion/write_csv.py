@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from evaltex_cli.conversion.base import Block, Holds, Job, Writer, number
+from evaltex_cli.conversion.base import Block, Holds, Job, Writer, number, target_file
 from evaltex_cli.conversion.holding import Picture, Shape, pictures
 from evaltex_cli.errors import quote
 from evaltex_cli.formats.base import DONT_CARE
-from evaltex_cli.runtime.atomic_output import written
 
 BLANKS = "{count} transcription[s] lost outer blanks, or NUL characters"
 _HOLDS = Holds(dont_care=True, marks=(DONT_CARE,))
@@ -26,7 +25,7 @@ def _write(job: Job, blocks: Iterable[Block]) -> None:
     shapes: tuple[str, ...] = _CORNERS
     if any((block.images.objects.outlines.counts > 0).any() for block in kept):
         shapes = ("polygon",)
-    with written(job.target) as file:
+    with target_file(job) as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(
             ("image", "image_width", "image_height", *shapes, "text", "dont_care", "confidence")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from evaltex_cli.conversion.base import Block, Holds, Job, Writer, number
+from evaltex_cli.conversion.base import Block, Holds, Job, Writer, number, target_file
 from evaltex_cli.conversion.holding import Shape, picture_files, pictures
-from evaltex_cli.conversion.xml_text import attributes, content, fit
+from evaltex_cli.conversion.xml_text import XML_HEAD, attributes, content, fit
 from evaltex_cli.formats.base import DONT_CARE
-from evaltex_cli.runtime.atomic_output import written
 
 BLANKS = "{count} transcription[s] lost outer blanks"
 _HOLDS = Holds(confidences=False, dont_care=True, boxes=True, marks=(DONT_CARE,))
@@ -17,10 +16,8 @@ _CORNERS = ("xtl", "ytl", "xbr", "ybr")
 
 def _write(job: Job, blocks: Iterable[Block]) -> None:
     files = picture_files(job)
-    with written(job.target) as file:
-        file.write(
-            '<?xml version="1.0" encoding="utf-8"?>\n<annotations>\n<version>1.1</version>\n'
-        )
+    with target_file(job) as file:
+        file.write(f"{XML_HEAD}<annotations>\n<version>1.1</version>\n")
         for k, picture in enumerate(pictures(job, blocks, _HOLDS)):
             size = {"width": number(picture.width), "height": number(picture.height)}
             file.write(f"<image{attributes(id=str(k), name=files[picture.name], **size)}>\n")

@@ -16,12 +16,12 @@ from evaltex_cli.conversion.base import (
     numbers_of,
     slices,
     some_outlines,
+    target_file,
 )
 from evaltex_cli.errors import quote
 from evaltex_cli.formats.evaltex.lines import is_object_line
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
 from evaltex_cli.records import Floats, Objects, Outlines
-from evaltex_cli.runtime.atomic_output import written
 
 WITHOUT_AREA = "{count} object[s] without area left out: an EvaLTex file cannot hold [it|them]"
 SIZE_GUESSED = "{count} image[s] of unknown size got the smallest that holds [its|their] objects"
@@ -32,7 +32,7 @@ ROUNDED = "{count} box[es] moved by rounding: an EvaLTex file holds width and he
 
 def _write(job: Job, blocks: Iterable[Block]) -> None:
     refuse_unwritable_names(job)
-    with written(job.target) as file:
+    with target_file(job) as file:
         for block in blocks:
             objects = block.images.objects
             if objects.confidences is not None:

@@ -4,20 +4,21 @@ paragraph; don't care is not legible.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from evaltex_cli.conversion.base import Block, Holds, Job, Writer, plain, write_list
+from evaltex_cli.conversion.base import Block, Holds, Job, Writer, plain, target_file, write_list
 from evaltex_cli.conversion.holding import Picture, Run, Shape, picture_files, pictures, vertices
-from evaltex_cli.runtime.atomic_output import written
+from evaltex_cli.marks import DATA_MARK
 
 _HOLDS = Holds(regions=True, dont_care=True)
 
 
 def _write(job: Job, blocks: Iterable[Block]) -> None:
-    with written(job.target) as file:
-        file.write('{"annotations": ')
+    with target_file(job) as file:
+        file.write(f'{{{json.dumps(DATA_MARK)[1:-1]},\n"annotations": ')
         write_list(file, _records(job, blocks))
         file.write("}\n")
 

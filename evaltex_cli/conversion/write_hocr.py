@@ -10,11 +10,12 @@ from evaltex_cli.conversion.archives import writer
 from evaltex_cli.conversion.base import Holds, Job, number
 from evaltex_cli.conversion.holding import Bounds, Picture, Shape
 from evaltex_cli.conversion.xml_text import attributes, content, fit, lines_of_words
+from evaltex_cli.marks import comment
 
 BLANKS = "{count} transcription[s] got single blanks for white space"
 _HOLDS = Holds(regions=True, most_vertices=0, boxes=True, whole=True, exact=False)
 _HEAD = (
-    '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE html>\n<html'
+    f'<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE html>\n{comment("data")}\n<html'
     ' xmlns="http://www.w3.org/1999/xhtml">\n'
     '<head><title></title><meta name="ocr-system" content="evaltex"/>'
     '<meta name="ocr-capabilities" content="ocr_page ocr_line ocrx_word"/></head>\n<body>\n'

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import quote
 
-from evaltex_cli.conversion.base import Block, Holds, Job, Writer, plain, write_list
+from evaltex_cli.conversion.base import Block, Holds, Job, Writer, plain, target_file, write_list
 from evaltex_cli.conversion.holding import Picture, Shape, picture_files, pictures
 from evaltex_cli.formats.base import DONT_CARE
-from evaltex_cli.runtime.atomic_output import written
 
 SIZES_LOST = "{count} image size[s] left out: Label Studio has sizes of images with objects only"
 _HOLDS = Holds(dont_care=True, boxes=True, exact=False, marks=(DONT_CARE,))
@@ -21,7 +20,7 @@ _SETS = {"gt": "annotations", "det": "predictions"}
 
 
 def _write(job: Job, blocks: Iterable[Block]) -> None:
-    with written(job.target) as file:
+    with target_file(job) as file:
         write_list(file, _tasks(job, blocks))
         file.write("\n")
 

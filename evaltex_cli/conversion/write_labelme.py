@@ -12,6 +12,7 @@ from evaltex_cli.conversion.archives import writer
 from evaltex_cli.conversion.base import Holds, Job, plain
 from evaltex_cli.conversion.holding import Picture, Shape, vertices
 from evaltex_cli.formats.base import DONT_CARE
+from evaltex_cli.marks import DATA_MARK
 
 _HOLDS = Holds(dont_care=True, boxes=True, marks=(DONT_CARE,))
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=1).encode
@@ -19,6 +20,7 @@ _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=1).encode
 
 def _document(_: Job, picture: Picture, file: str) -> Iterator[str]:
     document: dict[str, Any] = {
+        **DATA_MARK,
         "version": "5.4.1",
         "flags": {},
         "shapes": [],

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from evaltex_cli.conversion.base import Block, Holds, Job, Writer, plain, write_list
+from evaltex_cli.conversion.base import Block, Holds, Job, Writer, plain, target_file, write_list
 from evaltex_cli.conversion.holding import Shape, flat, picture_files, pictures
 from evaltex_cli.formats.base import DONT_CARE
-from evaltex_cli.runtime.atomic_output import written
+from evaltex_cli.marks import DATA_MARK
 
 _HOLDS = Holds(dont_care=True, marks=(DONT_CARE,))
 _ABOUT = (
@@ -18,8 +19,8 @@ _ABOUT = (
 
 
 def _write(job: Job, blocks: Iterable[Block]) -> None:
-    with written(job.target) as file:
-        file.write(f'{{"metainfo": {{{_ABOUT}}},\n"data_list": ')
+    with target_file(job) as file:
+        file.write(f'{{{json.dumps(DATA_MARK)[1:-1]},\n"metainfo": {{{_ABOUT}}},\n"data_list": ')
         write_list(file, _records(job, blocks))
         file.write("}\n")
 

@@ -7,11 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from evaltex_cli.conversion.base import Block, Holds, Job, Writer, json_pieces
+from evaltex_cli.conversion.base import Block, Holds, Job, Writer, json_pieces, target_file
 from evaltex_cli.conversion.holding import Shape, picture_files, pictures, vertices
 from evaltex_cli.errors import quote
 from evaltex_cli.formats.base import DONT_CARE
-from evaltex_cli.runtime.atomic_output import written
 
 _HOLDS = Holds(sizes=False, dont_care=True, marks=(DONT_CARE, "*"))
 
@@ -25,7 +24,7 @@ def _write(job: Job, blocks: Iterable[Block]) -> None:
             job.faults.add(job.place, None, f"image name {quote(name)}", expected)
     job.faults.raise_if_any()
     files = picture_files(job)
-    with written(job.target) as file:
+    with target_file(job) as file:
         for picture in pictures(job, blocks, _HOLDS):
             file.write(f"{files[picture.name]}\t")
             file.writelines(json_pieces(_object(job, shape) for shape in picture.shapes()))

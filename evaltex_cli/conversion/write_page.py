@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from evaltex_cli.conversion.archives import writer
 from evaltex_cli.conversion.base import Holds, Job, number
 from evaltex_cli.conversion.holding import Picture, Run, Shape
-from evaltex_cli.conversion.xml_text import attributes, content, fit, lines_of_words
+from evaltex_cli.conversion.xml_text import XML_HEAD, attributes, content, fit, lines_of_words
 
 _HOLDS = Holds(regions=True, whole=True)
 _SCHEMA = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"
@@ -19,7 +19,7 @@ _EPOCH = "1970-01-01T00:00:00"
 
 def _document(job: Job, picture: Picture, file: str) -> Iterator[str]:
     size = {"imageWidth": number(picture.width), "imageHeight": number(picture.height)}
-    yield f'<?xml version="1.0" encoding="UTF-8"?>\n<PcGts xmlns="{_SCHEMA}">\n'
+    yield f'{XML_HEAD}<PcGts xmlns="{_SCHEMA}">\n'
     yield f"<Metadata><Creator>evaltex</Creator><Created>{_EPOCH}</Created>"
     yield f"<LastChange>{_EPOCH}</LastChange></Metadata>\n"
     yield f"<Page{attributes(imageFilename=file, **size)}>\n"

@@ -9,7 +9,9 @@ from xml.sax.saxutils import escape, quoteattr
 
 from evaltex_cli.conversion.base import Job
 from evaltex_cli.conversion.holding import Picture, Run, Shape
+from evaltex_cli.marks import comment
 
+XML_HEAD = f'<?xml version="1.0" encoding="UTF-8"?>\n{comment("data")}\n'
 NO_XML = "{count} transcription[s] got U+FFFD for characters that XML cannot hold"
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 

@@ -90,8 +90,9 @@ def open_inputs(
         When an input cannot be read at all.
     """
     sides: list[SideInput] = [(gt, "gt", options), (det, "det", options)]
-    files = [path for path in (gt, det) if isinstance(path, Path)]
-    if len(files) < 2 or is_elsewhere(ordered_map) or any(map(input_files.unpacks, files)):
+    paths = [path for path in (gt, det) if isinstance(path, Path)]
+    files = [file for path in paths for file in input_files.files_of(path)]
+    if len(paths) < 2 or is_elsewhere(ordered_map) or any(map(input_files.is_packed, files)):
         ordered_map = map  # what is unpacked must outlive the workers
     (gt_source, faults), (det_source, more) = ordered_map(_opened, sides)
     faults.extend(more)

@@ -9,13 +9,14 @@ from pathlib import Path
 from urllib.parse import quote as percent_encoded
 
 from evaltex_cli.errors import counted
+from evaltex_cli.marks import comment
 from evaltex_cli.ranking.overall import Overall
 from evaltex_cli.ranking.ranking import Agreement, DataSetRanking, ProtocolRanking, Ranking
 from evaltex_cli.ranking.tables import note
 from evaltex_cli.ranking.terminal_table import sentence, two_decimals
 from evaltex_cli.results.screen import UNDEFINED, per_cent, shown_interval, shown_score
 from evaltex_cli.results.text_tables import printable
-from evaltex_cli.runtime.atomic_output import write_file
+from evaltex_cli.runtime.outputs import write_file
 from evaltex_cli.version import __version__
 
 Reports = Mapping[tuple[str, str], str]
@@ -54,7 +55,7 @@ def _address(report: Path, page: Path) -> str:
 
 def _lines(ranking: Ranking, reports: Reports) -> Iterator[str]:
     style = resources.files(__package__).joinpath("page.css").read_text(encoding="utf-8")
-    yield "<!DOCTYPE html>\n<!-- evaltex report -->"
+    yield f"<!DOCTYPE html>\n{comment('ranking')}"
     yield '<html lang="en"><head><meta charset="utf-8">'
     yield f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
     yield '<meta name="viewport" content="width=device-width">'

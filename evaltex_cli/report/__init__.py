@@ -2,7 +2,7 @@
 neither server nor network.
 """
 
-from evaltex_cli.report.page import COMPARISON_NAME, NAME, Made, Pictures, make, refuse_poorer
+from evaltex_cli.report.page import COMPARISON_NAME, NAME, Made, Pictures, make
 from evaltex_cli.report.subject import Subject, of_results, of_run, read
 
 __all__ = [

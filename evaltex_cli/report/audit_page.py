@@ -20,7 +20,7 @@ from evaltex_cli.report.crops import Region, crops, region
 from evaltex_cli.report.inputs import DECIMALS, pictures_of
 from evaltex_cli.report.surroundings import Detection, Surroundings, Vertices
 from evaltex_cli.results.text_tables import JsonObject
-from evaltex_cli.runtime.atomic_output import written
+from evaltex_cli.runtime.outputs import output_file
 from evaltex_cli.runtime.progress import tracked
 
 PARTS = skeleton.Parts("evaltex audit", ("report.css", "audit.css"), ("elements.js", "audit.js"))
@@ -86,7 +86,7 @@ def write(file: Path, audit: Audit, pictures: Path | None = None) -> Made:
         written.
     """
     wanted = [] if pictures is None else _wanted(audit.suspects[:MOST_CROPS], pictures)
-    with written(file) as out:
+    with output_file(file) as out:
         out.write(skeleton.head(PARTS))
         out.writelines(skeleton.streamed("audit", _overview(audit)))
         blocks, cut = _blocks(audit), _crops(wanted)

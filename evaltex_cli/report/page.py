@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -28,9 +27,7 @@ from evaltex_cli.results.extras import Bootstrap, Intervals
 from evaltex_cli.results.image_table import NO_IMAGES
 from evaltex_cli.results.result_document import ResultDocument
 from evaltex_cli.results.text_tables import JsonObject
-from evaltex_cli.runtime.atomic_output import written
-from evaltex_cli.runtime.input_files import read_regular
-from evaltex_cli.runtime.outputs import is_forced
+from evaltex_cli.runtime.outputs import output_file
 from evaltex_cli.runtime.progress import Phase, phase, tracked
 
 NAME, COMPARISON_NAME = "report.html", "comparison.html"
@@ -48,14 +45,6 @@ MEANINGS = {
     "unexplained": "what is lost still when all kinds are repaired",
 }
 """What the page says of the rows of its table."""
-_SHOWN = re.compile(
-    rb'"hasShapes":(?P<outlines>true|false),(?:"pictures":"(?P<pictures>none|linked|embedded)",)?'
-    rb'.*?\],"images":\[(?P<none>\])?',
-    re.DOTALL,
-)
-"""What a page has, by its overview, which is in its first `_OVERVIEW_BYTES`."""
-_OVERVIEW_BYTES = 1 << 20
-_PICTURES = "none", "linked", "embedded"
 _LOSS_PARTS = ("scores", "losses", "kinds", "interaction", "unexplained", "breakdowns", "misread")
 
 
@@ -88,11 +77,6 @@ class Pictures:
     embed: bool = False
     page_folder: Path | None = None
 
-    @property
-    def shown(self) -> str:
-        """How, of `_PICTURES`."""
-        return "embedded" if self.embed else "linked" if self.folder else "none"
-
 
 def make(file: Path, subject: Subject, pictures: Pictures | None = None) -> Made:
     """Write a report. Same input, same bytes.
@@ -123,7 +107,7 @@ def make(file: Path, subject: Subject, pictures: Pictures | None = None) -> Made
         None if path is None else True if pictures.embed else link(path, folder) for path in paths
     ]
     starts = _chunk_starts(subject.rows)
-    with written(file) as out:
+    with output_file(file) as out:
         out.write(skeleton.head(PARTS))
         out.writelines(_overview(subject, names, starts, pictures))
         out.write(skeleton.program(PARTS))
@@ -135,58 +119,6 @@ def make(file: Path, subject: Subject, pictures: Pictures | None = None) -> Made
                     out.write(skeleton.island(f"picture-{k}", data_url(path)))
         out.write(skeleton.END)
     return Made(file.stat().st_size, len(names), sum(path is not None for path in paths))
-
-
-def refuse_poorer(page: Path, subject: Subject, pictures: Pictures) -> None:
-    """Refuse to replace a page by one that would leave out its images, their outlines or pictures.
-
-    Raises
-    ------
-    InputError
-        When that is so, and files are not to be replaced by force.
-    """
-    found = _shown(page)
-    if found is None:
-        return
-    if not image_names(subject.rows):
-        raise InputError(
-            f"{page}: shows every image, which {subject.results[0]} has no results of; run that"
-            " evaluation again with -a and --report, give another --output, or --force to replace"
-            " the page"
-        )
-    if found["outlines"] == b"true" and not subject.inputs:
-        raise InputError(
-            f"{page}: draws the objects, which takes --gt and --det; give them, another --output,"
-            " or --force to replace the page"
-        )
-    refuse_fewer_pictures(page, pictures, "another --output")
-
-
-def refuse_fewer_pictures(page: Path, pictures: Pictures, other: str) -> None:
-    """Refuse to replace a page by one that would leave out its pictures; `other` is what is to be
-    given else.
-
-    Raises
-    ------
-    InputError
-        When that is so, and files are not to be replaced by force.
-    """
-    found = _shown(page)
-    had = "none" if found is None else (found["pictures"] or b"none").decode()
-    if _PICTURES.index(had) > _PICTURES.index(pictures.shown):
-        needed = "--images" if had == "linked" else "--images and --embed"
-        raise InputError(
-            f"{page}: shows the pictures ({had}), which takes {needed}; give that, {other}, or"
-            " --force to replace the page"
-        )
-
-
-def _shown(page: Path) -> re.Match[bytes] | None:
-    """What a page has that is not to be replaced by one that has less; None if it may be."""
-    if is_forced() or not page.is_file():
-        return None
-    found = _SHOWN.search(read_regular(page, "a report", _OVERVIEW_BYTES))
-    return None if found is None or found["none"] else found
 
 
 def _chunk_starts(rows: Sequence[Sequence[Result]]) -> list[int]:
@@ -206,7 +138,6 @@ def _overview(
             "protocols": [row[0].protocol.name for row in rows],
             "matchTypes": MATCH_TYPES,
             "hasShapes": bool(subject.inputs),
-            "pictures": pictures.shown,
             "meanings": MEANINGS,
             "properties": PROPERTIES,
             "gates": [

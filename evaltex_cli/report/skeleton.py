@@ -20,7 +20,7 @@ END = "</body>\n</html>\n"
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A page's title, and the files of its style and of its program, in this folder."""
+    """A page's title, which is its mark too, and the files of its style and its program here."""
 
     title: str
     styles: tuple[str, ...]

@@ -212,7 +212,9 @@ def _read_results(
     by_result = [
         _by_protocol(path, label, partial(reader.read, with_objects=len(paths) > 1))
         if images is None
-        else _by_protocol(path, label, lambda file: reader.read_own(file, images.table(file.stem)))
+        else _by_protocol(
+            path, label, lambda file: reader.read(file, table=images.table(file.stem))
+        )
         for path, label in zip(paths, labels, strict=True)
     ]
     common = [name for name in PROTOCOLS if all(name in results for results in by_result)]

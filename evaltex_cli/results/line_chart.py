@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from evaltex_cli.marks import comment
 from evaltex_cli.protocols.base import Mark, Plot
 
 WIDTH, HEIGHT = 640, 420
@@ -25,8 +26,8 @@ def _lines(plot: Plot) -> Iterator[str]:
     low, high = _range(plot.x)
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}"'
-        f' height="{HEIGHT}"'
-        ' font-family="sans-serif" font-size="13" role="img">'
+        f' height="{HEIGHT}" font-family="sans-serif" font-size="13" role="img">'
+        f"\n{comment('plot')}"
     )
     yield f"<title>{escape(plot.title)}</title>"
     yield f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>'

@@ -8,7 +8,7 @@ from itertools import chain
 from operator import or_
 from typing import TypeAlias
 
-from evaltex_cli.runtime.text_pieces import in_blocks
+from evaltex_cli.marks import comment
 
 Cell: TypeAlias = str | int | float | None
 Rows: TypeAlias = Iterable[Sequence[Cell]]
@@ -84,13 +84,13 @@ def forms_of(kind: str, rows_of: Callable[..., Rows]) -> dict[str, Callable[...,
 
 def pieces_of(kind: str) -> dict[str, Callable[[Rows], Iterator[str]]]:
     """Return what yields the rows of an output of a kind in each form, in pieces; rows are read
-    twice. Markdown and LaTeX begin with the mark by which `beginnings` recognises the kind.
+    twice. Markdown and LaTeX begin with the mark of the kind.
     """
-    marks = {"csv": "", "markdown": f"<!-- evaltex {kind} -->\n", "latex": f"% evaltex {kind}\n"}
+    marks = {"csv": "", "markdown": f"{comment(kind)}\n", "latex": f"% evaltex {kind}\n"}
     forms = {"csv": csv_lines, "markdown": _markdown, "latex": _latex}
 
     def writing(form: str) -> Callable[[Rows], Iterator[str]]:
-        return lambda rows: in_blocks(chain([marks[form]], forms[form](rows)))
+        return lambda rows: chain([marks[form]], forms[form](rows))
 
     return {form: writing(form) for form in forms}
 

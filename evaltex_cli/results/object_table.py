@@ -21,13 +21,12 @@ import numpy as np
 
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.evaluation.tally import Run, Sink
+from evaltex_cli.marks import archive_comment
 from evaltex_cli.protocols.base import Evidence
 from evaltex_cli.protocols.matches import MATCH_TYPES, SideMatches
 from evaltex_cli.records import ImageBatch, Ints, Objects
-from evaltex_cli.results.beginnings import OBJECTS_MARK
 from evaltex_cli.results.markup import no_formula
-from evaltex_cli.runtime.atomic_output import write_file, written
-from evaltex_cli.runtime.input_files import no_room
+from evaltex_cli.runtime.outputs import output_file, write_file
 from evaltex_cli.runtime.progress import phase
 
 Columns: TypeAlias = dict[str, list[Any]]
@@ -141,8 +140,7 @@ class ObjectTable:
             self._rows[name] = self._open.enter_context(file)
         self._values.setdefault(name, {}).update(dict.fromkeys(made))
         self._objects[name] = self._objects.get(name, 0) + len(made["id"])
-        with no_room():
-            self._rows[name].write(json.dumps(made, separators=(",", ":")) + "\n")
+        self._rows[name].write(json.dumps(made, separators=(",", ":")) + "\n")
 
     def write(self, protocols: Sequence[str]) -> None:
         """Write the rows of these protocols, one after the other.
@@ -206,9 +204,10 @@ def _write_parquet(path: Path, values: Sequence[str], batches: Iterable[Columns]
     }
     heads = (*FIRST, *values, *LAST)
     schema = arrow.schema(
-        [(name, kinds.get(name, number)) for name in heads], metadata={b"content": OBJECTS_MARK}
+        [(name, kinds.get(name, number)) for name in heads],
+        metadata={b"content": archive_comment("objects")},
     )
-    with written(path) as file, parquet.ParquetWriter(file.buffer, schema) as writer:
+    with output_file(path) as file, parquet.ParquetWriter(file.buffer, schema) as writer:
         for columns in batches:
             nothing = [None] * len(columns["id"])
             arrays = {name: columns.get(name, nothing) for name in heads}

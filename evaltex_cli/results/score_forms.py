@@ -1,23 +1,26 @@
 """The scores of a run, of all its protocols, as JSON, CSV, Markdown and
-LaTeX; the first two also as files.
+LaTeX.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TypeAlias
 
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.results import markup
 from evaltex_cli.results.extras import Extras
 from evaltex_cli.results.text_tables import json_document
-from evaltex_cli.results.writer import members
+from evaltex_cli.results.writer import SCORES, SCORES_TABLE, ResultWriter, members
 
+SCHEMA = 2
+"""The version of the layout of the JSON."""
 Scored: TypeAlias = Sequence[Evaluation]
 
 
-def in_json(evaluations: Scored, extras: Mapping[str, Extras]) -> str:
+def in_json(
+    evaluations: Scored, extras: Mapping[str, Extras], files: Sequence[str] | None = None
+) -> str:
     """Return what the .json of each protocol contains, but for the images; above them the headline
     scores.
 
@@ -27,12 +30,16 @@ def in_json(evaluations: Scored, extras: Mapping[str, Extras]) -> str:
         One for each protocol.
     extras : mapping
         Name of a protocol -> what only some results have.
+    files : sequence of str, optional
+        Files of the result folder, if there is one.
     """
     headline = {one.protocol.name: one.headline for one in evaluations}
     protocols = [
         members(one, extras[one.protocol.name]) | {"warnings": one.warnings} for one in evaluations
     ]
-    text = json_document("scores", {"headline": headline, "protocols": protocols})
+    listed = {} if files is None else {"files": list(files)}
+    content = {"headline": headline, "protocols": protocols, **listed}
+    text = json_document("scores", content, SCHEMA)
     return text.encode("utf-8", "replace").decode("utf-8")  # names of files need not be Unicode
 
 
@@ -74,14 +81,16 @@ FORMS: Mapping[str, Callable[[Scored, Mapping[str, Extras]], str]] = {
     "markdown": in_markdown,
     "latex": in_latex,
 }
-FILES = {"scores.json": in_json, "scores.csv": in_csv}
-"""In a result folder: all protocols of the run that made it."""
 
 
-def write(folder: Path, evaluations: Scored, extras: Mapping[str, Extras]) -> None:
-    """Write the `FILES` into a folder; parameters as of `in_json`."""
-    for name, form in FILES.items():
-        (folder / name).write_text(form(evaluations, extras), encoding="utf-8", newline="\n")
+def write(writer: ResultWriter, evaluations: Scored, extras: Mapping[str, Extras]) -> None:
+    """Write the scores of all protocols, when all other files are there: scores.json lists them."""
+    texts = {
+        SCORES: in_json(evaluations, extras, writer.files()),
+        SCORES_TABLE: in_csv(evaluations, extras),
+    }
+    for name, text in texts.items():
+        (writer.folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
 def _numbers(evaluation: Evaluation) -> dict[str, float | None]:

@@ -2,15 +2,12 @@
 for.
 
 `writer.document` writes every image in a line of its own. Then only the positions of the lines are
-in memory, eight bytes per image. Of a document in another layout, written again by another tool,
-the whole text is in memory, but still only one image at a time as objects.
+in memory, eight bytes per image. A document in another layout is in memory as a whole.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import re
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
@@ -19,7 +16,6 @@ from typing import IO, Any, overload
 
 import numpy as np
 
-from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.evaluation import ImageResult, ObjectResult
 from evaltex_cli.records import Ints
 from evaltex_cli.results.text_tables import JsonObject
@@ -29,8 +25,6 @@ IMAGES = "images"
 PARTNERS = {"objects": "detections", "detections": "objects"}
 """Each side of an image, and what its objects' partners are called in the .json."""
 _OPENING = f'"{IMAGES}": [\n'.encode()
-_BLANKS = re.compile(r"[ \t\n\r]*+")
-_DECODER = json.JSONDecoder()
 _Decoded = Callable[[Ints], Iterator[Any]]
 
 
@@ -101,78 +95,18 @@ def read(path: Path, expected: str) -> Any:
     ------
     InputError, OSError
     ValueError, RecursionError
-        When it is no JSON; for images in lines of their own, only when they are decoded.
+        When it is not JSON; for images in lines of their own, only when they are decoded.
     """
     with open_regular(path, expected) as file:
-        return _of_lines(path, file) or read_whole(path, expected)
-
-
-def read_whole(path: Path, expected: str) -> Any:
-    """As `read`, of any layout: the text is in memory, and all of it is known to be JSON."""
-    data = read_regular(path, expected)
-    text = data.decode(json.detect_encoding(data), "surrogatepass")
-    del data
-    at = _past_blanks(text, 0)
-    value: Any
-    if text.startswith("{", at):
-        value, at = _members(text, at)
-    elif text.startswith("[", at):
-        value, at = _elements(text, at)
-    else:
-        return json.loads(text)
-    at = _past_blanks(text, at)
-    if at < len(text):
-        raise json.JSONDecodeError("Extra data", text, at)
-    return value
-
-
-def _members(text: str, at: int) -> tuple[JsonObject, int]:
-    """The object that begins here, and where it ends."""
-    document: JsonObject = {}
-    at = _past_blanks(text, at + 1)
-    if text.startswith("}", at):
-        return document, at + 1
-    while True:
-        if not text.startswith('"', at):
-            raise json.JSONDecodeError(
-                "Expecting property name enclosed in double quotes", text, at
-            )
-        key, at = _DECODER.raw_decode(text, at)
-        at = _past_blanks(text, _past(text, at, ":"))
-        is_list = key == IMAGES and text.startswith("[", at)
-        document[key], at = _elements(text, at) if is_list else _DECODER.raw_decode(text, at)
-        if text.startswith("}", _past_blanks(text, at)):
-            return document, _past(text, at, "}")
-        at = _past_blanks(text, _past(text, at, ","))
-
-
-def _elements(text: str, at: int) -> tuple[StoredImages, int]:
-    """The list that begins here, and where it ends."""
-
-    def decoded(places: Ints) -> Iterator[Any]:
-        return (_DECODER.raw_decode(text, place)[0] for place in places.tolist())
-
-    places, at = array("q"), _past_blanks(text, at + 1)
-    while places or not text.startswith("]", at):
-        places.append(at)
-        _, at = _DECODER.raw_decode(text, at)
-        if text.startswith("]", _past_blanks(text, at)):
-            break
-        at = _past_blanks(text, _past(text, at, ","))
-    return StoredImages(np.array(places, np.int64), decoded), _past(text, at, "]")
-
-
-def _past_blanks(text: str, at: int) -> int:
-    blanks = _BLANKS.match(text, at)
-    return at if blanks is None else blanks.end()
-
-
-def _past(text: str, at: int, mark: str) -> int:
-    """The place after a mark; blanks may come before the mark."""
-    at = _past_blanks(text, at)
-    if not text.startswith(mark, at):
-        raise json.JSONDecodeError(f"Expecting '{mark}' delimiter", text, at)
-    return at + 1
+        by_lines = _of_lines(path, file)
+    if by_lines is not None:
+        return by_lines
+    document = json.loads(read_regular(path, expected))
+    if isinstance(document, dict) and isinstance(images := document.get(IMAGES), list):
+        document[IMAGES] = StoredImages(
+            np.arange(len(images)), lambda places: (images[k] for k in places.tolist())
+        )
+    return document
 
 
 def _of_lines(path: Path, file: IO[bytes]) -> JsonObject | None:
@@ -195,7 +129,7 @@ def _of_lines(path: Path, file: IO[bytes]) -> JsonObject | None:
 def _images(path: Path, file: IO[bytes]) -> JsonObject | None:
     """The images in the lines that follow."""
     places = _places(file)
-    return None if places is None else {IMAGES: StoredImages(places, _reader(path, _stamp(file)))}
+    return None if places is None else {IMAGES: StoredImages(places, _reader(path))}
 
 
 def _member(line: bytes) -> JsonObject | None:
@@ -221,23 +155,13 @@ def _places(file: IO[bytes]) -> Ints | None:
     return None
 
 
-def _reader(path: Path, stamp: tuple[int, ...]) -> _Decoded:
+def _reader(path: Path) -> _Decoded:
     def decoded(places: Ints) -> Iterator[Any]:
-        try:
-            with path.open("rb") as file:
-                if _stamp(file) != stamp:
-                    raise InputError(f"{path}: has changed while it was read; run this again")
-                for place in places.tolist():
-                    if file.tell() != place:
-                        file.seek(place)
-                    line = file.readline()
-                    yield json.loads(line[: -3 if line.endswith(b"],\n") else -2])
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
+        with path.open("rb") as file:
+            for place in places.tolist():
+                if file.tell() != place:
+                    file.seek(place)
+                line = file.readline()
+                yield json.loads(line[: -3 if line.endswith(b"],\n") else -2])
 
     return decoded
-
-
-def _stamp(file: IO[bytes]) -> tuple[int, ...]:
-    status = os.fstat(file.fileno())
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns

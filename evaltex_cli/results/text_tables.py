@@ -7,12 +7,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from itertools import chain
 from json.encoder import encode_basestring
 from types import GeneratorType
 from typing import Any, TypeAlias
 
-from evaltex_cli.runtime.text_pieces import in_blocks
 from evaltex_cli.version import __version__
 
 SCHEMA = 1
@@ -36,17 +34,18 @@ def shown_p(p: float | None, is_bound: bool = False) -> str:
     return f"{p:.4f}"
 
 
-def json_document(kind: str, content: JsonObject) -> str:
-    """Return a JSON document of a kind."""
-    return "".join(json_pieces(kind, content))
+def json_document(kind: str, content: JsonObject, schema: int = SCHEMA) -> str:
+    """Return a JSON document of a kind; `schema` is the version of its layout."""
+    return "".join(json_pieces(kind, content, schema))
 
 
-def json_pieces(kind: str, content: JsonObject) -> Iterator[str]:
+def json_pieces(kind: str, content: JsonObject, schema: int = SCHEMA) -> Iterator[str]:
     """Yield a JSON document of a kind in pieces; generators in it are lists
     whose elements are made one by one.
     """
-    head = {"schema": SCHEMA, "tool": "evaltex", "version": __version__, "kind": kind}
-    yield from in_blocks(chain(_pieces(head | content, "\n"), ["\n"]))
+    head = {"schema": schema, "tool": "evaltex", "version": __version__, "kind": kind}
+    yield from _pieces(head | content, "\n")
+    yield "\n"
 
 
 def _pieces(value: Any, line: str) -> Iterator[str]:

@@ -7,25 +7,28 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, fields
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from evaltex_cli.errors import FaultLog
+from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult
 from evaltex_cli.evaluation.inputs import options_of
 from evaltex_cli.evaluation.tally import BatchImages, Run
 from evaltex_cli.formats.base import Source
-from evaltex_cli.formats.files.image_names import unfit_for_files
+from evaltex_cli.formats.files.image_names import leaves_result_folder, unfit_for_files
+from evaltex_cli.marks import RESULT_KINDS, is_result, kind_of
 from evaltex_cli.protocols.base import Protocol
 from evaltex_cli.results import entry_columns, result_text
 from evaltex_cli.results.entry_columns import Sides
 from evaltex_cli.results.extras import SCHEMA, Extras
 from evaltex_cli.results.stored_images import PARTNERS, entry_of
-from evaltex_cli.runtime.moves import remove_tree
-from evaltex_cli.runtime.text_pieces import encoded
+from evaltex_cli.runtime.input_files import read_regular
+from evaltex_cli.runtime.outputs import output_folder
 from evaltex_cli.version import __version__
 
 ImageFiles: TypeAlias = tuple[str | Path, Sequence[tuple[str, str]]]
@@ -33,6 +36,7 @@ ImageFiles: TypeAlias = tuple[str | Path, Sequence[tuple[str, str]]]
 texts of files still to be written.
 """
 IMAGE_SUFFIX = ".txt"
+SCORES, SCORES_TABLE, REPORT = "scores.json", "scores.csv", "report.html"
 _BLOCK_BYTES = 1 << 20
 _SEPARATOR = ",\n"
 _ENCODER = json.JSONEncoder(
@@ -43,14 +47,47 @@ Piece = TypeVar("Piece")
 _MEMBERS = tuple(field.name for field in fields(ImageResult))
 
 
-def result_names(protocol: Protocol) -> list[str]:
-    """What a protocol's results are called in the result folder."""
-    name = protocol.name
+@contextmanager
+def result_folder(res_dir: Path, protocols: Sequence[Protocol]) -> Iterator[ResultWriter]:
+    """Give what writes a run's results, and put them into a folder when the block ends well.
+
+    What is left of an earlier run by these protocols is removed: its files of these names, and the
+    files of images that its scores.json lists.
+
+    Raises
+    ------
+    InputError
+        As `output_folder`.
+    """
+    names = [SCORES, SCORES_TABLE, REPORT]
+    for one in protocols:
+        names += [f"{one.name}.txt", f"{one.name}.json"]
+        names += [f"{one.name}-{plot}.svg" for plot in one.plot_names]
+    listed = _listed(res_dir)
+    folders = {one.name for one in protocols}
+    earlier = [
+        name
+        for name in listed
+        if (name in names and kind_of(res_dir / name) in ("", *RESULT_KINDS))
+        or name.partition("/")[0] in folders
+    ]
+    with output_folder(res_dir, is_result, names, earlier) as folder:
+        yield ResultWriter(folder, sorted({*listed} - {*earlier}))
+
+
+def _listed(res_dir: Path) -> list[str]:
+    """Return the files that the scores.json of a folder lists, if a run makes such files there."""
+    try:
+        names = json.loads(read_regular(res_dir / SCORES, "a result"))["files"]
+        files = [name for name in names if isinstance(name, str) and not leaves_result_folder(name)]
+    except (OSError, ValueError, KeyError, TypeError, InputError):
+        return []
+    place = os.path.realpath(res_dir)
     return [
-        f"{name}.txt",
-        f"{name}.json",
-        name,
-        *(f"{name}-{plot}.svg" for plot in protocol.plot_names),
+        name
+        for name in files
+        if "/" not in name or name.endswith(IMAGE_SUFFIX)
+        if os.path.isfile(file := f"{place}/{name}") and os.path.realpath(file) == file  # noqa: PTH113
     ]
 
 
@@ -185,10 +222,9 @@ def write_images(folder: Path, texts: Iterable[tuple[str, Iterable[str]]]) -> No
             made.add(parent)
         file = os.open(path, _NEW_FILE, 0o666)  # a file object takes as long again
         try:
-            for content in encoded(pieces):
-                left = content
-                while left:
-                    left = left[os.write(file, left) :]
+            left = "".join(pieces).encode()
+            while left:
+                left = left[os.write(file, left) :]
         finally:
             os.close(file)
 
@@ -200,10 +236,12 @@ class ResultWriter:
     ----------
     folder : Path
         An existing, empty folder.
+    others : sequence of str
+        Files of earlier runs by other protocols, which stay.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, others: Sequence[str] = ()) -> None:
+        self.folder, self._others = folder, others
         self._parts: dict[str, list[Path]] = {}
 
     def take(self, run: Run, made: ImageFiles) -> None:
@@ -215,30 +253,38 @@ class ResultWriter:
         self._parts.setdefault(name, []).append(lines)
         write_images(self.folder / name, ((image, [text]) for image, text in texts))
 
-    def finish(self, evaluation: Evaluation, extras: Extras | None = None) -> None:
-        """Write the data set's files of one protocol."""
+    def finish(
+        self, evaluation: Evaluation, extras: Extras | None = None, has_plots: bool = False
+    ) -> None:
+        """Write the data set's files of one protocol, with the plots that it has if wanted."""
         name = evaluation.protocol.name
         _write(self.folder / f"{name}.txt", result_text.dataset(evaluation))
         pieces = document(evaluation, self._parts.pop(name, []), extras or Extras())
         with (self.folder / f"{name}.json").open("wb") as file:
             for piece in pieces:
                 file.writelines(_blocks(piece) if isinstance(piece, Path) else [piece.encode()])
-        remove_tree(_parts_of(self.folder, name))
-
-    def draw(self, evaluation: Evaluation) -> None:
-        """Write the plots that a protocol has."""
-        from evaltex_cli.results import line_chart
-
+        shutil.rmtree(_parts_of(self.folder, name), ignore_errors=True)
         protocol = evaluation.protocol
-        for plot in protocol.plots(evaluation.scores) if protocol.plots else ():
-            _write(self.folder / f"{protocol.name}-{plot.name}.svg", line_chart.svg(plot))
+        for plot in protocol.plots(evaluation.scores) if has_plots and protocol.plots else ():
+            from evaltex_cli.results import line_chart
+
+            _write(self.folder / f"{name}-{plot.name}.svg", line_chart.svg(plot))
+
+    def files(self) -> list[str]:
+        """Return the files of the folder, with those of earlier runs that stay."""
+        own = (
+            os.path.relpath(os.path.join(inside, name), self.folder)
+            for inside, _, names in os.walk(self.folder)
+            for name in names
+        )
+        return sorted({*own, *self._others, SCORES, SCORES_TABLE})
 
     def drop(self, names: Iterable[str]) -> None:
         """Remove what was written for protocols whose results mean nothing after all."""
         for name in names:
             self._parts.pop(name, None)
-            remove_tree(_parts_of(self.folder, name))
-            remove_tree(self.folder / name)
+            for folder in (_parts_of(self.folder, name), self.folder / name):
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _parts_of(folder: Path, name: str) -> Path:

@@ -1,396 +1,331 @@
-"""Where a command may write: never to an input of its own, and over a file it did not write only
-with ``--force``.
+"""Writes files: complete or not at all, never over an input, and over files that evaltex did not
+write only with ``--force``.
 
-The command line states what a command reads and writes (`guarded`), which is checked before any
-work. `atomic_output`, by which everything is written, asks again (`refuse_input`, `may_replace`)
-for every file that it is to replace.
+An output is written to a temporary folder beside its place and moved by `os.replace` at the end. A
+kill during the last moves may leave files of two runs, which the next run repairs.
 """
 
 from __future__ import annotations
 
-import fnmatch
+import filecmp
 import glob
 import os
-import re
 import stat
-import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TextIO, TypeAlias
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.runtime import input_files
 
-_HEAD_BYTES = 4096
-_STANDARD_INPUT = "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"
-_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+TEMPORARY = ".evaltex-"
+"""How the names of temporary folders begin."""
 IsOwn: TypeAlias = Callable[[Path], bool]
-"""Whether a file is one that this tool has written."""
-
-_Identity = tuple[int, int]
+"""Whether an existing file was written by the same command, so that it may be replaced."""
 
 
-def begins(path: Path, beginning: bytes | None) -> bool:
-    """Whether a regular file begins as a regular expression says, or is empty."""
-    if beginning is None or not path.is_file():
-        return False
-    head = input_files.read_regular(path, "a file", _HEAD_BYTES)
-    return not head or re.match(beginning, head) is not None
+class Command:
+    """What a command reads, and whether it may replace any other file.
 
+    Parameters
+    ----------
+    inputs : sequence of Path
+        Files, and folders of which everything is read.
+    pictures : sequence of Path
+        Folders of which some files are read.
+    force : bool
+    """
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Rules:
-    """What one command reads and writes."""
-
-    inputs: Sequence[Path] = ()
-    """Files, patterns, and folders that are read as a whole; of a folder with results, these are
-    read."""
-    pictures: Sequence[Path] = ()
-    """Folders of which some files are read: an existing file in them counts as an input."""
-    files: Sequence[tuple[Path, IsOwn]] = ()
-    """Files to write, each with what recognises a file of its kind."""
-    folders: Sequence[Path] = ()
-    """Folders to write."""
-    apart: Sequence[Path] = ()
-    """The inputs that must not be in a folder to write either."""
-    force: bool = False
-    """Whether files may be replaced that this tool did not write."""
-    is_result: IsOwn = lambda _: False
-    is_output: IsOwn = lambda _: False
-    """`is_result` and `is_output`: recognise the results of runs, and what any command writes."""
+    def __init__(
+        self, inputs: Sequence[Path] = (), pictures: Sequence[Path] = (), force: bool = False
+    ) -> None:
+        self.inputs, self.pictures, self.force = inputs, pictures, force
 
     @cached_property
-    def _read(self) -> dict[_Identity, Path]:
-        """Input files and folders by what the file system knows them by."""
-        paths = [path for given in self.inputs for path in self._files_of(given)]
-        return {_identity(status): path for path in paths if (status := _status(path))}
-
-    def _files_of(self, path: Path) -> Sequence[Path]:
-        """The files of a pattern, the results of a folder that contains some,
-        or the path itself.
-        """
-        try:
-            files = input_files.files_of(path)
-        except InputError:
-            return []  # what opens it reports it
-        if path.is_dir():
-            return [file for file in path.glob("*.json") if self.is_result(file)] or files
-        return files
-
-    @cached_property
-    def _partly_read(self) -> dict[_Identity, Path]:
-        return {_identity(status): path for path in self.pictures if (status := _status(path))}
-
-    @cached_property
-    def _above(self) -> dict[str, Path | None]:
-        return {}
-
-    def _input_above(self, folder: str) -> Path | None:
-        """The input folder that is, or contains, a folder."""
-        if folder not in self._above:
-            above: Path | None = None
-            for each in (*reversed(Path(folder).parents), Path(folder)):
-                status = _status(each)
-                if status is not None and stat.S_ISDIR(status.st_mode):
-                    known = _identity(status)
-                    above = self._read.get(known) or self._partly_read.get(known) or above
-            self._above[folder] = above
-        return self._above[folder]
-
-    @cached_property
-    def _linked(self) -> dict[_Identity, Path]:
-        """Files outside the input folders to which symbolic links in them point."""
-        links = (entry for entry in self._entries() if entry.is_symlink())
-        return {
-            _identity(status): Path(entry.path)
-            for entry in links
-            if (status := _status(Path(entry.path)))
-        }
-
-    @cached_property
-    def _inodes(self) -> dict[int, str]:
-        return {entry.inode(): entry.path for entry in self._entries()}
-
-    def _entries(self) -> Iterator[os.DirEntry[str]]:
-        folders = [
-            str(path)
-            for path in (*self._read.values(), *self._partly_read.values())
-            if path.is_dir()
-        ]
-        while folders:
-            with (
-                suppress(OSError),
-                os.scandir(folders.pop()) as entries,
-            ):  # what reads it reports it
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        folders.append(entry.path)
-                    else:
-                        yield entry
+    def _known(self) -> dict[tuple[int, int], Path]:
+        return {_identity(path): path for path in (*self.pictures, *self.inputs) if path.exists()}
 
     def input_at(self, path: Path) -> Path | None:
-        """The input that would change if a path were written to: the file, or
-        the folder or pattern that it is of.
-        """
-        status = _status(path)
-        is_folder = status is not None and stat.S_ISDIR(status.st_mode)
-        place = os.path.realpath(path)
-        above = self._input_above(place if is_folder else os.path.dirname(place))  # noqa: PTH120
-        if (
-            above in self.pictures
-            and above not in self.inputs
-            and (status is None or is_folder or self.is_output(path))
-        ):
-            above = None
-        if above is not None or is_folder:
-            return above
-        if status is None:
-            return next((pattern for pattern in self.inputs if _matches(path, pattern)), None)
-        return self._read.get(_identity(status)) or self._linked_to(status)
-
-    def _linked_to(self, status: os.stat_result) -> Path | None:
-        """The file of an input folder that is a link, symbolic or hard, to a file."""
-        linked = self._linked.get(_identity(status))
-        if linked is None and status.st_nlink > 1 and status.st_ino in self._inodes:
-            there = Path(self._inodes[status.st_ino])
-            return there if (other := _status(there)) and os.path.samestat(other, status) else None
-        return linked
+        """Return the input that is, or contains, a path."""
+        place = Path(os.path.realpath(path))
+        above = (self._known.get(_identity(one)) for one in (place, *place.parents) if one.exists())
+        return next(filter(None, above), None)
 
 
-_rules: ContextVar[Rules | None] = ContextVar("rules", default=None)
-complete: list[Path] = []
-"""What the command has written so far, in its place."""
+def _identity(path: Path) -> tuple[int, int]:
+    """Return what `os.path.samefile` compares."""
+    status = path.stat()
+    return status.st_dev, status.st_ino
+
+
+_NOTHING = Command()
+_command: ContextVar[Command] = ContextVar("command", default=_NOTHING)
 
 
 @contextmanager
-def guarded(rules: Rules) -> Iterator[None]:
-    """Check what a command is to write, and apply its rules to all that it writes in the block.
-
-    Raises
-    ------
-    InputError
-        When it could not write there, or may not.
-    """
-    before = _rules.set(rules)
-    complete.clear()
+def protected(command: Command) -> Iterator[None]:
+    """Protect the inputs of a command from everything that is written in the block."""
+    before = _command.set(command)
     try:
-        for file, is_own in rules.files:
-            refuse_file(file, is_own)
-        for folder in rules.folders:
-            refuse_folder(folder)
-            _refuse_around(folder, rules.apart)
-        _refuse_twice([*(file for file, _ in rules.files), *rules.folders])
         yield
     finally:
-        _rules.reset(before)
+        _command.reset(before)
 
 
 @contextmanager
 def without(inputs: Sequence[Path]) -> Iterator[None]:
-    """Leave these out of the inputs of the command: it does not read them after all."""
-    rules = _rules.get() or Rules()
-    inputs_left = [path for path in rules.inputs if path not in inputs]
-    before = _rules.set(replace(rules, inputs=inputs_left))
-    try:
+    """Let the block replace some inputs, which the command does not read after all."""
+    command = _command.get()
+    left = [path for path in command.inputs if path not in inputs]
+    with protected(Command(left, command.pictures, command.force)):
         yield
-    finally:
-        _rules.reset(before)
-
-
-def note_complete(path: Path) -> None:
-    """Note an output that is in its place, for what is said if the command is ended early."""
-    if _rules.get() is not None:
-        complete.append(path)
-
-
-def refuse_input(path: Path) -> None:
-    """Refuse to write to a path that is an input of the command, is linked to one, or is in an
-    input folder.
-    """
-    rules = _rules.get()
-    source = rules.input_at(path) if rules else None
-    if source is None:
-        return
-    if source == path:
-        relation = "is"
-    elif not source.exists():
-        relation = f"matches {source},"
-    elif source.is_dir() and not (path.exists() and source.samefile(path)):
-        relation = f"is in {source},"
-    else:
-        relation = f"is the same as {source},"
-    raise InputError(f"{path}: {relation} an input of this command; write to another place")
-
-
-def may_replace(path: Path, is_own: IsOwn | None) -> bool:
-    """Whether an existing file may be replaced; with no `is_own`, none is known to be this tool's.
-
-    Without rules, as in a Python program that calls a function, only `is_own` decides.
-    """
-    return is_forced() or (_rules.get() is None if is_own is None else is_own(path))
 
 
 def is_forced() -> bool:
-    """Whether files may be replaced that this tool did not write."""
-    rules = _rules.get()
-    return rules is not None and rules.force
+    """Whether the command may replace files that evaltex did not write."""
+    return _command.get().force
 
 
-def refuse_shared(place: Path) -> None:
-    """Refuse a place of a result in which another output of the command is to be."""
-    rules, place = _rules.get(), _to_be(place)
-    for file, _ in rules.files if rules else ():
-        if _to_be(file).is_relative_to(place):
-            raise InputError(
-                f"{file}: is the place of a result of the same command; write to another place"
-            )
+def runs_command() -> bool:
+    """Whether a command is running, and not a Python program that calls a function."""
+    return _command.get() is not _NOTHING
 
 
-def refuse_file(path: Path, is_own: IsOwn) -> None:
-    """Refuse a file that cannot be written, is an input, or is there and of another kind."""
-    status = _status(path)
-    if os.path.normpath(path) in _STANDARD_INPUT:
-        raise InputError(f"{path}: is what is read (stdin); give a file, or /dev/stdout")
-    refuse_input(path)
-    if is_special(path):
-        return
-    if status is not None and stat.S_ISDIR(status.st_mode):
-        raise InputError(f"{path}: cannot be written (Is a directory); give a file")
-    place = Path(os.path.realpath(path))
-    if place.is_symlink():
-        raise InputError(
-            f"{path}: cannot be written (Too many levels of symbolic links); give a file"
-        )
-    _refuse_unwritable(path, place.parent)
-    if status is None:
-        return
-    refuse_foreign(path, place.parent)
-    if not may_replace(path, is_own):
-        raise InputError(
-            f"{path}: already exists and does not begin like an output of this command; give"
-            " another path, or --force to replace it"
-        )
-    refuse_protected(path)
+# Checks -------------------------------------------------------------------------------------------
 
 
-def refuse_foreign(path: Path, folder: Path) -> None:
-    """Refuse to replace, by force too, a file of another user in a folder like ``/tmp``, where the
-    system lets nobody else replace it.
+def check_file(path: Path, is_own: IsOwn | None = None) -> None:
+    """Refuse, before any work, a file that is an input, cannot be written, or is not the command's
+    own; `is_own` None where that cannot be known yet.
     """
-    file, above = path.stat(), folder.stat()
-    if above.st_mode & stat.S_ISVTX and _user() not in (0, file.st_uid, above.st_uid):
-        raise InputError(
-            f"{path}: belongs to another user, in a folder where nobody else may replace it; give"
-            " another path"
-        )
+    _refuse_input(path)
+    if not is_stream(path):
+        if path.is_dir():
+            raise InputError(f"{path}: is a folder; give a file")
+        _refuse_unwritable(path, Path(os.path.realpath(path)).parent)
+        _refuse_foreign([path], is_own or (lambda _: True))
 
 
-def refuse_protected(path: Path) -> None:
-    """Refuse to replace a file that may not be written to (``chmod a-w``), though its folder may;
-    of root, one that nobody may write to.
-    """
-    if not is_forced() and not (os.access(path, os.W_OK) and path.stat().st_mode & _WRITABLE):
-        raise InputError(
-            f"{path}: is protected against writing; give another path, or --force to replace it"
-        )
-
-
-def is_special(path: Path) -> bool:
-    """Whether a path is of a device or pipe, or names an open file
-    (``/dev/stdout``), to be written as it is.
-    """
-    status = _status(path)
-    if status is None or stat.S_ISDIR(status.st_mode):
-        return False
-    names_open_file = path.is_symlink() and os.path.realpath(path.parent).startswith(
-        ("/dev", "/proc/")
-    )
-    return names_open_file or not stat.S_ISREG(status.st_mode)
-
-
-def refuse_folder(path: Path) -> None:
-    """Refuse a folder in which nothing can be written, or that is in an input."""
-    status = _status(path)
-    if status is not None and not stat.S_ISDIR(status.st_mode):
+def check_folder(path: Path) -> None:
+    """Refuse, before any work, a folder in which nothing can be written, or that is in an input."""
+    if path.exists() and not path.is_dir():
         raise InputError(f"{path}: is a file; give a folder for the results")
-    refuse_input(path)
-    existing = Path(os.path.realpath(path))
-    while not os.path.lexists(existing):
-        existing = existing.parent
-    _refuse_unwritable(path, existing)
+    _refuse_input(path)
+    _refuse_unwritable(path, _existing(Path(os.path.realpath(path))))
 
 
-def _refuse_around(folder: Path, inputs: Sequence[Path]) -> None:
-    """Refuse a folder with an input in it."""
-    for path in inputs if folder.exists() else ():
-        place = Path(os.path.realpath(path))
-        if path.exists() and any(folder.samefile(above) for above in (place, *place.parents)):
-            raise InputError(
-                f"{folder}: contains {path}, an input of this command; give another folder"
-            )
+def is_stream(path: Path) -> bool:
+    """Whether a path is a pipe or a device, or names an open file (``/dev/stdout``)."""
+    if not path.exists() or path.is_dir():
+        return False
+    above = os.path.realpath(path.parent)
+    names_open_file = path.is_symlink() and above.startswith(("/dev", "/proc/"))
+    return names_open_file or not stat.S_ISREG(path.stat().st_mode)
+
+
+def _existing(folder: Path) -> Path:
+    while not folder.exists():
+        folder = folder.parent
+    return folder
 
 
 def _refuse_unwritable(path: Path, folder: Path) -> None:
-    """Refuse a path for which nothing can be made in a folder."""
-    reason = None
+    reason = ""
     if not folder.is_dir():
-        reason = (
-            f"Not a directory at {folder}"
-            if folder.exists()
-            else f"No such file or directory at {folder}"
-        )
+        reason = "Not a directory" if folder.exists() else "No such file or directory"
     elif not os.access(folder, os.W_OK | os.X_OK):
-        reason = f"Permission denied at {folder}"
+        reason = "Permission denied"
     if reason:
-        raise InputError(f"{path}: cannot be written ({reason}); give a folder you may write to")
+        raise InputError(
+            f"{path}: cannot be written ({reason}: {folder}); give a place where you may write"
+        )
 
 
-def _user() -> int:
-    return os.geteuid() if hasattr(os, "geteuid") else 0
+def _refuse_input(path: Path) -> None:
+    command = _command.get()
+    source = command.input_at(path)
+    if source is not None and source not in command.pictures:
+        relation = "" if source == path else f"in {source}, " if source.is_dir() else f"{source}, "
+        raise InputError(f"{path}: is {relation}an input of this command; write to another place")
 
 
-def _refuse_twice(paths: Sequence[Path]) -> None:
-    seen: dict[Path, Path] = {}
-    for path in paths:
-        if is_special(path):
-            continue
-        place = _to_be(path)
-        first = seen.get(place)
-        seen[place] = path
-        if first is not None:
+def _refuse_foreign(paths: Iterable[Path], is_own: IsOwn) -> None:
+    """Refuse to replace inputs, and files that are not the command's own."""
+    command = _command.get()
+    for path in filter(os.path.lexists, paths):
+        _refuse_input(path)
+        if path.is_dir():
+            raise InputError(f"{path}: is a folder where a file belongs; remove it")
+        is_forced = command.force and command.input_at(path) is None
+        if not is_forced and not is_own(path):
             raise InputError(
-                f"{first} and {path}: are the same place, to be written twice; give two places"
+                f"{path}: already exists, and this command did not write it; give another place, or"
+                " --force to replace it"
             )
 
 
-def _to_be(path: Path) -> Path:
-    """Return the place of a file or folder that may not be there yet. Places whose names differ by
-    capitals alone are one: on some file systems they are.
+# Writing ------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def output_file(path: Path, is_own: IsOwn | None = None) -> Iterator[TextIO]:
+    """Give a UTF-8 text file to write to, and move it to `path` when the block ends well.
+
+    A pipe, a device or an open file (``/dev/stdout``) is written to directly, as is a file in a
+    folder of `output_folder`. A link is followed. The permissions of a replaced file are kept.
+
+    Parameters
+    ----------
+    is_own : callable, optional
+        What may be replaced besides a file with the same bytes; None if that has been checked.
+
+    Raises
+    ------
+    InputError
+        When the file is an input, is not the command's own, or cannot be written; what is there
+        stays as it was.
     """
-    return Path(unicodedata.normalize("NFD", os.path.realpath(path)).casefold())
-
-
-def _matches(path: Path, pattern: Path) -> bool:
-    """Whether a file, wherever links lead to, would be one of a pattern's."""
+    if is_stream(path) or _is_temporary(path):
+        mode: Literal["a", "w"] = "a" if is_stream(path) else "w"  # an open file is added to
+        with _reported(path), path.open(mode, encoding="utf-8", newline="\n") as file:
+            yield file
+        return
+    _refuse_input(path)
     place = Path(os.path.realpath(path))
-    if path == pattern or not fnmatch.fnmatchcase(place.name, pattern.name):
-        return False
-    within = pattern if pattern.name == "**" else pattern.parent
-    folders = glob.glob(os.path.abspath(within), recursive=True)  # noqa: PTH100, PTH207 (of any path)
-    return any(os.path.realpath(folder) == str(place.parent) for folder in folders)
+    with _reported(path), _temporary_folder(place) as folder:
+        new = folder / place.name
+        with new.open("w", encoding="utf-8", newline="\n") as file:
+            yield file
+        if place.exists():
+            if is_own is not None and not _same(new, place):
+                _refuse_foreign([path], is_own)
+            new.chmod(stat.S_IMODE(place.stat().st_mode))
+        new.replace(place)
 
 
-def _status(path: Path) -> os.stat_result | None:
-    """What a path leads to; None where there is nothing, or nothing that can be seen."""
+def write_file(path: Path, text: str | Iterable[str]) -> None:
+    """Write a whole text file, or its pieces, as `output_file` does. What is not Unicode in names
+    of files is escaped.
+    """
+    with output_file(path) as file:
+        for piece in [text] if isinstance(text, str) else text:
+            file.write(piece.encode("utf-8", "backslashreplace").decode("utf-8"))
+
+
+@contextmanager
+def output_folder(
+    path: Path, is_own: IsOwn, names: Sequence[str] = (), listed: Sequence[str] = ()
+) -> Iterator[Path]:
+    """Give a folder to write to, and move its files into `path` when the block ends well.
+
+    Parameters
+    ----------
+    path : Path
+        Made if missing; other files in it stay as they are.
+    is_own : callable
+        What may be replaced besides files with the same bytes.
+    names : sequence of str
+        Files that the command may write. Those that are there must be its own; they are removed if
+        it does not write them again.
+    listed : sequence of str
+        Files that an earlier run has written, whatever is in them; they are removed too.
+
+    Raises
+    ------
+    InputError
+        When something in the folder is not the command's own or is an input, or the folder cannot
+        be written.
+    """
+    check_folder(path)
+    earlier = {path / name for name in {*names, *listed} if os.path.lexists(path / name)}
+    known = {path / name for name in listed}
+    _refuse_foreign(earlier, lambda file: file in known or is_own(file))
+    with _reported(path), _temporary_folder(Path(os.path.realpath(path))) as folder:
+        yield folder
+        # The files above come before those in inner folders: scores.json, which lists them, first.
+        files = [
+            Path(inside, name).relative_to(folder)
+            for inside, _, written in os.walk(folder)
+            for name in sorted(written)
+        ]
+        changed = (path / file for file in files if not _same(folder / file, path / file))
+        _refuse_foreign(changed, lambda file: file in earlier or is_own(file))
+        inner_folders = sorted({file.parent for file in files})
+        for inner in inner_folders:
+            if (path / inner).is_symlink() and inner.parts:
+                raise InputError(f"{path / inner}: is a link where a folder belongs; remove it")
+        for old in earlier.difference(path / file for file in files):
+            old.unlink()
+            with suppress(OSError):  # other files are in it
+                old.parent.rmdir()
+        for inner in inner_folders:
+            (path / inner).mkdir(parents=True, exist_ok=True)
+        for file in files:
+            (folder / file).replace(path / file)
+
+
+def _same(new: Path, old: Path) -> bool:
+    return old.is_file() and filecmp.cmp(new, old, shallow=False)
+
+
+def _is_temporary(path: Path) -> bool:
+    return any(part.startswith(TEMPORARY) for part in path.parts)
+
+
+@contextmanager
+def _temporary_folder(place: Path) -> Iterator[Path]:
+    """Give a new folder beside a place, removed at the end; inside the place where nothing can be
+    moved from beside it, as into a mounted folder.
+    """
+    beside = _existing(place.parent)
+    if place.is_dir() and (os.path.ismount(place) or not os.access(beside, os.W_OK | os.X_OK)):
+        beside = place
+    start = f"{TEMPORARY}{place.name[:50]}-{os.uname().nodename}-"
+    for old in beside.glob(f"{glob.escape(start)}*"):
+        if not _is_running(old.name.removeprefix(start)):
+            _remove_folder(old)
+    folder = beside / f"{start}{os.getpid()}"
     try:
-        return path.stat()
-    except (OSError, ValueError):
-        return None
+        folder.mkdir()
+        yield folder
+    finally:
+        _remove_folder(folder)
 
 
-def _identity(status: os.stat_result) -> _Identity:
-    return status.st_dev, status.st_ino
+def _remove_folder(folder: Path) -> None:
+    import shutil  # which a run that writes nothing does without
+
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_running(process: str) -> bool:
+    """Whether a process that made a temporary folder may still write to it."""
+    if not process.isdigit() or int(process) == os.getpid():
+        return not process.isdigit()
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+@contextmanager
+def _reported(path: Path) -> Iterator[None]:
+    """Name the output that cannot be written."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        name = str(error.filename or path)
+        is_output = name.startswith(str(path)) or TEMPORARY in name
+        if not is_output or _is_temporary(path):  # a folder's temporary files are not named
+            raise
+        raise InputError(
+            f"{path}: cannot be written ({error.strerror or error}); give a place where you may"
+            " write and there is room"
+        ) from error

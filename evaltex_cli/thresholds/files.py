@@ -7,18 +7,17 @@ from contextlib import contextmanager
 from html import escape
 from pathlib import Path
 
+from evaltex_cli.marks import comment, is_of
 from evaltex_cli.protocols.base import Mark, Plot
-from evaltex_cli.results.beginnings import is_result
 from evaltex_cli.results.line_chart import svg
 from evaltex_cli.results.markup import shown
-from evaltex_cli.runtime.atomic_output import staged
+from evaltex_cli.runtime.outputs import output_folder
 from evaltex_cli.thresholds.documents import FILES, HEADS, averages, point_of
 from evaltex_cli.thresholds.result import Sweep
 from evaltex_cli.version import __version__
 
 PAGE = "sweep.html"
 PLOTS = ("precision-recall", "levels")
-MARK = "<!-- evaltex report -->"
 _STYLE = """
 body { font-family: sans-serif; margin: 2rem auto; max-width: 84rem; padding: 0 1rem;
   color: #1a1a1a; background: #fff; }
@@ -48,7 +47,7 @@ def folder_for(res_dir: Path | None, protocols: Sequence[str]) -> Iterator[Path 
     if res_dir is None:
         yield None
         return
-    with staged(res_dir, owned(protocols), is_result) as folder:
+    with output_folder(res_dir, is_of("sweep", "plot"), owned(protocols)) as folder:
         yield folder
 
 
@@ -102,7 +101,7 @@ def page(sweeps: Sequence[Sweep]) -> str:
 
 def _lines(sweeps: Sequence[Sweep]) -> Iterator[str]:
     title = f"Confidence thresholds of {sweeps[0].det.file or 'detections'}"
-    yield f'<!DOCTYPE html>\n{MARK}\n<html lang="en">\n<head>\n<meta charset="utf-8">'
+    yield f'<!DOCTYPE html>\n{comment("sweep")}\n<html lang="en">\n<head>\n<meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<title>{_text(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>"
     yield f"<h1>{_text(title)}</h1>"

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -76,14 +75,13 @@ class Gates:
         return decided(gate, f"{name} {part}", own, scores[own], base)
 
 
-def prepare(expressions: Sequence[str], baselines: Sequence[Path], res_dir: Path | None) -> Gates:
+def prepare(expressions: Sequence[str], baselines: Sequence[Path]) -> Gates:
     """Return the gates of a sweep before any work.
 
     Raises
     ------
     ConfigError, InputError
-        For expressions and baselines that cannot be read, gates on slices, and a baseline that this
-        sweep would replace.
+        For expressions and baselines that cannot be read, and gates on slices.
     """
     gates = [parse(expression) for expression in expressions]
     for gate in gates:
@@ -92,10 +90,6 @@ def prepare(expressions: Sequence[str], baselines: Sequence[Path], res_dir: Path
     before: dict[str, Any] = {}
     for path in baselines:
         file = path / FILE if path.is_dir() else path
-        if res_dir is not None and os.path.realpath(file) == os.path.realpath(res_dir / FILE):
-            raise InputError(
-                f"{file}: is a baseline, and this run would replace it; give another result folder"
-            )
         before |= _read(file)
     return Gates(gates, before)
 
@@ -111,7 +105,6 @@ def _read(file: Path) -> dict[str, Any]:
             parts_of(one["signature"])
             for part in PARTS:
                 _scores(one, part)
-            _refuse_contradiction(file, one)
     except FileNotFoundError as error:
         raise InputError(f"{file}: is missing; expected the {FILE} of an earlier sweep") from error
     except OSError as error:
@@ -124,18 +117,6 @@ def _read(file: Path) -> dict[str, Any]:
             f"{file}: is no {FILE} of an earlier sweep ({type(error).__name__}); make it again"
         ) from error
     return found
-
-
-def _refuse_contradiction(file: Path, members: Mapping[str, Any]) -> None:
-    """Refuse scores of the operating point that are not those of its level, as after an edit."""
-    point = members["operating_point"]
-    k = members["levels"].index(point["level"])
-    for name, of_levels in members["scores"].items():
-        if of_levels[k] != point["scores"][name]:
-            raise InputError(
-                f"{file}: is a damaged sweep ({name} of the operating point is not that of its"
-                " level); make it again"
-            )
 
 
 def _refuse_other(sweep: Sweep, before: Mapping[str, Any]) -> None:

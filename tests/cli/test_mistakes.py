@@ -16,7 +16,6 @@ from evaltex_cli.cli import messages
 from evaltex_cli.cli import run as run_module
 from evaltex_cli.evaluation import evaluate as evaluation
 from evaltex_cli.formats.files import image_names
-from evaltex_cli.runtime import atomic_output
 
 
 @pytest.fixture(autouse=True)
@@ -111,14 +110,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("gt.txt other.txt res", "other.txt: image 'img_3' is not in the ground truth"),
         ("gt.txt det.txt res empty empty", "empty"),
         ("gt.txt det.txt gt.txt", "gt.txt: is a file; give a folder for the results"),
-        ("gt.txt det.txt gt.txt/res", "gt.txt/res: cannot be written (Not a directory"),
+        ("gt.txt det.txt gt.txt/res", "gt.txt/res: is gt.txt, an input of this command"),
         ("gt.txt det.txt new/res --gt-format quad", "gt.txt"),
         (
             "mine/evaltex.txt det.txt mine",
-            "mine: contains mine/evaltex.txt, an input of this command; give another folder",
+            "mine/evaltex.txt: is an input of this command; write to another place",
         ),
-        ("mine/evaltex.txt det.txt .", ".: contains mine/evaltex.txt, an input of this command"),
-        ("gt.txt det.txt mine2", "mine2/evaltex/precious.txt: is no result of an earlier run"),
         (
             "long.txt nothing.txt new/res -a",
             f"long.txt:3: image name '{'x' * 80}...' makes a file name of 304 bytes; expected at"
@@ -147,10 +144,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("'' det.txt res", "'GT': is empty; give a path"),
         ("gt.txt det.txt ''", "'RES_DIR': is empty; give a path"),
         ("gt.txt det.txt res --junit ''", "'--junit': is empty; give a path"),
-        (
-            "gt.txt det.txt res --junit -",
-            "'--junit': - is not stdout here; give the name of a file",
-        ),
         ("report ''", "is empty; give a path"),
         ("compare gt.txt det.txt ''", "is empty; give a path"),
         (
@@ -236,20 +229,6 @@ def test_a_bug_shows_itself_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evaluation, "scored", lambda *_: {}["x"])
     monkeypatch.setenv("EVALTEX_DEBUG", "1")
     assert isinstance(run("gt.txt", "det.txt", "res").exception, KeyError)
-
-
-def test_a_full_disk_is_reported(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
-    def full(*_: Any, **__: Any) -> None:
-        raise OSError(28, "No space left on device", "evaltex.txt")
-
-    before = tree(here)
-    monkeypatch.setattr(atomic_output.Path, "write_text", full)
-    result = run("gt.txt", "det.txt", "new/res")
-    assert result.exit_code == 2
-    assert result.stderr.startswith(
-        "evaltex: error: new/res: cannot be written (No space left on device at evaltex.txt)"
-    )
-    assert tree(here) == before
 
 
 def test_names_that_are_too_much_for_files_do_without(here: Path) -> None:

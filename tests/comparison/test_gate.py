@@ -162,9 +162,7 @@ def test_a_baseline_made_otherwise_is_refused_with_what_differs(tmp_path, evalua
 
 
 def prepared(evaluation, *expressions, baselines=()):
-    return gate.prepare(
-        expressions, baselines, [], [Run(evaluation.protocol, evaluation.parameters)]
-    )
+    return gate.prepare(expressions, baselines, [Run(evaluation.protocol, evaluation.parameters)])
 
 
 @pytest.mark.parametrize(

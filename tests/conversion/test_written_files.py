@@ -102,6 +102,7 @@ def test_coco_annotations_in_full(tmp_path: Path) -> None:
     document = json.loads(path.read_text(encoding="utf-8"))
     common = {"image_id": 12, "category_id": 1}
     assert document == {
+        "evaltex": "data",
         "images": [{"id": 12, "file_name": "12", "height": 40, "width": 50}],
         "categories": [{"id": 1, "name": "text"}],
         "annotations": [
@@ -145,8 +146,8 @@ def test_coco_results_in_full(tmp_path: Path) -> None:
         "2 images have their name as image_id: convert the ground truth too, so that it has the same IDs",
         "1 image without objects left out: COCO results hold none",
     ]
-    write(path, "coco", "det", [CollectedImage("b", "")])
-    assert json.loads(path.read_text()) == []
+    write(tmp_path / "none.json", "coco", "det", [CollectedImage("b", "")])
+    assert json.loads((tmp_path / "none.json").read_text()) == []
 
 
 def test_a_file_of_the_only_image(tmp_path: Path) -> None:

@@ -101,37 +101,16 @@ def lines_of(result: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda lines: lines[:-3], "is no JSON"),
-        (lambda lines: [*lines, "x"], "is no JSON (Extra data"),
-        (
-            lambda lines: [line.replace('"objects":[', '"objects":', 1) for line in lines],
-            "is no JSON",
-        ),
-        (lambda lines: [line.replace("}],\n", "},\n") for line in lines], "is no JSON"),
-        (lambda lines: [line.replace("},\n", "}\n") for line in lines], "is no JSON"),
-        (lambda lines: [lines[0], lines[-2].replace("\n", ",\n"), *lines[1:]], ""),
-        (lambda lines: ["[\n", *lines, "]\n"], "is no result of evaltex"),
-        (lambda lines: ["[" * 100_000], "is no JSON"),
-        (
-            lambda lines: [line.replace('"name":', '"label":') for line in lines],
-            "is a damaged result (images[0].name is missing; images[1].name is missing;",
-        ),
-        (
-            lambda lines: (
-                [line.replace('"coverage":', '"x":', 99) for line in lines[:12]] + lines[12:]
-            ),
-            "damaged result",
-        ),
-        (
-            lambda lines: [line.replace('{"id":1,', f'{{"id":{1 << 63},') for line in lines],
-            "damaged result",
-        ),
-        (
-            lambda lines: [
-                line.replace('"images": [\n', '"images": 3,\n"others": [\n') for line in lines
-            ],
-            "(images is 3, expected a list)",
-        ),
+        (lambda lines: lines[:-3], "is not JSON"),
+        (lambda lines: ["[" * 100_000], "is not JSON"),
+        (lambda lines: [], "is not JSON"),
+        (lambda lines: ["[\n", *lines, "]\n"], "is not a result of evaltex"),
+        (lambda lines: [*lines[:1], *lines[2:]], "has schema 'None'"),
+        (lambda lines: [lines[0], '"kind": "ranking",\n', *lines[1:]], "of the kind 'ranking'"),
+        (lambda lines: [line.replace("signature", "x") for line in lines], "'signature' is"),
+        (lambda lines: [line.replace('"name":', '"x":') for line in lines], "'name' is missing"),
+        (lambda lines: [line.replace('"det":', '"x":') for line in lines], "'det' is missing"),
+        (lambda lines: [line.replace('"objects":[', '"objects":') for line in lines], "damaged"),
     ],
 )
 def test_what_is_damaged_is_refused(
@@ -139,21 +118,9 @@ def test_what_is_damaged_is_refused(
 ) -> None:
     path = tmp_path / "evaltex.json"
     path.write_text("".join(damage(lines_of(result))), encoding="utf-8")
-    if not message:
+    with pytest.raises(InputError, match=re.escape(message)) as raised:
         reader.read(path)
-        return
-    with pytest.raises(InputError, match=re.escape(message)):
-        reader.read(path)
-
-
-def test_a_result_that_changes_while_it_is_read_is_refused(result: Path, tmp_path: Path) -> None:
-    path = tmp_path / "evaltex.json"
-    path.write_text("".join(lines_of(result)), encoding="utf-8")
-    document = reader.read(path)
-    path.unlink()
-    path.write_text("".join(lines_of(result)) + "\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"evaltex\.json: has changed while it was read"):
-        list(document.images)
+    assert str(path) in str(raised.value)
 
 
 def test_own_results_are_not_held(result: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,6 +131,6 @@ def test_own_results_are_not_held(result: Path, monkeypatch: pytest.MonkeyPatch)
     def refused(*_: object) -> None:
         pytest.fail("the whole text was read")
 
-    monkeypatch.setattr(stored_images, "read_whole", refused)
+    monkeypatch.setattr(stored_images, "read_regular", refused)
     for protocol in PROTOCOLS:
         reader.read(result / f"{protocol}.json")

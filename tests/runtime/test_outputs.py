@@ -1,47 +1,84 @@
-"""No command writes over what it reads: every command with every pair of an input and an output."""
+"""Where commands write: complete or nothing, never over an input, over files of others by force."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 from command_line import invoke as run
-from every_command import GT, INPUTS, WRITTEN, command, inputs_of, line, parameters, simple, tree
-from forked import Server
-
-from evaltex_cli.cli import COMMANDS, EVALUATE
-from evaltex_cli.cli.paths import (
-    ConfigFile,
-    Input,
-    OutputFile,
-    OutputFolder,
-    PictureFolder,
+from every_command import (
+    DET,
+    GT,
+    INPUTS,
+    SIMPLE,
+    WRITTEN,
+    command,
+    inputs_of,
+    line,
+    parameters,
+    simple,
+    tree,
 )
+
+import evaltex_cli
+from evaltex_cli.cli import COMMANDS, EVALUATE
+from evaltex_cli.cli.options import FORMS
+from evaltex_cli.cli.paths import Input, OutputFile, OutputFolder, PictureFolder
+from evaltex_cli.conversion import FILE_PER_IMAGE, WRITERS
+from evaltex_cli.errors import InputError
+from evaltex_cli.evaluation import evaluate as evaluation
 
 pytestmark = pytest.mark.usefixtures("prepared_here")
 
-WRITTEN_BY = {"sweep": {"res_dir": "sweep.json"}}
-"""Of a command that writes others."""
+NAMES = (EVALUATE, *COMMANDS)
+FILES = [(name, param) for name in NAMES for param in parameters(name, OutputFile)]
 PAIRS = [
     (name, str(written.name), str(read.name))
-    for name in (EVALUATE, *COMMANDS)
+    for name in NAMES
     for written in parameters(name, OutputFile, OutputFolder)
     for read in parameters(name, Input, PictureFolder)
     if INPUTS[str(read.name)]
 ]
-REASONS = ["input of this command", "is a baseline", "stands where a result belongs", "is in both"]
-REASONS += ["is an evaluation's result"]
-KINDS = ["itself", "its symbolic link", "its hard link", "what it links to"]
+REASONS = (
+    "input of this command",
+    "already exists",
+    "is an evaluation's result",
+    "is in both",
+    "its ending",
+)
+each_file = pytest.mark.parametrize(
+    ("name", "option"), FILES, ids=lambda value: getattr(value, "name", value)
+)
 
 
-@pytest.mark.parametrize("name", [EVALUATE, *COMMANDS])
-def test_every_path_says_what_it_is_for(name: str) -> None:
-    """A new option is of one of these types, so what follows tries it."""
+def refused(*arguments: object) -> str:
+    """Run a command that has to fail and to change nothing; return its message in one line."""
+    before = tree(Path())
+    found = run(*arguments)
+    assert found.exit_code == 2, (arguments, found.output)
+    assert "internal error" not in found.stderr
+    assert tree(Path()) == before, arguments
+    assert not list(Path().rglob(".evaltex-*"))
+    return " ".join(found.stderr.split())
+
+
+# What may be replaced -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_path_is_an_input_or_an_output(name: str) -> None:
+    """A new option has one of these types, so the tests below try it."""
     paths = [
         param for param in command(name).params if isinstance(param.type, click.Path | click.File)
     ]
@@ -51,210 +88,405 @@ def test_every_path_says_what_it_is_for(name: str) -> None:
     assert has_outputs == any("--force" in param.opts for param in command(name).params)
 
 
-def targets(name: str, read: str, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Paths that are, or are linked to, the input of an option; and what the
-    option is to be then.
-    """
-    values = list(inputs_of(name)[read])
-    for k, value in enumerate(values):
-        file = (
-            next(path for path in sorted(Path(value).rglob("*")) if path.is_file())
-            if Path(value).is_dir()
-            else None
-        )
-        of_result = value == "old"
-        source = Path("old/evaltex.json") if of_result else file or Path(value)
-        other = source.with_name(f"{k}{source.name}")
-        given = list(values)
-        if kind == "itself":
-            other = source
-        elif kind == "its symbolic link":
-            other.symlink_to(source.absolute())
-        elif kind == "its hard link":
-            other.hardlink_to(source)
+@pytest.mark.few_fast(3)
+@each_file
+def test_only_own_outputs_are_replaced_without_force(name: str, option: click.Parameter) -> None:
+    assert isinstance(option.type, OutputFile)
+    Path("mine.txt").write_text("mine\n")
+    assert "already exists" in refused(*simple(name, option, "mine.txt"))
+    assert run(*simple(name, option, "mine.txt"), "--force").exit_code == 0
+    assert Path("mine.txt").read_text() != "mine\n"
+    has_forms = any("--format" in param.opts for param in command(name).params)
+    for form in FORMS if has_forms and option.name == "output" else [""]:
+        again = [*simple(name, option, f"own{form}.txt"), *(["--format", form] if form else [])]
+        for _ in range(2):
+            found = run(*again)
+            assert found.exit_code == 0, found.output
+        for name_2, option_2 in FILES:
+            assert isinstance(option_2.type, OutputFile)
+            if name_2 != name and option_2.type.kind != option.type.kind:
+                refused(*simple(name_2, option_2, f"own{form}.txt"))
+
+
+def test_pages_of_different_commands_do_not_replace_each_other() -> None:
+    detectors = ("gt.txt", "det.txt", "det2.txt")
+    pages = {
+        "run": ["gt.txt", "det.txt", "old", "-a", "--report"],
+        "report": ["report", "old"],
+        "rank": ["rank", *detectors, "--resamples", "10", "--report", "old/report.html"],
+        "audit": ["audit", *detectors, "--report", "old/report.html"],
+    }
+    for name in ("run", "report", "run"):
+        assert run(*pages[name]).exit_code == 0
+    for name in ("rank", "audit"):
+        assert "old/report.html: already exists" in refused(*pages[name])
+    Path("old/report.html").unlink()
+    for name in ("audit", "audit"):
+        assert run(*pages[name]).exit_code == 0
+    for name in ("run", "report", "rank"):
+        assert "old/report.html: already exists" in refused(*pages[name])
+    assert run("sweep", "gt.txt", "det.csv", "swept", "--report").exit_code == 0
+    page = ["--output", "swept/sweep.html"]
+    assert "already exists" in refused("report", "old", *page)
+    shutil.copy("old/report.html", "swept/sweep.html")
+    assert "already exists" in refused("sweep", "gt.txt", "det.csv", "swept", "--report")
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_conversion_replaces_what_it_has_marked(writer: str) -> None:
+    """Text lines and JSON lists have no mark: they are replaced by the same bytes only."""
+    ending = FILE_PER_IMAGE.get(writer)
+    targets = ["new", "new.zip"] if ending else ["new.out"]
+    Path("other.txt").write_text(GT.replace("10", "11"))
+    for target in targets:
+        to = [target, "--to", writer, "--kind", "gt"]
+        has_mark = target == "new.zip" or writer not in ("evaltex", "paddleocr", "label-studio")
+        has_mark &= ending != ".txt" or target == "new.zip"
+        for _ in range(2):
+            found = run("convert", "gt.txt", *to)
+            assert found.exit_code == 0, found.output
+        if has_mark:
+            assert run("convert", "other.txt", *to).exit_code == 0
         else:
-            if file is not None:
-                continue
-            source.rename(other)
-            source.symlink_to(other.absolute())
-        if kind != "itself":
-            outside = Path(f"outside-{k}{source.suffix}")
-            other.rename(outside) if kind != "what it links to" else outside.hardlink_to(other)
-            other = outside
-        yield str(other), {read: given}
+            assert "already exists" in refused("convert", "other.txt", *to)
+            assert run("convert", "other.txt", *to, "--force").exit_code == 0
 
 
-@pytest.mark.few_fast(80)
-@pytest.mark.parametrize("force", [[], ["--force"]], ids=["", "--force"])
-@pytest.mark.parametrize("kind", KINDS)
+def test_a_patch_with_decisions_is_kept() -> None:
+    command = ["audit", "gt.txt", "det.txt", "det2.txt", "--patch", "changes.json"]
+    assert run(*command).exit_code == 0
+    document = json.loads(Path("changes.json").read_text())
+    document["suspects"] = [{"accept": True}]
+    Path("changes.json").write_text(json.dumps(document))
+    assert "accepted entries, which would be lost" in refused(*command)
+    assert run(*command, "--force").exit_code == 0
+
+
+def test_two_outputs_are_two_places() -> None:
+    same = ("--patch", "x.json", "--report", "./x.json")
+    assert "two outputs" in refused("audit", "gt.txt", "det.txt", "det2.txt", *same)
+
+
+# Inputs -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.few_fast(20)
+@pytest.mark.parametrize("kind", ["itself", "symbolic link", "hard link"])
 @pytest.mark.parametrize(("name", "written", "read"), PAIRS)
-def test_no_input_is_written_over(
-    here: Path, name: str, written: str, read: str, kind: str, force: list[str]
-) -> None:
-    for target, values in list(targets(name, read, kind)):
-        if written in WRITTEN:
-            file = WRITTEN_BY.get(name, WRITTEN)[written]
-            if file == "img_1.tif" and read == "images":
-                continue
-            values[written] = "into"
-            place = Path("into", file)
-            place.parent.mkdir(exist_ok=True)
-            place.unlink(missing_ok=True)
-            place.hardlink_to(target)
+def test_no_input_is_written_over(name: str, written: str, read: str, kind: str) -> None:
+    """Of an output folder, where a file of this name would be written."""
+    values = inputs_of(name)[read]
+    file = WRITTEN.get(written)
+    if file and name == "sweep":
+        file = "sweep.json"
+    for k, value in enumerate(values):
+        is_folder = Path(value).is_dir()
+        source = Path("old/evaltex.json") if value == "old" else Path(value)
+        source = next(source.iterdir()) if source.is_dir() else source
+        if file is not None and (is_folder or name in ("convert", "toys")):
+            continue  # a result folder may be in one of pictures, and replaces only its own files
+        target = Path(f"into-{k}", file) if file else source.with_name(f"{k}{source.suffix}")
+        target.parent.mkdir(exist_ok=True)
+        if kind == "symbolic link":
+            target.symlink_to(source.absolute())
+        elif kind == "hard link":
+            target.hardlink_to(source)
+        elif file:
+            shutil.copy(source, target)
+            values = [str(target) if one == value else one for one in values]
         else:
-            values[written] = target
-        before = tree(here)
-        result = run(*line(name, values), *force)
-        assert result.exit_code == 2, (result.output, values)
-        assert "internal error" not in result.stderr
-        assert any(reason in result.stderr for reason in REASONS), result.stderr
-        assert tree(here) == before
+            target = source
+        given = {read: values, written: str(target.parent if file else target)}
+        message = refused(*line(name, given), "--force")
+        assert any(reason in message for reason in REASONS), message
 
 
-def test_nothing_is_written_into_a_folder_that_is_read_as_a_whole(here: Path) -> None:
-    """The next run would read it."""
+def test_nothing_is_written_into_a_folder_that_is_read_as_a_whole() -> None:
     Path("words").mkdir()
     Path("words/gt_img_1.txt").write_text("1,2,3,4,a\n")
-    Path("parts").mkdir()
-    Path("parts/gt-1.txt").write_text(GT)
-    Path("link").symlink_to("parts")
-    Path("dangling").symlink_to("parts/gt-3.txt")
-    Path("to-old").symlink_to("words/gt_img_1.txt")
-    Path("to-new").symlink_to("words/gt_img_2.txt")
-    before = tree(here)
-    for arguments, message in (
-        (["words", "words", "words"], "words: is an input"),
-        (["words", "words", "words/res"], "words/res: is in words, an input"),
-        (
-            ["validate", "words", "--output", "words/new.txt"],
-            "words/new.txt: is in words, an input",
-        ),
-        (["validate", "words", "--output", "to-old"], "to-old: is in words, an input"),
-        (["validate", "words", "--output", "to-new"], "to-new: is in words, an input"),
-        (
-            ["convert", "words", "new.txt", "--kind", "gt", "--masks", "words/new"],
-            "words/new: is in words, an input",
-        ),
-        (["toys", "words", "words/toys"], "words/toys: is in words, an input"),
-        *(
-            (["validate", pattern, "--output", output], f"matches {pattern}, an input")
-            for pattern in ("parts/gt-*.txt", "link/gt-*.txt", "p*/gt-*.txt", "**/gt-?.txt")
-            for output in ("parts/gt-2.txt", "./parts/../link/gt-2.txt", "dangling")
-        ),
+    Path("link").symlink_to("words")
+    for arguments in (
+        ["words", "words", "words"],
+        ["words", "words", "words/res"],
+        ["words", "words", "link/res"],
+        ["validate", "words", "--output", "link/new.txt"],
+        ["toys", "words", "words/toys"],
+        ["convert", "words", "words/new.txt", "--kind", "gt"],
     ):
-        found = run(*arguments, "--force")
-        assert found.exit_code == 2
-        assert message in found.stderr
-    assert tree(here) == before
+        assert "an input of this command" in refused(*arguments, "--force")
 
 
-def test_an_output_in_very_many_folders_is_an_output_as_any() -> None:
-    """None of them is made here: pytest could not remove so many."""
-    found = run("validate", "gt.txt", "--output", Path(*["d"] * 1500, "problems.txt"))
-    assert found.exit_code == 2
-    assert "cannot be written (No such file or directory" in found.stderr
+def test_inputs_inside_a_result_folder_stay() -> None:
+    Path("here").mkdir()
+    for name in ("gt.txt", "det.txt"):
+        Path(name).rename(f"here/{name}")
+    assert run("here/gt.txt", "here/det.txt", "here", "-a").exit_code == 0
+    assert (Path("here/gt.txt").read_text(), Path("here/det.txt").read_text()) == (GT, DET)
+    shutil.copy("here/gt.txt", "here/evaltex/img_1.txt")
+    message = refused("here/evaltex/img_1.txt", "here/det.txt", "here", "-a", "--force")
+    assert "here/evaltex/img_1.txt: is an input of this command" in message
+    refused("here/evaltex/img_1.txt", "here/det.txt", "here")  # which would remove it
 
 
-def test_pictures_stay_though_results_may_be_among_them(here: Path) -> None:
+def test_pictures_stay_though_outputs_may_be_among_them() -> None:
     command = ["validate", "gt.txt", "--images", ".", "--format", "json", "--output"]
-    assert run(*command, "new.json").exit_code == 0
-    assert run(*command, "new.json").exit_code == 0
+    for _ in range(2):
+        assert run(*command, "new.json").exit_code == 0
     Path("img_1.png").write_bytes(b"a picture")
-    assert "is in ., an input" in run(*command, "img_1.png", "--force").stderr
-    assert Path("img_1.png").read_bytes() == b"a picture"
+    assert "img_1.png: already exists" in refused(*command, "img_1.png", "--force")
+
+
+def test_what_a_board_or_a_parameter_file_names_is_an_input() -> None:
+    board = '[datasets.a]\ngt = "gt.txt"\nconfig = "my.ini"\nonly = "names.txt"\n'
+    board += '[detectors.A]\na = "det.txt"\n[detectors.B]\na = "det2.txt"\n'
+    Path("board.toml").write_text(board)
+    for name in ("gt.txt", "my.ini", "names.txt", "det2.txt", "board.toml"):
+        for option in ("--output", "--report"):
+            found = refused("rank", "board.toml", option, name, "--force")
+            assert "an input of this command" in found
+    assert "evaltex.ini: is an input" in refused(*SIMPLE["diagnose"], "--output", "evaltex.ini")
 
 
 def test_a_folder_of_results_with_other_documents_stays_usable() -> None:
     for k in range(2):
         found = run("validate", "gt.txt", "--format", "json", "--output", "old/validation.json")
         assert found.exit_code == 0
-        assert run("report", "old").exit_code == 0, k
+        assert run("report", "old").exit_code == 0
         assert run("merge", "old", f"merged{k}").exit_code == 0
-        assert (
-            run(
-                "gt.txt", "det.txt", "new", "--baseline", "old", "--fail-if", "recall:-1%"
-            ).exit_code
-            == 0
-        )
-    assert json.loads(Path("old/validation.json").read_text())["kind"] == "validation"
+        gate = ["--baseline", "old", "--fail-if", "recall:-1%"]
+        assert run("gt.txt", "det.txt", "new", *gate).exit_code == 0
+        assert "input of this command" in refused("gt.txt", "det.txt", "old", *gate)
+
+
+# Result folders -----------------------------------------------------------------------------------
+
+
+def test_a_run_replaces_the_files_of_the_run_before() -> None:
+    """Those of its protocols, which scores.json lists; others stay."""
+    shutil.rmtree("old")
+    assert (
+        run("gt.txt", "det.txt", "old", "-a", "--report", "--protocol", "evaltex,iou").exit_code
+        == 0
+    )
+    Path("old/evaltex/mine.txt").write_text("mine")
+    first = json.loads(Path("old/scores.json").read_text())["files"]
+    assert "iou/img_2.txt" in first and "report.html" in first and "scores.json" in first
+    Path("less.txt").write_text(GT.partition("img_2")[0])
+    Path("found.txt").write_text(DET.partition("img_2")[0])
+    assert run("less.txt", "found.txt", "old", "-a").exit_code == 0
+    gone = {"evaltex/img_2.txt", "report.html"}
+    now = {name.removeprefix("old/") for name in tree(Path("old"))}
+    assert now == {*first} - gone | {"evaltex/mine.txt"}
+    assert json.loads(Path("old/scores.json").read_text())["files"] == sorted({*first} - gone)
+    assert run("less.txt", "found.txt", "old", "--protocol", "iou").exit_code == 0
+    assert not Path("old/iou").exists()
+    for name in ("gt.txt", "det.txt"):  # no image has the name that one had before
+        Path(f"new-{name}").write_text(Path(name).read_text().replace("img_", "new_"))
+    assert run("new-gt.txt", "new-det.txt", "old", "-a").exit_code == 0
+    assert {path.name for path in Path("old/evaltex").iterdir()} == {
+        "mine.txt",
+        "new_1.txt",
+        "new_2.txt",
+    }
+    Path("old/evaltex/mine.txt").unlink()
+    assert run("gt.txt", "det.txt", "old", "-a").exit_code == 0
+    assert {path.name for path in Path("old/evaltex").iterdir()} == {"img_1.txt", "img_2.txt"}
+
+
+def test_a_list_of_files_removes_nothing_that_no_run_makes() -> None:
+    Path("other").mkdir()
+    Path("old/linked").symlink_to(Path("other").absolute())
+    kept = ["gt.txt", "old/notes.md", "old/evaltex/a.csv", "other/x.txt", "old/mine/x.txt"]
+    for name in kept:
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(Path(name).read_text() if Path(name).exists() else "mine")
+    document = json.loads(Path("old/scores.json").read_text())
+    document["files"] += ["../gt.txt", str(Path("gt.txt").absolute()), "evaltex/../../gt.txt"]
+    document["files"] += ["notes.md", "evaltex/a.csv", "linked/x.txt", "mine/x.txt", "", 1]
+    Path("old/scores.json").write_text(json.dumps(document))
+    assert run("gt.txt", "det.txt", "old").exit_code == 0
+    assert all(Path(name).exists() for name in kept)
+    Path("old/scores.json").write_text("{")
+    assert "scores.json: already exists" in refused("gt.txt", "det.txt", "old")
+
+
+@pytest.mark.parametrize("place", ["evaltex.txt", "evaltex.json", "evaltex/img_1.txt"])
+def test_what_is_no_result_stays(place: str) -> None:
+    for name in ("old", "new"):
+        Path(name, place).parent.mkdir(parents=True, exist_ok=True)
+        Path(name, place).write_text("mine")
+    assert run("gt.txt", "det.txt", "old", "-a").exit_code == 0  # its list has this name
+    message = refused("gt.txt", "det.txt", "new", "-a")
+    assert f"new/{place}: already exists" in message
+    with pytest.raises(InputError, match="already exists"):
+        evaltex_cli.save_results(evaltex_cli.evaluate("gt.txt", "det.txt", per_image=True), "new")
+    assert run("gt.txt", "det.txt", "new", "-a", "--force").exit_code == 0
+
+
+def test_what_stands_in_the_way_is_reported() -> None:
+    Path("folder/evaltex.txt").mkdir(parents=True)
+    assert "is a folder where a file belongs" in refused("gt.txt", "det.txt", "folder")
+    Path("file").mkdir()
+    Path("file/evaltex").write_text("")
+    refused("gt.txt", "det.txt", "file", "-a")
+    Path("link").mkdir()
+    Path("link/evaltex").symlink_to(Path("pictures").absolute())
+    assert "is a link where a folder belongs" in refused("gt.txt", "det.txt", "link", "-a")
+    assert "gt.txt: is a file" in refused("gt.txt", "det.txt", "gt.txt")
+
+
+# Failures -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted({*SIMPLE} - {"validate"}))
+def test_a_command_that_fails_changes_nothing(name: str) -> None:
+    Path("faulty.txt").write_text("img_1\n9,9\n1,1,f\n")
+    for param in parameters(name, OutputFile, OutputFolder):
+        values = {"gt": "faulty.txt", "src": "faulty.txt", "paths": ["faulty.txt"] * 3}
+        refused(*line(name, values | {"results": ["faulty.txt"], str(param.name): "new.txt"}))
+
+
+@each_file
+@pytest.mark.parametrize("place", ["nowhere/x.txt", "gt.txt/x.txt", "labels"])
+def test_where_nothing_can_be_written_is_said_before_any_work(
+    name: str, option: click.Parameter, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaltex_cli.formats.open_source", lambda *_: pytest.fail("work was done"))
+    assert place in refused(*simple(name, option, place))
+
+
+@pytest.mark.parametrize("place", ["old", "new/res"])
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        (partial(signal.raise_signal, signal.SIGINT), 130, "evaltex: interrupted\n"),
+        (partial(signal.raise_signal, signal.SIGTERM), 143, ""),
+        (MemoryError, 2, "evaltex: error: out of memory"),
+        (KeyError, 2, "evaltex: error: internal error (KeyError"),
+    ],
+)
+def test_a_run_that_is_stopped_leaves_earlier_results(
+    place: str, error: Any, status: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise error()
+
+    before = tree(Path())
+    handlers = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(evaluation, "scored", stopped)
+    found = run("gt.txt", "det.txt", place, "-a")
+    assert (found.exit_code, found.stderr[: len(said)]) == (status, said)
+    assert tree(Path()) == before
+    assert not Path("new").exists()
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == handlers
+
+
+@pytest.mark.no_coverage
+@pytest.mark.parametrize("place", ["old", "fresh"])
+def test_a_killed_run_leaves_earlier_results_and_the_next_one_clears_up(
+    here: Path, place: str
+) -> None:
+    code = (
+        "import os, signal; from evaltex_cli import cli; from evaltex_cli.evaluation import"
+        " evaluate\nevaluate.scored = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\ncli.main()"
+    )
+    before = tree(here)
+    arguments = ["gt.txt", "det2.txt", place, "-a"]
+    killed = subprocess.run([sys.executable, "-c", code, *arguments], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    (left,) = here.glob(".evaltex-*")
+    assert left.name.startswith(f".evaltex-{place}-{socket.gethostname()}-")
+    assert {name: text for name, text in tree(here).items() if ".evaltex-" not in name} == before
+    elsewhere = Path(f".evaltex-{place}-elsewhere-1")
+    under_way = Path(f".evaltex-{place}-{socket.gethostname()}-{os.getppid()}")
+    for folder in (elsewhere, under_way):
+        folder.mkdir()
+    assert run(*arguments).exit_code == 0
+    assert sorted(here.glob(".evaltex-*")) == sorted(here / one for one in (elsewhere, under_way))
+
+
+@pytest.mark.no_coverage
+@pytest.mark.parametrize("most", [0, 200, 1000])
+@pytest.mark.parametrize("place", ["old", "new/res"])
+def test_a_full_disk_is_one_message(place: str, most: int) -> None:
+    """No file may grow beyond so many bytes."""
+    before = tree(Path())
+    found = started("gt.txt", "det.txt", place, "-a", preexec_fn=partial(limit, most))
+    assert found.returncode == 2
+    assert found.stderr.startswith(f"evaltex: error: {place}: cannot be written (File too large")
+    assert tree(Path()) == before
+
+
+def limit(size: int) -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def started(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "COLUMNS": "1000",
+    }
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.run(
+        [sys.executable, "-m", "evaltex_cli", *arguments],
+        text=True,
+        env=environment,
+        check=False,
+        **(streams | options),
+    )
+
+
+# Streams, links and mounted folders ---------------------------------------------------------------
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["fifo", "device", "link to itself"])
-@pytest.mark.parametrize(
-    ("name", "read"),
-    [
-        (name, str(param.name))
-        for name in (EVALUATE, *COMMANDS)
-        for param in parameters(name, Input)
-        if INPUTS[str(param.name)]
-    ],
-)
-def test_a_pipe_or_loop_is_refused(server: Server, name: str, read: str, kind: str) -> None:
-    """None waits for a writer or reads without end."""
-    place, fault = "/dev/zero", ": is a "
-    if kind == "fifo":
-        os.mkfifo("pipe")
-        place = "pipe"
-    elif kind == "link to itself":
-        Path("loop").symlink_to("loop")
-        place, fault = "loop", ""
-    baselines = ["swept" if name == "sweep" else "old"]
-    for k in range(len(INPUTS[read])):
-        Path("new.out").unlink(missing_ok=True)
-        given = list(INPUTS[read])
-        given[k] = place
-        arguments = line(
-            name,
-            {read: given, "gt_img_dir": [], "det_img_dir": [], "baselines": baselines}
-            | {read: given},
-        )
-        if name in (EVALUATE, "sweep"):
-            arguments += ["--fail-if", "recall:-1%" if name == EVALUATE else "sweep.recall:-1%"]
-        found = server.run(*arguments)
-        assert found.status == 2 and "internal error" not in found.said, found.said
-        is_listed = name == "validate" and read != "only"
-        reported = Path("new.out").read_text() if is_listed else found.said
-        assert f"{place}{fault}" in " ".join(reported.split())
+@each_file
+@pytest.mark.parametrize("place", ["/dev/stdout", "-"])
+def test_an_open_file_is_written_directly(name: str, option: click.Parameter, place: str) -> None:
+    """As /dev/stdout, redirected to a file: what was in the file stays."""
+    Path("stdout.txt").write_text("before\n")
+    to = ["--to", "evaltex"] if name == "convert" else []
+    with Path("stdout.txt").open("a") as out:
+        found = started(*simple(name, option, place), *to, stdout=out)
+    assert found.returncode == 0, found.stderr
+    text = Path("stdout.txt").read_text()
+    assert text.startswith("before\n") and len(text) > 100
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in (EVALUATE, *COMMANDS) if parameters(name, ConfigFile)]
-)
-def test_the_parameter_file_that_is_found_is_an_input(here: Path, name: str) -> None:
-    Path("evaltex.ini").write_text("; mine\n")
-    before = tree(here)
-    for option in parameters(name, OutputFile):
-        found = run(*simple(name, option, "evaltex.ini"), "--force")
-        assert found.exit_code == 2
-        assert "evaltex.ini: is an input of this command" in found.stderr
-    assert tree(here) == before
+@pytest.mark.no_coverage
+@pytest.mark.parametrize("name", ["diagnose", "validate", "evaluate"])
+def test_a_reader_who_leaves_early_is_no_error(name: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    assert started(*SIMPLE[name][:3], stdout=writing).returncode == 0
+    os.close(writing)
 
 
-def test_what_a_board_names_is_an_input(here: Path) -> None:
-    Path("page.html").write_text("<html>")
-    board = """[datasets.a]
-gt = "gt.txt"
-config = "my.ini"
-only = "names.txt"
-images = "."
-[detectors.A]
-a = "det.txt"
-[detectors.B]
-a = "det2.txt"
-[reports.A]
-a = "page.html"
-"""
-    Path("board.toml").write_text(board)
-    before = tree(here)
-    for name in (
-        *("gt.txt", "my.ini", "names.txt", "det.txt", "det2.txt"),
-        *("page.html", "board.toml"),
-    ):
-        for option in ("--output", "--report"):
-            found = run("rank", "board.toml", option, name, "--force")
-            assert found.exit_code == 2, name
-            assert "an input of this command" in found.stderr
-    assert tree(here) == before
-    found = run("rank", "board.toml", "--output", "new.txt")
-    assert found.exit_code == 0, found.stderr
+@each_file
+def test_a_link_is_followed_and_permissions_stay(name: str, option: click.Parameter) -> None:
+    Path("link.txt").symlink_to("own.txt")
+    Path("own.txt").touch(0o640)
+    assert run(*simple(name, option, "link.txt")).exit_code == 0
+    assert Path("link.txt").is_symlink()
+    assert Path("own.txt").stat().st_size
+    assert Path("own.txt").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_mounted_folder_gets_its_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing can be moved into it from beside it."""
+    seen: list[Path] = []
+    real = evaluation.scored
+
+    def watched(*given: Any) -> Any:
+        seen.extend(Path().rglob(".evaltex-*"))
+        return real(*given)
+
+    Path("mounted").mkdir()
+    monkeypatch.setattr(os.path, "ismount", lambda path: Path(path).name == "mounted")
+    monkeypatch.setattr(evaluation, "scored", watched)
+    assert run("gt.txt", "det.txt", "mounted", "-a").exit_code == 0
+    assert {path.parent for path in seen} == {Path("mounted")}
+    assert Path("mounted/evaltex.json").exists()
+    assert not list(Path().rglob(".evaltex-*"))

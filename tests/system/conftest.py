@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 import scenes
-from killed_moves import KilledAt, run_killed_at
 from started_runs import RUN, Tree, run, tree
 
 
@@ -49,24 +48,6 @@ def outcomes(here: Path, made: dict[str, Path]) -> dict[str, Tree]:
     found = {name: tree(folder) for name, folder in made.items()}
     assert found["old"] != found["new"]
     return found
-
-
-@pytest.fixture(scope="module")
-def killed_at(tmp_path_factory: pytest.TempPathFactory) -> KilledAt:
-    """Make ``small`` as a run leaves it that is killed at a step, -1 for one
-    that is not; each step is run once.
-    """
-    kept: dict[int, tuple[subprocess.CompletedProcess[str], Path]] = {}
-
-    def made(step: int) -> subprocess.CompletedProcess[str]:
-        if step not in kept:
-            folder = tmp_path_factory.mktemp("killed")
-            kept[step] = run_killed_at(step, folder), folder
-        shutil.rmtree("small", ignore_errors=True)
-        shutil.copytree(kept[step][1] / "small", "small", symlinks=True)
-        return kept[step][0]
-
-    return made
 
 
 @pytest.fixture

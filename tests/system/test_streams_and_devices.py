@@ -66,18 +66,6 @@ def test_output_that_cannot_be_written_is_reported(
         assert run(*RUN, stderr=full)[0] == 0
 
 
-@pytest.mark.skipif(
-    not Path("/dev/full").exists(), reason="needs /dev/full, the file of Linux that is always full"
-)
-def test_what_is_complete_is_said_where_the_next_output_fails() -> None:
-    outputs = ["--label", "a", "--label", "b", "--patch", "patch.json", "--report", "/dev/full"]
-    status, stderr = run("audit", "gt.txt", "det.txt", "det.txt", *outputs)
-    assert status == 2
-    assert "/dev/full: cannot be written (No space left on device)" in stderr
-    assert "evaltex: note: patch.json is complete" in stderr
-    assert Path("patch.json").exists()
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -95,17 +83,6 @@ def test_a_device_without_end_is_not_read(arguments: list[str]) -> None:
     status, stderr = run(*arguments, preexec_fn=limit)
     assert status == 2
     assert "/dev/zero: is a device" in stderr
-
-
-def test_too_little_address_space_is_reported() -> None:
-    """OpenBLAS would end the process with status 1, which says that a gate failed."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (90_000 << 10, 90_000 << 10))
-
-    status, stderr = run(*RUN, preexec_fn=limit)
-    assert status == 2
-    assert "address space is limited to 90000 KB (ulimit -v); expected at least 112000" in stderr
 
 
 def test_output_goes_into_what_is_no_file() -> None:

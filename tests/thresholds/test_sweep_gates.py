@@ -36,16 +36,12 @@ def test_gates_compare_with_an_earlier_sweep(files: tuple[Path, Path], tmp_path:
     point = of_iou["operating_point"]
     point["scores"]["hmean"] = 0.999
     (old / "sweep.json").write_text(json.dumps(document))
-    found = run(*one, "--baseline", old, "--fail-if", "sweep.hmean:-0.5%", status=2)
-    assert "hmean of the operating point is not that of its level" in " ".join(found.stderr.split())
-    of_iou["scores"]["hmean"][of_iou["levels"].index(point["level"])] = 0.999
-    (old / "sweep.json").write_text(json.dumps(document))
     found = run(*one, "--baseline", old, "--fail-if", "sweep.hmean:-0.5%", status=1)
     assert "baseline 0.999" in found.stdout
-    del of_iou["scores"]["hmean"][:]
+    del of_iou["operating_point"]
     (old / "cut.json").write_text(json.dumps(document))
     assert "make it again" in run(*one, "--baseline", old / "cut.json", status=2).stderr
-    assert "would replace it" in run(*one, old, "--baseline", old, status=2).stderr
+    assert "an input of this command" in run(*one, old, "--baseline", old, status=2).stderr
 
 
 def test_a_baseline_of_another_kind_is_refused(files: tuple[Path, Path], tmp_path: Path) -> None:

@@ -32,7 +32,6 @@ from evaltex_cli.formats.coordinates import polygon
 from evaltex_cli.formats.documents import document_files, recognition
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
-from evaltex_cli.runtime.input_files import refuse_short_memory
 
 MAX_BYTES = 1 << 20
 """Largest file, a hundred times Total-Text's."""
@@ -165,7 +164,6 @@ def _unpacked(data: memoryview, most: int) -> bytes:
     try:
         unpacked = zlib.decompressobj().decompress(data, most + 1)
     except zlib.error as error:
-        refuse_short_memory(error)
         raise _damaged(str(error)) from error
     if len(unpacked) > most:
         raise FormatError(

@@ -22,7 +22,7 @@ from evaltex_cli.formats.files.image_names import (
 from evaltex_cli.formats.files.listing import Stored
 from evaltex_cli.formats.files.text_lines import with_newlines
 from evaltex_cli.records import Ints
-from evaltex_cli.runtime.input_files import refuse_short_memory, without_gzip
+from evaltex_cli.runtime.input_files import without_gzip
 from evaltex_cli.runtime.progress import tracked
 
 MAX_ENTRY_BYTES = 64 << 20
@@ -187,7 +187,6 @@ class Entries(NamedTuple):
             try:
                 data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, entry.size + 1)
             except zlib.error as error:
-                refuse_short_memory(error)
                 raise self._damaged(entry, str(error)) from error
         if len(data) != entry.size:
             difference = "longer" if len(data) > entry.size else "shorter"
