@@ -37,7 +37,7 @@ from evaltex_cli.records.rows import take
 from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.runtime.outputs import output_folder
 
-NAMED_BY_ID = "{count} image[s] [is|are] named by [its|their] COCO ID: the source has no file names"
+NAMED_BY_ID = "{count} image[s] [is|are] named by [its|their] COCO ID, not by file"
 BLOCK_IMAGES = 1024
 
 

@@ -14,7 +14,7 @@ from evaltex_cli.errors import EvaltexError, FaultLog
 from evaltex_cli.evaluation.input_counts import InputCounts
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS
-from evaltex_cli.evaluation.repeated_objects import Repeats
+from evaltex_cli.evaluation.repeated_objects import Repeats, count_repeats
 from evaltex_cli.evaluation.tally import Gathered, Run, SinkWork, add_batch
 from evaltex_cli.formats.base import ReadImages, Source
 from evaltex_cli.formats.filters import treat_invalid
@@ -120,8 +120,8 @@ def measure(
     if not has_masks:
         det_names = list(compress(task.names, task.present))
         repeats = (
-            Repeats.of(gt_read.objects, task.names),
-            Repeats.of(det_read.objects, det_names),
+            count_repeats(gt_read.objects, task.names),
+            count_repeats(det_read.objects, det_names),
         )
     gt_read = _settled(gt_read, "gt", options.invalid, refused)
     det_read = _settled(det_read, "det", options.invalid, refused)

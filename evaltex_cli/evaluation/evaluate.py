@@ -129,7 +129,7 @@ def _gathered(
         if inputs.faults.gives_up:
             break
         gt, det, lines = gt + result.gt, det + result.det, lines + result.lines
-        repeats = [one.plus(later) for one, later in zip(repeats, result.repeats, strict=True)]
+        repeats = [before + more for before, more in zip(repeats, result.repeats, strict=True)]
         for run, part, made in zip(
             runs, result.gathered, result.made, strict=bool(result.gathered)
         ):

@@ -60,18 +60,18 @@ def with_names_of(gt: Source, det: Source) -> Source:
     has_results = by_id.gt == gt.names or by_id.det == det.names
     is_usually_by_id = has_results and None not in (gt.ids, det.ids)
     usual, other = (by_id, by_name) if is_usually_by_id else (by_name, by_id)
-    paired, found = _paired(gt, det, usual)
-    if found.all():
+    paired, is_known = _paired(gt, det, usual)
+    if is_known.all():
         return _with_doubt(gt, det, paired) if gt.ids is None else paired
-    paired_otherwise, found_otherwise = _paired(gt, det, other)
+    instead, is_known_instead = _paired(gt, det, other)
     if by_id.det == det.names:
-        _refuse_mixture(gt, det, {usual.by: found, other.by: found_otherwise})
-    all_otherwise = found_otherwise.all() and not is_usually_by_id
-    if found_otherwise.any() and (all_otherwise or not found.any()):
-        paired, found = _with_note(gt, det, paired_otherwise, other), found_otherwise
+        _refuse_mixture(gt, det, {usual.by: is_known, other.by: is_known_instead})
+    all_instead = is_known_instead.all() and not is_usually_by_id
+    if is_known_instead.any() and (all_instead or not is_known.any()):
+        paired, is_known = _with_note(gt, det, instead, other), is_known_instead
         usual = other
-    if usual is by_id and not found.all():
-        raise _unknown_ids(gt, det, list(compress(by_id.det, ~found)))
+    if usual is by_id and not is_known.all():
+        raise _unknown_ids(gt, det, list(compress(by_id.det, ~is_known)))
     return paired
 
 
@@ -80,9 +80,9 @@ def _paired(gt: Source, det: Source, naming: _Naming) -> tuple[Source, Bools]:
     has.
     """
     paired = _respelled(replace(gt, names=naming.gt), replace(det, names=naming.det))
-    own = dict(zip(naming.gt, gt.names, strict=True))
-    found = np.array([name in own for name in paired.names], dtype=bool)
-    return replace(paired, names=[own.get(name, name) for name in paired.names]), found
+    gt_names = dict(zip(naming.gt, gt.names, strict=True))
+    is_known = np.array([name in gt_names for name in paired.names], dtype=bool)
+    return replace(paired, names=[gt_names.get(name, name) for name in paired.names]), is_known
 
 
 def _with_note(gt: Source, det: Source, paired: Source, naming: _Naming) -> Source:
@@ -112,9 +112,9 @@ def _with_doubt(gt: Source, det: Source, paired: Source) -> Source:
     return replace(paired, warnings=(*paired.warnings, note))
 
 
-def _refuse_mixture(gt: Source, det: Source, found: Mapping[str, Bools]) -> None:
+def _refuse_mixture(gt: Source, det: Source, are_known: Mapping[str, Bools]) -> None:
     """Refuse detections of which the ground truth has some only by file name, others only by ID."""
-    named, numbered = found["file name"], found["ID"]
+    named, numbered = are_known["file name"], are_known["ID"]
     names = list(compress(det.names, named & ~numbered))
     ids = list(compress(det.names, numbered & ~named))
     if names and ids and not named.all() and not numbered.all():

@@ -61,9 +61,9 @@ def names_in(gt: Source, wanted: Sequence[str], done: str = "evaluated") -> tupl
     """
     known = set(gt.names)
     if gt.ids is not None and wanted and not known.issuperset(wanted):
-        own = dict(zip(gt.ids, gt.names, strict=True))
-        if own.keys() >= set(wanted):
-            wanted = [own[one] for one in wanted]
+        names = dict(zip(gt.ids, gt.names, strict=True))
+        if names.keys() >= set(wanted):
+            wanted = [names[image_id] for image_id in wanted]
     others = [name for name in wanted if name not in known]
     by_stem = names_by_stem(gt.names) if others else {}
     unknown = [name for name in others if stem(name) not in by_stem]

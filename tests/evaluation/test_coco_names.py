@@ -184,7 +184,7 @@ def test_conversion_has_file_names_and_ids(tmp_path: Path) -> None:
     listed = results(tmp_path / "det.json", SHUFFLED)
     assert evaluate(again, listed, "iou").scores["hmean"] == 1
     done = convert(listed, tmp_path / "ids.zip", "det")
-    assert "30 images are named by their COCO ID: the source has no file names" in done.notes
+    assert "30 images are named by their COCO ID, not by file" in done.notes
     done = convert(det, tmp_path / "named.json", "det")
     assert any("30 images have their name as image_id" in note for note in done.notes)
     done = convert(gt, tmp_path / "results.json", "det")

@@ -241,14 +241,14 @@ def _name_by_file(images: Images, files: Sequence[Any], place: str) -> tuple[str
     images.ids = images.names
     if not all(isinstance(file, str) and file for file in files) or list(files) == list(images.ids):
         return ()
-    found = ""
+    wrong = ""
     for names in (names_of_pictures(files), image_names(files)):
         images.rename(names)
-        _, found, _ = next(images.bad_names(), (0, "", ""))
-        if not found:
+        _, wrong, _ = next(images.bad_names(), (0, "", ""))
+        if not wrong:
             return ()
     images.rename(images.ids)
-    return (f"{place}: images are named by their IDs, not by their files: {found}",)
+    return (f"{place}: images are named by their IDs, not by their files: {wrong}",)
 
 
 def read_size(image: CollectedImage, record: Record) -> None:
