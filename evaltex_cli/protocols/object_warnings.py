@@ -40,9 +40,7 @@ class ObjectWarning:
     def of(self, objects: int) -> str:
         """Return the sentence; `objects` is how many of the ground truth count."""
         more = f" and {self.others} more" if self.others else ""
-        images = (
-            ", ".join(map(quote, self.images)) + more if any(self.images) else "images in memory"
-        )
+        images = ", ".join(map(quote, self.images)) + more
         share = max(round(100 * self.count / max(objects, 1)), 1)
         return counted(self.count, self.text).format(images=images, share=f"{share}%")
 

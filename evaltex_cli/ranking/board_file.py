@@ -15,6 +15,7 @@ from evaltex_cli.errors.suggestions import nearest, unknown
 from evaltex_cli.formats.image_subset import read_names
 from evaltex_cli.formats.options import DONT_CARE_OBJECTS, INVALID_POLYGONS, InputOptions
 from evaltex_cli.protocols import PROTOCOLS, config, plain
+from evaltex_cli.protocols.presets import PRESETS
 from evaltex_cli.ranking.board import Board, DataSet, Settings
 from evaltex_cli.results import significance
 from evaltex_cli.runtime import input_files
@@ -113,7 +114,12 @@ def paths_in(path: Path) -> tuple[list[Path], list[Path]]:
 def _unknown_names(tables: _Tables, protocols: Sequence[str]) -> Iterator[str]:
     """Yield what is wrong with the names of protocols, data sets and detectors."""
     for name in protocols:
-        if name not in PROTOCOLS:
+        if name in PRESETS and name not in PROTOCOLS:
+            yield (
+                f"protocols: {quote(name)} is a preset, not a protocol; it stands for"
+                f" {PRESETS[name].options}"
+            )
+        elif name not in PROTOCOLS:
             yield f"protocols: {unknown('protocol', name, list(PROTOCOLS))}"
     datasets = list(tables.datasets)
     for what, detectors in (("detectors", tables.detectors), ("reports", tables.reports)):

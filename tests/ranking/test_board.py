@@ -75,6 +75,11 @@ def test_paths_are_relative_to_the_board(folder: Path) -> None:
         ("resamples = 50", 'correction = "x"', "Invalid enum value 'x' - at `$.correction`"),
         ('["IoU", "evaltex"]', "3", "at `$.protocols`"),
         ('"IoU"', '"tio"', "protocols: unknown protocol 'tio' (did you mean 'tiou'?)"),
+        (
+            '"IoU"',
+            '"rects"',
+            "protocols: 'rects' is a preset, not a protocol; it stands for --protocol iou",
+        ),
         ('gt = "gt.txt"', "", "datasets.one: Object missing required field `gt`"),
         ('gt = "gt.txt"', 'gtt = "gt.txt"', "datasets.one: Object contains unknown field `gtt`"),
         ('"gt.txt"', '""', "datasets.one: Expected `str` of length >= 1 - at `$.gt`"),
