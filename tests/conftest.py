@@ -4,14 +4,12 @@ import os
 import random
 import signal
 from collections import defaultdict
-from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
-from forked import Server
 from hypothesis import HealthCheck, settings
 
 # A shell that starts the tests in the background, and nohup, make them ignore signals; every
@@ -68,13 +66,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder, which is the current one."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
-    """What runs commands in processes of their own, and measures them."""
-    with Server() as started:
-        yield started
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -96,7 +96,6 @@ def command(
         from evaltex_cli.evaluation.evaluate import left_out
         from evaltex_cli.evaluation.inputs import open_inputs
         from evaltex_cli.evaluation.protocol_warnings import of_protocols
-        from evaltex_cli.runtime import keep_freed_memory
 
         parameters, options = chosen.parameters(), chosen.with_preset(options)
         bins = [_edges(f"--{name.replace('_', '-')}", text) for name, text in edges.items()]
@@ -105,7 +104,6 @@ def command(
         )
         with work.workers(gt, det, options.images, options.lines) as ordered_map:
             inputs = open_inputs(gt, det, options, ordered_map)
-            keep_freed_memory()
             diagnoses = diagnosis.diagnosed(
                 inputs, parameters, diagnostician, ordered_map=ordered_map
             )

@@ -24,7 +24,6 @@ from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import load
 from evaltex_cli.results.extras import Bootstrap, Extras, Intervals, Verdict
 from evaltex_cli.results.writer import REPORT
-from evaltex_cli.runtime import keep_freed_memory
 
 if TYPE_CHECKING:
     from evaltex_cli.comparison.gate import Gates
@@ -243,7 +242,6 @@ def _evaluated(
         folders = (options.images, options.lines, masks and masks.gt, masks and masks.det)
         ordered_map = stack.enter_context(request.work.workers(request.gt, request.det, *folders))
         inputs = open_inputs(request.gt, request.det, options, ordered_map)
-        keep_freed_memory()
         of_images = [] if images is None else [images.sink]
         if writer is not None and results.per_image:
             from evaltex_cli.results.writer import image_files, log_unfit_names

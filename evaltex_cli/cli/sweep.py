@@ -107,7 +107,6 @@ def command(
         from evaltex_cli.evaluation.inputs import open_inputs
         from evaltex_cli.evaluation.protocol_warnings import of_protocols
         from evaltex_cli.results.extras import Bootstrap
-        from evaltex_cli.runtime import keep_freed_memory
         from evaltex_cli.runtime.outputs import write_file
         from evaltex_cli.thresholds import files, gates
         from evaltex_cli.thresholds.sweep import SweepOptions, swept
@@ -119,7 +118,6 @@ def command(
             work.workers(gt, det, options.images, options.lines) as ordered_map,
         ):
             inputs = open_inputs(gt, det, options, ordered_map)
-            keep_freed_memory()
             bootstrap = None if ci is None else Bootstrap(ci, resamples, given["seed"])
             own = SweepOptions(**given, bootstrap=bootstrap)
             sweeps = swept(inputs, runs_of(parameters), own, None, ordered_map)
