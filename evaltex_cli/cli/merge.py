@@ -11,7 +11,7 @@ from evaltex_cli.cli.options import form_option, quiet_option
 from evaltex_cli.cli.output import echo_err, echo_lines, error_exit, warn, write_output
 from evaltex_cli.cli.paths import OUTPUT_FOLDER, RESULTS, force_option
 from evaltex_cli.cli.terminal import screen
-from evaltex_cli.runtime.outputs import without
+from evaltex_cli.runtime.outputs import force, protected
 
 EXAMPLES = ("evaltex merge results results-more merged",)
 
@@ -31,17 +31,22 @@ def command(results: tuple[Path, ...], res_dir: Path, form: str, quiet: bool) ->
     """
     with error_exit():
         from evaltex_cli.evaluation.protocol_warnings import of_protocols
-        from evaltex_cli.results import merge, score_forms, score_table, writer
+        from evaltex_cli.results import merge, reader, score_forms, score_table, writer
         from evaltex_cli.results.extras import Extras
 
         merged = merge.merge(results, res_dir)
         earlier = merge.results_in(results, res_dir)
+        given = [file for path in results for file in reader.files(path)]
+        parts = [file for file in given if file not in earlier]
         evaluations = [one.evaluation for one in merged]
         extras = {
             one.evaluation.protocol.name: Extras(merged_from=one.ground_truths) for one in merged
         }
         protocols = [one.protocol for one in evaluations]
-        with without(earlier), writer.result_folder(res_dir, protocols) as into:
+        with (
+            protected(parts, force=bool(force())),
+            writer.result_folder(res_dir, protocols) as into,
+        ):
             for one in merged:
                 for made in merge.files_of_images(one):
                     into.take(one.run, made)

@@ -156,7 +156,7 @@ def protected() -> Iterator[None]:
     inputs = [file for kind, path in given if isinstance(kind, Input) for file in _inputs(path)]
     pictures = [path for kind, path in given if isinstance(kind, PictureFolder)]
     force = context.meta.get(_FORCE, False)
-    with outputs.protected(outputs.Command(inputs, pictures, force)):
+    with outputs.protected(inputs, pictures, force):
         written = []
         for kind, path in given:
             if isinstance(kind, OutputFile):

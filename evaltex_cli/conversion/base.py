@@ -23,7 +23,7 @@ from evaltex_cli.errors.suggestions import unknown
 from evaltex_cli.formats.base import ReadImages, Side
 from evaltex_cli.marks import is_of
 from evaltex_cli.records import Floats, Objects, Outlines
-from evaltex_cli.runtime.outputs import output_file, runs_command
+from evaltex_cli.runtime.outputs import force, output_file
 
 _AT_ONCE = 1 << 12
 """Objects that are lists of numbers at once."""
@@ -140,7 +140,7 @@ def target_file(job: Job) -> AbstractContextManager[TextIO]:
 
 def is_own(path: Path) -> bool:
     """Whether a conversion may replace a file: one with its mark; from Python, any."""
-    return not runs_command() or is_of("data")(path)
+    return force() is None or is_of("data")(path)
 
 
 def vertices_of(objects: Objects, i: int) -> list[float] | None:

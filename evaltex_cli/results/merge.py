@@ -131,7 +131,7 @@ def _refuse_loss(target: Path, earlier: Sequence[Path], parts: Sequence[ResultDo
                 f"{file}: is a part, and the merged result would replace it; give another result"
                 " folder"
             )
-        if outputs.is_forced():
+        if outputs.force():
             continue
         if not is_merged:
             raise InputError(

@@ -11,12 +11,11 @@ import filecmp
 import glob
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from functools import cached_property
 from pathlib import Path
-from typing import Literal, TextIO, TypeAlias
+from typing import Literal, NamedTuple, TextIO, TypeAlias
 
 from evaltex_cli.errors import InputError
 
@@ -26,8 +25,22 @@ IsOwn: TypeAlias = Callable[[Path], bool]
 """Whether an existing file was written by the same command, so that it may be replaced."""
 
 
-class Command:
-    """What a command reads, and whether it may replace any other file.
+class _Command(NamedTuple):
+    """What the running command reads, and whether it may replace files of others."""
+
+    inputs: Mapping[tuple[int, int], Path]
+    pictures: Mapping[tuple[int, int], Path]
+    force: bool
+
+
+_command: ContextVar[_Command | None] = ContextVar("command", default=None)
+
+
+@contextmanager
+def protected(
+    inputs: Sequence[Path], pictures: Sequence[Path] = (), force: bool = False
+) -> Iterator[None]:
+    """Protect what a command reads from all that it writes in the block.
 
     Parameters
     ----------
@@ -36,22 +49,17 @@ class Command:
     pictures : sequence of Path
         Folders of which some files are read.
     force : bool
+        Whether files may be replaced that evaltex did not write.
     """
+    token = _command.set(_Command(_by_identity(inputs), _by_identity(pictures), force))
+    try:
+        yield
+    finally:
+        _command.reset(token)
 
-    def __init__(
-        self, inputs: Sequence[Path] = (), pictures: Sequence[Path] = (), force: bool = False
-    ) -> None:
-        self.inputs, self.pictures, self.force = inputs, pictures, force
 
-    @cached_property
-    def _known(self) -> dict[tuple[int, int], Path]:
-        return {_identity(path): path for path in (*self.pictures, *self.inputs) if path.exists()}
-
-    def input_at(self, path: Path) -> Path | None:
-        """Return the input that is, or contains, a path."""
-        place = Path(os.path.realpath(path))
-        above = (self._known.get(_identity(one)) for one in (place, *place.parents) if one.exists())
-        return next(filter(None, above), None)
+def _by_identity(paths: Sequence[Path]) -> dict[tuple[int, int], Path]:
+    return {_identity(path): path for path in paths if path.exists()}
 
 
 def _identity(path: Path) -> tuple[int, int]:
@@ -60,56 +68,27 @@ def _identity(path: Path) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-_NOTHING = Command()
-_command: ContextVar[Command] = ContextVar("command", default=_NOTHING)
-
-
-@contextmanager
-def protected(command: Command) -> Iterator[None]:
-    """Protect the inputs of a command from everything that is written in the block."""
-    before = _command.set(command)
-    try:
-        yield
-    finally:
-        _command.reset(before)
-
-
-@contextmanager
-def without(inputs: Sequence[Path]) -> Iterator[None]:
-    """Let the block replace some inputs, which the command does not read after all."""
+def force() -> bool | None:
+    """Whether the running command may replace files of others; None without a command."""
     command = _command.get()
-    left = [path for path in command.inputs if path not in inputs]
-    with protected(Command(left, command.pictures, command.force)):
-        yield
+    return None if command is None else command.force
 
 
-def is_forced() -> bool:
-    """Whether the command may replace files that evaltex did not write."""
-    return _command.get().force
-
-
-def runs_command() -> bool:
-    """Whether a command is running, and not a Python program that calls a function."""
-    return _command.get() is not _NOTHING
-
-
-# Checks -------------------------------------------------------------------------------------------
+# Checks before any work ---------------------------------------------------------------------------
 
 
 def check_file(path: Path, is_own: IsOwn | None = None) -> None:
-    """Refuse, before any work, a file that is an input, cannot be written, or is not the command's
-    own; `is_own` None where that cannot be known yet.
+    """Refuse a file that is an input, cannot be written, or is not the command's own; `is_own` None
+    where that cannot be known yet.
     """
     _refuse_input(path)
     if not is_stream(path):
-        if path.is_dir():
-            raise InputError(f"{path}: is a folder; give a file")
-        _refuse_unwritable(path, Path(os.path.realpath(path)).parent)
         _refuse_foreign([path], is_own or (lambda _: True))
+        _refuse_unwritable(path, Path(os.path.realpath(path)).parent)
 
 
 def check_folder(path: Path) -> None:
-    """Refuse, before any work, a folder in which nothing can be written, or that is in an input."""
+    """Refuse a folder that is an input, or in which nothing can be written."""
     if path.exists() and not path.is_dir():
         raise InputError(f"{path}: is a file; give a folder for the results")
     _refuse_input(path)
@@ -120,8 +99,8 @@ def is_stream(path: Path) -> bool:
     """Whether a path is a pipe or a device, or names an open file (``/dev/stdout``)."""
     if not path.exists() or path.is_dir():
         return False
-    above = os.path.realpath(path.parent)
-    names_open_file = path.is_symlink() and above.startswith(("/dev", "/proc/"))
+    folder = os.path.realpath(path.parent)
+    names_open_file = path.is_symlink() and folder.startswith(("/dev", "/proc/"))
     return names_open_file or not stat.S_ISREG(path.stat().st_mode)
 
 
@@ -132,33 +111,40 @@ def _existing(folder: Path) -> Path:
 
 
 def _refuse_unwritable(path: Path, folder: Path) -> None:
-    reason = ""
-    if not folder.is_dir():
-        reason = "Not a directory" if folder.exists() else "No such file or directory"
-    elif not os.access(folder, os.W_OK | os.X_OK):
-        reason = "Permission denied"
-    if reason:
+    if not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
+        reason = "Permission denied" if folder.is_dir() else "No such folder"
         raise InputError(
             f"{path}: cannot be written ({reason}: {folder}); give a place where you may write"
         )
 
 
 def _refuse_input(path: Path) -> None:
+    """Refuse to write to an input, or into a folder that is an input."""
     command = _command.get()
-    source = command.input_at(path)
-    if source is not None and source not in command.pictures:
-        relation = "" if source == path else f"in {source}, " if source.is_dir() else f"{source}, "
-        raise InputError(f"{path}: is {relation}an input of this command; write to another place")
+    source = None if command is None else _around(command.inputs, path)
+    if source is not None:
+        relation = f"in {source}, " if source.is_dir() else f"{source}, "
+        raise InputError(
+            f"{path}: is {'' if source == path else relation}an input of this command; write to"
+            " another place"
+        )
+
+
+def _around(known: Mapping[tuple[int, int], Path], path: Path) -> Path | None:
+    """Return the known path that is, or contains, a path."""
+    place = Path(os.path.realpath(path))
+    above = (known.get(_identity(one)) for one in (place, *place.parents) if one.exists())
+    return next(filter(None, above), None)
 
 
 def _refuse_foreign(paths: Iterable[Path], is_own: IsOwn) -> None:
-    """Refuse to replace inputs, and files that are not the command's own."""
+    """Refuse to replace inputs and files that are not the command's own."""
     command = _command.get()
     for path in filter(os.path.lexists, paths):
         _refuse_input(path)
         if path.is_dir():
             raise InputError(f"{path}: is a folder where a file belongs; remove it")
-        is_forced = command.force and command.input_at(path) is None
+        is_forced = command and command.force and not _around(command.pictures, path)
         if not is_forced and not is_own(path):
             raise InputError(
                 f"{path}: already exists, and this command did not write it; give another place, or"
@@ -239,31 +225,30 @@ def output_folder(
         be written.
     """
     check_folder(path)
-    earlier = {path / name for name in {*names, *listed} if os.path.lexists(path / name)}
     known = {path / name for name in listed}
+    earlier = {file for file in {*known, *(path / name for name in names)} if os.path.lexists(file)}
     _refuse_foreign(earlier, lambda file: file in known or is_own(file))
     with _reported(path), _temporary_folder(Path(os.path.realpath(path))) as folder:
         yield folder
         # The files above come before those in inner folders: scores.json, which lists them, first.
-        files = [
-            Path(inside, name).relative_to(folder)
+        new = {
+            path / Path(inside, name).relative_to(folder): Path(inside, name)
             for inside, _, written in os.walk(folder)
             for name in sorted(written)
-        ]
-        changed = (path / file for file in files if not _same(folder / file, path / file))
+        }
+        changed = (file for file in new if not _same(new[file], file))
         _refuse_foreign(changed, lambda file: file in earlier or is_own(file))
-        inner_folders = sorted({file.parent for file in files})
-        for inner in inner_folders:
-            if (path / inner).is_symlink() and inner.parts:
-                raise InputError(f"{path / inner}: is a link where a folder belongs; remove it")
-        for old in earlier.difference(path / file for file in files):
+        for inner in {file.parent for file in new} - {path}:
+            if inner.is_symlink():
+                raise InputError(f"{inner}: is a link where a folder belongs; remove it")
+        for old in earlier.difference(new):
             old.unlink()
             with suppress(OSError):  # other files are in it
                 old.parent.rmdir()
-        for inner in inner_folders:
-            (path / inner).mkdir(parents=True, exist_ok=True)
-        for file in files:
-            (folder / file).replace(path / file)
+        for inner in {file.parent for file in new}:
+            inner.mkdir(parents=True, exist_ok=True)
+        for file, made in new.items():
+            made.replace(file)
 
 
 def _same(new: Path, old: Path) -> bool:
@@ -279,38 +264,32 @@ def _temporary_folder(place: Path) -> Iterator[Path]:
     """Give a new folder beside a place, removed at the end; inside the place where nothing can be
     moved from beside it, as into a mounted folder.
     """
+    import shutil  # which a run that writes nothing does without
+
     beside = _existing(place.parent)
     if place.is_dir() and (os.path.ismount(place) or not os.access(beside, os.W_OK | os.X_OK)):
         beside = place
     start = f"{TEMPORARY}{place.name[:50]}-{os.uname().nodename}-"
     for old in beside.glob(f"{glob.escape(start)}*"):
         if not _is_running(old.name.removeprefix(start)):
-            _remove_folder(old)
+            shutil.rmtree(old, ignore_errors=True)
     folder = beside / f"{start}{os.getpid()}"
     try:
         folder.mkdir()
         yield folder
     finally:
-        _remove_folder(folder)
-
-
-def _remove_folder(folder: Path) -> None:
-    import shutil  # which a run that writes nothing does without
-
-    shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_running(process: str) -> bool:
-    """Whether a process that made a temporary folder may still write to it."""
-    if not process.isdigit() or int(process) == os.getpid():
-        return not process.isdigit()
+    """Whether another process, of which the number is given, may still write to its folder."""
     try:
         os.kill(int(process), 0)
     except ProcessLookupError:
         return False
-    except PermissionError:
+    except (PermissionError, ValueError):  # of another user, or not a number
         return True
-    return True
+    return int(process) != os.getpid()
 
 
 @contextmanager

@@ -381,7 +381,6 @@ def test_a_run_that_is_stopped_leaves_earlier_results(
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == handlers
 
 
-@pytest.mark.no_coverage
 @pytest.mark.parametrize("place", ["old", "fresh"])
 def test_a_killed_run_leaves_earlier_results_and_the_next_one_clears_up(
     here: Path, place: str
@@ -405,7 +404,6 @@ def test_a_killed_run_leaves_earlier_results_and_the_next_one_clears_up(
     assert sorted(here.glob(".evaltex-*")) == sorted(here / one for one in (elsewhere, under_way))
 
 
-@pytest.mark.no_coverage
 @pytest.mark.parametrize("most", [0, 200, 1000])
 @pytest.mark.parametrize("place", ["old", "new/res"])
 def test_a_full_disk_is_one_message(place: str, most: int) -> None:
@@ -455,7 +453,6 @@ def test_an_open_file_is_written_directly(name: str, option: click.Parameter, pl
     assert text.startswith("before\n") and len(text) > 100
 
 
-@pytest.mark.no_coverage
 @pytest.mark.parametrize("name", ["diagnose", "validate", "evaluate"])
 def test_a_reader_who_leaves_early_is_no_error(name: str) -> None:
     reading, writing = os.pipe()
