@@ -28,7 +28,7 @@ from evaltex_cli.cli.options import (
 )
 from evaltex_cli.cli.output import error_exit, stop
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, PICTURES, RESULTS, OutputFile, force_option
-from evaltex_cli.cli.work import Work, work_options
+from evaltex_cli.cli.work import work_options
 from evaltex_cli.formats.options import MAX_PIXELS, InputOptions, MaskFolders
 
 if TYPE_CHECKING:
@@ -101,17 +101,12 @@ def _bootstrap(level: float | None, **drawn: int) -> Bootstrap | None:
 @all_faults_option
 @quiet_option
 def command(
-    gt: Path,
-    det: Path,
     gt_img_dir: Path | None,
     det_img_dir: Path | None,
+    max_pixels: int,
     options: InputOptions,
     chosen: Chosen,
-    work: Work,
-    max_pixels: int,
-    fail_if: tuple[str, ...],
-    baselines: tuple[Path, ...],
-    **results: Any,
+    **given: Any,
 ) -> None:
     """Score the text detections DET against the ground truth GT.
 
@@ -119,7 +114,7 @@ def command(
     if given: PROTOCOL.txt and .json, with -a PROTOCOL/IMAGE.txt. With GT_IMG_DIR and DET_IMG_DIR,
     objects are labelled masks.
     """
-    res_dir = results["res_dir"]
+    res_dir = given["res_dir"]
     if res_dir is not None and res_dir.is_file():
         stop(
             f"{res_dir}: is a file; give a folder for the results (several detections are for"
@@ -134,10 +129,8 @@ def command(
         options = chosen.with_preset(options)
         if gt_img_dir is not None and det_img_dir is not None:
             options = replace(options, masks=MaskFolders(gt_img_dir, det_img_dir, max_pixels))
-        from evaltex_cli.cli.run import Request, Results, run
+        from evaltex_cli.cli.run import Request, run
 
-        verdicts = run(
-            Request(gt, det, options, chosen, work, fail_if, baselines, Results(**results))
-        )
+        verdicts = run(Request(options=options, chosen=chosen, **given))
         if not all(verdict.passed for verdict in verdicts):
             sys.exit(GATE_NOT_MET)

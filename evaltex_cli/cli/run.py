@@ -36,11 +36,18 @@ if TYPE_CHECKING:
     from evaltex_cli.results.writer import ResultWriter
 
 
-class Results(NamedTuple):
-    """Which results to write and to print; `res_dir` None to write none,
-    `bootstrap` None for no intervals.
+class Request(NamedTuple):
+    """The command line of one run; `res_dir` None to write no results, `bootstrap` None for no
+    intervals.
     """
 
+    gt: Path
+    det: Path
+    options: InputOptions
+    chosen: Chosen
+    work: Work
+    fail_if: tuple[str, ...]
+    baselines: tuple[Path, ...]
     res_dir: Path | None
     per_image: bool
     plots: bool
@@ -55,19 +62,6 @@ class Results(NamedTuple):
     form: str
 
 
-class Request(NamedTuple):
-    """The command line of one run."""
-
-    gt: Path
-    det: Path
-    options: InputOptions
-    chosen: Chosen
-    work: Work
-    fail_if: tuple[str, ...]
-    baselines: tuple[Path, ...]
-    results: Results
-
-
 def run(request: Request) -> list[Verdict]:
     """Evaluate, write all results and print a summary; return what the gates say.
 
@@ -77,16 +71,16 @@ def run(request: Request) -> list[Verdict]:
     """
     _refuse_conflicts(request)
     runs, left_out = _runs(request)
-    results, made, gates = request.results, "", None
+    made, gates = "", None
     if request.baselines and not request.fail_if:
         warn(["--baseline has no effect without a gate; add one, such as --fail-if hmean:-1%"])
-    if request.fail_if or request.baselines or results.junit is not None:
+    if request.fail_if or request.baselines or request.junit is not None:
         from evaltex_cli.comparison import gate
 
         gates = gate.prepare(request.fail_if, request.baselines, runs)
     with (
         _writer(request) as writer,
-        _object_table(results.objects) as table,
+        _object_table(request.objects) as table,
         _run_images(request, writer, runs) as images,
     ):
         diagnostician, slices = _diagnostician(request), _slices(request, gates)
@@ -96,16 +90,16 @@ def run(request: Request) -> list[Verdict]:
         recalls = {one.protocol.name: slices.of(one) for one in evaluations} if slices else {}
         verdicts = [] if gates is None else gates.verdicts(evaluations, recalls)
         intervals: dict[str, Intervals] = {}
-        if results.bootstrap is not None:
+        if request.bootstrap is not None:
             from evaltex_cli.results.significance import with_intervals
 
-            evaluations, intervals = with_intervals(evaluations, results.bootstrap)
+            evaluations, intervals = with_intervals(evaluations, request.bootstrap)
         extras = {
-            one.protocol.name: _extras(results, intervals, verdicts, one) for one in evaluations
+            one.protocol.name: _extras(request, intervals, verdicts, one) for one in evaluations
         }
         if writer is not None:
             for one in evaluations:
-                writer.finish(one, extras[one.protocol.name], has_plots=results.plots)
+                writer.finish(one, extras[one.protocol.name], has_plots=request.plots)
             if images is not None:
                 diagnoses = list(map(diagnostician.diagnosis, evaluations)) if diagnostician else []
                 made = _report(writer.folder, request, inputs, diagnoses, images)
@@ -114,61 +108,60 @@ def run(request: Request) -> list[Verdict]:
             score_forms.write(writer, evaluations, extras)
         if table is not None:
             table.write([one.protocol.name for one in evaluations])
-        _write_junit(results.junit, gates, verdicts)
+        _write_junit(request.junit, gates, verdicts)
     warn(of_protocols((one.protocol.name, one.warnings) for one in evaluations))
     shown = screen()
     lines: list[str] = []
-    if not results.quiet:
-        if results.form == "table":
+    if not request.quiet:
+        if request.form == "table":
             from evaltex_cli.results.score_table import score_table
 
             lines += score_table(
-                evaluations, shown, intervals, results.bootstrap, results.all_scores
+                evaluations, shown, intervals, request.bootstrap, request.all_scores
             )
         else:
             from evaltex_cli.results.score_forms import FORMS
 
-            write_output(FORMS[results.form](evaluations, extras), None)
+            write_output(FORMS[request.form](evaluations, extras), None)
         lines += [
             line
             for name, why in left_out.items()
             for line in shown.wrapped(f"Left out: {name} ({why})")
         ]
-        places = _places(results, [evaluation.protocol.name for evaluation in evaluations], made)
+        places = _places(request, [evaluation.protocol.name for evaluation in evaluations], made)
         lines += [line for place in places for line in shown.wrapped(place, indent=" " * 9)]
     lines += [
         line
         for verdict in verdicts
-        if not (results.quiet and verdict.passed)
+        if not (request.quiet and verdict.passed)
         for line in gate_lines(verdict, shown)
     ]
-    echo_lines(lines, to_stderr=results.quiet or results.form != "table")
-    _note_if_nothing_is_written(results)
+    echo_lines(lines, to_stderr=request.quiet or request.form != "table")
+    _note_if_nothing_is_written(request)
     return verdicts
 
 
 def _refuse_conflicts(request: Request) -> None:
     """Refuse options that need others."""
-    results = request.results
-    if results.res_dir is None and (results.per_image or results.plots or results.report):
+    if request.res_dir is None and (request.per_image or request.plots or request.report):
         raise click.UsageError(
             "-a, --plots and --report need a result folder: evaltex GT DET RES_DIR."
         )
-    if results.embed and not results.report:
+    if request.embed and not request.report:
         raise click.UsageError("--embed needs --report.")
-    if results.embed and request.options.images is None:
+    if request.embed and request.options.images is None:
         raise click.UsageError("--embed needs --images DIR.")
 
 
-def _note_if_nothing_is_written(results: Results) -> None:
-    if not (results.res_dir or results.objects or results.junit or results.quiet):
+def _note_if_nothing_is_written(request: Request) -> None:
+    if not (request.res_dir or request.objects or request.junit or request.quiet):
         echo_err("note", "no files written; evaltex GT DET RES_DIR writes them to RES_DIR")
 
 
 @contextmanager
 def _writer(request: Request) -> Iterator[ResultWriter | None]:
     """Yield what writes the results, if there is a folder for them."""
-    res_dir = request.results.res_dir
+    res_dir = request.res_dir
     if res_dir is None:
         yield None
         return
@@ -195,7 +188,7 @@ def _run_images(
     request: Request, writer: ResultWriter | None, runs: Sequence[Run]
 ) -> Iterator[RunImages | None]:
     """Yield what gathers the report's images while they are evaluated, if there is to be one."""
-    if writer is None or not request.results.report:
+    if writer is None or not request.report:
         yield None
         return
     from evaltex_cli.report.run_images import RunImages
@@ -208,8 +201,7 @@ def _diagnostician(request: Request) -> Diagnostician | None:
     """Return what diagnoses the images while they are evaluated, if the
     report shows where the score is lost.
     """
-    results = request.results
-    if not results.report or not results.diagnose or request.options.masks is not None:
+    if not request.report or not request.diagnose or request.options.masks is not None:
         return None
     from evaltex_cli.diagnosis.diagnosis import Diagnostician
 
@@ -237,13 +229,13 @@ def _evaluated(
     images: RunImages | None,
 ) -> tuple[Inputs, list[Evaluation]]:
     """Do the work, wherever it is to be done."""
-    options, results, masks = request.options, request.results, request.options.masks
+    options, masks = request.options, request.options.masks
     with ExitStack() as stack:
         folders = (options.images, options.lines, masks and masks.gt, masks and masks.det)
         ordered_map = stack.enter_context(request.work.workers(request.gt, request.det, *folders))
         inputs = open_inputs(request.gt, request.det, options, ordered_map)
         of_images = [] if images is None else [images.sink]
-        if writer is not None and results.per_image:
+        if writer is not None and request.per_image:
             from evaltex_cli.results.writer import image_files, log_unfit_names
 
             log_unfit_names(writer.folder, runs, inputs.gt, inputs.faults)
@@ -265,7 +257,7 @@ def _left_out(runs: Sequence[Run], evaluations: Sequence[Evaluation]) -> dict[st
 
 
 def _extras(
-    results: Results,
+    request: Request,
     intervals: Mapping[str, Intervals],
     verdicts: Sequence[Verdict],
     evaluation: Evaluation,
@@ -273,7 +265,7 @@ def _extras(
     name = evaluation.protocol.name
     return Extras(
         intervals=intervals.get(name),
-        bootstrap=results.bootstrap,
+        bootstrap=request.bootstrap,
         gates=[verdict for verdict in verdicts if verdict.protocol == name] if verdicts else None,
     )
 
@@ -295,10 +287,10 @@ def _report(
     """Write the report of the results in a folder; return what it contains."""
     from evaltex_cli import report
 
-    results, place = request.results, request.results.res_dir
+    place = request.res_dir
     assert place is not None
     subject = report.of_run(folder, Path(os.path.realpath(place)).name, inputs, diagnoses, images)
-    if results.diagnose and not diagnoses:  # label pictures
+    if request.diagnose and not diagnoses:  # label pictures
         subject = subject.with_losses()
     return str(report.make(folder / REPORT, subject, _pictures(request)))
 
@@ -306,8 +298,7 @@ def _report(
 def _pictures(request: Request) -> Pictures:
     from evaltex_cli.report.page import Pictures
 
-    results = request.results
-    return Pictures(request.options.images, results.embed, results.res_dir)
+    return Pictures(request.options.images, request.embed, request.res_dir)
 
 
 def gate_lines(verdict: Verdict, shown: Screen) -> Iterator[str]:
@@ -319,16 +310,16 @@ def gate_lines(verdict: Verdict, shown: Screen) -> Iterator[str]:
     yield from more
 
 
-def _places(results: Results, names: Sequence[str], made: str) -> list[str]:
+def _places(request: Request, names: Sequence[str], made: str) -> list[str]:
     """Where the report and the results are; nothing if none were written."""
-    if results.res_dir is None:
+    if request.res_dir is None:
         return []
     name = names[0] if len(names) == 1 else "PROTOCOL"
-    images = f", {results.res_dir / name / '*.txt'}" if results.per_image else ""
-    report = [f"Report: {results.res_dir / REPORT} ({made})"] if results.report else []
+    images = f", {request.res_dir / name / '*.txt'}" if request.per_image else ""
+    report = [f"Report: {request.res_dir / REPORT} ({made})"] if request.report else []
     return [
         *report,
-        f"Results: {results.res_dir / f'{name}.txt'}, {results.res_dir / f'{name}.json'}{images}",
+        f"Results: {request.res_dir / f'{name}.txt'}, {request.res_dir / f'{name}.json'}{images}",
     ]
 
 
