@@ -48,26 +48,6 @@ class EvaltexWarning(UserWarning):
     """
 
 
-class ChangedError(InputError):
-    """A file that is not what was indexed.
-
-    Parameters
-    ----------
-    place : str
-        The file, or the archive and its entry.
-    """
-
-    def __init__(self, place: str) -> None:
-        super().__init__(
-            f"{place}: is not the file that was indexed (it changed, or a worker has another copy);"
-            " run again when nothing writes to it"
-        )
-        self.place = place
-
-    def __reduce__(self) -> tuple[type[ChangedError], tuple[str]]:
-        return ChangedError, (self.place,)
-
-
 class VerticesError(InputError):
     """A polygon of more vertices than are allowed.
 

@@ -56,8 +56,6 @@ class BatchTask(NamedTuple):
     """`gt` and `det`: read the images of `names`, and those of them that are present."""
     is_counted: bool
     """Whether anybody wants the evidence, not only the faults."""
-    stamps: Ints | None = None
-    """(2, images, 2) int64. Of the label pictures, if there are any (`picture_stamps`)."""
     lines: Read | None = None
     """Reads the images of `names` of the ground truth of lines, if there is one."""
 
@@ -183,19 +181,15 @@ def _with_pixels(
         return mask_batches.with_pictures(
             batch, gt or [], mask_batches.spread(det or [], task.present)
         )
-    return mask_batches.with_masks(batch, masks, task.present, task.stamps, faults)
+    return mask_batches.with_masks(batch, masks, task.present, faults)
 
 
 def _counts(read: ReadImages) -> InputCounts:
     return InputCounts.of(read.objects, read.repairs, read.unconfident)
 
 
-def task_of(
-    inputs: Inputs, stamps: Ints | None, cut: tuple[int, int], is_counted: bool
-) -> BatchTask:
-    """Return the images of a cut; `stamps` are of the label pictures of all
-    images (`picture_stamps`).
-    """
+def task_of(inputs: Inputs, cut: tuple[int, int], is_counted: bool) -> BatchTask:
+    """Return the images of a cut."""
     start, stop = cut
     partners = inputs.paired[start:stop]
     present = partners != NO_DETECTIONS
@@ -205,7 +199,6 @@ def task_of(
         inputs.gt.part(np.arange(start, stop)).read,
         inputs.det.part(partners[present]).read,
         is_counted,
-        None if stamps is None else stamps[:, start:stop],
         None
         if inputs.lines is None or not is_counted
         else inputs.lines.part(inputs.paired_lines[start:stop]).read,

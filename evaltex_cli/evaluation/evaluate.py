@@ -22,9 +22,9 @@ from evaltex_cli.evaluation.pairing import NO_DETECTIONS, refuse_other_spellings
 from evaltex_cli.evaluation.repeated_objects import Repeats
 from evaltex_cli.evaluation.tally import Run, Sink, add_batch
 from evaltex_cli.formats.base import Side, Source
-from evaltex_cli.formats.options import InputOptions, MaskFolders
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import load
-from evaltex_cli.records import ImageBatch, Ints
+from evaltex_cli.records import ImageBatch
 from evaltex_cli.records.rows import NOTHING
 from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.runtime.progress import counted_until
@@ -90,10 +90,9 @@ def evaluate_inputs(
         replace(options, only=None),
         None if sink is None else sink.work,
     )
-    stamps = None if options.masks is None else _picture_stamps(options.masks, gt.names)
 
     def task(cut: tuple[int, int]) -> BatchTask:
-        return batches.task_of(inputs, stamps, cut, is_counted=not faults.count)
+        return batches.task_of(inputs, cut, is_counted=not faults.count)
 
     results = zip(cuts, ordered_map(work, map(task, cuts)), strict=True)
     gt_count, det_count, lines_count, repeats = _gathered(inputs, runs, sink, progress, results)
@@ -221,12 +220,6 @@ def objects_have_polygons(inputs: Inputs, side: Side, ordered_map: OrderedMap) -
             (batches.part_of(source, part) for part in possible if len(part)),
         )
     )
-
-
-def _picture_stamps(masks: MaskFolders, names: Sequence[str]) -> Ints | None:
-    from evaltex_cli.evaluation import mask_batches
-
-    return mask_batches.picture_stamps(masks, names)
 
 
 def _refuse_masks(runs: Sequence[Run]) -> None:

@@ -9,23 +9,9 @@ import numpy as np
 
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats import picture_folders
-from evaltex_cli.formats.options import IN_MEMORY, MaskFolders
+from evaltex_cli.formats.options import MaskFolders
 from evaltex_cli.geometry.picture_runs import PictureRuns, join, object_of
-from evaltex_cli.records import Bools, ImageBatch, Ints, LabelRuns, Objects
-
-
-def picture_stamps(masks: MaskFolders, names: Sequence[str]) -> Ints | None:
-    """(2, images, 2) size and time of the label pictures of both sides; None
-    if there are no files of them.
-    """
-    if masks.max_pixels == IN_MEMORY.max_pixels:
-        return None
-    return np.stack(
-        [
-            picture_folders.picture_stamps(masks.base / folder, names)
-            for folder in (masks.gt, masks.det)
-        ]
-    )
+from evaltex_cli.records import Bools, ImageBatch, LabelRuns, Objects
 
 
 def with_pictures(
@@ -62,7 +48,6 @@ def with_masks(
     batch: ImageBatch,
     masks: MaskFolders,
     present: Bools,
-    stamps: Ints | None,
     faults: FaultLog,
 ) -> ImageBatch:
     """Return a batch whose objects are the labelled pixels of the pictures in two folders.
@@ -71,8 +56,6 @@ def with_masks(
     ----------
     present : (images,) bool
         Whether the detections name the image.
-    stamps : (2, images, 2) int64 or None
-        Of the pictures, if they have been indexed (`picture_stamps`).
     faults : FaultLog
         Gets what is wrong with the pictures.
     """
@@ -88,10 +71,8 @@ def with_masks(
         )
     everywhere = np.ones(len(batch.names), dtype=bool)
     folders = (
-        picture_folders.PictureFolder(
-            folder, masks.base, None if stamps is None else stamps[k], masks.max_pixels
-        )
-        for k, folder in enumerate((masks.gt, masks.det))
+        picture_folders.PictureFolder(folder, masks.base, masks.max_pixels)
+        for folder in (masks.gt, masks.det)
     )
     sides = zip(folders, (batch.gt, batch.det), (everywhere, present), strict=True)
     gt_runs, det_runs = (

@@ -11,11 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from evaltex_cli.errors import ChangedError, InputError
+from evaltex_cli.errors import InputError
 from evaltex_cli.formats.base import ReadImages, Source, SourcePart
 from evaltex_cli.formats.decoders import unlimited_and_silent
 from evaltex_cli.formats.files.image_names import stem
-from evaltex_cli.formats.picture_folders import ABSENT, Stamp, stamp_of
 from evaltex_cli.geometry.outlines import from_numbers
 from evaltex_cli.records import Floats, Ints
 from evaltex_cli.runtime.progress import tracked
@@ -146,12 +145,7 @@ def with_sizes(source: Source, folder: Path) -> Source:
 
 
 def _pictures_of(source: Source, folder: Path) -> _Sizes:
-    pictures = find_pictures(folder, source.names)
-    counted = tracked(pictures, f"looking at {folder.name}", "pictures", len(pictures))
-    stamps = np.array(
-        [ABSENT if path is None else stamp_of(path) for path in counted], np.int64
-    ).reshape(-1, 2)
-    return _Sizes(pictures, stamps, Path.cwd())
+    return _Sizes(find_pictures(folder, source.names), Path.cwd())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,14 +156,10 @@ class _Sizes:
 
     pictures: Sequence[Path | None]
     """From `base`."""
-    stamps: Ints
-    """(images, 2) int64. Of the pictures when they were found."""
     base: Path
 
     def part(self, positions: Ints) -> _Sizes:
-        return _Sizes(
-            [self.pictures[k] for k in positions.tolist()], self.stamps[positions], self.base
-        )
+        return _Sizes([self.pictures[k] for k in positions.tolist()], self.base)
 
     def apply(self, images: ReadImages) -> ReadImages:
         sizes = images.sizes.copy()
@@ -184,10 +174,7 @@ class _Sizes:
         picture = self.pictures[k]
         if picture is None:
             return 0, 0
-        size = picture_size(self.base / picture) or (0, 0)
-        if stamp_of(self.base / picture) != Stamp(*self.stamps[k].tolist()):
-            raise ChangedError(str(picture))
-        return size
+        return picture_size(self.base / picture) or (0, 0)
 
 
 def with_sizes_of_each_other(

@@ -82,7 +82,7 @@ def read_runs(
     Raises
     ------
     InputError
-        When there is no such folder; a `ChangedError` if a picture does not have its stamp.
+        When there is no such folder.
     """
     if not (folder.base / folder.folder).is_dir():
         raise InputError(
@@ -95,7 +95,6 @@ def read_runs(
         path: Path | None = None
         try:
             path = folder.find(names[k])
-            folder.refuse_changed(path, names[k], k)
             if path is None:
                 return _missing(folder.folder, names[k]) if has_picture[k] else None
             found = _owned_runs(
@@ -105,7 +104,6 @@ def read_runs(
             found = Fault(folder.shown(path), None, error.found, error.expected)
             if path is None:
                 return found
-        folder.refuse_changed(path, names[k], k)
         return found
 
     with unlimited_and_silent():

@@ -204,9 +204,7 @@ def test_faults_of_both_files_come_together() -> None:
 def test_input_that_is_written_to_meanwhile_is_refused(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The length is the same, so only the check can notice: else the scores would be of one file,
-    and the SHA-256 of another.
-    """
+    """The length is the same: else the scores would be of one file, and the SHA-256 of another."""
     real = run_module.open_inputs
 
     def changing(*arguments: Any) -> Any:
@@ -219,8 +217,7 @@ def test_input_that_is_written_to_meanwhile_is_refused(
     result = run("gt.txt", "det.txt", "res", "-a")
     assert result.exit_code == 2
     assert result.stderr == (
-        f"evaltex: error: {file}: is not the file that was indexed (it changed, or a worker has"
-        " another copy); run again when nothing writes to it\n"
+        f"evaltex: error: {file}: changed while it was read; run again when nothing writes to it\n"
     )
     assert not Path("res").exists()
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from evaltex_cli import formats
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats.base import Side
-from evaltex_cli.formats.documents import json_parts, json_windows, safe_json
+from evaltex_cli.formats.documents import json_windows, safe_json
 from evaltex_cli.formats.parsed import CollectedImage
 
 NUMBERS = st.integers(-5, 99) | st.floats(0, 99, width=16)
@@ -106,14 +106,6 @@ def read(path: Path, name: str, side: Side) -> Any:
     )
 
 
-def in_parts(patch: pytest.MonkeyPatch, size: int) -> None:
-    """Let lists and objects be cut into stretches of so many bytes, however small they are."""
-    for name in ("FEW_ITEMS", "BYTES_PER_ITEM"):
-        patch.setattr(safe_json, name, 1)
-    patch.setattr(json_parts, "_FEW", 0)
-    patch.setattr(json_parts, "_STRETCH", size)
-
-
 @pytest.mark.slow
 @settings(deadline=None, derandomize=True, max_examples=100)
 @given(
@@ -137,9 +129,7 @@ def test_in_bulk_as_one_by_one(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_windows, "_AT_ONCE", window)
         in_bulk = read(path, name, side)
-        in_parts(patch, 40 * window)
-        assert in_bulk == read(path, name, side)
-        patch.setattr(json_windows, "_MOST_BYTES", 0)
+        patch.setattr(json_windows, "_decoded", lambda *_: None)
         assert in_bulk == read(path, name, side)
 
 
@@ -209,11 +199,9 @@ def test_documents_of_other_formats_in_bulk_as_one_by_one(
     path = tmp_path_factory.mktemp("bulk") / "a.json"
     path.write_text(json.dumps(document), encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_windows, "_AT_ONCE", window := data.draw(st.integers(1, 3)))
+        patch.setattr(json_windows, "_AT_ONCE", data.draw(st.integers(1, 3)))
         in_bulk = read(path, name, side)
-        in_parts(patch, 40 * window)
-        assert in_bulk == read(path, name, side)
-        patch.setattr(json_windows, "_MOST_BYTES", 0)
+        patch.setattr(json_windows, "_decoded", lambda *_: None)
         assert in_bulk == read(path, name, side)
 
 

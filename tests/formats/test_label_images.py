@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import struct
 import warnings
 from pathlib import Path
@@ -22,9 +21,8 @@ from label_pictures import (
 )
 from PIL import Image
 
-from evaltex_cli import convert, evaluate
-from evaltex_cli.errors import ChangedError, InputError
-from evaltex_cli.formats.picture_folders import PictureFolder, picture_stamps
+from evaltex_cli import evaluate
+from evaltex_cli.errors import InputError
 
 
 @pytest.mark.parametrize("suffix", [".tif", ".tiff", ".png", ".bmp", ".gif", ".PNG", ".TIF"])
@@ -51,22 +49,6 @@ def test_two_pictures(tmp_path: Path) -> None:
         tmp_path, [1, 2, 3]
     )
     assert_reads(tmp_path, LABELS, "img.png")
-
-
-@pytest.mark.parametrize("second", [-(10**9), 10**10])
-def test_a_picture_of_any_time(tmp_path: Path, second: int) -> None:
-    """One of the year 2286 has more nanoseconds than int64."""
-    Image.new("L", (200, 100)).save(tmp_path / "img_1.png")
-    os.utime(tmp_path / "img_1.png", (second, second))
-    stamps = picture_stamps(tmp_path, ["img_1"])
-    folder = PictureFolder(tmp_path, stamps=stamps)
-    folder.refuse_changed(folder.find("img_1"), "img_1", 0)
-    (tmp_path / "gt.csv").write_text("image,x0,y0,x1,y1\nimg_1,1,1,9,9\n")
-    convert(tmp_path / "gt.csv", tmp_path / "gt.json", images=tmp_path, kind="gt")
-    assert '"width": 200' in (tmp_path / "gt.json").read_text()
-    os.utime(tmp_path / "img_1.png", (second + 1, second + 1))
-    with pytest.raises(ChangedError):
-        folder.refuse_changed(folder.find("img_1"), "img_1", 0)
 
 
 def test_no_folder(tmp_path: Path) -> None:

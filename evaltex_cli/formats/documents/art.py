@@ -55,7 +55,7 @@ def _image(key: str, item: Item, side: Side, log: Log) -> CollectedImage:
     """Return an image with its words, taken one by one."""
     image = CollectedImage(without_prefix(key), log.place, (key,))
     try:
-        words = safe_json.bounded(item)
+        words = safe_json.opened(item)
         if not safe_json.is_list(words):
             raise FormatError(safe_json.shown(words), "a list [...] of words")
     except FormatError as error:

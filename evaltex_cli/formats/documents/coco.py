@@ -18,13 +18,12 @@ Annotations: ``{"images": [{"id", "file_name", "width", "height"}], "annotations
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import msgspec
 import numpy as np
@@ -37,13 +36,11 @@ from evaltex_cli.formats.documents import document_files, json_windows, safe_jso
 from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.gathered import (
     Columns,
-    FaultCount,
     Log,
     Once,
     add_all,
     add_annotations,
     plain_polygons,
-    repeated_numbers,
     runs,
 )
 from evaltex_cli.formats.documents.safe_json import (
@@ -99,22 +96,12 @@ class _Numbered(_Annotation, gc=False, kw_only=True):
     id: WholeNumber
 
 
-class _Again(NamedTuple):
-    """The IDs that several images or annotations have."""
-
-    images: frozenset[str] = frozenset()
-    annotations: frozenset[int] = frozenset()
-
-
 @dataclass(slots=True)
 class _Reader:
-    """Reads annotations (`gathered.Reader`); `ids` are all that there were, `boxed` counts those
-    that were taken for their boxes.
-    """
+    """Reads annotations (`gathered.Reader`); `boxed` counts those taken for their boxes."""
 
     side: Side
-    once: Once
-    ids: array[int] = field(default_factory=lambda: array("q"))
+    once: Once = field(default_factory=Once)
     boxed: int = 0
 
     @property
@@ -123,10 +110,7 @@ class _Reader:
 
     def columns(self, annotations: Sequence[_Annotation], _: int) -> Columns | None:
         columns = _columns(annotations, self.side)
-        if columns is None or not self.once.again.isdisjoint(columns.ids or ()):
-            return None
-        self.ids.extend(columns.ids or ())
-        return columns
+        return columns if columns and self.once.take_new(columns.ids or ()) else None
 
     def one(self, annotation: _Annotation, item: Item, _: int) -> CollectedObject:
         self.boxed += annotation.is_boxed
@@ -134,7 +118,6 @@ class _Reader:
         if isinstance(annotation, _Numbered):
             collected.id = annotation.id
             self.once.refuse_again(annotation.id)
-            self.ids.append(annotation.id)
         return collected
 
     def way(self, k: int) -> Steps:
@@ -145,39 +128,13 @@ class _Reader:
 
 
 def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
-    """Return the images; a second pass logs the faults if a first one finds that there are some."""
-    counted_faults = FaultCount()
-    images, warnings, again = _pass(document, side, counted_faults, _Again())
-    if counted_faults.count or any(again):
-        del images
-        images, warnings, _ = _pass(document, side, faults, again)
-    return images, warnings
-
-
-def _pass(
-    document: Document, side: Side, faults: FaultLog, again: _Again
-) -> tuple[Images, tuple[str, ...], _Again]:
-    """Return the images, warnings, and the IDs that repeat; of these only those in `again` are
-    faults.
-    """
     root, log = safe_json.record(document.value), Log(document.place, faults)
-    images, files = _images(root, Once(again.images), log)
-    repeated, positions = images.repeated(), images.lookup()
+    images, files = _images(root, log)
+    positions = images.lookup()
     warnings = _name_by_file(images, files, document.place)
-    reader = _Reader(side, Once(again.annotations))
-    add_annotations(images, positions, _annotations(root, faults), reader, log)
-    warnings += _warnings(document.place, reader.boxed)
-    return images, warnings, _Again(repeated, repeated_numbers(reader.ids))
-
-
-def _annotations(root: Record, faults: FaultLog) -> Sequence[Item]:
-    try:
-        return safe_json.items(root, "annotations")
-    except FormatError:
-        if not isinstance(faults, FaultCount):
-            raise
-        faults.count += 1  # the second pass raises it, after the faults of images
-        return []
+    reader = _Reader(side)
+    add_annotations(images, positions, safe_json.items(root, "annotations"), reader, log)
+    return images, warnings + _warnings(document.place, reader.boxed)
 
 
 def _columns(annotations: Sequence[_Annotation], side: Side) -> Columns | None:
@@ -211,14 +168,15 @@ def _plain_coordinates(annotations: Sequence[_Annotation]) -> Sequence[Sequence[
     return None
 
 
-def _images(root: Record, once: Once, log: Log) -> tuple[Images, list[Any]]:
+def _images(root: Record, log: Log) -> tuple[Images, list[Any]]:
     """Return the images, named by their IDs, and their files."""
-    images, files = Images(), []
+    images, files, once = Images(), [], Once()
     for first, some, records in json_windows.windows(safe_json.items(root, "images"), _Image):
-        if records and not once.again:
+        names = [str(one.id) for one in records or ()]
+        if records and once.take_new(names):
             sizes = [(one.height or 0.0, one.width or 0.0) for one in records]
             steps = [f'["images",{k}]' for k in range(first, first + len(records))]
-            images.append_all([str(one.id) for one in records], log.place, steps, sizes)
+            images.append_all(names, log.place, steps, sizes)
             files += [one.file_name for one in records]
             continue
         for k, item in enumerate(some, first):

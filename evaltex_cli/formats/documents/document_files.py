@@ -292,9 +292,7 @@ def index_each(
             *reading.warnings,
         )
         reader = Reader(parse, pages and pages.open, side, reading.variant)
-        files = Files(
-            *divided(fingerprint.indexed().only(np.array(kept, np.int64)), counts), reader
-        )
+        files = Files(*divided(entries.only(np.array(kept, np.int64)), counts), reader)
         if max(counts, default=1) > 1:
             Images(
                 CollectedImage(entry.image, entries.place(entry)) for entry in files.entries.entries

@@ -220,8 +220,9 @@ class Files:
         )
         starts = np.flatnonzero(begins)
         stops = [*starts[1:].tolist(), len(entries)][: len(starts)]
-        for (entry, data), start, stop in zip(
-            self.entries.read_indexed(starts), starts.tolist(), stops, strict=True
+        firsts = [entries[k] for k in starts.tolist()]
+        for entry, data, start, stop in zip(
+            firsts, self.entries.read_many(firsts), starts.tolist(), stops, strict=True
         ):
             yield from (
                 (page.image, self.entries.place(entry), data) for page in entries[start:stop]

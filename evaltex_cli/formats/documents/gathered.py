@@ -6,7 +6,6 @@ What is not plain, such as a mask, or does not fit, is then taken one by one, wi
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Sequence
 from itertools import chain, compress
 from operator import add, ne
@@ -136,30 +135,22 @@ def add_annotations(
 
 
 class Once:
-    """Finds IDs that are there again, if it is known which ones are (`again`)."""
+    """Finds IDs that are there again."""
 
-    def __init__(self, again: frozenset[Any] = frozenset()) -> None:
-        self.again = again
-        self._seen: set[Any] = set()
+    def __init__(self) -> None:
+        self._seen: set[int | str] = set()
 
-    def refuse_again(self, value: Any) -> None:
-        """Raise `FormatError` if an ID was there before."""
-        if value in self.again:
-            if value in self._seen:
-                shown = value if isinstance(value, int) else quote(value)
-                raise FormatError(f"ID {shown} again", "IDs used once", ("id",))
-            self._seen.add(value)
+    def take_new(self, values: Sequence[int | str]) -> bool:
+        """Note IDs, unless one of them is there again; return whether none is."""
+        new = set(values)
+        if len(new) < len(values) or not self._seen.isdisjoint(new):
+            return False
+        self._seen |= new
+        return True
 
-
-class FaultCount(FaultLog):
-    """Counts faults, for a first pass that only says whether there are some."""
-
-    def add(self, *_: Any, **__: Any) -> None:
-        """Count a fault."""
-        self.count += 1
-
-
-def repeated_numbers(numbers: array[int]) -> frozenset[int]:
-    """Return the numbers that are there twice or more."""
-    ordered = np.sort(np.asarray(numbers))
-    return frozenset(ordered[1:][ordered[1:] == ordered[:-1]].tolist())
+    def refuse_again(self, value: int | str) -> None:
+        """Note an ID; raise `FormatError` if it was there before."""
+        if value in self._seen:
+            shown = value if isinstance(value, int) else quote(value)
+            raise FormatError(f"ID {shown} again", "IDs used once", ("id",))
+        self._seen.add(value)

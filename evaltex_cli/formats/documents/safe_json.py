@@ -21,24 +21,8 @@ import msgspec
 from msgspec import Meta, Raw
 
 from evaltex_cli.errors import FormatError, Steps, not_utf8, quote
-from evaltex_cli.formats.documents import json_parts
-from evaltex_cli.formats.documents.json_parts import Keyed, Listed
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
 
-MOST_OF_EACH = ((b"{", "objects", 200_000, 16), (b"[", "lists", 500_000, 8))
-"""How many of each a document may have, and how many bytes must come with each more: annotations
-have several times as many bytes, and what Python makes of denser documents takes over 20 times
-their size."""
-FEW_ITEMS, BYTES_PER_ITEM = 200_000, 16
-"""How many items a list or an object may have that is opened, and how many
-bytes must come with each more.
-"""
-MOST_VALUES = 1_000_000
-"""Values of an item that is decoded as a whole: annotations have some tens, a
-page of an engine some thousands.
-"""
-LARGEST_BY_PYTHON = 8 << 20
-"""Bytes of the largest document that Python's parser gets: it takes 12 times its size."""
 Item: TypeAlias = Any
 """A value of a document: `Raw`, or what Python makes of it."""
 Record: TypeAlias = Mapping[str, Item]
@@ -50,15 +34,12 @@ AnyConfidence = Number | None
 Identifier = int | str
 Vertices = list[tuple[Number, Number]]
 
-_ANY = msgspec.json.Decoder(Raw)
 _SHALLOW = msgspec.json.Decoder(dict[str, Raw] | list[Raw])
 _BEYOND_JSON = re.compile(rb'"(?:[^"\\]++|\\.)*+"|(NaN)|(-?Infinity)', re.DOTALL)
-_BLANKS_AND_BRACKET = re.compile(rb"[ \t\n\r]*+[\[{]")
 _NAN, _INFINITY = b"1e99999999", b"1e9999"
 """What NaN and Infinity are read as: numbers of JSON that are out of range
 too, so they are faults where it matters.
 """
-_OBJECTS = msgspec.json.Decoder(list[msgspec.defstruct("Nothing", [], gc=False)])  # type: ignore[misc]
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
 _MISSING = re.compile(r"Object missing required field `(\w+)`")
 _EXPECTED = (
@@ -80,14 +61,8 @@ def parse(data: bytes) -> Item:
     Raises
     ------
     FormatError
-        When it is not UTF-8, no well-formed JSON, too deeply nested, or hardly anything but
-        brackets.
+        When it is not UTF-8, no well-formed JSON, or too deeply nested.
     """
-    for bracket, what, few, size in MOST_OF_EACH:
-        if data.count(bracket) > few + len(data) // size:
-            raise FormatError(
-                f"more than {few} {what}, with fewer than {size} bytes for each", "annotations"
-            )
     try:
         if not data.isascii():
             data.decode()
@@ -96,50 +71,23 @@ def parse(data: bytes) -> Item:
         raise FormatError(found, expected, at=line) from error
     data = data.removeprefix(b"\xef\xbb\xbf")
     try:
-        return _opened(data)
-    except (msgspec.DecodeError, RecursionError) as error:
+        return _SHALLOW.decode(data)
+    except (msgspec.DecodeError, RecursionError):
         beyond = _without_nan(data)
         if beyond is not None:
             with suppress(msgspec.DecodeError, RecursionError):
-                return _opened(beyond)
-        return _by_python_or_not(data, error)
-
-
-def _opened(data: bytes | Raw) -> Item:
-    """Return an object or a list whose own items are bytes, which are made of a large one when they
-    are wanted; raises `FormatError` if it has very many small items.
-    """
-    view = memoryview(data)
-    if len(view) <= FEW_ITEMS:  # bytes, so it has no more items
-        return _SHALLOW.decode(data)
-    if not isinstance(data, Raw):
-        _ANY.decode(data)  # what is Raw has been
-    if not _BLANKS_AND_BRACKET.match(view):
-        return _SHALLOW.decode(data)
-    value = json_parts.opened(view)
-    if len(value) > FEW_ITEMS + len(view) // BYTES_PER_ITEM and not _is_list_of_objects(data):
-        raise FormatError(
-            f"more than {FEW_ITEMS} values, with fewer than {BYTES_PER_ITEM} bytes for each",
-            "annotations",
-        )
-    return value
+                return _SHALLOW.decode(beyond)
+        return _by_python(data)
 
 
 def is_list(value: Item) -> TypeGuard[Sequence[Item]]:
     """Whether an opened value is a list."""
-    return type(value) is list or type(value) is Listed
+    return type(value) is list
 
 
 def is_object(value: Item) -> TypeGuard[Record]:
     """Whether an opened value is an object."""
-    return type(value) is dict or type(value) is Keyed
-
-
-def _is_list_of_objects(data: bytes | Raw) -> bool:
-    """Whether it is: their number is limited by their brackets."""
-    with suppress(msgspec.DecodeError, RecursionError):
-        return bool(_OBJECTS.decode(data))
-    return False
+    return type(value) is dict
 
 
 def _without_nan(data: bytes) -> bytes | None:
@@ -155,24 +103,6 @@ def _without_nan(data: bytes) -> bytes | None:
             )
             last = match.end()
     return bytes(replaced + data[last:]) if last else None
-
-
-def _by_python_or_not(data: bytes, error: Exception) -> Any:
-    """Return what Python's parser reads; raises `FormatError` if it cannot
-    either, or the document is too large.
-    """
-    if len(data) <= LARGEST_BY_PYTHON:
-        return _by_python(data)
-    if isinstance(error, RecursionError):
-        raise FormatError("too deep a nesting", "the nesting of an annotation") from error
-    problem, _, rest = str(error).partition(" (byte ")
-    byte = int(rest.rstrip(")")) if rest else len(data)
-    column = len(data[data.rfind(b"\n", 0, byte) + 1 : byte].decode("utf-8", "replace")) + 1
-    raise FormatError(
-        f"{problem} at column {column}",
-        "one well-formed JSON document",
-        at=data.count(b"\n", 0, byte) + 1,
-    ) from error
 
 
 def _by_python(data: bytes) -> Any:
@@ -199,15 +129,7 @@ _PYTHON = json.JSONDecoder(parse_float=_number)
 def opened(item: Item) -> Item:
     """Return an object or a list whose own items may be bytes still; anything else as it is."""
     try:
-        return bounded(item)
-    except FormatError:
-        return item
-
-
-def bounded(item: Item) -> Item:
-    """Return the same as `opened`; raises `FormatError` if it has very many small items."""
-    try:
-        return _opened(item) if isinstance(item, Raw) else item
+        return _SHALLOW.decode(item) if isinstance(item, Raw) else item
     except msgspec.ValidationError:
         return item
 
@@ -221,12 +143,6 @@ def take(item: Item, kind: Any, *where: str | int) -> Any:
     """Return an item decoded by a type; raises `FormatError` if it does not
     fit. `where` leads to the item.
     """
-    if (
-        isinstance(item, Raw)
-        and len(view := memoryview(item)) > 2 * MOST_VALUES
-        and bytes(view).count(b",") > MOST_VALUES
-    ):
-        raise FormatError(f"more than {MOST_VALUES} values in one item", "an annotation", where)
     try:
         return decoder(kind).decode(item) if isinstance(item, Raw) else msgspec.convert(item, kind)
     except msgspec.ValidationError as error:
@@ -273,10 +189,7 @@ def _expected(problem: str) -> str:
 
 def shown(value: Item) -> str:
     """Return a value of a document fit for a message."""
-    try:
-        value = plain(opened(value))
-    except FormatError as error:
-        return error.found
+    value = plain(opened(value))
     if is_object(value):
         return "an object"
     if is_list(value):
@@ -288,7 +201,7 @@ def shown(value: Item) -> str:
 
 def record(item: Item) -> Record:
     """Return an object; raises `FormatError` for anything else."""
-    value = bounded(item)
+    value = opened(item)
     if not is_object(value):
         raise FormatError(shown(value), "an object {...}")
     return value
@@ -339,7 +252,7 @@ def items(record: Record, key: str) -> Sequence[Item]:
     """Return a list under a key; raises `FormatError` where there is none."""
     item = needed(record, key)
     with under(key):
-        value = bounded(item)
+        value = opened(item)
     if not is_list(value):
         raise FormatError(shown(value), "a list [...]", (key,))
     return value

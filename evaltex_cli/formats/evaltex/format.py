@@ -7,7 +7,6 @@ from __future__ import annotations
 import codecs
 import hashlib
 import os
-import zlib
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import groupby
@@ -17,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.errors import ChangedError, FaultLog, FormatError, InputError
+from evaltex_cli.errors import FaultLog, FormatError, InputError
 from evaltex_cli.formats.base import Format, ImageText, Place, ReadImages, Side, Source
 from evaltex_cli.formats.evaltex.bulk import read_plain
 from evaltex_cli.formats.evaltex.index import Images, Index
@@ -26,7 +25,7 @@ from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES
 from evaltex_cli.formats.files.text_lines import MAX_LINE_BYTES, refuse_long_line
 from evaltex_cli.formats.lines import LineFormat, read_lines
 from evaltex_cli.records import Floats, Ints, Objects, distinct
-from evaltex_cli.runtime.input_files import beginning, unpacked
+from evaltex_cli.runtime.input_files import beginning, changed, unpacked
 from evaltex_cli.runtime.progress import tracked
 
 BLOCK_BYTES = 1 << 20
@@ -64,7 +63,6 @@ class Reader(NamedTuple):
     objects, and how many lines before it the name is."""
     file: NDArray[np.int32]
     """(images,). Index of the file."""
-    checksum: NDArray[np.uint32]
     """(images,). CRC-32 of the objects' bytes."""
 
     def part(self, positions: Ints) -> Reader:
@@ -81,7 +79,6 @@ class Reader(NamedTuple):
             self.line[positions],
             self.head[positions],
             np.searchsorted(used, of_each).astype(np.int32),
-            self.checksum[positions],
         )
 
     def read(self) -> ReadImages:
@@ -99,7 +96,7 @@ class Reader(NamedTuple):
 
     def texts(self) -> Iterator[ImageText]:
         """Yield the text of each image."""
-        columns = (self.file, self.start, self.weights, self.checksum, self.line)
+        columns = (self.file, self.start, self.weights, self.line)
         name = ""
         try:
             for k, images in groupby(
@@ -107,11 +104,11 @@ class Reader(NamedTuple):
             ):
                 name = self.names[k]
                 with self.files[k].open("rb") as file:
-                    for _, start, weight, checksum, line in images:
+                    for _, start, weight, line in images:
                         file.seek(start)
                         text = file.read(weight)
-                        if len(text) < weight or zlib.crc32(text) != checksum:
-                            raise ChangedError(name)
+                        if len(text) < weight:
+                            raise changed(name)
                         yield ImageText(name, line, text)
         except OSError as error:
             raise InputError(f"{name}: cannot be read ({error.strerror or error})") from error
@@ -181,7 +178,6 @@ def index_files(path: Path, files: Sequence[Path], side: Side, faults: FaultLog)
         images.line,
         images.head,
         images.file,
-        images.checksum,
     )
     listing = "".join(
         f"{digest}  {file.name}\n" for digest, file in zip(hashes, files, strict=True)

@@ -5,7 +5,6 @@ in bulk, other lines taken one by one.
 from __future__ import annotations
 
 import re
-import zlib
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -59,8 +58,6 @@ class Images(NamedTuple):
     """(n,) integers. Lines from the name to the objects."""
     file: Values
     """(n,) integers. Index of the image's file."""
-    checksum: Values
-    """(n,) uint32. CRC-32 of the objects' bytes."""
     polygons: Bools
     """(n,) bool. Whether objects may be other than boxes: their lines have commas enough."""
 
@@ -79,7 +76,6 @@ class Index:
     _awaits_size: bool = False
     _after_usual: bool = False
     _stop: int = 0
-    _summed: int = 0
     _heads: list[_Head] = field(default_factory=list)
     _images: list[int] = field(default_factory=list)
     _names: bytearray = field(default_factory=bytearray)
@@ -88,7 +84,6 @@ class Index:
     _weights: array[Any] = field(default_factory=lambda: array("H"))
     _line: array[Any] = field(default_factory=lambda: array("i"))
     _head: Column = field(default_factory=Column)
-    _checksum: array[Any] = field(default_factory=lambda: array("I"))
     _polygons: bytearray = field(default_factory=bytearray)
 
     def begin_file(self, path: Path) -> None:
@@ -150,7 +145,6 @@ class Index:
         self._in_image |= first < len(ends)
         complete = len(self._heads) - self._awaits_size
         heads, self._heads = self._heads[:complete], self._heads[complete:]
-        is_open = self._images[-1] > 0
         begin, start = self._add(
             heads,
             plain,
@@ -158,7 +152,6 @@ class Index:
             position + ends[plain.last_line] + 1,
             line,
         )
-        self._sum(data, position, begin.tolist(), start.tolist(), is_open)
         self._polygons += bytes(len(begin))
         before = len(self._polygons) - len(begin)
         for k in distinct(
@@ -167,34 +160,6 @@ class Index:
             if k:  # a line before the first image is a fault
                 self._polygons[k - 1] = True
         return len(ends)
-
-    def _sum(
-        self,
-        data: NDArray[np.uint8],
-        position: int,
-        begin: list[int],
-        start: list[int],
-        is_open: bool,
-    ) -> None:
-        """Take the bytes of a part into the checksums of the image that is
-        open and of those that begin in the part.
-        """
-        part = data.data
-        # An image whose size is still awaited is not added yet; its bytes are those of no image so
-        # far.
-        stop = self._heads[-1].begin if self._awaits_size else min(self._stop, position + len(data))
-        stops = [*begin, stop]
-        if is_open:
-            self._checksum[-1] = zlib.crc32(
-                part[self._summed - position : stops[0] - position], self._checksum[-1]
-            )
-        self._checksum.extend(
-            [
-                zlib.crc32(part[a - position : b - position])
-                for a, b in zip(start, stops[1:], strict=True)
-            ]
-        )
-        self._summed = stop
 
     def end_file(self, position: int, line: int) -> None:
         """The file ends before this byte, in this line."""
@@ -221,7 +186,6 @@ class Index:
             np.repeat(np.arange(len(self._images), dtype=np.int32), self._images)
             if len(self._images) > 1
             else np.broadcast_to(np.int32(0), count),
-            np.asarray(self._checksum),
             np.frombuffer(self._polygons, np.bool_),
         )
 

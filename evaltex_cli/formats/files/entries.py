@@ -5,12 +5,11 @@ from __future__ import annotations
 import struct
 import zipfile
 import zlib
-from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from evaltex_cli.errors import ChangedError, FaultLog, InputError, quote
+from evaltex_cli.errors import FaultLog, InputError, quote
 from evaltex_cli.formats.files.image_names import (
     NAME_TOO_LONG,
     is_plain,
@@ -22,7 +21,7 @@ from evaltex_cli.formats.files.image_names import (
 from evaltex_cli.formats.files.listing import Stored
 from evaltex_cli.formats.files.text_lines import with_newlines
 from evaltex_cli.records import Ints
-from evaltex_cli.runtime.input_files import without_gzip
+from evaltex_cli.runtime.input_files import changed, without_gzip
 from evaltex_cli.runtime.progress import tracked
 
 MAX_ENTRY_BYTES = 64 << 20
@@ -58,9 +57,6 @@ class Entries(NamedTuple):
     """Sorted by image name, numbers by their value (``img_2`` before ``img_10``)."""
     warnings: tuple[str, ...] = ()
     """What was left out."""
-    checksums: Sequence[int] | None = None
-    """CRC-32 of each file of a folder when it was indexed (`Fingerprint.indexed`); an archive's
-    directory has its own."""
     is_file: bool = False
     """Whether it is one bare file, perhaps packed by gzip."""
 
@@ -80,27 +76,8 @@ class Entries(NamedTuple):
 
     def only(self, positions: Ints) -> Entries:
         """Return these entries alone."""
-        chosen = positions.tolist()
-        return self._replace(
-            entries=tuple(self.entries[k] for k in chosen),
-            warnings=(),
-            checksums=self.checksums and array("I", (self.checksums[k] for k in chosen)),
-        )
-
-    def read_indexed(self, positions: Ints) -> Iterator[tuple[Entry, bytes]]:
-        """Yield the entries at these positions with their bytes, which are those that were indexed.
-
-        Raises
-        ------
-        InputError
-            As `read_many`; a `ChangedError` if a file has other bytes.
-        """
-        chosen = positions.tolist()
-        entries = [self.entries[k] for k in chosen]
-        for k, entry, data in zip(chosen, entries, self.read_many(entries), strict=True):
-            if self.checksums is not None and zlib.crc32(data) != self.checksums[k]:
-                raise ChangedError(self.place(entry))
-            yield entry, data
+        chosen = tuple(self.entries[k] for k in positions.tolist())
+        return self._replace(entries=chosen, warnings=())
 
     def read(self, entry: Entry) -> bytes:
         """Return the bytes of one entry; raises as `read_many`."""
@@ -169,7 +146,7 @@ class Entries(NamedTuple):
         with (Path(self.file) if self.is_file else Path(self.file, entry.name)).open("rb") as file:
             data = file.read(entry.size + 1)
         if len(data) != entry.size:
-            raise ChangedError(self.place(entry))
+            raise changed(self.place(entry))
         return without_gzip(self.path, data, MAX_ENTRY_BYTES) if self.is_file else data
 
     def _unpack(self, file: BinaryIO, entry: Entry) -> bytes:

@@ -113,7 +113,8 @@ class _Lines(NamedTuple):
 
     def texts(self) -> Iterator[ImageText]:
         """Yield the text of each image."""
-        for entry, text in self.entries.read_indexed(np.arange(len(self.entries.entries))):
+        entries = self.entries.entries
+        for entry, text in zip(entries, self.entries.read_many(entries), strict=True):
             yield ImageText(
                 self.entries.place(entry), 1, text.removeprefix(UTF8_BOM), _not_utf8(text)
             )

@@ -269,7 +269,6 @@ def _survey(path: Path, state: int) -> Survey:
     shapes, rows = Shapes(), Evidence()
     for block in _blocks(entries, fingerprint):
         shapes.add(survey_block(block))
-    entries = fingerprint.indexed()
     marks = _marks(shapes.counts)
     if marks["rows"] >= (1 - FEW) * marks.total() > 0:
         for block in _blocks(entries, Fingerprint(entries)):
