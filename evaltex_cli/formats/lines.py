@@ -13,10 +13,7 @@ import numpy as np
 from evaltex_cli.errors import MOST_FAULTS, FaultLog, FormatError, InputError, VerticesError
 from evaltex_cli.formats.base import ImageText, ReadImages
 from evaltex_cli.formats.files.text_lines import (
-    MANY_LINES,
     line_ends,
-    refuse_excess,
-    without_blank_lines,
 )
 from evaltex_cli.formats.plain_lines import STRETCH_BYTES, Bytes, stretches
 from evaltex_cli.geometry import outlines
@@ -145,21 +142,14 @@ def _joined(images: Iterable[ImageText]) -> _Buffer:
     files: list[str] = []
     firsts: list[int] = []
     counts: list[int] = []
-    without_blanks: dict[int, Ints] = {}
     faults: dict[int, tuple[int, str, str]] = {}
     lines = 0
     for file, first, text, fault in images:
-        bare, damage = text, fault
-        if len(text) > MANY_LINES:  # shorter ones are within all bounds
-            damage = damage or _excess(text)
-            bare, left = without_blank_lines(b"" if damage else text)
-            if left is not None:
-                without_blanks[lines] = first + left
-        part = whole_lines(b"" if damage else bare)
+        part = whole_lines(b"" if fault else text)
         count = part.count(b"\n")
         lines += count
-        if damage:
-            faults[lines - 1] = (first + damage[0], *damage[1:])
+        if fault:
+            faults[lines - 1] = (first + fault[0], *fault[1:])
         parts.append(part)
         files.append(file)
         firsts.append(first)
@@ -169,17 +159,7 @@ def _joined(images: Iterable[ImageText]) -> _Buffer:
     stops = np.cumsum(of_each)
     number = np.arange(lines)
     number += np.repeat(np.array(firsts, np.int64) - (stops - of_each), of_each)
-    for line, left in without_blanks.items():
-        number[line : line + len(left)] = left
     return _Buffer(text, line_ends(np.frombuffer(text, np.uint8)), files, stops, number, faults)
-
-
-def _excess(text: bytes) -> tuple[int, str, str] | None:
-    try:
-        refuse_excess(text)
-    except FormatError as error:
-        return error.line - 1, error.found, error.expected
-    return None
 
 
 def _plain(data: Bytes, ends: Ints, form: LineFormat) -> LineColumns:

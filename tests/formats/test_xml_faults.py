@@ -119,13 +119,6 @@ def test_document_types_and_entities_are_refused(
         evaluate(folder, folder)
 
 
-def test_deep_nesting_is_refused(tmp_path: Path) -> None:
-    path = written(tmp_path / "p.xml", "<annotation>" + "<a>" * 200_000)
-    assert Read(path).faults == [
-        ":1: elements nested deeper than 100; expected the nesting of an annotation"
-    ]
-
-
 @pytest.mark.parametrize("encoding", ["no-such", "rot13", "utf-7", "shift_jis", "punycode"])
 def test_encodings_that_cannot_be_read_are_faults(tmp_path: Path, encoding: str) -> None:
     path = written(tmp_path / "p.xml", f'<?xml version="1.0" encoding="{encoding}"?>\n{VOC}')

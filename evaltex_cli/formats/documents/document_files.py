@@ -41,7 +41,6 @@ from evaltex_cli.formats.documents.recognition import (
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.fingerprint import Fingerprint
 from evaltex_cli.formats.files.image_names import without_prefix
-from evaltex_cli.formats.files.text_lines import refuse_excess
 from evaltex_cli.formats.parsed import CollectedImage
 from evaltex_cli.runtime import input_files
 
@@ -261,7 +260,7 @@ def index_each(
             document = unpacked(path, data)
             reading = settle([look(document)])
             stem = without_prefix(PurePosixPath(path.name.removesuffix(".gz")).stem)
-            names = page_names(stem, _count_pages(pages, document, str(path), faults)[0])
+            names = page_names(stem, each_file.count_pages(pages, document))
             reader = Reader(parse, pages and pages.open, side, reading.variant)
             images = reader.images(
                 [(one, str(path), document) for one in names], range(len(names)), faults
@@ -276,15 +275,13 @@ def index_each(
         entries.refuse_bad_names(faults)
         fingerprint = Fingerprint(entries)
         looks, counts, kept = [], [], []
-        excess = 0
         for k, (entry, data) in enumerate(
             zip(entries.entries, entries.read_many(entries.entries), strict=True)
         ):
             fingerprint.add(entry, data)
             if not each_file.is_metadata(data):
                 looks.append(look(data))
-                count, excess = _count_pages(pages, data, entries.place(entry), faults, excess)
-                counts.append(count)
+                counts.append(each_file.count_pages(pages, data))
                 kept.append(k)
         reading = settle(looks)
         warnings = (
@@ -318,17 +315,6 @@ def index_each(
     return index
 
 
-def _count_pages(
-    pages: Pages | None, data: bytes, place: str, faults: FaultLog, excess: int = 0
-) -> tuple[int, int]:
-    """Return what `each_file.count_pages` does; one page, with a fault, if there are too many."""
-    try:
-        return each_file.count_pages(pages, data, excess)
-    except FormatError as error:
-        error.log(faults, place)
-        return 1, excess
-
-
 def index_texts(name: str, ending: str, parse: Parse) -> Indexer:
     """Return what indexes a folder or archive of one text file for each
     image; it raises as `index_each` does.
@@ -342,11 +328,8 @@ def index_texts(name: str, ending: str, parse: Parse) -> Indexer:
 
 
 def text_of(data: bytes) -> str:
-    """Return an image's text, with bare newlines; raises `FormatError` if it
-    is out of bounds or not UTF-8.
-    """
+    """Return an image's text, with bare newlines; raises `FormatError` if it is not UTF-8."""
     try:
-        refuse_excess(data)
         return data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         line, found, expected = not_utf8(error)

@@ -62,26 +62,9 @@ class Pages(NamedTuple):
     """``open(data)`` returns the pages, each of which `Parse` gets; raises `FormatError`."""
 
 
-FEW_PAGES, BYTES_PER_PAGE = 10_000, 256
-"""Pages that all documents of an input may have, in addition to the first of each and one for this
-many bytes: a page takes many times the memory of its tags."""
-
-
-def count_pages(pages: Pages | None, data: bytes, excess: int) -> tuple[int, int]:
-    """Return how many pages a document has, and the excess of its input with it: pages that come
-    with few bytes.
-
-    Raises
-    ------
-    FormatError
-        When the excess is more than `FEW_PAGES`.
-    """
-    count = 1 if pages is None else pages.count(data)
-    excess += max(count - 1 - len(data) // BYTES_PER_PAGE, 0)
-    if excess > FEW_PAGES:
-        found = f"more than {FEW_PAGES} pages, with fewer than {BYTES_PER_PAGE} bytes for each"
-        raise FormatError(found, "the pages of a document")
-    return count, excess
+def count_pages(pages: Pages | None, data: bytes) -> int:
+    """Return how many pages a document has."""
+    return 1 if pages is None else pages.count(data)
 
 
 def is_metadata(data: bytes) -> bool:

@@ -1,6 +1,4 @@
-"""XML without its dangers: no document types, so no entities; bounded
-nesting; every fault with its line.
-"""
+"""XML without its dangers: no document types, so no entities; every fault with its line."""
 
 from __future__ import annotations
 
@@ -14,16 +12,6 @@ from xml.parsers import expat
 from evaltex_cli.errors import FormatError, quote
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT, NUMBER
 
-MOST_OF_EACH = ((b"<", "tags", 200_000, 12), (b"=", "attributes", 200_000, 12))
-"""How many of each a document may have, and how many bytes must come with
-each more; ALTO has 15 per attribute.
-"""
-FEW_ATTRIBUTES, MOST_ATTRIBUTES_PER_TAG = 100_000, 32
-"""Attributes that any document may have, and how many more for each of its tags."""
-MOST_NAMES = 20_000
-"""How many names of elements and attributes a document may have."""
-MAX_DEPTH = 100
-"""Deepest nesting of elements: several times what any annotation has."""
 LONGEST_NUMBER = 400
 """Characters of the longest number: the decimals of any double; matching takes the square of it."""
 _NO_MEMORY = expat.errors.codes[expat.errors.XML_ERROR_NO_MEMORY]
@@ -194,10 +182,8 @@ def parse(parser: expat.XMLParserType, data: bytes) -> None:
     Raises
     ------
     FormatError
-        When it is no well-formed XML, is in an unknown encoding, declares a document type, or is of
-        hardly more than tags.
+        When it is no well-formed XML, is in an unknown encoding, or declares a document type.
     """
-    refuse_dense(data)
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
@@ -214,33 +200,8 @@ def parse(parser: expat.XMLParserType, data: bytes) -> None:
         ) from error
 
 
-def refuse_many_names(parser: expat.XMLParserType) -> None:
-    """Refuse a document, in a handler, with very many names of elements and
-    attributes: parsers keep each.
-    """
-    if len(parser.intern) > MOST_NAMES:
-        found = f"more than {MOST_NAMES} names of elements and attributes"
-        raise FormatError(found, "the annotations of images", at=parser.CurrentLineNumber)
-
-
-def refuse_dense(data: bytes) -> None:
-    """Refuse a document of hardly more than tags or attributes, which take much more memory than
-    text.
-    """
-    for sign, what, few, size in MOST_OF_EACH:
-        if data.count(sign) > few + len(data) // size:
-            found = f"more than {few} {what}, with fewer than {size} bytes for each"
-            raise FormatError(found, "the annotations of images", at=1)
-    if data.count(b"=") > FEW_ATTRIBUTES + MOST_ATTRIBUTES_PER_TAG * data.count(b"<"):
-        found = (
-            f"more than {FEW_ATTRIBUTES} attributes, over {MOST_ATTRIBUTES_PER_TAG} for each tag"
-        )
-        raise FormatError(found, "the annotations of images", at=1)
-
-
 def tree(data: bytes, first: str | None = None) -> Element:
-    """Parse a whole document into elements; raises as `parse`, and for too many tags or too deep a
-    nesting.
+    """Parse a whole document into elements; raises as `parse`.
 
     The first element must have a name, if one is given.
     """
@@ -254,18 +215,13 @@ def tree(data: bytes, first: str | None = None) -> Element:
         number = made.number_of.setdefault(bare, len(made.known))
         if number == len(made.known):
             made.known.append(bare)
-            refuse_many_names(parser)
         made.names.append(number)
         made.lines.append(parser.CurrentLineNumber)
         made.ends.append(0)
         made.starts.append(len(made.strings))
         if attributes:
-            refuse_many_names(parser)
             made.strings.extend("\0".join((*attributes, "")).encode())
         made.texts.append(len(made.strings))
-        if len(open_elements) > MAX_DEPTH:
-            found = f"elements nested deeper than {MAX_DEPTH}"
-            raise FormatError(found, "the nesting of an annotation", at=parser.CurrentLineNumber)
 
     def end(_: str) -> None:
         made.ends[open_elements.pop()] = len(made.names)

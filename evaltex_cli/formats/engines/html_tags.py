@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from evaltex_cli.errors import FormatError, not_utf8, quote
-from evaltex_cli.formats.documents import safe_xml
 
 _MARKUP = re.compile(r"<[A-Za-z/!?]")
 _TAG = re.compile(r"<(/?)([A-Za-z][^\s/>]*+)((?:[^>\"']|\"[^\"]*+\"|'[^']*+')*+)>")
@@ -73,7 +72,7 @@ def events(text: str) -> Iterator[Tag | str | None]:
     ------
     FormatError
         When a tag is not complete, an end belongs to no open element, an element is not closed,
-        elements are nested deeper than `safe_xml.MAX_DEPTH`, or there is an entity declaration.
+        or there is an entity declaration.
     """
     reader = _Reader(text)
     while reader.start < len(reader.text):
@@ -89,10 +88,7 @@ def tag_at(text: str, start: int, at: int) -> Tag:
 
 
 def decoded(data: bytes) -> str:
-    """Return the text of a document; raises `FormatError` if it is not UTF-8, or of hardly more
-    than tags.
-    """
-    safe_xml.refuse_dense(data)
+    """Return the text of a document; raises `FormatError` if it is not UTF-8."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -152,9 +148,6 @@ class _Reader:
             yield None
             return
         self._open.append(tag)
-        if len(self._open) > safe_xml.MAX_DEPTH:
-            found = f"elements nested deeper than {safe_xml.MAX_DEPTH}"
-            raise FormatError(found, "the nesting of a page", at=tag.at)
         if name in _WITHOUT_TAGS:
             end = _END_WITHOUT_TAGS.search(self.text, self.start)
             self._go_to(end.start() if end else len(self.text))

@@ -16,13 +16,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.errors import FaultLog, FormatError, InputError
+from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats.base import Format, ImageText, Place, ReadImages, Side, Source
 from evaltex_cli.formats.evaltex.bulk import read_plain
 from evaltex_cli.formats.evaltex.index import Images, Index
 from evaltex_cli.formats.evaltex.lines import parse_object_line
-from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES
-from evaltex_cli.formats.files.text_lines import MAX_LINE_BYTES, refuse_long_line
 from evaltex_cli.formats.lines import LineFormat, read_lines
 from evaltex_cli.records import Floats, Ints, Objects, distinct
 from evaltex_cli.runtime.input_files import beginning, changed, unpacked
@@ -207,13 +205,6 @@ def _index_files(
         )
         for block in blocks:
             digest.update(block)
-            try:
-                refuse_long_line(block)
-            except FormatError as error:
-                expected = f"{error.expected}, and image names of at most {MAX_NAME_BYTES} bytes"
-                raise InputError(
-                    f"{path}:{line + error.line - 1}: {error.found}; expected {expected}"
-                ) from error
             line += index.take_block(block, position, line)
             position += len(block)
         index.end_file(position, line)
@@ -222,12 +213,12 @@ def _index_files(
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
-    """Yield the file in blocks of whole lines, or up to where a line is too long."""
+    """Yield the file in blocks of whole lines."""
     with path.open("rb") as file:
         start = 0
         while True:
             file.seek(start + BLOCK_BYTES)
-            file.readline(MAX_LINE_BYTES + 1)
+            file.readline()
             length = file.tell() - start
             file.seek(start)
             block = file.read(length)

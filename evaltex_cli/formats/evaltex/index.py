@@ -20,7 +20,7 @@ from evaltex_cli.formats.evaltex.bulk import BOX_COMMAS, PlainImages, plain_imag
 from evaltex_cli.formats.evaltex.lines import LAYOUT, is_object_line, parse_size_line
 from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES, is_too_long, leaves_result_folder
 from evaltex_cli.formats.files.names import Names
-from evaltex_cli.formats.files.text_lines import MANY_LINES, line_ends
+from evaltex_cli.formats.files.text_lines import line_ends
 from evaltex_cli.formats.narrow import Column, extended
 from evaltex_cli.records import Bools, Ints, distinct
 
@@ -106,10 +106,7 @@ class Index:
         self._after_usual = False
         start = 0
         while start < len(block):
-            is_dense = block.count(b"\n", start, start + PART_BYTES) > MANY_LINES
-            stop = block.find(b"\n", start + (MANY_LINES if is_dense else PART_BYTES)) + 1 or len(
-                block
-            )
+            stop = block.find(b"\n", start + PART_BYTES) + 1 or len(block)
             line += self._take_part(
                 np.frombuffer(block, np.uint8, stop - start, start), position + start, line
             )

@@ -34,14 +34,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from evaltex_cli.errors import FormatError, counted
+from evaltex_cli.errors import counted
 from evaltex_cli.formats.base import DONT_CARE, Side
 from evaltex_cli.formats.confidences import UNIT, Scale, scale_of
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.entries import Entries
 from evaltex_cli.formats.files.fingerprint import Fingerprint
 from evaltex_cli.formats.files.row_files import is_file_of_rows
-from evaltex_cli.formats.files.text_lines import refuse_excess, without_blank_lines
 from evaltex_cli.formats.icdar.bulk_shapes import Shapes, survey_block
 from evaltex_cli.formats.icdar.lines import COORDINATES, Syntax, lines_of
 from evaltex_cli.formats.icdar.row_evidence import Evidence
@@ -279,19 +278,12 @@ def _survey(path: Path, state: int) -> Survey:
 
 
 def _blocks(entries: Entries, fingerprint: Fingerprint) -> Iterator[bytes]:
-    """Yield the text of all entries, many at a time; those that are out of
-    bounds say nothing of the others.
-    """
+    """Yield the text of all entries, many at a time."""
     parts: list[bytes] = []
     size = 0
     for entry, data in zip(entries.entries, entries.read_many(entries.entries), strict=True):
         fingerprint.add(entry, data)
-        try:
-            refuse_excess(data)
-        except FormatError:
-            pass
-        else:
-            parts.append(whole_lines(without_blank_lines(data)[0].removeprefix(UTF8_BOM)))
+        parts.append(whole_lines(data.removeprefix(UTF8_BOM)))
         size += len(data)
         if size >= SURVEY_BYTES:
             yield b"".join(parts)

@@ -34,8 +34,6 @@ from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 from evaltex_cli.formats.rows.table_columns import Columns, columns_of
 
 ENDINGS = (".csv", ".tsv")
-MOST_ROWS = 5_000_000
-"""Of a file: a row takes several hundred bytes when it is read."""
 _FEW_ROWS = 1 << 16
 """Rows, and as many as there are images, after which those of one image are joined."""
 _DELIMITERS = ("\t", ";", ",", "|")
@@ -68,11 +66,7 @@ def _rows_of(text: bytes) -> Iterator[_Row]:
     header = next((line for line in lines(text) if line.strip()), "").lstrip()
     reader = csv.reader(lines(text), delimiter=_delimiter(header))
     try:
-        for count, cells in enumerate(reader):
-            if count > MOST_ROWS:
-                raise FormatError(
-                    f"more than {MOST_ROWS} rows", "the annotations of images; divide it"
-                )
+        for cells in reader:
             if "".join(cells).strip():
                 yield _Row(reader.line_num, cells)
     except csv.Error as error:

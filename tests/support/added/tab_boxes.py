@@ -13,14 +13,13 @@ from evaltex_cli.errors import FaultLog, FormatError
 from evaltex_cli.formats.base import Format, Side
 from evaltex_cli.formats.documents import document_files, recognition
 from evaltex_cli.formats.files.numbers import parse_number
-from evaltex_cli.formats.files.text_lines import numbered_lines, refuse_excess
+from evaltex_cli.formats.files.text_lines import numbered_lines
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 _HEAD = b"left\ttop\tright\tbottom\tconf\ttext"
 
 
 def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
-    refuse_excess(data)
     for number, line in numbered_lines(data):
         if number:  # line 0 names the columns
             try:
