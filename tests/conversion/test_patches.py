@@ -170,13 +170,13 @@ def test_what_is_no_patch(text: str) -> None:
     assert result.exit_code == 2 and "p.json: " in result.stderr
 
 
-def test_a_tangled_polygon_is_refused() -> None:
-    """As in a ground truth, it would take long to repair."""
-    star = tuple((float(k * 7919 % 1009), float(k * 104729 % 1013)) for k in range(300))
-    write(entry("img_1", (1,), AuditedObject(star)))
+def test_a_polygon_of_too_many_vertices_is_refused() -> None:
+    write(
+        entry("img_1", (1,), AuditedObject(tuple((float(k), k * k * 1.0) for k in range(10_001))))
+    )
     result = patch()
     assert result.exit_code == 2
-    assert "p.json" in result.stderr
+    assert "p.json: a polygon of 10001 vertices" in result.stderr
 
 
 def test_two_accepted_entries_on_one_object() -> None:
