@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -419,7 +420,9 @@ def limit(size: int) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
-def started(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+def started(
+    *arguments: str, before: Sequence[str] = (), **options: Any
+) -> subprocess.CompletedProcess[str]:
     environment = {
         **os.environ,
         "PYTHONPATH": str(Path(__file__).parents[2]),
@@ -428,7 +431,7 @@ def started(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]
     }
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.run(
-        [sys.executable, "-m", "evaltex_cli", *arguments],
+        [*before, sys.executable, "-m", "evaltex_cli", *arguments],
         text=True,
         env=environment,
         check=False,
@@ -453,12 +456,53 @@ def test_an_open_file_is_written_directly(name: str, option: click.Parameter, pl
     assert text.startswith("before\n") and len(text) > 100
 
 
-@pytest.mark.parametrize("name", ["diagnose", "validate", "evaluate"])
+@pytest.mark.parametrize("name", ["", "compare", "diagnose", "validate"])
 def test_a_reader_who_leaves_early_is_no_error(name: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    assert started(*SIMPLE[name][:3], stdout=writing).returncode == 0
+    arguments = SIMPLE[name] if name else ["gt.txt", "det.txt"]
+    assert started(*arguments, stdout=writing).returncode == 0
     os.close(writing)
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+def test_closed_streams_are_nowhere(closed: str, jobs: str) -> None:
+    """No input or result takes the number of one."""
+    before = ["sh", "-c", f'exec "$0" "$@" {closed}']
+    assert started("gt.txt", "det.txt", "new", "--jobs", jobs, before=before).returncode == 0
+    assert Path("new/evaltex.txt").read_bytes() == Path("old/evaltex.txt").read_bytes()
+    assert started("gt.txt", "missing.txt", "new", before=before).returncode == 2
+
+
+@pytest.mark.parametrize("arguments", [["gt.txt", "det.txt"], SIMPLE["diagnose"], ["--help"]])
+def test_a_full_stdout_is_reported(arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        found = started(*arguments, stdout=full)
+        assert (found.returncode, "No space left on device" in found.stderr) == (2, True)
+        assert started("gt.txt", "missing.txt", stderr=full).returncode == 2
+        assert started("gt.txt", "det.txt", "new", stderr=full).returncode == 0
+
+
+def test_a_pipe_is_written_to() -> None:
+    os.mkfifo("pipe")
+    reader = subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE)
+    assert started(*SIMPLE["validate"], "--format", "json", "--output", "pipe").returncode == 0
+    assert json.loads(reader.communicate()[0])["kind"] == "validation"
+    assert Path("pipe").is_fifo()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "gt.txt det.txt --config /dev/zero",
+        "gt.txt det.txt --baseline /dev/zero --fail-if recall:-1%",
+        "report /dev/zero --output page.html",
+        "merge /dev/zero /dev/zero merged",
+    ],
+)
+def test_a_device_without_end_is_not_read(command: str) -> None:
+    assert "/dev/zero: is a device" in refused(*command.split())
 
 
 @each_file
