@@ -244,17 +244,6 @@ def test_what_would_crash_scipy_or_fill_the_memory_is_refused(
         evaluate(path, path)
 
 
-def test_too_many_cells_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = gt_of(tmp_path / "img1.mat")
-    monkeypatch.setattr(total_text_mat, "MAX_CELLS", 23)
-    with pytest.raises(
-        InputError, match="more than 23 cells; expected the annotations of one image"
-    ):
-        evaluate(path, path)
-    monkeypatch.setattr(total_text_mat, "MAX_CELLS", 24)
-    assert read(path)[1].objects.count == 4
-
-
 def test_a_file_of_the_other_byte_order(tmp_path: Path) -> None:
     points = np.array([[1, 9, 9], [1, 1, 5]], ">f8")
     polygon = array(6, (3, 2), element(9, points.tobytes(), ">"), order=">")

@@ -233,7 +233,7 @@ def test_large_entries_are_refused_before_they_are_read(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = zipped(tmp_path / "a.zip", {"1.txt": HOSTILE[name] * 1000})
-    monkeypatch.setattr(archive, "MAX_ENTRY_BYTES", 1000)
+    monkeypatch.setattr(archive, "MAX_BYTES", 1000)
     with pytest.raises(InputError, match="at most 1000 are read"):
         read(path)
 

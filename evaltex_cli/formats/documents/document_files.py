@@ -39,13 +39,12 @@ from evaltex_cli.formats.documents.recognition import (
     main_ending,
 )
 from evaltex_cli.formats.files import archive
+from evaltex_cli.formats.files.entries import MAX_BYTES
 from evaltex_cli.formats.files.fingerprint import Fingerprint
 from evaltex_cli.formats.files.image_names import without_prefix
 from evaltex_cli.formats.parsed import CollectedImage
 from evaltex_cli.runtime import input_files
 
-MAX_BYTES = 1 << 30
-"""Largest document of all images, uncompressed."""
 HEAVIEST = 1 << 16
 """What one document weighs at most in a batch: a picture inside a document is no object."""
 _ALL_OBJECTS = (".txt", ".gt", ".tsv")
@@ -123,7 +122,7 @@ def _json_document(path: Path, state: int) -> _JsonInput:
 
     place, count = str(path), 1
     if archive.is_archive(path):
-        entries = archive.open_entries(path, ".json", MAX_BYTES)
+        entries = archive.open_entries(path, ".json")
         count = len(entries.entries)
         if not count:
             raise InputError(f"{path}: no .json file in it; expected one")
@@ -198,7 +197,7 @@ def only_document(path: Path, ending: str) -> tuple[str, bytes, str]:
     if not archive.is_archive(path):
         packed = read_file(path)
         return str(path), unpacked(path, packed), hashlib.sha256(packed).hexdigest()
-    entries = archive.open_entries(path, ending, MAX_BYTES)
+    entries = archive.open_entries(path, ending)
     if len(entries.entries) != 1:
         found = f"{len(entries.entries)} {ending} files in it"
         raise InputError(f"{path}: {found}; expected one of all images: give that file")
@@ -224,7 +223,6 @@ def index_each(
     name: str,
     endings: str | Sequence[str],
     parse: Parse,
-    largest: int | None = None,
     *,
     survey: Survey | None = None,
     pages: Pages | None = None,
@@ -242,8 +240,6 @@ def index_each(
         Of the documents in a folder or archive: the one that most files have; others are left out
         with a warning.
     parse : callable
-    largest : int or None
-        Bytes of the largest document; None for `entries.MAX_ENTRY_BYTES`.
     survey : Survey or None
         What decides over all documents how each is read.
     pages : Pages or None
@@ -255,8 +251,6 @@ def index_each(
     def index(path: Path, side: Side, faults: FaultLog) -> Source:
         if not archive.is_archive(path):
             data = read_file(path)
-            if largest is not None and len(data) > largest:
-                raise InputError(f"{path}: larger than {largest} bytes")
             document = unpacked(path, data)
             reading = settle([look(document)])
             stem = without_prefix(PurePosixPath(path.name.removesuffix(".gz")).stem)
@@ -270,7 +264,7 @@ def index_each(
             warnings = tuple(f"{path}: {warning}" for warning in reading.warnings)
             return source(str(path), reading.format or name, digest, images, warnings)
         ending = endings if isinstance(endings, str) else main_ending(path, endings)
-        entries = archive.open_entries(path, ending, largest)
+        entries = archive.open_entries(path, ending)
         entries.refuse_none(side, ending)
         entries.refuse_bad_names(faults)
         fingerprint = Fingerprint(entries)

@@ -37,10 +37,6 @@ MAX_BYTES = 1 << 20
 """Largest file, a hundred times Total-Text's."""
 MAX_UNPACKED = 64 << 20
 """Bytes of all variables of a file, uncompressed."""
-MAX_CELLS = 1 << 17
-"""Most cells of a variable, nested ones included: each becomes an array of a
-hundred bytes or more.
-"""
 MAX_DEPTH = 20
 """Deepest nesting of cell arrays."""
 _MAGIC = b"MATLAB 5.0 MAT-file"
@@ -56,6 +52,8 @@ _KIND = 0x8FF
 
 
 def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
+    if len(data) > MAX_BYTES:
+        raise FormatError(f"{len(data)} bytes", f"at most {MAX_BYTES} of one image")
     order, variables = _variables(data)
     known = _ANNOTATED + _DETECTED if side == "gt" else _DETECTED + _ANNOTATED
     name = next((name for name in known if name in variables), None)
@@ -193,7 +191,6 @@ def _refuse_hostile(matrix: memoryview, order: str) -> None:
     exactly those that its flags announce.
     """
     pending = [(matrix, 0)]
-    cells = 0
     while pending:
         data, depth = pending.pop()
         if not data:
@@ -203,9 +200,6 @@ def _refuse_hostile(matrix: memoryview, order: str) -> None:
                 f"cell arrays nested deeper than {MAX_DEPTH}", "the nesting of an annotation"
             )
         kind, count, elements = _described(data, order)
-        cells += count if kind == _CELL else 0
-        if cells > MAX_CELLS:
-            raise FormatError(f"more than {MAX_CELLS} cells", "the annotations of one image")
         parts = list(islice(elements, count + 1 if kind == _CELL else 2))
         if kind == _CELL:
             if len(parts) != count or any(
@@ -247,7 +241,7 @@ def _index(path: Path, side: Side, faults: FaultLog) -> Source:
         raise InputError(
             f"{path}: .mat files need the package scipy; install it (pip install 'evaltex[mat]')"
         )
-    return document_files.index_each("totaltext-mat", ".mat", _parse, MAX_BYTES)(path, side, faults)
+    return document_files.index_each("totaltext-mat", ".mat", _parse)(path, side, faults)
 
 
 def recognises(path: Path) -> bool:

@@ -14,13 +14,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 from evaltex_cli.errors import InputError, quote
-from evaltex_cli.formats.files.entries import MAX_ENTRY_BYTES, ZIP_MAGIC, Entries, Entry, unreadable
+from evaltex_cli.formats.files.entries import MAX_BYTES, ZIP_MAGIC, Entries, Entry, unreadable
 from evaltex_cli.formats.files.image_names import image_names, without_prefix
 from evaltex_cli.formats.files.listing import (
-    MAX_ENTRIES,
     Stored,
     about_data_set,
     is_class_list,
@@ -82,7 +80,7 @@ def held_state(path: Path) -> Iterator[None]:
         _held_state.reset(token)
 
 
-def open_entries(path: Path, suffix: str = ".txt", largest: int | None = None) -> Entries:
+def open_entries(path: Path, suffix: str = ".txt") -> Entries:
     """List the files of one ending in a folder or .zip archive, of all folders in it; or one bare
     file of any ending.
 
@@ -97,33 +95,33 @@ def open_entries(path: Path, suffix: str = ".txt", largest: int | None = None) -
     ----------
     suffix : str
         The ending, in lower case; files may have it in any.
-    largest : int, optional
-        Bytes of the largest entry, where it is not `MAX_ENTRY_BYTES`.
 
     Raises
     ------
     InputError
         When it cannot be read, is damaged, encrypted, packed by a method other than deflate, or has
-        an entry above `largest`, entries above `MAX_TOTAL_BYTES` in sum, or more than
-        `MAX_ENTRIES`.
+        an entry above `MAX_BYTES`, or entries above `MAX_TOTAL_BYTES` in sum.
     """
-    largest = MAX_ENTRY_BYTES if largest is None else largest
     if path.is_file() and not is_archive(path):
-        return _bare_file(path, largest)
-    limits = _Limits(largest, MAX_TOTAL_BYTES, MAX_ENTRIES)
-    return _entries(path, path.absolute(), suffix, limits, state(path))
-
-
-class _Limits(NamedTuple):
-    """The largest entry and all entries, in bytes, and the most entries."""
-
-    entry: int
-    total: int
-    entries: int
+        found = _bare_file(path)
+    else:
+        found = _entries(path, path.absolute(), suffix, state(path))
+    for entry in found.entries:
+        size = max(entry.size, entry.stored.packed_size if entry.stored else 0)
+        if size > MAX_BYTES:
+            raise InputError(
+                f"{path}: entry {quote(entry.name)} has {size} bytes; at most {MAX_BYTES} are read"
+            )
+    total = sum(entry.size for entry in found.entries)
+    if total > MAX_TOTAL_BYTES:
+        raise InputError(
+            f"{path}: its entries have {total} bytes; at most {MAX_TOTAL_BYTES} are read: divide it"
+        )
+    return found
 
 
 @lru_cache(maxsize=1)
-def _entries(path: Path, absolute: Path, suffix: str, limits: _Limits, state: int) -> Entries:
+def _entries(path: Path, absolute: Path, suffix: str, state: int) -> Entries:
     """List the files as `open_entries` does, once for all formats that look at what is at a path in
     this state (`state`); in another folder, a relative path is of something else.
     """
@@ -142,8 +140,7 @@ def _entries(path: Path, absolute: Path, suffix: str, limits: _Limits, state: in
             others.append(item[0])
     for name, _, stored in chosen:
         if stored is not None:
-            _refuse_unreadable(path, name, stored, limits.entry)
-    _refuse_large(path, chosen, limits)
+            _refuse_unreadable(path, name, stored)
     images = image_names([name for name, _, _ in chosen], suffix)
     entries = [
         Entry(name, image, size, stored)
@@ -160,7 +157,7 @@ def _entries(path: Path, absolute: Path, suffix: str, limits: _Limits, state: in
     )
 
 
-def _bare_file(path: Path, largest: int) -> Entries:
+def _bare_file(path: Path) -> Entries:
     with path.open("rb") as file:
         if b"\0" in (head := file.read(4096)) and not head.startswith(GZIP_MAGIC):
             raise InputError(
@@ -168,7 +165,6 @@ def _bare_file(path: Path, largest: int) -> Entries:
                 " folder"
             )
     size = path.stat().st_size
-    _refuse_large_entry(path, path.name, size, largest)
     image = without_prefix(PurePosixPath(path.name.removesuffix(".gz")).stem)
     return Entries(
         str(path), False, str(path.absolute()), (Entry(path.name, image, size),), is_file=True
@@ -213,7 +209,7 @@ def _directory(path: Path, state: int) -> list[Stored]:
     return stored_files(path)
 
 
-def _refuse_unreadable(path: Path, name: str, stored: Stored, largest: int) -> None:
+def _refuse_unreadable(path: Path, name: str, stored: Stored) -> None:
     if stored.flags & _ENCRYPTED_FLAGS:
         raise InputError(
             f"{path}: entry {quote(name)} is encrypted; pack the files without a password"
@@ -225,26 +221,4 @@ def _refuse_unreadable(path: Path, name: str, stored: Stored, largest: int) -> N
         raise InputError(
             f"{path}: the archive is damaged (entry {quote(name)} is not in it); pack or download"
             " it again"
-        )
-    _refuse_large_entry(path, name, stored.packed_size, largest)
-
-
-def _refuse_large_entry(path: Path, name: str, size: int, largest: int) -> None:
-    if size > largest:
-        raise InputError(
-            f"{path}: entry {quote(name)} has {size} bytes; at most {largest} are read"
-        )
-
-
-def _refuse_large(path: Path, listing: list[_Listed], limits: _Limits) -> None:
-    for name, size, _ in listing:
-        _refuse_large_entry(path, name, size, limits.entry)
-    total = sum(size for _, size, _ in listing)
-    if total > limits.total:
-        raise InputError(
-            f"{path}: its entries have {total} bytes; at most {limits.total} are read: divide it"
-        )
-    if len(listing) > limits.entries:
-        raise InputError(
-            f"{path}: {len(listing)} entries; at most {limits.entries} are read: divide it"
         )

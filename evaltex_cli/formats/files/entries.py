@@ -24,8 +24,8 @@ from evaltex_cli.records import Ints
 from evaltex_cli.runtime.input_files import changed, without_gzip
 from evaltex_cli.runtime.progress import tracked
 
-MAX_ENTRY_BYTES = 64 << 20
-"""Largest entry, uncompressed: a hundred times the largest file of any known data set."""
+MAX_BYTES = 1 << 30
+"""Largest file, uncompressed."""
 ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 """First bytes of an archive, and of one without entries."""
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
@@ -147,7 +147,7 @@ class Entries(NamedTuple):
             data = file.read(entry.size + 1)
         if len(data) != entry.size:
             raise changed(self.place(entry))
-        return without_gzip(self.path, data, MAX_ENTRY_BYTES) if self.is_file else data
+        return without_gzip(self.path, data, MAX_BYTES) if self.is_file else data
 
     def _unpack(self, file: BinaryIO, entry: Entry) -> bytes:
         stored = entry.stored

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from evaltex_cli.errors import InputError, counted, listed, quote
 
-MAX_ENTRIES = 1_000_000
 _SHOWN_OTHERS = 3
 _UTF8_FLAG = 0x800
 _SLASH = re.compile(r"[/\\]")
@@ -98,11 +97,6 @@ def walk(folder: Path) -> list[tuple[str, os.stat_result]]:
                 status = Path(base, name).stat()
                 if stat.S_ISREG(status.st_mode):
                     files.append((path, status))
-        if len(files) > MAX_ENTRIES:
-            raise InputError(
-                f"{folder}: more than {MAX_ENTRIES} files; give the folder that holds the"
-                " annotations"
-            )
     return sorted(files, key=lambda item: item[0])
 
 

@@ -24,7 +24,7 @@ from evaltex_cli.formats.base import DONT_CARE, Format, Indexer, Side, Source
 from evaltex_cli.formats.collected import Images, source
 from evaltex_cli.formats.confidences import scale_of
 from evaltex_cli.formats.coordinates import box, polygon
-from evaltex_cli.formats.documents import document_files, recognition
+from evaltex_cli.formats.documents import recognition
 from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.fingerprint import Fingerprint
 from evaltex_cli.formats.files.numbers import parse_number
@@ -76,7 +76,7 @@ def _rows_of(text: bytes) -> Iterator[_Row]:
 def _tables(path: Path, mapping: dict[str, str]) -> tuple[list[_Table], str, tuple[str, ...]]:
     """Return the tables of an input, its SHA-256 and what was left out."""
     if not archive.is_archive(path):
-        entries = archive.open_entries(path, largest=document_files.MAX_BYTES)
+        entries = archive.open_entries(path)
     else:
         entries = archive.open_entries(path, recognition.main_ending(path, ENDINGS))
     fingerprint, tables = Fingerprint(entries), []
