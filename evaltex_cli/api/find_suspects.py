@@ -9,7 +9,7 @@ from evaltex_cli.api.compare import Detectors, named
 from evaltex_cli.api.inputs import Images, ScoringOptions, asked, sides, warn
 from evaltex_cli.audit.audit import SUSPICION, Audit, audit
 from evaltex_cli.errors import ConfigError, InputError
-from evaltex_cli.evaluation.inputs import SameInputs
+from evaltex_cli.evaluation.inputs import open_inputs
 
 
 def find_suspects(
@@ -59,13 +59,13 @@ def find_suspects(
     if not 0 <= suspicion <= 1:
         raise ConfigError(f"suspicion={suspicion}; expected a number from 0 to 1")
     wanted = asked(protocol, options)
-    inputs, same = {}, SameInputs()
+    inputs = {}
     with wanted.workers() as ordered_map:
         for label, det in named(detectors, "find_suspects").items():
             both = sides(gt, det, wanted.sizes)
             if both.options(wanted.options).masks is not None:
                 raise InputError("find_suspects: masks; expected boxes and polygons")
-            inputs[label] = same.open(both.gt, both.det, wanted.options, ordered_map)
+            inputs[label] = open_inputs(both.gt, both.det, wanted.options, ordered_map)
         found = audit(inputs, wanted.chosen.records, suspicion, ordered_map)
     warn(found.warnings)
     return found

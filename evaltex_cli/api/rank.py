@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, Unpack
 from evaltex_cli.api.compare import named
 from evaltex_cli.api.inputs import Images, ScoringOptions, asked, sides, warn
 from evaltex_cli.errors import ConfigError, InputError
-from evaltex_cli.evaluation.inputs import SameInputs
+from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.ranking import board_file, measuring, ranking
 from evaltex_cli.ranking.board import CORRECTIONS, Settings
 from evaltex_cli.ranking.entry import Entry, Subsets
@@ -110,11 +110,10 @@ def _of_sides(
     wanted = asked(protocol, given)
     subsets = Subsets(settings.resamples, settings.seed)
     measured: dict[str, dict[str, Entry]] = {}
-    same = SameInputs()
     with wanted.workers() as ordered_map:
         for label, det in detectors.items():
             both = sides(gt, det, wanted.sizes)
-            inputs = same.open(both.gt, both.det, both.options(wanted.options), ordered_map)
+            inputs = open_inputs(both.gt, both.det, both.options(wanted.options), ordered_map)
             measured[label] = measuring.evaluated(
                 inputs, wanted.chosen.records, subsets, ordered_map
             )

@@ -86,13 +86,12 @@ def command(
         named = named_detectors(tuple(detections), labels)
         from evaltex_cli.audit import audit, tables, terminal_table
         from evaltex_cli.conversion.patches import Patch, write_patch
-        from evaltex_cli.evaluation.inputs import SameInputs
+        from evaltex_cli.evaluation.inputs import open_inputs
 
         parameters, options = chosen.parameters(), chosen.with_preset(options)
-        same = SameInputs()
         with work.workers(gt, *detections, options.images, options.lines) as ordered_map:
             inputs = {
-                label: same.open(gt, det, options, ordered_map) for label, det in named.items()
+                label: open_inputs(gt, det, options, ordered_map) for label, det in named.items()
             }
             found = audit.audit(inputs, parameters, suspicion, ordered_map)
         if report is not None or patch_file is not None:

@@ -116,36 +116,6 @@ def open_inputs(
     return Inputs(*in_pixels(gt_source, det_source, options.images), faults, options, lines)
 
 
-class SameInputs:
-    """Opens inputs several times, and refuses one whose content is no longer what it was first."""
-
-    def __init__(self) -> None:
-        self._sha256: dict[tuple[str, str], str] = {}
-
-    def open(
-        self,
-        gt: Path | Source,
-        det: Path | Source,
-        options: InputOptions,
-        ordered_map: OrderedMap = map,
-    ) -> Inputs:
-        """Index both sides; parameters as of `open_inputs`.
-
-        Raises
-        ------
-        InputError
-            As `open_inputs`; also when an input has changed.
-        """
-        inputs = open_inputs(gt, det, options, ordered_map)
-        sides = {"gt": inputs.gt, "det": inputs.det, "lines": inputs.lines}
-        for side, source in sides.items():
-            if source is not None and source.sha256 != self._sha256.setdefault(
-                (side, source.path), source.sha256
-            ):
-                raise input_files.changed(source.path)
-        return inputs
-
-
 def opened_lines(path: Path, gt: Source, options: InputOptions) -> tuple[Source, FaultLog]:
     """Index a ground truth of lines, its images named as those of `gt`; what
     is wrong with it is in the log.

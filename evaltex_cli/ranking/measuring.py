@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
-from evaltex_cli.evaluation.inputs import Inputs, SameInputs
+from evaltex_cli.evaluation.inputs import Inputs, open_inputs
 from evaltex_cli.ranking.board import Board
 from evaltex_cli.ranking.entry import Entry, Subsets, entry_of
 from evaltex_cli.runtime import OrderedMap
@@ -30,14 +30,11 @@ def entries_of(board: Board, ordered_map: OrderedMap) -> tuple[dict[str, Entries
     InputError
         As `evaluate.evaluate_inputs`, and when no protocol serves all detectors of a data set.
     """
-    same = {one.name: SameInputs() for one in board.datasets}
     subsets = Subsets(board.settings.resamples, board.settings.seed)
     given = [(one, label) for one in board.datasets for label in one.detections]
     measured: dict[str, dict[str, dict[str, Entry]]] = {one.name: {} for one in board.datasets}
     for dataset, label in tracked(given, "ranking", "detectors", len(given)):
-        inputs = same[dataset.name].open(
-            dataset.gt, dataset.detections[label], dataset.options, ordered_map
-        )
+        inputs = open_inputs(dataset.gt, dataset.detections[label], dataset.options, ordered_map)
         measured[dataset.name][label] = evaluated(inputs, dataset.parameters, subsets, ordered_map)
     found, warnings = {}, []
     for dataset in board.datasets:

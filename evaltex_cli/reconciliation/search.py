@@ -10,7 +10,7 @@ from evaltex_cli.display import Record
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.evaluate import evaluate_inputs
 from evaltex_cli.evaluation.evaluation import Evaluation
-from evaltex_cli.evaluation.inputs import SameInputs
+from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import load
@@ -141,7 +141,6 @@ class _Search:
         self.gt, self.det = gt, det
         self.figures, self.options, self.ordered_map = figures, options, ordered_map
         self.has_confidences = self.has_dont_care = False
-        self.inputs = SameInputs()
         self.warnings: tuple[str, ...] = ()
 
     def fits(self, one: Scored) -> bool:
@@ -167,7 +166,7 @@ class _Search:
 
     def _of_part(self, part: Sequence[Setting]) -> Iterator[Scored]:
         options = part[0].options(self.options)
-        inputs = self.inputs.open(self.gt, self.det, options, self.ordered_map)
+        inputs = open_inputs(self.gt, self.det, options, self.ordered_map)
         runs = [Run(load(one.protocol), one.measured) for one in part]
         evaluations = iter(evaluate_inputs(inputs, runs, ordered_map=self.ordered_map))
         waiting = next(evaluations, None)

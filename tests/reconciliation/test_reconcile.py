@@ -16,7 +16,7 @@ from shared_data import DATA, content, needs
 
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.evaluation.evaluate import evaluate_inputs
-from evaltex_cli.evaluation.inputs import SameInputs
+from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import load
@@ -128,7 +128,7 @@ def test_settings_without_graphs_give_the_same_figures(folder: Path) -> None:
     tried = [Setting("deteval"), *settings("deteval", alternatives("deteval", False), 1)]
     tried.append(Setting("deteval", (("preset", "auc"), ("variant", "rrc"))))
     tried = [one for one in tried if not one.reading]
-    inputs = SameInputs().open(Path("gt"), Path("det"), InputOptions(), map)
+    inputs = open_inputs(Path("gt"), Path("det"), InputOptions(), map)
     whole, measured = (
         evaluate_inputs(inputs, [Run(load("deteval"), one) for one in parameters])
         for parameters in ([one.parameters for one in tried], [one.measured for one in tried])
