@@ -24,6 +24,7 @@ from evaltex_cli.evaluation.chosen import chosen_parameters
 from evaltex_cli.evaluation.evaluate import of_nothing, runs_of
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.evaluations import ByProtocol, Evaluations
+from evaltex_cli.evaluation.mask_batches import with_pictures
 from evaltex_cli.protocols.base import load
 from evaltex_cli.records import ImageBatch, Objects
 from evaltex_cli.thresholds.result import Sweep
@@ -176,6 +177,7 @@ class Accumulator(Generic[Result]):
         is_empty = image.gt.count + image.det.count == 0
         refuse_mixed(self._has_masks, None if is_empty else has_masks)
         batch = ImageBatch([name], np.array([[height, width]]), image.gt, image.det)
+        batch = with_pictures(batch, *([one] for one in pictures)) if has_masks else batch
         for protocol, parameters in self._chosen.records.items():
             if has_masks and not load(protocol).takes_masks:
                 raise InputError(f"protocol {protocol} does not work on masks; leave it out")

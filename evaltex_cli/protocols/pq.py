@@ -110,16 +110,26 @@ def evidence(
     """Pair a batch, and count the pairs of its images and sum their IoUs."""
     if parameters.objects == "each":
         return _evidence(batch, overlaps, parameters, with_matches)
-    if batch.has_masks:
-        raise InputError(
-            "pq: objects=regions does not work on label pictures; leave out their folders"
-        )
+    needs(batch, parameters)
     gt, det = _regions(batch.gt, overlaps.gt_area), _regions(batch.det, overlaps.det_area)
     regions = replace(batch, gt=gt.objects, det=det.objects)
     found = _evidence(regions, _overlaps(batch, overlaps, gt, det), parameters, with_matches)
     if found.matches is None:
         return found
     return found._replace(matches=_of_members(found.matches, gt.of, det.of))
+
+
+def needs(batch: ImageBatch, parameters: Parameters) -> None:
+    """Refuse label pictures whose regions are to be compared.
+
+    Raises
+    ------
+    InputError
+    """
+    if parameters.objects == "regions" and batch.has_masks:
+        raise InputError(
+            "pq: objects=regions does not work on label pictures; leave out their folders"
+        )
 
 
 def _evidence(
@@ -287,5 +297,6 @@ PROTOCOL = Protocol(
     scores=scores,
     headline=("recall", "precision", "rq", "sq", "pq"),
     main_score="pq",
+    needs=needs,
     object_credit=mean_of("iou"),
 )

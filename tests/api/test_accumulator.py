@@ -126,6 +126,20 @@ def test_an_image_without_a_lexicon_is_refused_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("protocol", "parameters"),
+    [("pq", {"objects": "regions"}), ("iou", {"unrotated": True})],
+)
+def test_masks_that_cannot_be_scored_are_refused_at_once(
+    protocol: str, parameters: dict[str, Any]
+) -> None:
+    masks = np.ones((1, 5, 5), bool)
+    accumulator = Accumulator(protocol, **parameters)
+    with pytest.raises(InputError, match="label pictures"):
+        accumulator.update(masks, masks)
+    assert accumulator.compute().gt.images == 0
+
+
+@pytest.mark.parametrize(
     "objects",
     [
         [[0, 0, 10, 10]] * 450,

@@ -229,7 +229,6 @@ def test_what_does_not_go_with_lines() -> None:
     accumulator = Accumulator("tiou", lines="file")
     with pytest.raises(InputError, match="lines=file needs"):
         accumulator.update([[0, 0, 1, 1]], [[0, 0, 1, 1]])
-        accumulator.compute()
 
 
 # The program's rules ------------------------------------------------------------------------------

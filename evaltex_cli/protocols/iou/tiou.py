@@ -40,10 +40,10 @@ from evaltex_cli.protocols.base import (
     parameter,
     per_image,
 )
-from evaltex_cli.protocols.detection_order import in_order, needs_confidences
+from evaltex_cli.protocols.detection_order import in_order
 from evaltex_cli.protocols.iou import iou as iou_protocol
 from evaltex_cli.protocols.iou.iou import convention, counting, iou, pair
-from evaltex_cli.protocols.iou.tiou_lines import Lines, is_in, lines_of, shapes_of
+from evaltex_cli.protocols.iou.tiou_lines import Lines, is_in, lines_of, needs, shapes_of
 from evaltex_cli.protocols.matches import FALSE_POSITIVE, ONE_TO_ONE, matches, mean_of, scatter
 from evaltex_cli.protocols.object_tally import ObjectTally
 from evaltex_cli.protocols.ratios import SLACK, divide, image_scores_by, scores_of
@@ -240,6 +240,6 @@ PROTOCOL = Protocol(
     scores=scores,
     convention=convention,
     image_scores=image_scores_by(scores),
-    needs=needs_confidences,
+    needs=needs,
     object_credit=mean_of("tiou_recall"),
 )

@@ -20,6 +20,7 @@ from evaltex_cli.geometry import label_runs, shapes
 from evaltex_cli.geometry import overlaps as overlap_geometry
 from evaltex_cli.geometry.overlaps import touching_boxes
 from evaltex_cli.geometry.shapes import Shapes
+from evaltex_cli.protocols.detection_order import needs_confidences
 from evaltex_cli.protocols.iou.iou import Parameters, convention, first_fit, iou
 from evaltex_cli.protocols.ratios import divide, settled
 from evaltex_cli.records import (
@@ -71,24 +72,42 @@ class _Outlines(NamedTuple):
     """`line` and `word`: (k,) int64. The words of each line, sorted."""
 
 
+def needs(batch: ImageBatch, parameters: Any) -> None:
+    """Refuse detections without confidences if `order` asks for them; and lines of label pictures,
+    as no pixel shows how far a line reaches between its words, and lines that are not there.
+
+    Raises
+    ------
+    InputError
+    """
+    needs_confidences(batch, parameters)
+    if parameters.lines == "none":
+        return
+    if batch.has_masks:
+        raise InputError(
+            "tiou: lines=file does not work on label pictures; leave out their folders or the lines"
+        )
+    if batch.gt_lines is None:
+        raise InputError(
+            "tiou: lines=file needs a ground truth of lines; give it by --lines, in Python by"
+            " gt_lines"
+        )
+
+
 def lines_of(batch: ImageBatch, overlaps: Overlaps, det_counts: Bools, parameters: Any) -> Lines:
     """Match lines and detections first-fit; none at all where the parameters ask for none.
 
     Raises
     ------
     InputError
-        For label pictures, as no pixel shows how far a line reaches between its words; and where
-        there is no ground truth of lines.
+        As `needs`.
     """
+    needs(batch, parameters)
     if parameters.lines == "none":
         index, number = np.zeros(0, np.int64), np.zeros(0)
         nothing, every = np.zeros(batch.det.count, bool), np.ones(len(overlaps.gt), bool)
         no_shapes = Shapes(np.zeros((0, 4)))
         return Lines(no_shapes, index, index, number, number, index, nothing[:0], nothing, every)
-    if batch.has_masks:
-        raise InputError(
-            "tiou: lines=file does not work on label pictures; leave out their folders or the lines"
-        )
     _, gt, dets = shapes_of(batch, parameters)
     outlines = _outlines(batch, gt, parameters)
     line, det = touching_boxes(
@@ -148,11 +167,7 @@ def _find(overlaps: Overlaps, gt: Ints, det: Ints) -> tuple[Ints, Bools]:
 
 def _outlines(batch: ImageBatch, gt: Shapes, parameters: Parameters) -> _Outlines:
     """Return the lines; those of images without words are left out, as the program does."""
-    if batch.gt_lines is None:
-        raise InputError(
-            "tiou: lines=file needs a ground truth of lines; give it by --lines, in Python by"
-            " gt_lines"
-        )
+    assert batch.gt_lines is not None
     has_words = np.diff(batch.gt.offsets) > 0
     lines = take(batch.gt_lines, has_words[batch.gt_lines.image])
     outlines = shapes.from_objects(lines, convention(parameters))
