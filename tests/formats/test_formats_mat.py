@@ -168,7 +168,7 @@ def test_damaged_and_large_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             evaluate(path, path)
     path.write_bytes(whole)
     monkeypatch.setattr(total_text_mat, "MAX_BYTES", 100)
-    with pytest.raises(InputError, match="larger than 100 bytes"):
+    with pytest.raises(InputError, match="expected at most 100 of one image"):
         evaluate(path, path)
 
 
