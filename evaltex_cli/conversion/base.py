@@ -25,9 +25,8 @@ from evaltex_cli.marks import is_of
 from evaltex_cli.records import Floats, Objects, Outlines
 from evaltex_cli.runtime.outputs import force, output_file
 
-_AT_ONCE = 1 << 12
-"""Objects that are lists of numbers at once."""
-_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+in_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+"""Returns a value as JSON, letters as they are."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,14 +148,6 @@ def vertices_of(objects: Objects, i: int) -> list[float] | None:
     return vertices.ravel().tolist() if len(vertices) else None
 
 
-def slices(start: int, stop: int) -> Iterator[slice]:
-    """Yield objects from one on, up to another one, some at a time: as lists of numbers all take
-    several times the memory of their columns.
-    """
-    for first in range(start, stop, _AT_ONCE):
-        yield slice(first, min(first + _AT_ONCE, stop))
-
-
 def some_outlines(outlines: Outlines, some: slice) -> Outlines:
     """Return a stretch of outlines."""
     offsets = outlines.offsets[some.start : some.stop + 1]
@@ -229,30 +220,9 @@ def list_pieces(records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Yield a JSON list in pieces, one item in each line."""
     separator = "["
     for record in records:
-        yield f"{separator}\n"
-        yield from json_pieces(record)
+        yield f"{separator}\n{in_json(record)}"
         separator = ","
     yield "[]" if separator == "[" else "\n]"
-
-
-def json_pieces(value: Any) -> Iterator[str]:
-    """Yield JSON in pieces; an iterator in it is a list of the items that it yields."""
-    if isinstance(value, Iterator):
-        separator = "["
-        for item in value:
-            yield separator
-            yield from json_pieces(item)
-            separator = ", "
-        yield "[]" if separator == "[" else "]"
-    elif isinstance(value, dict) and any(isinstance(one, Iterator) for one in value.values()):
-        separator = "{"
-        for key, one in value.items():
-            yield f"{separator}{_JSON(key)}: "
-            yield from json_pieces(one)
-            separator = ", "
-        yield "}"
-    else:
-        yield _JSON(value)
 
 
 def quoted(text: str) -> str:

@@ -20,7 +20,6 @@ from evaltex_cli.conversion.base import (
     plain,
     renumbered,
     rings_of,
-    slices,
     some_outlines,
 )
 from evaltex_cli.errors import quote
@@ -113,25 +112,22 @@ class Picture:
         return self.stop - self.start
 
     def shapes(self) -> Iterator[Shape]:
-        """Yield the objects."""
+        """Return the objects."""
         objects = self.objects
-        for some in slices(self.start, self.stop):
-            drawn = some_outlines(objects.outlines, some)
-            if self.whole:
-                drawn = _rounded(drawn)
-            given = [math.nan] * len(drawn.boxes)
-            if objects.confidences is not None:
-                given = objects.confidences[some].tolist()
-            yield from map(
-                Shape,
-                (
-                    ring or box
-                    for ring, box in zip(rings_of(drawn), drawn.boxes.tolist(), strict=True)
-                ),
-                objects.texts[some],
-                objects.dont_care[some].tolist(),
-                (None if math.isnan(confidence) else confidence for confidence in given),
-            )
+        own = slice(self.start, self.stop)
+        drawn = some_outlines(objects.outlines, own)
+        if self.whole:
+            drawn = _rounded(drawn)
+        given = [math.nan] * self.count
+        if objects.confidences is not None:
+            given = objects.confidences[own].tolist()
+        return map(
+            Shape,
+            (ring or box for ring, box in zip(rings_of(drawn), drawn.boxes.tolist(), strict=True)),
+            objects.texts[own],
+            objects.dont_care[own].tolist(),
+            (None if math.isnan(confidence) else confidence for confidence in given),
+        )
 
     def runs(self) -> Iterator[Run]:
         """Yield the objects of each region."""
@@ -219,9 +215,7 @@ def _held(job: Job, objects: Objects, holds: Holds) -> Objects:
         vertices = drawn.vertices[np.repeat(~boxed, drawn.counts)]
         drawn = Outlines(drawn.boxes, vertices, offsets_of(np.where(boxed, 0, drawn.counts)))
     if holds.whole:
-        job.lost[ROUNDED] += sum(
-            _moved(some_outlines(drawn, some)) for some in slices(0, objects.count)
-        )
+        job.lost[ROUNDED] += _moved(drawn)
     dont_care = objects.dont_care if job.side == "gt" else np.zeros(objects.count, bool)
     return replace(objects, outlines=drawn, dont_care=dont_care)
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
 
-from evaltex_cli.conversion.base import slices, some_outlines
 from evaltex_cli.geometry import boxes as box_geometry
 from evaltex_cli.geometry import rings
 from evaltex_cli.records import Floats, Ints, Outlines, offsets_of
@@ -24,21 +22,12 @@ def cut(words: Outlines, portions: Portions) -> Outlines:
     these shares of its own length; of a quadrilateral these are its first side, from the first
     vertex to the second, and the opposite one. Vertices in between stay as they are.
     """
-    shape = len(words.boxes), len(portions)
-    boxes, counts = np.empty((*shape, 4)), np.zeros(shape, np.int64)
-    numbers = array("d")
-    for some in slices(0, len(words.boxes)):
-        drawn = some_outlines(words, some)
-        _cut_boxes(drawn.boxes, portions, boxes[some])
-        vertices, counts[some] = _cut_polygons(drawn, portions)
-        numbers.frombytes(vertices.tobytes())
-        starts = offsets_of(counts[some].ravel())[:-1]
-        is_polygon = counts[some] > 0
-        boxes[some][is_polygon] = box_geometry.around(
-            vertices, vertices, starts[is_polygon.ravel()]
-        )
-    vertices = np.frombuffer(numbers).reshape(-1, 2) if numbers else np.zeros((0, 2))
-    return Outlines(boxes.reshape(-1, 4), vertices, offsets_of(counts.ravel()))
+    boxes = np.empty((len(words.boxes), len(portions), 4))
+    _cut_boxes(words.boxes, portions, boxes)
+    vertices, counts = _cut_polygons(words, portions)
+    offsets, is_polygon = offsets_of(counts.ravel()), counts > 0
+    boxes[is_polygon] = box_geometry.around(vertices, vertices, offsets[:-1][is_polygon.ravel()])
+    return Outlines(boxes.reshape(-1, 4), vertices, offsets)
 
 
 def _cut_boxes(words: Floats, portions: Portions, parts: Floats) -> None:

@@ -23,7 +23,6 @@ from evaltex_cli.conversion.base import (
     known_or_smallest_size,
     plain,
     renumbered,
-    slices,
     target_file,
     vertices_of,
     write_list,
@@ -31,7 +30,6 @@ from evaltex_cli.conversion.base import (
 from evaltex_cli.geometry import shapes
 from evaltex_cli.marks import DATA_MARK
 from evaltex_cli.records import Convention, Floats, Objects
-from evaltex_cli.records.rows import take
 
 REGIONS_LOST = "{count} object[s] lost [its|their] region: COCO JSON holds none"
 IDS_LOST = (
@@ -112,13 +110,8 @@ def _image_id(job: Job, name: str, by_number: bool) -> str | int:
 
 
 def _areas(objects: Objects) -> Floats:
-    """(n,) areas; the edges of all polygons at once take several times their vertices' memory."""
-    parts = [np.zeros(0)]
-    for some in slices(0, objects.count):
-        rows = np.arange(some.start, some.stop)
-        part = take(objects, rows, np.array([0, len(rows)]))
-        parts.append(shapes.area(shapes.from_objects(part, Convention())))
-    return np.concatenate(parts)
+    """(n,) areas."""
+    return shapes.area(shapes.from_objects(objects, Convention()))
 
 
 def _count_lost(job: Job, objects: Objects) -> None:

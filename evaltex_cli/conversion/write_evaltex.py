@@ -14,7 +14,6 @@ from evaltex_cli.conversion.base import (
     known_or_smallest_size,
     number,
     numbers_of,
-    slices,
     some_outlines,
     target_file,
 )
@@ -59,23 +58,23 @@ def refuse_unwritable_names(job: Job) -> None:
 
 def _object_lines(job: Job, objects: Objects, image: int) -> Iterator[str]:
     first, last = objects.offsets[image : image + 2].tolist()
-    for some in slices(first, last):
-        places = _places(job, some_outlines(objects.outlines, some))
-        texts = _without_line_breaks(job, objects.texts[some], places)
-        job.lost[WITHOUT_AREA] += places.count("")
-        job.written += len(places) - places.count("")
-        ids, regions, flags = (
-            column[some].tolist() for column in (objects.ids, objects.regions, objects.dont_care)
+    some = slice(first, last)
+    places = _places(job, some_outlines(objects.outlines, some))
+    texts = _without_line_breaks(job, objects.texts[some], places)
+    job.lost[WITHOUT_AREA] += places.count("")
+    job.written += len(places) - places.count("")
+    ids, regions, flags = (
+        column[some].tolist() for column in (objects.ids, objects.regions, objects.dont_care)
+    )
+    rows = zip(ids, regions, flags, texts, places, strict=True)
+    if job.side == "gt":
+        yield from (
+            f'{number_},{region},"{text}",{"t" if dont_care else "f"},{place}\n'
+            for number_, region, dont_care, text, place in rows
+            if place
         )
-        rows = zip(ids, regions, flags, texts, places, strict=True)
-        if job.side == "gt":
-            yield from (
-                f'{number_},{region},"{text}",{"t" if dont_care else "f"},{place}\n'
-                for number_, region, dont_care, text, place in rows
-                if place
-            )
-        else:
-            yield from (f'{id_},"{text}",{place}\n' for id_, _, _, text, place in rows if place)
+    else:
+        yield from (f'{id_},"{text}",{place}\n' for id_, _, _, text, place in rows if place)
 
 
 def _without_line_breaks(job: Job, texts: Sequence[str], places: Sequence[str]) -> Sequence[str]:

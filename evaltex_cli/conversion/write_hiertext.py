@@ -30,21 +30,21 @@ def _records(job: Job, blocks: Iterable[Block]) -> Iterator[dict[str, Any]]:
             "image_id": picture.name,
             "image_width": plain(picture.width),
             "image_height": plain(picture.height),
-            "paragraphs": iter([_around(picture.all, "lines", _lines(picture))])
+            "paragraphs": [_around(picture.all, "lines", list(_lines(picture)))]
             if picture.count
             else [],
         }
 
 
 def _lines(picture: Picture) -> Iterator[dict[str, Any]]:
-    """Yield the lines; the words of one must be taken before the next line is."""
+    """Yield the lines."""
     shapes = picture.shapes()
     for run in picture.runs():
-        line = _around(run, "words", map(_word, islice(shapes, len(run.texts))))
+        line = _around(run, "words", list(map(_word, islice(shapes, len(run.texts)))))
         yield line | {"text": " ".join(run.texts)}
 
 
-def _around(run: Run, key: str, parts: Iterator[dict[str, Any]]) -> dict[str, Any]:
+def _around(run: Run, key: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
     """A line or a paragraph: the bounding box of its words, legible if any of them is."""
     x0, y0, x1, y1 = map(plain, run.bounds)
     corners = [[x0, y0], [x1, y0], [x1, y1], [x0, y1]]

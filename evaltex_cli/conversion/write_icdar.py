@@ -24,7 +24,6 @@ from evaltex_cli.conversion.base import (
     numbers_of,
     quoted,
     renumbered,
-    slices,
     some_outlines,
 )
 from evaltex_cli.formats.base import DONT_CARE
@@ -106,20 +105,20 @@ def _count_lost(job: Job, block: Block, as_boxes: bool) -> None:
 
 def _lines(job: Job, objects: Objects, image: int, layout: _Layout) -> Iterator[str]:
     first, last = objects.offsets[image : image + 2].tolist()
-    for some in slices(first, last):
-        drawn = some_outlines(objects.outlines, some)
-        dont_care = objects.dont_care[some] & (job.side == "gt")
-        is_short = (drawn.counts > 0) & (drawn.counts < 3) & ~dont_care & (not layout.as_boxes)
-        job.lost[SHORT] += int(is_short.sum())
-        job.written += int((~is_short).sum())
-        written = partial(compress, selectors=(~is_short).tolist())
-        fields: list[Iterable[str]] = [written(_places(drawn, layout.as_boxes))]
-        if layout.confidences and objects.confidences is not None:
-            fields.append(map(repr, written(objects.confidences[some].tolist())))
-        if layout.texts:
-            texts = written(zip(objects.texts[some], dont_care.tolist(), strict=True))
-            fields.append(_transcription(job, *one) for one in texts)
-        yield from (",".join(line) + "\n" for line in zip(*fields, strict=True))
+    some = slice(first, last)
+    drawn = some_outlines(objects.outlines, some)
+    dont_care = objects.dont_care[some] & (job.side == "gt")
+    is_short = (drawn.counts > 0) & (drawn.counts < 3) & ~dont_care & (not layout.as_boxes)
+    job.lost[SHORT] += int(is_short.sum())
+    job.written += int((~is_short).sum())
+    written = partial(compress, selectors=(~is_short).tolist())
+    fields: list[Iterable[str]] = [written(_places(drawn, layout.as_boxes))]
+    if layout.confidences and objects.confidences is not None:
+        fields.append(map(repr, written(objects.confidences[some].tolist())))
+    if layout.texts:
+        texts = written(zip(objects.texts[some], dont_care.tolist(), strict=True))
+        fields.append(_transcription(job, *one) for one in texts)
+    yield from (",".join(line) + "\n" for line in zip(*fields, strict=True))
 
 
 def _places(drawn: Outlines, as_boxes: bool) -> Iterator[str]:

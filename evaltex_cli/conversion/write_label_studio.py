@@ -29,15 +29,15 @@ def _tasks(job: Job, blocks: Iterable[Block]) -> Iterator[dict[str, Any]]:
     files = picture_files(job)
     for k, picture in enumerate(pictures(job, blocks, _HOLDS), 1):
         job.lost[SIZES_LOST] += not picture.count
-        results = (
+        results = [
             result
             for i, shape in enumerate(picture.shapes(), 1)
             for result in _results(picture, shape, i)
-        )
+        ]
         yield {
             "id": k,
             "data": {"image": quote(files[picture.name], "/ ")},
-            _SETS[job.side]: iter([{"result": results}]),
+            _SETS[job.side]: [{"result": results}],
         }
 
 

@@ -32,7 +32,7 @@ def _records(job: Job, blocks: Iterable[Block]) -> Iterator[dict[str, Any]]:
             "img_path": files[picture.name],
             "height": plain(picture.height),
             "width": plain(picture.width),
-            "instances": map(_instance, picture.shapes()),
+            "instances": list(map(_instance, picture.shapes())),
         }
 
 

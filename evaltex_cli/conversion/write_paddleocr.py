@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from evaltex_cli.conversion.base import Block, Holds, Job, Writer, json_pieces, target_file
+from evaltex_cli.conversion.base import Block, Holds, Job, Writer, in_json, target_file
 from evaltex_cli.conversion.holding import Shape, picture_files, pictures, vertices
 from evaltex_cli.errors import quote
 from evaltex_cli.formats.base import DONT_CARE
@@ -26,9 +26,8 @@ def _write(job: Job, blocks: Iterable[Block]) -> None:
     files = picture_files(job)
     with target_file(job) as file:
         for picture in pictures(job, blocks, _HOLDS):
-            file.write(f"{files[picture.name]}\t")
-            file.writelines(json_pieces(_object(job, shape) for shape in picture.shapes()))
-            file.write("\n")
+            listed = in_json([_object(job, shape) for shape in picture.shapes()])
+            file.write(f"{files[picture.name]}\t{listed}\n")
 
 
 def _object(job: Job, shape: Shape) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from shared_data import DATA, needs_data
 
 from evaltex_cli import evaluate, formats
-from evaltex_cli.conversion import base, toy_detections
+from evaltex_cli.conversion import toy_detections
 from evaltex_cli.conversion.base import vertices_of
 from evaltex_cli.conversion.toy_detections import SETS, write_toys
 from evaltex_cli.conversion.toy_outlines import cut, portion
@@ -181,9 +181,7 @@ def test_words_cut_together_and_each_alone(others: Any, data: st.DataObject) -> 
     words = data.draw(st.lists(st.one_of(BOXES, others), max_size=6))
     portions = data.draw(st.sampled_from([[(0.0, 0.3)], [(0.0, 0.5), (0.25, 1.0)]]))
     image = CollectedImage("a", "").with_objects(map(CollectedObject, words))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(base, "_AT_ONCE", data.draw(st.integers(1, 4)))
-        found = cut(columns([image]).objects.outlines, portions)
+    found = cut(columns([image]).objects.outlines, portions)
     rings = [found.ring(i).ravel().tolist() for i in range(len(found.boxes))]
     wanted = [part for one in words for part in parts_of(one, portions)]
     assert [ring or box for ring, box in zip(rings, found.boxes.tolist(), strict=True)] == wanted

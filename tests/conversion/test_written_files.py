@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from writing import one, read, write
 
-from evaltex_cli.conversion import base, write_evaltex
+from evaltex_cli.conversion import write_evaltex
 from evaltex_cli.conversion.base import extent, number
 from evaltex_cli.conversion.holding import NAMES_CHANGED, RUNS_LOST
 from evaltex_cli.errors import InputError, counted
@@ -234,12 +234,11 @@ WRITTEN_OBJECTS = st.builds(
 
 
 @settings(deadline=None, derandomize=True, max_examples=100)
-@given(objects=st.lists(WRITTEN_OBJECTS, max_size=5), at_once=st.integers(1, 3))
-def test_lines_of_an_evaltex_file(objects: list[CollectedObject], at_once: int) -> None:
+@given(objects=st.lists(WRITTEN_OBJECTS, max_size=5))
+def test_lines_of_an_evaltex_file(objects: list[CollectedObject]) -> None:
     """Those that are made together are those of each object alone."""
     lines = [line_of(one, id_) for id_, one in enumerate(objects, 1)]
-    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
-        patch.setattr(base, "_AT_ONCE", at_once)
+    with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "det.txt"
         lost = write(path, "evaltex", "det", [CollectedImage("a", "").with_objects(objects)])
         assert path.read_text(encoding="utf-8") == f"a\n{''.join(lines)}\n"
@@ -248,12 +247,8 @@ def test_lines_of_an_evaltex_file(objects: list[CollectedObject], at_once: int) 
     assert lost[write_evaltex.LINE_BREAKS] == sum(map(bool, map(min, broken, map(bool, lines))))
 
 
-@pytest.mark.parametrize("at_once", [1, 2, 100])
-def test_an_evaltex_file_in_pieces(
-    at_once: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Boxes and polygons, pieces that end with either, and an image between others."""
-    monkeypatch.setattr(base, "_AT_ONCE", at_once)
+def test_an_evaltex_file(tmp_path: Path) -> None:
+    """Boxes and polygons, and an image between others."""
     polygon = CollectedObject([0, 0, 9, 0, 9.5, 9, 0, 9, -1, 5], "p", id=7)
     triangle = CollectedObject([0, 0, 4, 0, 4, 4], "t", True, id=8)
     images = [

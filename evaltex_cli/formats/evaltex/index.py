@@ -75,7 +75,6 @@ class Index:
     _in_image: bool = False
     _awaits_size: bool = False
     _after_usual: bool = False
-    _stop: int = 0
     _heads: list[_Head] = field(default_factory=list)
     _images: list[int] = field(default_factory=list)
     _names: bytearray = field(default_factory=bytearray)
@@ -98,7 +97,6 @@ class Index:
         Only the file's last line may be without a newline.
         """
         first, has_no_newline = line, not block.endswith(b"\n")
-        self._stop = position + len(block)
         if has_no_newline:
             block += b"\n"
         if not block.isascii():
