@@ -35,7 +35,13 @@ def processes(jobs: int) -> Iterator[OrderedMap]:
         ) -> Iterator[Result]:
             waiting: deque[Future[Result]] = deque()
             for item in items:
-                waiting.append(pool.submit(function, item))
+                try:
+                    waiting.append(pool.submit(function, item))
+                except OSError as error:
+                    raise InputError(
+                        f"worker processes cannot be started ({error.strerror}); run again with"
+                        " fewer jobs"
+                    ) from error
                 if len(waiting) == 2 * jobs:
                     yield waiting.popleft().result()
             while waiting:
@@ -45,7 +51,7 @@ def processes(jobs: int) -> Iterator[OrderedMap]:
             yield ordered_map
         except BaseException as error:
             for process in list((pool._processes or {}).values()):  # else it waits for their work
-                process.terminate()
+                process.kill()
             if isinstance(error, BrokenProcessPool):
                 raise InputError(
                     "a worker process died, perhaps for want of memory; run again with fewer jobs"

@@ -96,6 +96,21 @@ def test_a_signal_ends_the_workers_too(here: Path, number: int) -> None:
     assert not Path("res").exists()
 
 
+@pytest.mark.parametrize("files", range(12, 18))
+def test_too_few_files_for_the_workers_are_one_message(here: Path, files: int) -> None:
+    """None of those that were started is left."""
+    Path("gt.txt").write_text('img\n10,10\n1,1,"a",f,0,0,5,5\n')
+    Path("det.txt").write_text('img\n1,"a",0,0,5,5\n')
+    process = began(
+        *("gt.txt", "det.txt", "--jobs", "4"),
+        changed=f"import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, ({files}, {files}))\n",
+    )
+    stderr = process.communicate(timeout=HANG_SECONDS)[1]
+    wait_for(lambda: not group_members(process.pid))
+    assert process.returncode == 2
+    assert stderr.startswith("evaltex: error: worker processes cannot be started (Too many open")
+
+
 UNGUARDED = """
 import threading
 import evaltex_cli
