@@ -12,7 +12,7 @@ from evaltex_cli.errors import InputError, quote
 from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
 from evaltex_cli.formats.memory import ImageObjects
 from evaltex_cli.geometry import outlines
-from evaltex_cli.geometry.picture_runs import PictureRuns, TooManyRunsError, find_runs, object_of
+from evaltex_cli.geometry.picture_runs import PictureRuns, find_runs, object_of
 from evaltex_cli.records import Bools, Floats, Ints, Objects, Texts, concatenate_texts
 
 OneImage: TypeAlias = "Objects | ArrayLike | Iterable[ArrayLike]"
@@ -125,7 +125,7 @@ def image_objects(
                 "masks do not go with boxes and polygons; give all objects of an image in one way"
             )
         labels, ids = _labels(masks, ids)
-        picture = _runs(labels)
+        picture = find_runs(labels)
         boxes = _boxes_around(picture, ids)
     box_array = _array(boxes if boxes is not None else np.zeros((0, 4)), "boxes", 4)
     shapes = [*box_array, *rings]
@@ -250,15 +250,6 @@ def _boxes_around(runs: PictureRuns, ids: Ints) -> Floats:
     for side, values in enumerate((runs.stop - row * width, row + 1), start=2):
         np.maximum.at(boxes[:, side], owner, values)
     return boxes
-
-
-def _runs(labels: Ints) -> PictureRuns:
-    try:
-        return find_runs(labels)
-    except TooManyRunsError as error:
-        raise InputError(
-            "masks: noise or a pattern of single pixels; expected objects drawn as areas"
-        ) from error
 
 
 # Columns ------------------------------------------------------------------------------------------

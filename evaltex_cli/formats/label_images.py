@@ -31,10 +31,8 @@ from evaltex_cli.formats.picture_folders import SUFFIXES, PictureFolder, is_pict
 from evaltex_cli.geometry.picture_runs import (
     NO_OBJECT,
     PictureRuns,
-    TooManyRunsError,
     find_runs,
     join,
-    most_stretches,
     object_of,
 )
 from evaltex_cli.records import Bools, Floats, Ints, LabelRuns, Objects
@@ -181,13 +179,7 @@ def _owned_runs(
     ids = ids[own[0] : own[1]]
     height, width = (int(side) for side in size)
     labels = read_labels(path, (height, width) if height and width else None, max_pixels)
-    try:
-        runs = find_runs(labels)
-    except TooManyRunsError as error:
-        raise FormatError(
-            f"more than {most_stretches(labels.size)} stretches of one label in its rows",
-            "objects drawn as areas; noise or a pattern of single pixels is no text",
-        ) from error
+    runs = find_runs(labels)
     label = _whole(runs.label)
     owner = object_of(label, ids)
     strange = owner == NO_OBJECT

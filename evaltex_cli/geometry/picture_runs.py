@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 from evaltex_cli.records import Ints, LabelRuns, offsets_of
 
 NO_OBJECT = -1
-FEW_STRETCHES = 1 << 17
-"""Every picture may have so many stretches."""
-PIXELS_PER_STRETCH = 6
 _TABULATED = 1 << 16
 """Labels below this are looked up in a table."""
 
@@ -31,35 +28,15 @@ class PictureRuns(NamedTuple):
     shape: tuple[int, int]
 
 
-class TooManyRunsError(Exception):
-    """A picture has more stretches of one label, background among them, than
-    `most_stretches` allows.
-    """
-
-
-def most_stretches(pixels: int) -> int:
-    """Return how many stretches a picture of so many pixels may have: noise
-    has one each, text few.
-    """
-    return FEW_STRETCHES + pixels // PIXELS_PER_STRETCH
-
-
 def find_runs(labels: NDArray[Any]) -> PictureRuns:
     """Find the maximal stretches of one label in one row of a (height, width) picture; 0 is
     background.
-
-    Raises
-    ------
-    TooManyRunsError
-        When there are more than `most_stretches`.
     """
     height, width = labels.shape
     flat = labels.reshape(-1)
     begins = np.empty(flat.size + 1, dtype=bool)
     np.not_equal(flat[1:], flat[:-1], out=begins[1:-1])
     begins[:: max(width, 1)] = True
-    if np.count_nonzero(begins) > most_stretches(flat.size):
-        raise TooManyRunsError
     edges = np.flatnonzero(begins)
     label = flat.take(edges[:-1])
     run = np.flatnonzero(label != 0)

@@ -6,31 +6,11 @@ import struct
 import zlib
 from pathlib import Path
 
-import numpy as np
 import pytest
 from command_line import invoke
 from one_word import DET, GT
-from PIL import Image
-
-from evaltex_cli.geometry.picture_runs import FEW_STRETCHES, TooManyRunsError, find_runs
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("here")]
-
-
-def test_pictures_full_of_runs_are_refused_before_they_take_memory() -> None:
-    noise = (np.indices((1000, 1000)).sum(axis=0) % 2).astype(np.uint8)
-    with pytest.raises(TooManyRunsError):
-        find_runs(noise)
-    assert len(find_runs(noise[:300, :300]).label) == 300 * 300 // 2 < FEW_STRETCHES
-    for side in ("gt", "det"):
-        Path(side).mkdir()
-        for k in range(8):
-            Image.fromarray(noise).save(f"{side}/{k}.png")
-    Path("gt.txt").write_text("".join(f'{k}\n1000,1000\n1,1,"",f,0,0,999,999\n' for k in range(8)))
-    Path("det.txt").write_text("".join(f'{k}\n1,"",0,0,999,999\n' for k in range(8)))
-    result = invoke("gt.txt", "det.txt", "res", "gt", "det")
-    assert result.exit_code == 2
-    assert "gt/0.png: more than" in result.output
 
 
 def bomb(kind: str, side: int) -> bytes:
