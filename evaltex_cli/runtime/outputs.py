@@ -231,24 +231,25 @@ def output_folder(
     with _reported(path), _temporary_folder(Path(os.path.realpath(path))) as folder:
         yield folder
         # The files above come before those in inner folders: scores.json, which lists them, first.
-        new = {
-            path / Path(inside, name).relative_to(folder): Path(inside, name)
-            for inside, _, written in os.walk(folder)
-            for name in sorted(written)
-        }
-        changed = (file for file in new if not _same(new[file], file))
-        _refuse_foreign(changed, lambda file: file in earlier or is_own(file))
-        for inner in {file.parent for file in new} - {path}:
-            if inner.is_symlink():
-                raise InputError(f"{inner}: is a link where a folder belongs; remove it")
+        inner = {Path(root): path / Path(root).relative_to(folder) for root, *_ in os.walk(folder)}
+        new = {to / name: root / name for root, to in inner.items() for name in _files(root)}
+        unknown = (file for file in new if file not in earlier and os.path.lexists(file))
+        _refuse_foreign((file for file in unknown if not _same(new[file], file)), is_own)
+        for to in inner.values():
+            if to.is_symlink() and to != path:
+                raise InputError(f"{to}: is a link where a folder belongs; remove it")
         for old in earlier.difference(new):
             old.unlink()
             with suppress(OSError):  # other files are in it
                 old.parent.rmdir()
-        for inner in {file.parent for file in new}:
-            inner.mkdir(parents=True, exist_ok=True)
+        for to in inner.values():
+            to.mkdir(parents=True, exist_ok=True)
         for file, made in new.items():
             made.replace(file)
+
+
+def _files(folder: Path) -> list[str]:
+    return sorted(entry.name for entry in os.scandir(folder) if entry.is_file())
 
 
 def _same(new: Path, old: Path) -> bool:
