@@ -22,7 +22,12 @@ import numpy as np
 from evaltex_cli.errors import MOST_FAULTS, FaultLog, InputError, counted, quote
 from evaltex_cli.errors.suggestions import HINTS, nearest
 from evaltex_cli.formats.base import Source
-from evaltex_cli.formats.files.image_names import names_by_stem, stem, unique, without_prefix
+from evaltex_cli.formats.files.image_names import (
+    names_of_pictures,
+    stem,
+    unique,
+    without_prefix,
+)
 from evaltex_cli.formats.files.names import hashes, taken
 from evaltex_cli.records import Bools, Ints
 
@@ -46,7 +51,8 @@ def with_names_of(gt: Source, det: Source) -> Source:
 
     COCO annotations know their images by file name and by ID. A list of COCO results pairs with
     them by ID, anything else by name. If the ground truth has all detections, or any of them, only
-    in the other way, they pair in that way, and a warning says so.
+    in the other way, they pair in that way, and a warning says so; also if one side of two has no
+    file names.
 
     Raises
     ------
@@ -57,14 +63,14 @@ def with_names_of(gt: Source, det: Source) -> Source:
         return _respelled(gt, det)
     by_name = _Naming("file name", gt.names, det.names)
     by_id = _Naming("ID", gt.ids or gt.names, det.ids or det.names)
-    has_results = by_id.gt == gt.names or by_id.det == det.names
-    is_usually_by_id = has_results and None not in (gt.ids, det.ids)
+    have_file_names = gt.has_file_names and det.has_file_names
+    is_usually_by_id = not have_file_names and None not in (gt.ids, det.ids)
     usual, other = (by_id, by_name) if is_usually_by_id else (by_name, by_id)
     paired, is_known = _paired(gt, det, usual)
     if is_known.all():
-        return _with_doubt(gt, det, paired) if gt.ids is None else paired
+        return paired if is_usually_by_id else _with_doubt(gt, det, paired)
     instead, is_known_instead = _paired(gt, det, other)
-    if by_id.det == det.names:
+    if det.ids is None or not det.has_file_names:
         _refuse_mixture(gt, det, {usual.by: is_known, other.by: is_known_instead})
     all_instead = is_known_instead.all() and not is_usually_by_id
     if is_known_instead.any() and (all_instead or not is_known.any()):
@@ -77,9 +83,11 @@ def with_names_of(gt: Source, det: Source) -> Source:
 
 def _paired(gt: Source, det: Source, naming: _Naming) -> tuple[Source, Bools]:
     """Return the detections with the names of the ground truth by one naming, and which of them it
-    has.
+    has. An ID has no other spelling, as ``1.jpg`` is not the ID 1.
     """
-    paired = _respelled(replace(gt, names=naming.gt), replace(det, names=naming.det))
+    paired = replace(det, names=naming.det)
+    if naming.by != "ID":
+        paired = _respelled(replace(gt, names=naming.gt), paired)
     gt_names = dict(zip(naming.gt, gt.names, strict=True))
     is_known = np.array([name in gt_names for name in paired.names], dtype=bool)
     return replace(paired, names=[gt_names.get(name, name) for name in paired.names]), is_known
@@ -99,26 +107,39 @@ def _with_note(gt: Source, det: Source, paired: Source, naming: _Naming) -> Sour
 
 
 def _with_doubt(gt: Source, det: Source, paired: Source) -> Source:
-    """Return detections with a warning if they have only numbers, beside names that need not be
-    these numbers.
+    """Return detections with a warning if one side has only COCO's numbers, beside names that need
+    not be these numbers.
     """
-    if det.ids != det.names or not all(map(str.isdecimal, det.names)):
+    if not det.has_file_names and gt.ids is None:
+        numbered, named = det, gt
+        advice = "give COCO annotations as ground truth"
+    elif not gt.has_file_names and det.ids is None and gt.format == "coco":
+        numbered, named = gt, det
+        advice = "give COCO annotations with a file_name for each image"
+    else:
+        return paired
+    if not det.names or not all(map(str.isdecimal, det.names)):
         return paired
     note = (
-        f"{PurePath(det.path).name}: images are known only by COCO ID, which is taken for the name"
-        f" in {PurePath(gt.path).name}; if its names are not the IDs, give COCO annotations as"
-        " ground truth"
+        f"{PurePath(numbered.path).name}: images are known only by COCO ID, which is taken for the"
+        f" name in {PurePath(named.path).name}; if its names are not the IDs, {advice}"
     )
     return replace(paired, warnings=(*paired.warnings, note))
 
 
 def _refuse_mixture(gt: Source, det: Source, are_known: Mapping[str, Bools]) -> None:
-    """Refuse detections of which the ground truth has some only by file name, others only by ID."""
+    """Refuse detections of which the ground truth has some only by file name, others by ID.
+
+    What is both is an ID in COCO results, and elsewhere can be either.
+    """
     named, numbered = are_known["file name"], are_known["ID"]
-    names = list(compress(det.names, named & ~numbered))
-    ids = list(compress(det.names, numbered & ~named))
-    if names and ids and not named.all() and not numbered.all():
-        both = int((named & numbered).sum())
+    is_either = named & numbered & (det.ids is None)
+    names = list(compress(det.names, ~numbered))
+    _, is_named = _paired(gt, replace(det, names=names), _Naming("file name", gt.names, names))
+    names = list(compress(names, is_named))
+    ids = list(compress(det.names, numbered & ~is_either))
+    if names and ids:
+        both = int(is_either.sum())
         also = f", and {both} are both" if both else ""
         raise InputError(
             f"{det.path}: some of its {len(det.names)} images are named by file, others by ID:"
@@ -191,11 +212,26 @@ def _same_images(
         if stem(ours[0]) == stem(theirs[0]) or (named and not numbered):
             return {theirs[0]: ours[0]}
         return {}
-    by_stem = names_by_stem(gt.names)
-    of_det = unique(list(det.names), stem)
-    wanted = set(ours)
-    found = {name: by_stem.get(stem(name), "") for name in theirs if of_det.get(stem(name)) == name}
-    return {name: other for name, other in found.items() if other in wanted and _agree(name, other)}
+    same: dict[str, str] = {}
+    for spelled in (names_of_pictures, _stems):
+        by_gt, by_det = _by_spelling(gt.names, spelled), _by_spelling(det.names, spelled)
+        wanted, left = {*ours} - {*same.values()}, {*theirs} - {*same}
+        for spelling, name in by_det.items():
+            other = by_gt.get(spelling, "")
+            if name in left and other in wanted and _agree(name, other):
+                same[name] = other
+    return same
+
+
+def _stems(names: Sequence[str]) -> Sequence[str]:
+    return [*map(stem, names)]
+
+
+def _by_spelling(
+    names: Sequence[str], spelled: Callable[[Sequence[str]], Sequence[str]]
+) -> dict[Hashable, str]:
+    """Return spelling -> the only name that is spelled so."""
+    return unique(list(names), dict(zip(names, spelled(names), strict=True)).__getitem__)
 
 
 def _agree(name: str, other: str) -> bool:

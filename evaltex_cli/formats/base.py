@@ -119,8 +119,9 @@ class Source:
     """(images,) bool. Which images may have objects of other than four vertices; None where the
     index does not say."""
     ids: Sequence[str] | None = None
-    """The images' numbers in COCO, as text; the same as `names` where files are not named. None of
-    other formats."""
+    """The images' numbers in COCO, as text. None of other formats."""
+    has_file_names: bool = True
+    """Whether it names the images' files; if not, `names` are the `ids`."""
 
     def part(self, positions: Ints) -> SourcePart:
         """Return the images at these positions of `names`, to be read here or

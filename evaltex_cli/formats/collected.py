@@ -102,6 +102,7 @@ class Images:
         self._images, self._objects = Records(_IMAGE), Records(ROW)
         self._owners, self._numbers = Records(_OWNER), Records(_NUMBER)
         self.ids: Sequence[str] | None = None  # see `base.Source`
+        self.has_file_names = True
         for image in images:
             self.append(image)
 
@@ -180,6 +181,10 @@ class Images:
         for name in names:
             renamed += escaped(name)
         self._names = renamed
+
+    def name_by_id(self) -> None:
+        """Take the names that the images have for their IDs in COCO, as no files are named."""
+        self.ids, self.has_file_names = self.names, False
 
     def lookup(self) -> Positions:
         """Return what finds images by their names, of which none may repeat."""
@@ -396,4 +401,5 @@ def source(
         content=images,
         warnings=warnings,
         ids=images.ids,
+        has_file_names=images.has_file_names,
     )

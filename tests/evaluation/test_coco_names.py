@@ -121,6 +121,35 @@ def test_a_mixture_is_refused(tmp_path: Path) -> None:
         ]
 
 
+def test_a_mixture_is_refused_though_ids_are_numbers_of_files(tmp_path: Path) -> None:
+    gt = annotations(tmp_path / "gt.json", SHUFFLED)
+    mixed = {file: f"{file}.jpg" if k < 20 else SHUFFLED[file] for k, file in enumerate(FILES)}
+    with pytest.raises(InputError, match=r"20 are file names in .*\('1.jpg'\), 10 are IDs \('"):
+        evaluate(gt, results(tmp_path / "det.json", mixed), "iou")
+
+
+@pytest.mark.parametrize("ids", [SHUFFLED, FAR])
+def test_a_file_name_is_not_an_id(tmp_path: Path, ids: Mapping[str, Any]) -> None:
+    """``1.jpg`` is not the image with ID 1."""
+    gt = annotations(tmp_path / "gt.json", ids)
+    named = results(tmp_path / "named.json", {file: f"{file}.jpg" for file in FILES})
+    assert evaluate(gt, named, "iou").scores["hmean"] == 1
+    other = annotations(tmp_path / "other.json", SHUFFLED, "frame_%s.jpg")
+    with pytest.raises(InputError, match="none of its 30 image names is in"):
+        evaluate(other, table(tmp_path / "det.csv", SAME), "iou")
+
+
+def test_annotations_pair_by_file_though_ids_of_one_side_are_numbers_of_its_files(
+    tmp_path: Path,
+) -> None:
+    same = annotations(tmp_path / "same.json", {file: int(file) for file in FILES})
+    shuffled = annotations(tmp_path / "shuffled.json", SHUFFLED, "%s.png")
+    for gt, det in ((same, shuffled), (shuffled, same)):
+        found = evaluate(gt, det, "iou")
+        assert found.scores["hmean"] == 1
+        assert not [one for one in found.warnings if "paired" in one]
+
+
 def test_ids_that_the_ground_truth_lacks_are_refused(tmp_path: Path) -> None:
     """Though they are names of files there."""
     gt = annotations(tmp_path / "gt.json", {file: SHUFFLED[file] + 2 for file in FILES})
@@ -145,6 +174,19 @@ def test_images_without_file_names_are_named_by_id(tmp_path: Path) -> None:
         annotations(tmp_path / "other.json", SHUFFLED),
     ):
         assert evaluate(gt, det, "iou").scores["hmean"] == 1
+
+
+def test_ids_taken_for_names_are_noted(tmp_path: Path) -> None:
+    gt = annotations(tmp_path / "gt.json", SHUFFLED)
+    document = json.loads(gt.read_text())
+    for image in document["images"]:
+        del image["file_name"]
+    gt.write_text(json.dumps(document))
+    found = evaluate(gt, files(tmp_path / "det.zip", SHUFFLED), "iou")
+    assert found.scores["hmean"] == 1
+    note = "gt.json: images are known only by COCO ID, which is taken for the name in det.zip; if"
+    assert [one for one in found.warnings if one.startswith(note)]
+    assert not evaluate(gt, results(tmp_path / "det.json", SHUFFLED), "iou").warnings
 
 
 def test_some_images_are_named_by_file_or_by_id(tmp_path: Path) -> None:

@@ -31,6 +31,8 @@ def of(path: str, *names: str) -> Source:
         (["a/x/img_1.jpg", "b/img_2.jpg"], ["x/img_1", "img_2"], ["a/x/img_1.jpg", "b/img_2.jpg"]),
         (["img_1", "img_2"], ["out/img_1.png", "img_2"], ["img_1", "img_2"]),
         (["a/img_1.jpg", "b/img_1.jpg"], ["img_1", "img_2"], ["img_1", "img_2"]),  # which of both?
+        (["a/img_1", "b/img_1"], ["a/img_1.jpg", "b\\img_1.jpg"], ["a/img_1", "b/img_1"]),
+        (["a/img_1", "b/img_1"], ["x/a/img_1.jpg", "x/b/img_1.jpg"], ["a/img_1", "b/img_1"]),
         (["a/img_1.jpg", "img_1", "img_2"], ["img_1", "img_2"], ["img_1", "img_2"]),
         (
             ["a/img_1.jpg", "b/img_2.jpg"],

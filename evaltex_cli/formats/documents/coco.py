@@ -196,16 +196,20 @@ def _name_by_file(images: Images, files: Sequence[Any], place: str) -> tuple[str
     """Name images by their files, without ending if the names then differ; by their IDs, perhaps
     with a warning, if files cannot be names.
     """
-    images.ids = images.names
-    if not all(isinstance(file, str) and file for file in files) or list(files) == list(images.ids):
+    images.name_by_id()
+    if not all(isinstance(file, str) and file for file in files):
         return ()
-    wrong = ""
+    ids, wrong = images.names, ""
+    if list(files) == list(ids):
+        images.has_file_names = True
+        return ()
     for names in (names_of_pictures(files), image_names(files)):
         images.rename(names)
         _, wrong, _ = next(images.bad_names(), (0, "", ""))
         if not wrong:
+            images.has_file_names = True
             return ()
-    images.rename(images.ids)
+    images.rename(ids)
     return (f"{place}: images are named by their IDs, not by their files: {wrong}",)
 
 
@@ -245,7 +249,7 @@ def _collect_results(document: Document, side: Side, faults: FaultLog) -> Collec
                     name = safe_json.identifier(safe_json.record(item), "image_id")
                     images.append(CollectedImage(name, place, (k,)))
     images.merge()
-    images.ids = images.names
+    images.name_by_id()
     return images, _warnings(place, boxed)
 
 

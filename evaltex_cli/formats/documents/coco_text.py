@@ -95,13 +95,13 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
     reader = _Reader(side, _Word if wanted else _Token, keys, all(map(_IS_NUMBER.fullmatch, keys)))
     add_annotations(images, images.lookup(), annotations.values(), reader, log)
     if wanted is None or not len(chosen):
-        images.ids = images.names
+        images.name_by_id()
         return images, ()
     others = len(images) - len(chosen)
     left_out = f"{{count}} image[s] that [is|are] not of the set '{wanted}' [was|were] left out"
     warnings = (f"{log.place}: {counted(others, left_out)}",) if others else ()
     images = images.only(chosen)
-    images.ids = images.names
+    images.name_by_id()
     return images, warnings
 
 
