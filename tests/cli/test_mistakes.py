@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cli_inputs import DET, GT, write_inputs
@@ -13,7 +12,6 @@ from command_line import tree
 from written_files import zipped
 
 from evaltex_cli.cli import messages
-from evaltex_cli.cli import run as run_module
 from evaltex_cli.evaluation import evaluate as evaluation
 from evaltex_cli.formats.files import image_names
 
@@ -197,28 +195,6 @@ def test_faults_of_both_files_come_together() -> None:
         for line in lines[:3]
     )
     assert lines[3] == "evaltex: hint: --all-faults lists every fault; `evaltex validate` says more"
-    assert not Path("res").exists()
-
-
-@pytest.mark.parametrize("file", ["gt.txt", "det.txt"])
-def test_input_that_is_written_to_meanwhile_is_refused(
-    file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The length is the same: else the scores would be of one file, and the SHA-256 of another."""
-    real = run_module.open_inputs
-
-    def changing(*arguments: Any) -> Any:
-        opened = real(*arguments)
-        Path("new").write_text(Path(file).read_text().replace(",20,", ",21,"))
-        Path("new").replace(file)
-        return opened
-
-    monkeypatch.setattr(run_module, "open_inputs", changing)
-    result = run("gt.txt", "det.txt", "res", "-a")
-    assert result.exit_code == 2
-    assert result.stderr == (
-        f"evaltex: error: {file}: changed while it was read; run again when nothing writes to it\n"
-    )
     assert not Path("res").exists()
 
 
