@@ -27,13 +27,9 @@ from evaltex_cli.records import (
     Convention,
     Floats,
     ImageBatch,
-    blocks,
     offsets_of,
     stretches,
 )
-
-_BLOCK = 1 << 15
-"""Vertices of polygons that GEOS is given at once."""
 
 
 def of_ground_truth(
@@ -122,12 +118,6 @@ def _offset_convex(shapes: Shapes, margin: Floats) -> tuple[Bools, Shapes]:
 
 
 def _offset_by_geos(shapes: Shapes, margin: Floats) -> tuple[Bools, Shapes]:
-    offsets = polygons_of(shapes).edges.offsets
-    found = np.concatenate(
-        [
-            geometry.polygons.offset(geometries(shapes, np.arange(start, stop)), margin[start:stop])
-            for start, stop in blocks(np.diff(offsets), _BLOCK)
-        ]
-    )
+    found = geometry.polygons.offset(geometries(shapes, np.arange(len(margin))), margin)
     remains = ~np.asarray(geometry.shapely.is_empty(found), dtype=bool)
     return remains, from_geometries(geometry.shapely.bounds(found[remains]), found[remains])

@@ -26,9 +26,6 @@ MAX_VERTICES = 10_000
 """Most vertices of a polygon: the time of most algorithms grows with their square."""
 MANY_VERTICES = 2000
 """Valid polygons of more are not stored as geometries, which take as much memory again."""
-MOST_MADE_EARLY = 1 << 14
-"""Polygons of one batch that are stored when they were checked or repaired at reading; more are
-made again on demand."""
 
 
 def from_numbers(numbers: Floats, counts: Ints, is_box: Bools) -> tuple[Outlines, GeometryCounts]:
@@ -73,7 +70,7 @@ def from_numbers(numbers: Floats, counts: Ints, is_box: Bools) -> tuple[Outlines
     flat = GeometryCounts(zero_area=_flat(boxes[is_box]))
     outlines = Outlines(boxes, vertices, offsets_of(np.where(is_box, 0, counts // 2)))
     boxes[polygon] = box_geometry.around(vertices, vertices, outlines.offsets[polygon])
-    return outlines, flat + _make_polygons(outlines, keep=len(polygon) <= MOST_MADE_EARLY)
+    return outlines, flat + _make_polygons(outlines)
 
 
 def _flat(boxes: Floats) -> int:
@@ -117,18 +114,14 @@ def _doubtful(outlines: Outlines) -> Ints:
     return np.flatnonzero(~simple & (outlines.counts > 0))
 
 
-def _make_polygons(outlines: Outlines, keep: bool = True) -> GeometryCounts:
+def _make_polygons(outlines: Outlines) -> GeometryCounts:
     doubtful = _doubtful(outlines)
     made: Geometries = np.full(len(outlines.boxes), None, dtype=object)
     counts = GeometryCounts()
     if len(doubtful):
-        some = outlines
-        if len(doubtful) < len(made):
-            some = taken_outlines(outlines, doubtful)
-        geometries, counts = geometry.polygons.from_vertices(
-            some.vertices, some.offsets, keep, MANY_VERTICES
+        some = taken_outlines(outlines, doubtful)
+        made[doubtful], counts = geometry.polygons.from_vertices(
+            some.vertices, some.offsets, MANY_VERTICES
         )
-        if keep:
-            made[doubtful] = geometries
-    outlines.made[:] = [made] if keep else []
+    outlines.made[:] = [made]
     return counts

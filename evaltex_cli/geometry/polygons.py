@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -19,7 +18,6 @@ from evaltex_cli.records import (
     GeometryCounts,
     Ints,
     Outlines,
-    blocks,
     offsets_of,
     stretches,
 )
@@ -27,18 +25,13 @@ from evaltex_cli.records import (
 MITRE_LIMIT = 5.0
 _LARGE = 1 << 12
 """Vertices of a shape from which it is looked at once for all that it meets."""
-_VERTICES = 1 << 15
-"""Vertices of rings of which GEOS makes polygons at once."""
 _ROUNDING = 1e-9
 """Of the length of a ring that is cut where it meets itself."""
-BLOCK_RINGS = 1 << 12
-"""Rings of which GEOS makes polygons at once: on the way each is there twice, 1 kB and more."""
 
 
 def from_vertices(
     vertices: Floats,
     offsets: Ints,
-    keep: bool = True,
     most_kept: int | None = None,
 ) -> tuple[Geometries, GeometryCounts]:
     """Make valid polygons of rings given by their vertices.
@@ -49,8 +42,6 @@ def from_vertices(
         Vertices in drawing order, either orientation, the last not repeating the first (it may).
     offsets : (n + 1,) int64
         Ring i owns ``vertices[offsets[i]:offsets[i + 1]]``; a ring without vertices is a box.
-    keep : bool
-        Return the geometries, not only the counts.
     most_kept : int, optional
         Of a valid ring of more vertices, do not return the geometry, which is the ring again.
 
@@ -63,31 +54,20 @@ def from_vertices(
     GeometryCounts
         How many were repaired, and how many have no area.
     """
-    parts: list[Geometries] = []
-    counts = GeometryCounts()
-    for _, some in _blocks(offsets):
-        geometries, invalid = _rings(vertices, some)
-        crossing = _crossing(geometries, invalid)
-        geometries[crossing] = repair(geometries[crossing])
-        flat = shapely.area(geometries) == 0
-        counts += GeometryCounts(repaired=int((~flat[crossing]).sum()), zero_area=int(flat.sum()))
-        if most_kept is not None:
-            geometries[~invalid & (np.diff(some) > most_kept)] = None
-        parts.append(geometries if keep else geometries[:0])
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=object), counts
-
-
-def _blocks(offsets: Ints) -> Iterator[tuple[int, Ints]]:
-    """Yield the first ring and the offsets of some rings at a time."""
-    for start in range(0, len(offsets) - 1, BLOCK_RINGS):
-        yield start, offsets[start : start + BLOCK_RINGS + 1]
+    geometries, invalid = _rings(vertices, offsets)
+    crossing = _crossing(geometries, invalid)
+    geometries[crossing] = repair(geometries[crossing])
+    flat = shapely.area(geometries) == 0
+    counts = GeometryCounts(repaired=int((~flat[crossing]).sum()), zero_area=int(flat.sum()))
+    if most_kept is not None:
+        geometries[~invalid & (np.diff(offsets) > most_kept)] = None
+    return geometries, counts
 
 
 def _rings(vertices: Floats, offsets: Ints) -> tuple[Geometries, Bools]:
     """Polygons as drawn, empty below three vertices and None without any; and
     which of them are not valid.
     """
-    vertices, offsets = vertices[offsets[0] : offsets[-1]], offsets - offsets[0]
     geometries = drawn(vertices, offsets)
     is_valid = geos.is_valid(geometries) & ~shapely.is_empty(geometries)
     return geometries, (np.diff(offsets) > 0) & ~is_valid
@@ -98,11 +78,10 @@ def drawn(vertices: Floats, offsets: Ints) -> Geometries:
     counts = np.diff(offsets)
     geometries: Geometries = np.full(len(counts), None, dtype=object)
     geometries[counts > 0] = shapely.Polygon()
-    for start, stop in blocks(counts, _VERTICES):
-        some = start + np.flatnonzero(counts[start:stop] >= 3)
-        owner = np.repeat(np.arange(len(some)), counts[some])
-        points = vertices.take(stretches(offsets[some], counts[some]), axis=0)
-        geometries[some] = geos.polygons(geos.linearrings(points, indices=owner))
+    some = np.flatnonzero(counts >= 3)
+    owner = np.repeat(np.arange(len(some)), counts[some])
+    points = vertices.take(stretches(offsets[some], counts[some]), axis=0)
+    geometries[some] = geos.polygons(geos.linearrings(points, indices=owner))
     return geometries
 
 
@@ -114,13 +93,9 @@ def self_crossing(outlines: Outlines) -> tuple[Ints, Geometries]:
     """Return which polygons, as read, cross or touch themselves or have no
     area; and these as drawn.
     """
-    rows, drawn = [np.zeros(0, np.int64)], [np.zeros(0, dtype=object)]
-    for start, offsets in _blocks(outlines.offsets):
-        geometries, invalid = _rings(outlines.vertices, offsets)
-        crossing = _crossing(geometries, invalid)
-        rows.append(start + crossing)
-        drawn.append(geometries[crossing])
-    return np.concatenate(rows), np.concatenate(drawn)
+    geometries, invalid = _rings(outlines.vertices, outlines.offsets)
+    crossing = _crossing(geometries, invalid)
+    return crossing, geometries[crossing]
 
 
 class Invalid(NamedTuple):
@@ -132,12 +107,11 @@ class Invalid(NamedTuple):
 
 def describe_invalid(outlines: Outlines) -> dict[int, Invalid]:
     """Say of every polygon that is not valid, as read, why not, by its index."""
-    described = {}
-    for start, offsets in _blocks(outlines.offsets):
-        geometries, invalid = _rings(outlines.vertices, offsets)
-        for i in np.flatnonzero(invalid).tolist():
-            described[start + i] = _described(outlines.ring(start + i), geometries[i : i + 1])
-    return described
+    geometries, invalid = _rings(outlines.vertices, outlines.offsets)
+    return {
+        i: _described(outlines.ring(i), geometries[i : i + 1])
+        for i in np.flatnonzero(invalid).tolist()
+    }
 
 
 def _described(ring: Floats, drawn: Geometries) -> Invalid:
@@ -201,10 +175,7 @@ def edges_of(geometries: Geometries) -> Edges:
     # Holes are drawn the other way round than what is around them, the first ring of a part.
     is_outer = np.diff(part, prepend=-1) != 0
     turned = (shapely.is_ccw(rings) != is_outer)[ring]
-    for start in range(0, len(turned), _VERTICES):
-        some = ends[:, start : start + _VERTICES]
-        which = turned[start : start + _VERTICES]
-        some[:, which] = some[:, which][[2, 3, 0, 1]]
+    ends[:, turned] = ends[:, turned][[2, 3, 0, 1]]
     return Edges(ends, offsets)
 
 
