@@ -35,10 +35,11 @@ class Work(NamedTuple):
         """Yield an `OrderedMap`; workers of a cluster must find these inputs."""
         jobs = self.jobs or cores()
         if self.cluster is not None:
+            from evaltex_cli.formats.files.packed import is_packed
             from evaltex_cli.runtime import cluster
 
             files = [file for path in paths if path for file in input_files.files_of(path)]
-            for file in filter(input_files.is_packed, files):
+            for file in filter(is_packed, files):
                 raise InputError(
                     f"{file}: is packed by gzip, and workers of a cluster do not see it unpacked;"
                     " unpack it"

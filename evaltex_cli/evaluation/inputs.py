@@ -16,6 +16,7 @@ from evaltex_cli.errors import FaultLog, quote
 from evaltex_cli.evaluation.official_formats import opened_as_official
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, pair_images, with_names_of
 from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.files.packed import is_packed
 from evaltex_cli.formats.filters import only_confident, with_dont_care
 from evaltex_cli.formats.image_subset import digest, names_in, only_images, some_images
 from evaltex_cli.formats.options import (
@@ -92,7 +93,7 @@ def open_inputs(
     sides: list[SideInput] = [(gt, "gt", options), (det, "det", options)]
     paths = [path for path in (gt, det) if isinstance(path, Path)]
     files = [file for path in paths for file in input_files.files_of(path)]
-    if len(paths) < 2 or is_elsewhere(ordered_map) or any(map(input_files.is_packed, files)):
+    if len(paths) < 2 or is_elsewhere(ordered_map) or any(map(is_packed, files)):
         ordered_map = map  # what is unpacked must outlive the workers
     (gt_source, faults), (det_source, more) = ordered_map(_opened, sides)
     faults.extend(more)

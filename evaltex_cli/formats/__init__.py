@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from evaltex_cli.errors import ConfigError, FaultLog, InputError, quote
 from evaltex_cli.errors.suggestions import nearest
+from evaltex_cli.formats.files import packed
 from evaltex_cli.formats.files.row_files import FEW_FILES, begins_with_rows
 from evaltex_cli.runtime import input_files
 
@@ -343,7 +344,7 @@ def may_be_text(name: str) -> bool:
 def _refuse_no_archive(path: Path) -> None:
     """Refuse a file that is named as an archive, and is text: its lines would be read."""
     if path.suffix.lower() == ".zip" and path.is_file():
-        beginning = input_files.beginning(path, 512)
+        beginning = packed.beginning(path, 512)
         if beginning and b"\0" not in beginning and not beginning.startswith(b"PK"):
             shown = quote(beginning.decode("utf-8", "replace"), 20)
             raise InputError(

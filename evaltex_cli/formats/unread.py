@@ -11,10 +11,9 @@ from pathlib import Path
 from evaltex_cli.errors import FormatError
 from evaltex_cli.formats.base import Format
 from evaltex_cli.formats.documents import document_files, recognition, safe_json
-from evaltex_cli.formats.files import archive, row_files
+from evaltex_cli.formats.files import archive, packed, row_files
 from evaltex_cli.formats.icdar import survey
 from evaltex_cli.formats.icdar.row_evidence import CLASS_BOXES
-from evaltex_cli.runtime import input_files
 
 _CSV = "write its boxes as CSV with a header, or as COCO JSON"
 _PACKED = ("an archive that is not .zip", "unpack it, and give the folder")
@@ -98,7 +97,7 @@ def described(path: Path, formats: Sequence[Format]) -> str | None:
             return _sentence(*_IN_ARCHIVES[".xlsx"])
         known = next((known for ending, known in _IN_ARCHIVES.items() if endings[ending]), None)
     else:
-        head = input_files.beginning(path, 512).removeprefix(recognition.BOM)
+        head = packed.beginning(path, 512).removeprefix(recognition.BOM)
         known = _BY_ENDING.get(path.suffix.lower()) or next(
             (
                 known

@@ -256,8 +256,13 @@ def _same(new: Path, old: Path) -> bool:
     return old.is_file() and filecmp.cmp(new, old, shallow=False)
 
 
+def _own_ending() -> str:
+    return f"-{os.uname().nodename}-{os.getpid()}"
+
+
 def _is_temporary(path: Path) -> bool:
-    return any(part.startswith(TEMPORARY) for part in path.parts)
+    """Whether a path is in a temporary folder of this process."""
+    return any(part.startswith(TEMPORARY) and part.endswith(_own_ending()) for part in path.parts)
 
 
 @contextmanager
@@ -270,11 +275,11 @@ def _temporary_folder(place: Path) -> Iterator[Path]:
     beside = _existing(place.parent)
     if place.is_dir() and (os.path.ismount(place) or not os.access(beside, os.W_OK | os.X_OK)):
         beside = place
-    start = f"{TEMPORARY}{place.name[:50]}-{os.uname().nodename}-"
+    folder = beside / f"{TEMPORARY}{place.name[:50]}{_own_ending()}"
+    start = folder.name.removesuffix(str(os.getpid()))
     for old in beside.glob(f"{glob.escape(start)}*"):
         if not _is_running(old.name.removeprefix(start)):
             shutil.rmtree(old, ignore_errors=True)
-    folder = beside / f"{start}{os.getpid()}"
     try:
         folder.mkdir()
         yield folder

@@ -42,8 +42,8 @@ from evaltex_cli.formats.files import archive
 from evaltex_cli.formats.files.entries import MAX_BYTES
 from evaltex_cli.formats.files.fingerprint import Fingerprint
 from evaltex_cli.formats.files.image_names import without_prefix
+from evaltex_cli.formats.files.packed import without_gzip
 from evaltex_cli.formats.parsed import CollectedImage
-from evaltex_cli.runtime import input_files
 
 HEAVIEST = 1 << 16
 """What one document weighs at most in a batch: a picture inside a document is no object."""
@@ -147,7 +147,7 @@ def unpacked(path: Path, data: bytes) -> bytes:
     """Return a file's content where gzip packed it, else the bytes
     themselves; raises `InputError` as `read_file`.
     """
-    return input_files.without_gzip(path, data, MAX_BYTES)
+    return without_gzip(path, data, MAX_BYTES)
 
 
 def index_json(name: str, collect: Collect, variant: object = None) -> Indexer:

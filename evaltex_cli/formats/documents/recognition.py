@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from evaltex_cli.formats.files import archive
+from evaltex_cli.formats.files import archive, packed
 from evaltex_cli.formats.files.entries import Entries, Entry
 from evaltex_cli.formats.files.listing import about_data_set
 from evaltex_cli.formats.files.text_lines import with_newlines
-from evaltex_cli.runtime import input_files
 
 _HEAD_BYTES = 1 << 14
 _EMPTY = 16
@@ -31,7 +30,7 @@ def head(path: Path) -> bytes:
     """
     if not path.is_file() or archive.is_archive(path):
         return b""
-    return with_newlines(input_files.beginning(path, _HEAD_BYTES).removeprefix(BOM))
+    return with_newlines(packed.beginning(path, _HEAD_BYTES).removeprefix(BOM))
 
 
 def looks_like_json(path: Path) -> bool:

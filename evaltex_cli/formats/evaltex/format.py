@@ -21,9 +21,10 @@ from evaltex_cli.formats.base import Format, ImageText, Place, ReadImages, Side,
 from evaltex_cli.formats.evaltex.bulk import read_plain
 from evaltex_cli.formats.evaltex.index import Images, Index
 from evaltex_cli.formats.evaltex.lines import parse_object_line
+from evaltex_cli.formats.files.packed import beginning, unpacked
 from evaltex_cli.formats.lines import LineFormat, read_lines
 from evaltex_cli.records import Floats, Ints, Objects, distinct
-from evaltex_cli.runtime.input_files import beginning, changed, unpacked
+from evaltex_cli.runtime.input_files import changed
 from evaltex_cli.runtime.progress import tracked
 
 BLOCK_BYTES = 1 << 20

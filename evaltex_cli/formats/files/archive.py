@@ -8,6 +8,7 @@ headers within the limits keep the data within them too.
 
 from __future__ import annotations
 
+import os
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,8 +27,8 @@ from evaltex_cli.formats.files.listing import (
     stored_files,
     walk,
 )
-from evaltex_cli.runtime import input_files
-from evaltex_cli.runtime.input_files import GZIP_MAGIC, natural_key
+from evaltex_cli.formats.files.packed import GZIP_MAGIC
+from evaltex_cli.runtime.input_files import natural_key
 
 MAX_TOTAL_BYTES = 2 << 30
 """Largest sum over all entries, uncompressed."""
@@ -48,6 +49,10 @@ def is_archive(path: Path) -> bool:
         return False
 
 
+def _version(status: os.stat_result) -> tuple[int, int, int, int]:
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
+
+
 def state(path: Path) -> int:
     """Return a number that changes when the archive, or any file below the folder, does: names,
     sizes, times.
@@ -62,8 +67,8 @@ def state(path: Path) -> int:
         return held[1]
     try:
         if path.is_dir():
-            return hash(tuple((name, *input_files.version(status)) for name, status in walk(path)))
-        return hash(input_files.version(path.stat()))
+            return hash(tuple((name, *_version(status)) for name, status in walk(path)))
+        return hash(_version(path.stat()))
     except OSError as error:
         raise unreadable(str(path), error) from error
 

@@ -19,9 +19,10 @@ from evaltex_cli.formats.files.image_names import (
     parts_of,
 )
 from evaltex_cli.formats.files.listing import Stored
+from evaltex_cli.formats.files.packed import without_gzip
 from evaltex_cli.formats.files.text_lines import with_newlines
 from evaltex_cli.records import Ints
-from evaltex_cli.runtime.input_files import changed, without_gzip
+from evaltex_cli.runtime.input_files import changed
 from evaltex_cli.runtime.progress import tracked
 
 MAX_BYTES = 1 << 30

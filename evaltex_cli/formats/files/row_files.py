@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from evaltex_cli.runtime import input_files
+from evaltex_cli.formats.files import packed
 
 FEW_FILES = 16
 """A folder or archive of more text files than this has one for each image."""
@@ -46,4 +46,4 @@ def _is_row(line: bytes) -> bool:
 
 def is_file_of_rows(path: Path) -> bool:
     """Whether a path is a text file, perhaps packed by gzip, that begins with such lines."""
-    return path.is_file() and begins_with_rows(input_files.beginning(path, _HEAD_BYTES))
+    return path.is_file() and begins_with_rows(packed.beginning(path, _HEAD_BYTES))

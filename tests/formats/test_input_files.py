@@ -22,9 +22,9 @@ from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, pair_images
 from evaltex_cli.formats import open_source
 from evaltex_cli.formats.files import names as names_of_images
+from evaltex_cli.formats.files import packed as packed_files
 from evaltex_cli.formats.files.names import Names
 from evaltex_cli.formats.options import InputOptions
-from evaltex_cli.runtime import input_files
 
 IMAGES = 30
 FULL = Path("/dev/full")
@@ -92,7 +92,7 @@ def test_packed_files_are_evaluated_as_their_content() -> None:
     packed, plain = (evaluate(name, "det.txt") for name in ("gt.txt.gz", "gt.txt"))
     assert packed.signature == plain.signature
     assert not list(Path().glob("evaltex-*.txt")), "temporary files end with what refers to them"
-    input_files._remove("gt.txt", os.getpid() + 1)
+    packed_files._remove("gt.txt", os.getpid() + 1)
     assert Path("gt.txt").exists(), "a process removes only its own"
 
 
@@ -127,7 +127,7 @@ def test_what_cannot_be_shards_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
     assert "cut.txt.gz: damaged gzip data" in refusal("cut.txt.gz")
     Path("bad.txt.gz").write_bytes(data[:30] + bytes([data[30] ^ 255]) + data[31:])
     assert "bad.txt.gz: damaged gzip data" in refusal("bad.txt.gz")
-    monkeypatch.setattr(input_files, "_BLOCK_BYTES", 1 << 10)
+    monkeypatch.setattr(packed_files, "_BLOCK_BYTES", 1 << 10)
     Path("bomb.txt.gz").write_bytes(gzip.compress(b"img_0\n9,9\n" + b"\n" * 4_000_000))
     assert "unpacks to more than 200 times its size" in refusal("bomb.txt.gz")
     with zipfile.ZipFile("gt-2.txt", "w") as archive:
