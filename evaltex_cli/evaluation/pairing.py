@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from itertools import compress, islice
-from operator import eq
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -28,7 +27,6 @@ from evaltex_cli.formats.files.image_names import (
     unique,
     without_prefix,
 )
-from evaltex_cli.formats.files.names import hashes, taken
 from evaltex_cli.records import Bools, Ints
 
 NO_DETECTIONS = -1
@@ -172,7 +170,7 @@ def _respelled(gt: Source, det: Source) -> Source:
     left = np.ones(len(det.names), dtype=bool)
     left[paired[paired != NO_DETECTIONS]] = False
     ours, theirs = (
-        list(taken(one.names, positions))
+        [one.names[k] for k in positions.tolist()]
         for one, positions in (
             (gt, np.flatnonzero(paired == NO_DETECTIONS)),
             (det, np.flatnonzero(left)),
@@ -264,20 +262,14 @@ def pair_images(gt: Source, det: Source, faults: FaultLog) -> Ints:
     """
     if gt.names == det.names:
         return np.arange(len(gt.names), dtype=np.int32)
-    paired = _paired_by_hash(gt.names, det.names)
-    if paired is None:
-        position = {name: k for k, name in enumerate(det.names)}
-        paired = np.fromiter(
-            (position.pop(name, NO_DETECTIONS) for name in gt.names), np.int64, len(gt.names)
-        )
-        extra, extras = iter(position), len(position)
-    else:
-        is_extra = np.ones(len(det.names), dtype=bool)
-        is_extra[paired[paired != NO_DETECTIONS]] = False
-        extra, extras = taken(det.names, np.flatnonzero(is_extra)), int(is_extra.sum())
+    position = {name: k for k, name in enumerate(det.names)}
+    paired = np.fromiter(
+        (position.pop(name, NO_DETECTIONS) for name in gt.names), np.int64, len(gt.names)
+    )
+    extra, extras = iter(position), len(position)
     if not extras:
         return paired
-    unclaimed = list(taken(gt.names, np.flatnonzero(paired == NO_DETECTIONS)[:10_000]))
+    unclaimed = [gt.names[k] for k in np.flatnonzero(paired == NO_DETECTIONS)[:10_000].tolist()]
     for k, name in enumerate(islice(extra, MOST_FAULTS)):
         hint = nearest(name, unclaimed or gt.names) if k < HINTS else ""
         found = f"image {quote(name)} is not in the ground truth{hint}"
@@ -288,25 +280,6 @@ def pair_images(gt: Source, det: Source, faults: FaultLog) -> Ints:
         faults.add(det.path, None, found, expected or f"only image names of {gt.path}")
     faults.add_equal(extras - MOST_FAULTS)
     return paired
-
-
-def _paired_by_hash(gt: Sequence[str], det: Sequence[str]) -> Ints | None:
-    """Pair names in the memory of their hashes, millions of them; None where
-    two names have one hash.
-    """
-    ours, theirs = hashes(gt, det)
-    order = np.argsort(theirs)
-    if (np.diff(theirs[order]) == 0).any() or (np.diff(np.sort(ours)) == 0).any():
-        return None
-    if not len(order):
-        return np.full(len(ours), NO_DETECTIONS, np.int64)
-    # The place where each hash would be among the sorted ones of the other side; whether it is
-    # there follows.
-    paired = order[np.minimum(np.searchsorted(theirs, ours, sorter=order), len(order) - 1)]
-    paired[theirs[paired] != ours] = NO_DETECTIONS
-    present = paired != NO_DETECTIONS
-    same = map(eq, taken(gt, np.flatnonzero(present)), taken(det, paired[present]))
-    return paired if all(same) else None
 
 
 def numbers(name: str) -> tuple[str, ...]:

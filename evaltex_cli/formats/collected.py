@@ -7,7 +7,6 @@ images with an object or two take little more memory than their document.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import islice
@@ -21,16 +20,7 @@ from numpy.typing import NDArray
 from evaltex_cli.errors import FaultLog, InputError, Steps, VerticesError
 from evaltex_cli.formats.base import Place, ReadImages, Source
 from evaltex_cli.formats.confidences import settle
-from evaltex_cli.formats.files.image_names import are_plain, bad_names
-from evaltex_cli.formats.files.names import (
-    Lookup,
-    Names,
-    escaped,
-    escaped_lines,
-    grouped,
-    repeated,
-    unescaped,
-)
+from evaltex_cli.formats.files.image_names import bad_names
 from evaltex_cli.formats.narrow import Records, narrowest, taken
 from evaltex_cli.formats.parsed import (
     ROW,
@@ -97,7 +87,8 @@ class Images:
     """Images and their objects; a `base.Content` as soon as all are there."""
 
     def __init__(self, images: Iterable[CollectedImage] = ()) -> None:
-        self._names, self._steps, self._strings = bytearray(), bytearray(), bytearray()
+        self._names: list[str] = []
+        self._steps, self._strings = bytearray(), bytearray()
         self._files: dict[str, int] = {}
         self._images, self._objects = Records(_IMAGE), Records(ROW)
         self._owners, self._numbers = Records(_OWNER), Records(_NUMBER)
@@ -112,7 +103,7 @@ class Images:
     def append(self, image: CollectedImage) -> None:
         """Add an image with its objects, after those that are there."""
         steps, line = steps_of(image.at)
-        self._names += escaped(image.name)
+        self._names.append(image.name)
         self._steps += steps
         file = self._files.setdefault(image.place, len(self._files))
         if image.rows:
@@ -138,15 +129,9 @@ class Images:
         rows["steps"] = [*map(len, steps)]
         if sizes:
             rows["height"], rows["width"] = np.array(sizes).T
-        self._names += escaped_lines(names)
+        self._names += names
         self._steps += "".join(steps).encode()
         self._images.extend(rows.tobytes())
-
-    def take(self, image: CollectedImage) -> None:
-        """Take the objects that an image has, which is the next to be appended."""
-        self._extend(image, len(self))
-        image.taken = image.count
-        image.rows, image.numbers, image.strings = bytearray(), array("d"), bytearray()
 
     def add(self, k: int, one: CollectedObject) -> None:
         """Add an object to image k, after those that it has."""
@@ -162,7 +147,7 @@ class Images:
         self._strings += strings
 
     def _extend(self, objects: CollectedImage, image: int) -> None:
-        self._owners.extend(_PACK_OWNER.pack(image) * (objects.count - objects.taken))
+        self._owners.extend(_PACK_OWNER.pack(image) * objects.count)
         self._objects.extend(objects.rows)
         with memoryview(objects.numbers) as numbers:
             self._numbers.extend(numbers.cast("B"))
@@ -172,15 +157,12 @@ class Images:
 
     @property
     def names(self) -> Sequence[str]:
-        """The images' names; they are in a list if some are not fit for files."""
-        return unescaped(self._names)
+        """The images' names."""
+        return self._names
 
     def rename(self, names: Iterable[str]) -> None:
         """Give the images names, one for each."""
-        renamed = bytearray()
-        for name in names:
-            renamed += escaped(name)
-        self._names = renamed
+        self._names = list(names)
 
     def name_by_id(self) -> None:
         """Take the names that the images have for their IDs in COCO, as no files are named."""
@@ -188,29 +170,24 @@ class Images:
 
     def lookup(self) -> Positions:
         """Return what finds images by their names, of which none may repeat."""
-        found = Lookup(Names(self._names))
-        return lambda names: found.positions(
-            names if isinstance(names, Names) else Names(escaped_lines(names))
-        )
-
-    def repeated(self) -> frozenset[str]:
-        """The names that several images have."""
-        return repeated(self._names)
+        position = {name: k for k, name in enumerate(self._names)}
+        return lambda names: np.array([position.get(name, -1) for name in names], np.int64)
 
     def merge(self) -> None:
         """Make one image of those that have the same name, which is where the first of them is.
 
         The steps to objects must not go on from those to an image (`parsed.steps_of`).
         """
-        of, group = grouped(Names(self._names))
-        if len(of) == len(self):
+        first: dict[str, int] = {}
+        group = np.array([first.setdefault(one, len(first)) for one in self._names], np.int64)
+        if len(first) == len(self):
             return
+        of = np.unique(group, return_index=True)[1]
         merged = Images()
         merged._files = self._files
         merged._images.extend(self._images.taken(of).tobytes())
         merged._steps += taken(self._steps, offsets_of(self._images.column("steps")), of)
-        ends = offsets_of(Names(self._names).lengths())
-        merged._names += taken(self._names, ends, of)
+        merged._names = list(first)
         self._owners.set("image", group[self._owners.column("image")])
         self._names, self._steps, self._images = merged._names, merged._steps, merged._images
 
@@ -234,12 +211,10 @@ class Images:
             faults.add(file, None, found, expected, where=at)
 
     def bad_names(self) -> Iterator[tuple[int, str, str]]:
-        """Yield each image name that repeats, is empty, too long or not Unicode, or leaves the
+        """Return each image name that repeats, is empty, too long or not Unicode, or leaves the
         result folder; see `image_names.bad_names`.
         """
-        repeats = Names(self._names).repeat()
-        if repeats or not are_plain(self._names):
-            yield from bad_names(self.names, repeats)
+        return bad_names(self._names)
 
     def refuse_bad_names(self, faults: FaultLog) -> None:
         """Add a fault for each of the `bad_names`."""
@@ -299,8 +274,7 @@ class Images:
     def only(self, positions: Ints) -> Images:
         """Return the images at these positions, with their names."""
         chosen = self._part(positions)
-        ends = offsets_of(Names(self._names).lengths())
-        chosen._names += taken(self._names, ends, positions)
+        chosen._names = [self._names[k] for k in positions.tolist()]
         return chosen
 
     def read(self) -> ReadImages:

@@ -13,7 +13,6 @@ from evaltex_cli.errors import InputError, counted, quote
 from evaltex_cli.errors.suggestions import nearest
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.files.image_names import names_by_stem, stem
-from evaltex_cli.formats.files.names import taken
 from evaltex_cli.runtime.input_files import read_regular
 
 SOME_IMAGES = "evaluated (--only)"
@@ -28,12 +27,12 @@ def only_images(source: Source, names: Collection[str]) -> Source:
     polygons = source.polygons
     return replace(
         source,
-        names=list(taken(source.names, positions)),
+        names=[source.names[k] for k in positions.tolist()],
         weights=source.weights[positions],
         content=source.content.part(positions),
         filters=tuple(one.part(positions) for one in source.filters),
         polygons=None if polygons is None else polygons[positions],
-        ids=None if source.ids is None else list(taken(source.ids, positions)),
+        ids=None if source.ids is None else [source.ids[k] for k in positions.tolist()],
     )
 
 

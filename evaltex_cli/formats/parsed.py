@@ -83,8 +83,6 @@ def place_of(line: int, steps: bytes | bytearray, image: bytes | bytearray = b""
     return tuple(json.loads(image[:-1] + steps if steps[:1] == b"," else steps)) if steps else ()
 
 
-_MANY = 1 << 18
-"""Bytes of objects that are many."""
 _NO_BYTES, _NO_NUMBERS = bytearray(), array("d")
 _JSON = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -106,11 +104,6 @@ class CollectedImage:
     variant: Any = None
     """Which of several ways to read its document is wanted, for formats that have them, such as
     words or lines."""
-    take: Callable[[CollectedImage], None] | None = None
-    """``take(image)`` takes the objects that the image has, when they are many: they take less
-    memory in columns (`collected.Images.take`)."""
-    taken: int = field(init=False, default=0)
-    """Number of objects that were taken."""
     rows: bytearray = field(init=False, default_factory=lambda: _NO_BYTES)
     """A `ROW` for each object."""
     numbers: array[float] = field(init=False, default_factory=lambda: _NO_NUMBERS)
@@ -121,8 +114,8 @@ class CollectedImage:
 
     @property
     def count(self) -> int:
-        """Number of objects, with those that were taken."""
-        return self.taken + len(self.rows) // _PACK.size
+        """Number of objects."""
+        return len(self.rows) // _PACK.size
 
     def add(self, one: CollectedObject) -> None:
         """Add an object, after those that the image has."""
@@ -147,8 +140,6 @@ class CollectedImage:
         self.rows += rows
         self.numbers.frombytes(numbers)
         self.strings += strings
-        if self.take is not None and len(self.rows) + len(self.strings) >= _MANY:
-            self.take(self)
 
     def with_objects(self, objects: Iterable[CollectedObject]) -> CollectedImage:
         """Add objects, and return the image."""

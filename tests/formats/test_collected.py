@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats.base import ReadImages
 from evaltex_cli.formats.collected import Images, columns
-from evaltex_cli.formats.files import names as names_module
 from evaltex_cli.formats.narrow import Records
 from evaltex_cli.formats.parsed import ROW, CollectedImage, CollectedObject
 
@@ -76,33 +75,28 @@ def test_parts_are_what_their_images_are(listed: list[CollectedImage], data: st.
 
 
 @settings(deadline=None, derandomize=True, max_examples=100)
-@given(listed=IMAGES, weights=st.sampled_from([None, 0, 1]))
+@given(listed=IMAGES)
 def test_images_of_one_name_become_the_first_with_the_objects_of_all(
-    listed: list[CollectedImage], weights: int | None
+    listed: list[CollectedImage],
 ) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        if weights is not None:  # hashes that are the same for different names
-            patch.setattr(names_module, "_WEIGHTS", np.full(1 << 10, weights, np.uint64))
-        images = Images(listed)
-        again = {one.name for one in listed if sum(two.name == one.name for two in listed) > 1}
-        assert images.repeated() == again
-        images.merge()
-        merged: dict[str, list[CollectedImage]] = {}
-        for image in listed:
-            merged.setdefault(image.name, []).append(image)
-        assert list(images.names) == list(merged)
-        wanted = ["none", *reversed(list(merged))]
-        positions = [-1, *reversed(range(len(merged)))]
-        assert images.lookup()(wanted).tolist() == positions
-        own = Images()
-        for group in merged.values():
-            first = CollectedImage(group[0].name, group[0].place, group[0].at)
-            first.height, first.width = group[0].height, group[0].width
-            first.in_fractions = group[0].in_fractions
-            for image in group:
-                first.extend(bytes(image.rows), image.numbers.tobytes(), bytes(image.strings))
-            own.append(first)
-        assert (values(images.read()), places(images)) == (values(own.read()), places(own))
+    images = Images(listed)
+    images.merge()
+    merged: dict[str, list[CollectedImage]] = {}
+    for image in listed:
+        merged.setdefault(image.name, []).append(image)
+    assert list(images.names) == list(merged)
+    wanted = ["none", *reversed(list(merged))]
+    positions = [-1, *reversed(range(len(merged)))]
+    assert images.lookup()(wanted).tolist() == positions
+    own = Images()
+    for group in merged.values():
+        first = CollectedImage(group[0].name, group[0].place, group[0].at)
+        first.height, first.width = group[0].height, group[0].width
+        first.in_fractions = group[0].in_fractions
+        for image in group:
+            first.extend(bytes(image.rows), image.numbers.tobytes(), bytes(image.strings))
+        own.append(first)
+    assert (values(images.read()), places(images)) == (values(own.read()), places(own))
 
 
 def test_a_first_bad_name_and_a_repeated_one_are_reported_in_their_order() -> None:

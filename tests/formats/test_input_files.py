@@ -7,24 +7,14 @@ import os
 import tempfile
 import zipfile
 from pathlib import Path
-from unittest.mock import patch
 
-import numpy as np
 import pytest
 from command_line import invoke as run
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from evaltex_cli import evaluate
-from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation import batches
-from evaltex_cli.evaluation.inputs import open_inputs
-from evaltex_cli.evaluation.pairing import NO_DETECTIONS, pair_images
-from evaltex_cli.formats import open_source
-from evaltex_cli.formats.files import names as names_of_images
 from evaltex_cli.formats.files import packed as packed_files
-from evaltex_cli.formats.files.names import Names
-from evaltex_cli.formats.options import InputOptions
 
 IMAGES = 30
 FULL = Path("/dev/full")
@@ -140,94 +130,3 @@ def test_a_file_named_like_a_pattern_is_that_file() -> None:
     write(1)
     Path("gt.txt").rename("gt[1].txt")
     assert evaluate("gt[1].txt", "det.txt").gt.images == IMAGES
-
-
-# Names --------------------------------------------------------------------------------------------
-
-
-def packed(names: list[str]) -> Names:
-    return Names("".join(f"{name}\n" for name in names).encode())
-
-
-texts = st.lists(
-    st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=6),
-    max_size=12,
-)
-
-
-@pytest.mark.slow
-@settings(deadline=None, derandomize=True, max_examples=150)
-@given(
-    texts,
-    st.integers(1, 30),
-    st.slices(200),
-    st.lists(st.integers(0, 10**6), max_size=9),
-    st.sampled_from([7, 1000]),
-)
-def test_packed_names_are_as_a_list(
-    names: list[str], times: int, part: slice, places: list[int], block: int
-) -> None:
-    """However the buffer is gone through, and however many groups of names it has."""
-    repeat = len(set(names)) < len(names) or (times > 1 and len(names) > 0)
-    names = names * times
-    with patch.object(names_of_images, "_BLOCK_BYTES", block):
-        found = packed(names)
-        assert (
-            list(found) == names
-            and found == names
-            and found == packed(names)
-            and len(found) == len(names)
-        )
-        assert found[part] == names[part]
-        assert [found[k] for k in range(-len(names), len(names))] == names + names
-        positions = np.array([k % len(names) for k in places if names], dtype=np.int64)
-        assert list(found.taken(positions)) == [names[k] for k in positions]
-        assert found.repeat() == repeat
-    assert found != [*names, "x"]
-    with pytest.raises(IndexError):
-        found[len(names)]
-
-
-def test_equal_names_of_both_sides_are_in_memory_once() -> None:
-    Path("ours.txt").write_text('a\n9,9\n1,1,"x",f,1,1,3,3\n\nb\n9,9\n')
-    Path("theirs.txt").write_text('a\n1,"x",1,1,3,3\n\nb\n')
-    inputs = open_inputs(Path("ours.txt"), Path("theirs.txt"), InputOptions())
-    assert inputs.gt.names == ["a", "b"] and inputs.det.names is inputs.gt.names
-
-
-def test_hashes_distinguish_names_however_long_and_many() -> None:
-    names = [f"{k}{'x' * (k % 3) * 900}{k % 7}" for k in range(5000)]
-    assert not packed(names).repeat()
-    assert packed([*names, names[0]]).repeat()
-    assert (packed(names[::-1]).hashes()[::-1] == packed(names).hashes()).all()
-    assert not packed(["ab", "ba", "a", "b", ""]).repeat()
-
-
-@settings(deadline=None, derandomize=True, max_examples=150)
-@given(st.lists(st.integers(0, 20), unique=True), st.lists(st.integers(0, 20), unique=True))
-def test_names_are_paired_in_any_order(ours: list[int], theirs: list[int]) -> None:
-    gt, det = (packed([f"img_{k}" for k in numbers]) for numbers in (ours, theirs))
-    source = open_source(
-        Path(__file__).parents[2] / "examples" / "words" / "gt.txt", "gt", FaultLog()
-    )
-    from dataclasses import replace
-
-    faults = FaultLog()
-    paired = pair_images(replace(source, names=gt), replace(source, names=det), faults)
-    assert paired.tolist() == [theirs.index(k) if k in theirs else NO_DETECTIONS for k in ours]
-    extra = [k for k in theirs if k not in ours]
-    assert faults.count == len(extra)
-    assert all(f"'img_{k}'" in fault.found for k, fault in zip(extra, faults.shown, strict=False))
-
-
-@pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full, which is always full")
-def test_no_room_for_what_is_unpacked_is_said(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(1)
-    Path("gt.txt.gz").write_bytes(gzip.compress(Path("gt.txt").read_bytes()))
-    monkeypatch.setattr(
-        tempfile, "mkstemp", lambda **_: (os.open(FULL, os.O_WRONLY), str(here / "new"))
-    )
-    found = run("gt.txt.gz", "det.txt")
-    assert found.exit_code == 2
-    message = " ".join(found.stderr.split())
-    assert f"gt.txt.gz: cannot be unpacked to {here} (No space left on device)" in message

@@ -22,7 +22,6 @@ from evaltex_cli.formats.documents.annotation_tools import Others, ellipse, is_d
 from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.safe_xml import Element
 from evaltex_cli.formats.files.image_names import names_of_pictures
-from evaltex_cli.formats.files.names import repeat
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 _WITHOUT_AREA = ("points", "polyline", "mask", "cuboid", "skeleton")
@@ -54,7 +53,9 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
         numbers.append(subsets.setdefault(subset, len(subsets)))
         _add_objects(image, element, side, others, faults)
         images.append(image)
-    if repeat(images.names):  # tasks of a project may have the same pictures in different subsets
+    if len(set(images.names)) < len(
+        images
+    ):  # tasks of a project may have the same pictures in different subsets
         of = list(subsets)
         images.rename(f"{of[k]}/{name}" for k, name in zip(numbers, images.names, strict=True))
     images.rename(names_of_pictures(images.names))

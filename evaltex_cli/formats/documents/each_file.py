@@ -107,7 +107,7 @@ class Reader:
         pages: Sequence[Any] = ()
         last = ""
         for (name, place, data), number in zip(documents, numbers, strict=True):
-            image = CollectedImage(name, place, variant=self.variant, take=images.take)
+            image = CollectedImage(name, place, variant=self.variant)
             try:
                 if self.open is None:
                     self.parse(data, image, self.side, faults)

@@ -32,7 +32,6 @@ from evaltex_cli.formats.documents.annotation_tools import Others, ellipse
 from evaltex_cli.formats.documents.document_files import Collected, Document
 from evaltex_cli.formats.documents.safe_json import AnyConfidence, Item, Number, Record, Vertices
 from evaltex_cli.formats.files.image_names import names_of_pictures
-from evaltex_cli.formats.files.names import packed, repeat
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 
 _DONE = ("annotations", "completions")
@@ -128,8 +127,8 @@ def _collect(document: Document, side: Side, faults: FaultLog) -> Collected:
             _add_objects(image, _regions(results), job)
         images.append(image)
     names = names_of_pictures(images.names)
-    short = packed(_UPLOADED.sub("", name) for name in names)
-    images.rename(names if repeat(short) else short)
+    short = [_UPLOADED.sub("", name) for name in names]
+    images.rename(names if len(set(short)) < len(short) else short)
     sentence = (
         "{count} task[s] [has|have] several annotations, of which the first that was not"
         " cancelled is read"

@@ -155,7 +155,7 @@ def index_files(path: Path, files: Sequence[Path], side: Side, faults: FaultLog)
         readable = [unpacked(file).absolute() for file in files]
         log = FaultLog()
         images, hashes = _index_files(files, readable, Index(side, log))
-        if images.names.repeat():  # rare, so only then each name is looked up
+        if len(set(images.names)) < len(images.names):  # rare, so only then each is looked up
             del images  # lest two indices are in memory
             log = FaultLog()
             images, hashes = _index_files(files, readable, Index(side, log, {}))

@@ -19,7 +19,6 @@ from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.evaltex.bulk import BOX_COMMAS, PlainImages, plain_images
 from evaltex_cli.formats.evaltex.lines import LAYOUT, is_object_line, parse_size_line
 from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES, is_too_long, leaves_result_folder
-from evaltex_cli.formats.files.names import Names
 from evaltex_cli.formats.files.text_lines import line_ends
 from evaltex_cli.formats.narrow import Column, extended
 from evaltex_cli.records import Bools, Ints, distinct
@@ -46,7 +45,7 @@ class _Head:
 class Images(NamedTuple):
     """Where images stand."""
 
-    names: Names
+    names: list[str]
     sizes: Values
     """(n, 2) numbers. Height and width; 0 where the file does not say."""
     start: Values
@@ -170,7 +169,7 @@ class Index:
         """Return what was found."""
         count = len(self._start)
         return Images(
-            Names(self._names),
+            self._names.decode("utf-8", "replace").split("\n")[:-1],
             self._sizes.values()
             if self.side == "gt"
             else np.broadcast_to(np.uint16(0), (count, 2)),

@@ -13,7 +13,6 @@ from itertools import accumulate, takewhile
 from pathlib import Path
 
 from evaltex_cli.errors import quote
-from evaltex_cli.formats.files.names import packed, repeat
 
 MOST_FOLDERS = 100
 """Before a name: what makes and removes folders within folders goes down by recursion."""
@@ -28,7 +27,6 @@ NAME_TOO_LONG = (
 _SURELY_SHORT = 50
 _LEAVES_FOLDER = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.{0,2}(?:[/\\]|$)|[\x00-\x1f\x7f]")
 _PLAIN = re.compile(r"\w[\w .-]*")
-_PLAIN_LINES = re.compile(rb"(?:[A-Za-z0-9_][A-Za-z0-9_ .-]{0,200}+\n)*+")
 _SLASH = re.compile(r"[/\\]")
 _PREFIX = re.compile(r"\A(?:poly_gt|gt|res|det)_", re.IGNORECASE)
 _SUFFIX = re.compile(
@@ -58,8 +56,8 @@ def names_of_pictures(names: Sequence[str]) -> Sequence[str]:
 
 def _image_names(names: Callable[[], Iterable[str]]) -> Sequence[str]:
     """Name images by paths without ending, which may be gone through more than once."""
-    stems = packed(without_prefix((parts_of(name) or [""])[-1]) for name in names())
-    if not repeat(stems):
+    stems = [without_prefix((parts_of(name) or [""])[-1]) for name in names()]
+    if len(set(stems)) == len(stems):
         return stems
     shared: list[str] | None = None
     for name in names():
@@ -67,10 +65,10 @@ def _image_names(names: Callable[[], Iterable[str]]) -> Sequence[str]:
         same = takewhile(lambda pair: pair[0] == pair[1], zip(folders, shared or (), strict=False))
         shared = folders if shared is None else [folder for folder, _ in same]
     first = len(shared or ())
-    return packed(
+    return [
         "/".join([*parts_of(name)[first:-1], stem])
         for name, stem in zip(names(), stems, strict=True)
-    )
+    ]
 
 
 def parts_of(name: str) -> list[str]:
@@ -99,11 +97,6 @@ def is_plain(name: str) -> bool:
     among them: safe without a closer look.
     """
     return _PLAIN.fullmatch(name) is not None
-
-
-def are_plain(lines: bytes | bytearray) -> bool:
-    """Whether names in ASCII, each followed by a newline, are short and plain (`is_plain`)."""
-    return _PLAIN_LINES.fullmatch(lines) is not None
 
 
 def is_too_long(name: str) -> bool:
@@ -135,7 +128,7 @@ def unfit_name(name: str) -> tuple[str, str] | None:
     return None
 
 
-def bad_names(names: Iterable[str], some_repeat: bool) -> Iterator[tuple[int, str, str]]:
+def bad_names(names: Iterable[str]) -> Iterator[tuple[int, str, str]]:
     """Yield the position of each name that is unfit, or is there again, with what is wrong with it
     and what is expected.
     """
@@ -144,8 +137,6 @@ def bad_names(names: Iterable[str], some_repeat: bool) -> Iterator[tuple[int, st
         wrong = unfit_name(name)
         if wrong:
             yield k, *wrong
-        if not some_repeat:
-            continue
         if name in seen:
             yield k, f"image name {quote(name)} again", "image names used once"
         seen.add(name)
