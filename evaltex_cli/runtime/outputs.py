@@ -40,16 +40,8 @@ _command: ContextVar[_Command | None] = ContextVar("command", default=None)
 def protected(
     inputs: Sequence[Path], pictures: Sequence[Path] = (), force: bool = False
 ) -> Iterator[None]:
-    """Protect what a command reads from all that it writes in the block.
-
-    Parameters
-    ----------
-    inputs : sequence of Path
-        Files, and folders of which everything is read.
-    pictures : sequence of Path
-        Folders of which some files are read.
-    force : bool
-        Whether files may be replaced that evaltex did not write.
+    """Protect what a command reads from all that it writes in the block: files and folders, and
+    folders of pictures, of which some files are read.
     """
     token = _command.set(_Command(_by_identity(inputs), _by_identity(pictures), force))
     try:
@@ -231,25 +223,23 @@ def output_folder(
     with _reported(path), _temporary_folder(Path(os.path.realpath(path))) as folder:
         yield folder
         # The files above come before those in inner folders: scores.json, which lists them, first.
-        inner = {Path(root): path / Path(root).relative_to(folder) for root, *_ in os.walk(folder)}
-        new = {to / name: root / name for root, to in inner.items() for name in _files(root)}
+        new, folders = {}, []
+        for root, _, written in os.walk(folder):
+            folders.append(path / Path(root).relative_to(folder))
+            new.update({folders[-1] / name: Path(root, name) for name in sorted(written)})
         unknown = (file for file in new if file not in earlier and os.path.lexists(file))
         _refuse_foreign((file for file in unknown if not _same(new[file], file)), is_own)
-        for to in inner.values():
-            if to.is_symlink() and to != path:
-                raise InputError(f"{to}: is a link where a folder belongs; remove it")
+        for inner in folders[1:]:
+            if inner.is_symlink():
+                raise InputError(f"{inner}: is a link where a folder belongs; remove it")
         for old in earlier.difference(new):
             old.unlink()
             with suppress(OSError):  # other files are in it
                 old.parent.rmdir()
-        for to in inner.values():
-            to.mkdir(parents=True, exist_ok=True)
+        for inner in folders:
+            inner.mkdir(parents=True, exist_ok=True)
         for file, made in new.items():
             made.replace(file)
-
-
-def _files(folder: Path) -> list[str]:
-    return sorted(entry.name for entry in os.scandir(folder) if entry.is_file())
 
 
 def _same(new: Path, old: Path) -> bool:
