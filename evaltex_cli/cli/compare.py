@@ -157,6 +157,8 @@ def _labels(paths: tuple[Path, ...], labels: tuple[str, ...]) -> Sequence[str]:
     if labels and len(labels) != len(paths):
         given = counted(len(labels), "{count} label[s]")
         stop(f"{given} for {len(paths)} detectors; give one a detector, or none")
+    if not all(map(str.strip, labels)):
+        stop("a label is empty; give each detector a name by --label")
     if len(set(labels)) < len(labels):
         stop("two detectors have one label; give each its own by --label")
     return labels or labels_of(paths)

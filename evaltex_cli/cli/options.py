@@ -63,8 +63,9 @@ class Name(click.Choice[str]):
         name = plain(value)
         if name not in self.known:
             hint = nearest(name, self.known)
-            if self.name != "preset" and name in PRESETS:
-                hint = f", which is a preset (--preset {name})"
+            other = "protocol" if self.name == "preset" else "preset"
+            if name in (PROTOCOLS if other == "protocol" else PRESETS):
+                hint = f", which is a {other} (--{other} {name})"
             self.fail(f"unknown {self.name} {quote(value)}{hint}; {self.listed}", param, ctx)
         return name
 

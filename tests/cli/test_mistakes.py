@@ -52,6 +52,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "gt.txt det.txt res --gt-format icdar2015",
             "unknown format 'icdar2015', which is a preset (--preset icdar2015)",
         ),
+        (
+            "gt.txt det.txt --preset evaltex",
+            "unknown preset 'evaltex', which is a protocol (--protocol evaltex)",
+        ),
         ("gt.txt det.txt --protocl iou", "No such option"),
         ("gt.txt det.txt --threshold .5", "No such option"),
         ("valid gt.txt det.txt", "no file and no command 'valid' (did you mean 'validate'?)"),

@@ -145,6 +145,7 @@ def test_hostile_labels_are_escaped(folder, hostile):
             ["gt.txt", "whole.txt", "less.txt", "--label", "x", "--label", "x"],
             "two detectors have one label; give each its own by --label",
         ),
+        (["gt.txt", "whole.txt", "less.txt", "--label", "x", "--label", " "], "a label is empty"),
         (["gt.txt", "whole.txt", "none.txt"], "none.txt: cannot be read"),
         (["runs/a", "runs/b"], "parameter det_border is 0.01 and 0.2"),
         (["runs/a", "runs/c"], "holds no images' results; run that evaluation again with -a"),
