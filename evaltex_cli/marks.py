@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.runtime.input_files import read_regular
+from evaltex_cli.runtime.input_files import first_bytes
 from evaltex_cli.runtime.outputs import IsOwn
 
 DATA_MARK = {"evaltex": "data"}
@@ -57,7 +57,7 @@ def kind_of(path: Path) -> str:
     """Return the kind of output that the mark in a file says; empty if it has none."""
     if not path.is_file():
         return ""
-    head = read_regular(path, "a file", _HEAD_BYTES)
+    head = first_bytes(path, _HEAD_BYTES)
     if head.startswith((b"PK", b"PAR1")):
         with path.open("rb") as file:
             file.seek(max(file.seek(0, os.SEEK_END) - _TAIL_BYTES, 0))
@@ -79,7 +79,7 @@ def is_of(*kinds: str) -> IsOwn:
         kind = kind_of(path)
         if kind not in kinds:
             return path.stat().st_size == 0
-        if kind == "patch" and re.search(_DECIDED, read_regular(path, "a patch")):
+        if kind == "patch" and re.search(_DECIDED, path.read_bytes()):
             raise InputError(
                 f"{path}: is a patch with accepted entries, which would be lost; give another path,"
                 " or --force to replace it"

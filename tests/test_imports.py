@@ -13,7 +13,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "evaltex_cli"
 LEVELS = (
-    {"errors", "version"},
+    {"errors", "version", "progress"},
     {"display"},
     {"records"},
     {"runtime", "geometry"},

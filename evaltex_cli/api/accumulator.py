@@ -256,7 +256,7 @@ class Accumulator(Generic[Result]):
             return cast("Result", self._chosen.result(nothing))
         wanted = asked(self._protocol, dict(self._options))
         given = sides(*_sides_of(self._by_name()))
-        result = evaluate_sides(given, wanted, self._per_image, needs_texts=False)
+        result = evaluate_sides(given, wanted, self._per_image, in_training=True)
         warn(result.warnings)
         return cast("Result", result)
 

@@ -145,7 +145,7 @@ def evaluate_sides(
     progress: Progress = None,
     ordered_map: OrderedMap = map,
     *,
-    needs_texts: bool = True,
+    in_training: bool = False,
 ) -> Evaluation | Evaluations:
     """Evaluate both sides; parameters as of `evaluate` and `evaluate_inputs`."""
     inputs = open_inputs(given.gt, given.det, given.options(wanted.options), ordered_map)
@@ -157,7 +157,7 @@ def evaluate_sides(
         images[run.protocol.name].extend(made)
 
     sink = Sink(images_of, take) if per_image else None
-    found = evaluate_inputs(inputs, runs, sink, progress, ordered_map, needs_texts=needs_texts)
+    found = evaluate_inputs(inputs, runs, sink, progress, ordered_map, in_training=in_training)
     found = [replace(one, images=Rows(images[one.protocol.name])) for one in found]
     by_name = {one.protocol.name: one for one in found}
     left_out |= texts_missing(chosen.records, by_name, found[0].gt, found[0].det)

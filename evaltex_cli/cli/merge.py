@@ -44,7 +44,7 @@ def command(results: tuple[Path, ...], res_dir: Path, form: str, quiet: bool) ->
         }
         protocols = [one.protocol for one in evaluations]
         with (
-            protected(parts, force=bool(force())),
+            protected(parts, bool(force.get())),
             writer.result_folder(res_dir, protocols) as into,
         ):
             for one in merged:

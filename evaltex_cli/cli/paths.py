@@ -5,6 +5,7 @@ replaces an input.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 _FORCE, _LIST = "evaltex.force", "evaltex.list"
+_PICTURE = re.compile(r"\.(png|jp\w+|tiff?|bmp|gif|webp|avif|p[gp]m)$", re.IGNORECASE)
 
 
 class _Named(click.Path):
@@ -154,9 +156,12 @@ def protected() -> Iterator[None]:
     ]
     given += [one for kind, path in given if isinstance(kind, Board) for one in _on_board(path)]
     inputs = [file for kind, path in given if isinstance(kind, Input) for file in _inputs(path)]
-    pictures = [path for kind, path in given if isinstance(kind, PictureFolder)]
+    folders = [path for kind, path in given if isinstance(kind, PictureFolder) and path.is_dir()]
+    inputs += [
+        file for folder in folders for file in folder.iterdir() if _PICTURE.search(file.name)
+    ]
     force = context.meta.get(_FORCE, False)
-    with outputs.protected(inputs, pictures, force):
+    with outputs.protected(inputs, force):
         written = []
         for kind, path in given:
             if isinstance(kind, OutputFile):

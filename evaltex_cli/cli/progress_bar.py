@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from evaltex_cli.runtime import progress
+from evaltex_cli import progress
 
 AFTER_SECONDS = 1.0
 _EVERY_SECONDS = 0.1
@@ -27,21 +27,20 @@ def shown(quiet: bool) -> Iterator[None]:
         return
     process, next_time = os.getpid(), time.monotonic() + AFTER_SECONDS
 
-    def show(phase: progress.Phase) -> None:
+    def show(label: str, done: int, total: int) -> None:
         nonlocal next_time
-        now, label = time.monotonic(), f"{phase.label} ({phase.unit})"
         is_same = bool(_bars) and _bars[0].label == label
-        is_last = is_same and phase.done >= phase.total
-        if os.getpid() != process or (now < next_time and not is_last):
+        is_last = is_same and done >= total
+        if os.getpid() != process or (time.monotonic() < next_time and not is_last):
             return
-        next_time = now + _EVERY_SECONDS
+        next_time = time.monotonic() + _EVERY_SECONDS
         if not is_same:
             end()
-            bar = click.progressbar(length=phase.total, label=label, show_pos=True, file=sys.stderr)
-            bar.start = phase.began
-            _bars.append(bar)
+            _bars.append(
+                click.progressbar(length=total, label=label, show_pos=True, file=sys.stderr)
+            )
         with suppress(OSError):  # a terminal that is gone
-            _bars[0].update(phase.done - _bars[0].pos)
+            _bars[0].update(done - _bars[0].pos)
 
     progress.listener = show
     try:

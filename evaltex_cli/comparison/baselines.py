@@ -16,7 +16,6 @@ from evaltex_cli.results import reader
 from evaltex_cli.results.image_table import NO_IMAGES
 from evaltex_cli.results.result_document import ResultDocument, differences, of_evaluation
 from evaltex_cli.results.slices import QUANTITIES, Slice
-from evaltex_cli.runtime.input_files import read_regular
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +117,7 @@ def _read_slices(paths: Sequence[Path]) -> dict[str, Slices]:
 
 def _slices(path: Path) -> Iterator[tuple[str, Slices]]:
     try:
-        for one in json.loads(read_regular(path, "a diagnosis"))["protocols"]:
+        for one in json.loads(path.read_bytes())["protocols"]:
             recalls = {
                 f"recall[{Slice(quantity, each['low'], each['high']).name}]": _number(
                     each["recall"]

@@ -139,7 +139,7 @@ def target_file(job: Job) -> AbstractContextManager[TextIO]:
 
 def is_own(path: Path) -> bool:
     """Whether a conversion may replace a file: one with its mark; from Python, any."""
-    return force() is None or is_of("data")(path)
+    return force.get() is None or is_of("data")(path)
 
 
 def vertices_of(objects: Objects, i: int) -> list[float] | None:

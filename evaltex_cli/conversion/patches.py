@@ -25,7 +25,6 @@ from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
 from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 from evaltex_cli.records import Objects, offsets_of
 from evaltex_cli.records.rows import concatenate, take
-from evaltex_cli.runtime.input_files import read_regular
 from evaltex_cli.runtime.outputs import output_file
 from evaltex_cli.version import __version__
 
@@ -139,7 +138,7 @@ def read_patch(path: Path) -> Patch:
     import msgspec  # only what reads patches needs it here
 
     try:
-        document = msgspec.json.decode(read_regular(path, "a patch"))
+        document = msgspec.json.decode(path.read_bytes())
         if not isinstance(document, dict) or document.get("kind") != "patch":
             raise InputError(f"{path}: is no patch; give {EXPECTED}")
         if document.get("schema") != SCHEMA:

@@ -43,10 +43,10 @@ from evaltex_cli.errors.suggestions import nearest, unknown
 from evaltex_cli.formats.base import ReadImages, Source
 from evaltex_cli.formats.image_sizes import with_sizes
 from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.progress import phase
 from evaltex_cli.records import Objects, Texts, concatenate_texts, expanded, offsets_of
 from evaltex_cli.records.rows import take, take_images
 from evaltex_cli.runtime.outputs import output_folder
-from evaltex_cli.runtime.progress import phase
 
 CROPS, SPLITS, OVERLAPS, EDITS = (81, 80, 60, 40), (2, 3, 4), (10, 20, 30), (1, 2, 3)
 SETS = (
@@ -281,7 +281,7 @@ def _blocks(job: Job, words: Objects, recipe: _Recipe) -> Iterator[Block]:
     """Yield the detections of some images at a time; at the end, raise what
     is wrong with any name.
     """
-    with phase(f"writing {job.target.name}", "images", len(job.names)) as writing:
+    with phase(f"writing {job.target.name}", "images", len(job.names)) as advance:
         for start in range(0, len(job.names), BLOCK_IMAGES):
             names = job.names[start : start + BLOCK_IMAGES]
             some = words
@@ -289,5 +289,5 @@ def _blocks(job: Job, words: Objects, recipe: _Recipe) -> Iterator[Block]:
                 some = take_images(words, np.arange(start, start + len(names)))
             detections = _detections(some, recipe)
             yield Block(names, ReadImages(np.zeros((len(names), 2)), detections))
-            writing.done = start + len(names)
+            advance(len(names))
     job.faults.raise_if_any()

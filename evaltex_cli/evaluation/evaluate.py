@@ -23,11 +23,11 @@ from evaltex_cli.evaluation.repeated_objects import Repeats
 from evaltex_cli.evaluation.tally import Run, Sink, add_batch
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.progress import phase
 from evaltex_cli.protocols.base import load
 from evaltex_cli.records import ImageBatch
 from evaltex_cli.records.rows import NOTHING
 from evaltex_cli.runtime import OrderedMap
-from evaltex_cli.runtime.progress import counted_until
 
 SIDES: tuple[Side, Side] = ("gt", "det")
 Progress: TypeAlias = Callable[[int, int], None]
@@ -45,7 +45,7 @@ def evaluate_inputs(
     progress: Progress | None = None,
     ordered_map: OrderedMap = map,
     *,
-    needs_texts: bool = True,
+    in_training: bool = False,
 ) -> list[Evaluation]:
     """Evaluate indexed inputs by every run, but those that need texts that are not there
     (`left_out`).
@@ -58,8 +58,9 @@ def evaluate_inputs(
         Gets the number of images done and of all.
     ordered_map : callable
         What does the work (`workers`); `map` does it here.
-    needs_texts : bool
-        Whether protocols that need texts are left out where there are none; else a warning says so.
+    in_training : bool
+        Whether it is normal that nothing matches yet: no likely mistakes are looked for, and
+        protocols that need texts stay where there are none, with a warning.
 
     Raises
     ------
@@ -94,8 +95,8 @@ def evaluate_inputs(
     def task(cut: tuple[int, int]) -> BatchTask:
         return batches.task_of(inputs, cut, is_counted=not faults.count)
 
-    results = zip(cuts, ordered_map(work, map(task, cuts)), strict=True)
-    gt_count, det_count, lines_count, repeats = _gathered(inputs, runs, sink, progress, results)
+    measured = zip(cuts, ordered_map(work, map(task, cuts)), strict=True)
+    gt_count, det_count, lines_count, repeats = _gathered(inputs, runs, sink, progress, measured)
     fault_hints.raise_if_any(inputs, gt_count.objects, det_count.objects)
     missing = InputCounts(missing=int((paired == NO_DETECTIONS).sum()))
     summaries = _summary(gt, gt_count), _summary(det, det_count + missing)
@@ -103,11 +104,10 @@ def evaluate_inputs(
     for side, of_side in zip(("ground truth", "detections"), repeats, strict=True):
         warnings += of_side.warnings(side)
     lines = "" if inputs.lines is None else inputs.lines.sha256
-    if needs_texts:
+    if not in_training:
         runs = _with_texts(runs, *summaries)
-    return likely_mistakes.explained(
-        [scored(run, *summaries, options, warnings, lines) for run in runs], inputs
-    )
+    results = [scored(run, *summaries, options, warnings, lines) for run in runs]
+    return results if in_training else likely_mistakes.explained(results, inputs)
 
 
 def _gathered(
@@ -123,20 +123,22 @@ def _gathered(
     gt, det, lines = InputCounts(), InputCounts(), InputCounts()
     repeats = [Repeats(), Repeats()]
     images = len(inputs.gt.names)
-    for (start, done), result in counted_until(results, "evaluating", images):
-        _log_faults(inputs, (start, done), result)
-        if inputs.faults.gives_up:
-            break
-        gt, det, lines = gt + result.gt, det + result.det, lines + result.lines
-        repeats = [before + more for before, more in zip(repeats, result.repeats, strict=True)]
-        for run, part, made in zip(
-            runs, result.gathered, result.made, strict=bool(result.gathered)
-        ):
-            run.gathered.add(part)
-            if sink is not None:
-                sink.take(run, made)
-        if progress is not None:
-            progress(done, images)
+    with phase("evaluating", "images", images) as evaluated:
+        for (start, done), result in results:
+            _log_faults(inputs, (start, done), result)
+            if inputs.faults.gives_up:
+                break
+            gt, det, lines = gt + result.gt, det + result.det, lines + result.lines
+            repeats = [before + more for before, more in zip(repeats, result.repeats, strict=True)]
+            for run, part, made in zip(
+                runs, result.gathered, result.made, strict=bool(result.gathered)
+            ):
+                run.gathered.add(part)
+                if sink is not None:
+                    sink.take(run, made)
+            evaluated(done - start)
+            if progress is not None:
+                progress(done, images)
     return gt, det, lines, repeats
 
 

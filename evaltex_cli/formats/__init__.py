@@ -283,7 +283,7 @@ def _is_plain_text(path: Path) -> bool:
     """
     if path.suffix.lower() not in ("", ".txt") or not path.is_file():
         return False
-    beginning = input_files.read_regular(path, "a file", 4096)
+    beginning = input_files.first_bytes(path, 4096)
     beginning = beginning.removeprefix(b"\xef\xbb\xbf").lstrip()
     return (
         beginning.isascii()

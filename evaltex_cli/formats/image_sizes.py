@@ -16,8 +16,8 @@ from evaltex_cli.formats.base import ReadImages, Source, SourcePart
 from evaltex_cli.formats.decoders import unlimited_and_silent
 from evaltex_cli.formats.files.image_names import stem
 from evaltex_cli.geometry.outlines import from_numbers
+from evaltex_cli.progress import tracked
 from evaltex_cli.records import Floats, Ints
-from evaltex_cli.runtime.progress import tracked
 
 SUFFIXES = (
     ".png",

@@ -13,7 +13,6 @@ from evaltex_cli.errors import InputError, counted, quote
 from evaltex_cli.errors.suggestions import nearest
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.files.image_names import names_by_stem, stem
-from evaltex_cli.runtime.input_files import read_regular
 
 SOME_IMAGES = "evaluated (--only)"
 """The end of the warning that not all images are evaluated."""
@@ -88,7 +87,7 @@ def read_names(path: Path) -> tuple[str, ...]:
         When it cannot be read.
     """
     try:
-        lines = read_regular(path, "a list of images").decode("utf-8-sig").splitlines()
+        lines = path.read_bytes().decode("utf-8-sig").splitlines()
     except (OSError, InputError, UnicodeDecodeError) as error:
         is_text = isinstance(error, UnicodeDecodeError)
         reason = getattr(error, "strerror", None) or ("it is not UTF-8" if is_text else error)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from evaltex_cli.formats.base import ReadImages, Source, SourcePart
+from evaltex_cli.progress import phase
 from evaltex_cli.runtime import OrderedMap
-from evaltex_cli.runtime.progress import counted_until
 
 
 def read_parts(
@@ -33,7 +33,10 @@ def read_parts(
     listed = list(ranges)
     parts = (source.part(np.arange(start, stop)) for start, stop in listed)
     read = zip(listed, ordered_map(_read, parts), strict=True)
-    yield from counted_until(read, label, len(source.names))
+    with phase(label, "images", len(source.names)) as advance:
+        for (start, stop), images in read:
+            yield (start, stop), images
+            advance(stop - start)
 
 
 def _read(part: SourcePart) -> ReadImages:

@@ -15,7 +15,6 @@ from evaltex_cli.errors.suggestions import nearest, number_meant, unknown
 from evaltex_cli.protocols import PROTOCOLS, plain
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.presets import PRESETS, Preset
-from evaltex_cli.runtime.input_files import read_regular
 
 DEFAULT_SECTION = "evaltex"
 _BOOLEANS = {
@@ -132,7 +131,7 @@ def read_config(path: Path) -> list[Setting]:
         not as it should be in that of `DEFAULT_SECTION`.
     """
     try:
-        text = read_regular(path, "a parameter file").decode("utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise ConfigError(
             f"{path}: cannot be read ({error.strerror or error}); give a file of parameters, such"

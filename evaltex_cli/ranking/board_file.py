@@ -77,7 +77,7 @@ def read(path: Path, settings: Mapping[str, Any] | None = None) -> Board:
     """
     given = dict(settings or {})
     try:
-        text = input_files.read_regular(path, "a board").decode("utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")
         tables = msgspec.convert(tomllib.loads(text), _Tables)
     except OSError as error:
         raise ConfigError(

@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
+from evaltex_cli.progress import tracked
 from evaltex_cli.ranking.board import Board
 from evaltex_cli.ranking.entry import Entry, Subsets, entry_of
 from evaltex_cli.runtime import OrderedMap
-from evaltex_cli.runtime.progress import tracked
 
 Entries: TypeAlias = "dict[str, dict[str, Entry]]"
 """Protocol -> detector -> what it is ranked by."""

@@ -13,12 +13,12 @@ from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.progress import tracked
 from evaltex_cli.protocols.base import load
 from evaltex_cli.reconciliation.figures import NAMES, Figure
 from evaltex_cli.reconciliation.prediction import Scored, promising
 from evaltex_cli.reconciliation.settings import Change, Setting, alternatives, settings
 from evaltex_cli.runtime import OrderedMap
-from evaltex_cli.runtime.progress import tracked
 
 AT_ONCE = 256
 """Settings that are scored while the inputs are read once."""

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from evaltex_cli.audit.suspects import AuditedObject, Suspect
 from evaltex_cli.errors import counted
+from evaltex_cli.progress import tracked
 from evaltex_cli.report import image_json, skeleton
 from evaltex_cli.report.audit_reasons import Detectors, reasons
 from evaltex_cli.report.crops import Region, crops, region
@@ -21,7 +22,6 @@ from evaltex_cli.report.inputs import DECIMALS, pictures_of
 from evaltex_cli.report.surroundings import Detection, Surroundings, Vertices
 from evaltex_cli.results.text_tables import JsonObject
 from evaltex_cli.runtime.outputs import output_file
-from evaltex_cli.runtime.progress import tracked
 
 PARTS = skeleton.Parts("evaltex audit", ("report.css", "audit.css"), ("elements.js", "audit.js"))
 BLOCK = 50

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +12,7 @@ from evaltex_cli.comparison.tables import footer, p_cells
 from evaltex_cli.diagnosis.breakdown import PROPERTIES
 from evaltex_cli.diagnosis.error_types import Thresholds
 from evaltex_cli.errors import InputError, counted
+from evaltex_cli.progress import phase, tracked
 from evaltex_cli.protocols.matches import MATCH_TYPES
 from evaltex_cli.report import image_columns, image_json, skeleton
 from evaltex_cli.report.image_columns import packed_numbers
@@ -28,7 +29,6 @@ from evaltex_cli.results.image_table import NO_IMAGES
 from evaltex_cli.results.result_document import ResultDocument
 from evaltex_cli.results.text_tables import JsonObject
 from evaltex_cli.runtime.outputs import output_file
-from evaltex_cli.runtime.progress import Phase, phase, tracked
 
 NAME, COMPARISON_NAME = "report.html", "comparison.html"
 PARTS = skeleton.Parts("evaltex report", ("report.css",), ("elements.js", "report.js"))
@@ -111,8 +111,8 @@ def make(file: Path, subject: Subject, pictures: Pictures | None = None) -> Made
         out.write(skeleton.head(PARTS))
         out.writelines(_overview(subject, names, starts, pictures))
         out.write(skeleton.program(PARTS))
-        with phase("writing the report", "images", len(names)) as writing:
-            out.writelines(_images(subject, urls, starts, writing))
+        with phase("writing the report", "images", len(names)) as advance:
+            out.writelines(_images(subject, urls, starts, advance))
         if pictures.embed:
             for k, path in enumerate(tracked(paths, "embedding", "pictures", len(paths))):
                 if path is not None:
@@ -165,7 +165,10 @@ def _losses(losses: Losses) -> JsonObject:
 
 
 def _images(
-    subject: Subject, urls: Sequence[str | bool | None], starts: Sequence[int], writing: Phase
+    subject: Subject,
+    urls: Sequence[str | bool | None],
+    starts: Sequence[int],
+    advance: Callable[[int], None],
 ) -> Iterator[str]:
     """Yield the islands of the images: their objects, and what every protocol says of them."""
     ranges = list(pairwise(starts))
@@ -181,7 +184,7 @@ def _images(
             f'],"picture":{pictures}}}',
         ]
         yield from skeleton.streamed(f"images-{part}", pieces)
-        writing.done = stop
+        advance(stop - start)
 
 
 def _read_chunk(subject: Subject, start: int, stop: int) -> image_columns.Chunk:

@@ -25,13 +25,13 @@ from evaltex_cli.evaluation.input_counts import InputCounts, InputFile, InputSum
 from evaltex_cli.evaluation.inputs import signature
 from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.formats.image_subset import SOME_IMAGES
+from evaltex_cli.progress import tracked
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import load
 from evaltex_cli.results import reader
 from evaltex_cli.results.result_document import ResultDocument
 from evaltex_cli.results.writer import ImageFiles, of_images
 from evaltex_cli.runtime import outputs
-from evaltex_cli.runtime.progress import tracked
 from evaltex_cli.version import __version__
 
 IMAGES_AT_ONCE = 64
@@ -131,7 +131,7 @@ def _refuse_loss(target: Path, earlier: Sequence[Path], parts: Sequence[ResultDo
                 f"{file}: is a part, and the merged result would replace it; give another result"
                 " folder"
             )
-        if outputs.force():
+        if outputs.force.get():
             continue
         if not is_merged:
             raise InputError(

@@ -22,12 +22,12 @@ import numpy as np
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.evaluation.tally import Run, Sink
 from evaltex_cli.marks import archive_comment
+from evaltex_cli.progress import phase
 from evaltex_cli.protocols.base import Evidence
 from evaltex_cli.protocols.matches import MATCH_TYPES, SideMatches
 from evaltex_cli.records import ImageBatch, Ints, Objects
 from evaltex_cli.results.markup import no_formula
 from evaltex_cli.runtime.outputs import output_file, write_file
-from evaltex_cli.runtime.progress import phase
 
 Columns: TypeAlias = dict[str, list[Any]]
 """Name -> one element for each object; of the protocol's own values None
@@ -160,7 +160,7 @@ class ObjectTable:
     def _batches(self, protocols: Sequence[str]) -> Iterator[Columns]:
         with phase(
             "writing the objects", "rows", sum(self._objects.get(name, 0) for name in protocols)
-        ) as writing:
+        ) as advance:
             for name in protocols:
                 if name not in self._rows:
                     continue
@@ -168,7 +168,7 @@ class ObjectTable:
                 for line in self._rows[name]:
                     columns: Columns = json.loads(line)
                     yield {"protocol": [name] * len(columns["id"]), **columns}
-                    writing.done += len(columns["id"])
+                    advance(len(columns["id"]))
 
 
 def _write_csv(path: Path, values: Sequence[str], batches: Iterable[Columns]) -> None:

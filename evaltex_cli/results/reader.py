@@ -12,14 +12,14 @@ from typing import Any
 from evaltex_cli.errors import ConfigError, InputError, quote
 from evaltex_cli.evaluation.input_counts import InputSummary
 from evaltex_cli.marks import kind_of
+from evaltex_cli.progress import tracked
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import load
 from evaltex_cli.results import stored_images
 from evaltex_cli.results.extras import SCHEMA, Bootstrap, Extras, Verdict
 from evaltex_cli.results.image_table import ImageTable, ImageTableBuilder
 from evaltex_cli.results.result_document import InputSummaries, ResultDocument
-from evaltex_cli.runtime.input_files import read_regular
-from evaltex_cli.runtime.progress import tracked
+from evaltex_cli.runtime.input_files import first_bytes
 
 EXPECTED = "the .json of an earlier run"
 _HEAD_BYTES = 256
@@ -36,7 +36,7 @@ def files(path: Path) -> list[Path]:
 def is_document(path: Path) -> bool:
     """Whether a file begins as a result's .json does."""
     try:
-        return _TOOL.search(read_regular(path, "a file", _HEAD_BYTES)) is not None
+        return _TOOL.search(first_bytes(path, _HEAD_BYTES)) is not None
     except (OSError, InputError):
         return False
 
@@ -57,7 +57,7 @@ def read(path: Path, with_objects: bool = False, table: ImageTable | None = None
         When it cannot be read, is not a result of this tool and schema, or lacks something.
     """
     try:
-        value = stored_images.read(path, EXPECTED)
+        value = stored_images.read(path)
     except OSError as error:
         raise InputError(
             f"{path}: cannot be read ({error.strerror or error}); give {EXPECTED}"

@@ -28,12 +28,12 @@ from numpy.typing import NDArray
 
 from evaltex_cli.errors import ConfigError, counted
 from evaltex_cli.evaluation.evaluation import Evaluation
+from evaltex_cli.progress import phase
 from evaltex_cli.protocols.base import EvidenceRows, Scores
 from evaltex_cli.protocols.score_columns import score_columns
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Bools, Floats, Ints, offsets_of
 from evaltex_cli.results.extras import Bootstrap, Intervals
-from evaltex_cli.runtime.progress import phase
 
 LEVEL = 0.95
 RESAMPLES = 2000
@@ -97,13 +97,14 @@ def replicates(
     known = score_columns(scores, evidence.sums(np.vstack([once, 2 * once, 0 * once])))
     counts = {name for name, (all_, doubled, _) in known.items() if all_ and doubled == 2 * all_}
     values = {name: np.empty(_count(images, resamples)) for name in known}
-    with phase("resampling", "resamples", _count(images, resamples)) as resampling:
+    stop = 0
+    with phase("resampling", "resamples", _count(images, resamples)) as advance:
         for weights in _subsets(images, resamples, seed):
-            start, stop = resampling.done, resampling.done + len(weights)
+            start, stop = stop, stop + len(weights)
             scale = images / np.maximum(weights.sum(axis=1), 1)
             for name, scored in score_columns(scores, evidence.sums(weights)).items():
                 values[name][start:stop] = scored * scale if name in counts else scored
-            resampling.done = stop
+            advance(len(weights))
     return Replicates(
         {name: np.round(drawn, DECIMALS) for name, drawn in values.items()},
         {name: _or_none(of_all) for name, (of_all, _, _) in known.items()},

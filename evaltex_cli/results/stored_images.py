@@ -19,7 +19,6 @@ import numpy as np
 from evaltex_cli.evaluation.evaluation import ImageResult, ObjectResult
 from evaltex_cli.records import Ints
 from evaltex_cli.results.text_tables import JsonObject
-from evaltex_cli.runtime.input_files import open_regular, read_regular
 
 IMAGES = "images"
 PARTNERS = {"objects": "detections", "detections": "objects"}
@@ -82,26 +81,20 @@ def object_result(entry: Mapping[str, Any], partners: str) -> ObjectResult:
     return ObjectResult(entry["id"], entry["match"], entry[partners], values)
 
 
-def read(path: Path, expected: str) -> Any:
+def read(path: Path) -> Any:
     """Read a JSON document; if it is an object with a list of images, this list is a
     `StoredImages`.
 
-    Parameters
-    ----------
-    expected : str
-        What the user should give instead of a pipe or device.
-
     Raises
     ------
-    InputError, OSError
-    ValueError, RecursionError
+    OSError, ValueError, RecursionError
         When it is not JSON; for images in lines of their own, only when they are decoded.
     """
-    with open_regular(path, expected) as file:
+    with path.open("rb") as file:
         by_lines = _of_lines(path, file)
     if by_lines is not None:
         return by_lines
-    document = json.loads(read_regular(path, expected))
+    document = json.loads(path.read_bytes())
     if isinstance(document, dict) and isinstance(images := document.get(IMAGES), list):
         document[IMAGES] = StoredImages(
             np.arange(len(images)), lambda places: (images[k] for k in places.tolist())

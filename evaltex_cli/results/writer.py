@@ -27,7 +27,6 @@ from evaltex_cli.results import entry_columns, result_text
 from evaltex_cli.results.entry_columns import Sides
 from evaltex_cli.results.extras import SCHEMA, Extras
 from evaltex_cli.results.stored_images import PARTNERS, entry_of
-from evaltex_cli.runtime.input_files import read_regular
 from evaltex_cli.runtime.outputs import output_folder
 from evaltex_cli.version import __version__
 
@@ -59,26 +58,22 @@ def result_folder(res_dir: Path, protocols: Sequence[Protocol]) -> Iterator[Resu
     InputError
         As `output_folder`.
     """
-    names = [SCORES, SCORES_TABLE, REPORT]
+    names = {SCORES, SCORES_TABLE, REPORT}
     for one in protocols:
-        names += [f"{one.name}.txt", f"{one.name}.json"]
-        names += [f"{one.name}-{plot}.svg" for plot in one.plot_names]
+        names |= {f"{one.name}.txt", f"{one.name}.json"}
+        names |= {f"{one.name}-{plot}.svg" for plot in one.plot_names}
     listed = _listed(res_dir)
     folders = {one.name for one in protocols}
-    earlier = [
-        name
-        for name in listed
-        if (name in names and kind_of(res_dir / name) in ("", *RESULT_KINDS))
-        or name.partition("/")[0] in folders
-    ]
-    with output_folder(res_dir, is_result, names, earlier) as folder:
-        yield ResultWriter(folder, sorted({*listed} - {*earlier}))
+    names |= {name for name in listed if name.partition("/")[0] in folders}
+    known = {res_dir / name for name in listed if kind_of(res_dir / name) in ("", *RESULT_KINDS)}
+    with output_folder(res_dir, lambda file: file in known or is_result(file), names) as folder:
+        yield ResultWriter(folder, sorted({*listed} - names))
 
 
 def _listed(res_dir: Path) -> list[str]:
     """Return the files that the scores.json of a folder lists, if a run makes such files there."""
     try:
-        names = json.loads(read_regular(res_dir / SCORES, "a result"))["files"]
+        names = json.loads((res_dir / SCORES).read_bytes())["files"]
         files = [name for name in names if isinstance(name, str) and not leaves_result_folder(name)]
     except (OSError, ValueError, KeyError, TypeError, InputError):
         return []

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import shapely
@@ -26,11 +26,8 @@ POLL_SECONDS = 1.0
 def workers_of(address: str, timeout: float = 60) -> Iterator[OrderedMap]:
     """Give an `OrderedMap` over the workers of the Dask scheduler at an address.
 
-    Raises
-    ------
-    InputError
-        When there is no scheduler or it is lost, when versions differ, when there is no worker for
-        `timeout` seconds, or when Dask gives up a piece of work.
+    Raises `InputError` when there is no scheduler or it is lost, when versions differ, when there
+    is no worker for `timeout` seconds, or when Dask gives up a piece of work.
     """
     try:
         import distributed
@@ -39,41 +36,25 @@ def workers_of(address: str, timeout: float = 60) -> Iterator[OrderedMap]:
             "--cluster needs the package distributed: pip install 'evaltex[cluster]'"
         ) from error
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # an error is one message of ours
-    try:
+    with _dask_errors(address):
         client = distributed.Client(address, timeout=CONNECT_SECONDS)
-    except Exception as error:  # Dask raises errors of all kinds
-        raise InputError(
-            f"cluster {address}: cannot be reached ({_reason(error)}); give the address of a Dask"
-            " scheduler, such as tcp://HOST:8786"
-        ) from error
     try:
-        yield _Cluster(client, address, timeout)
+        with _dask_errors(address):
+            threads = _fit_threads(client, address, timeout)
+        yield _Cluster(client, address, timeout, threads)
     finally:
         with suppress(Exception):  # the scheduler may be gone
             client.close(timeout=CONNECT_SECONDS)
 
 
-class _Cluster:
+class _Cluster(NamedTuple):
     """An `OrderedMap` over a cluster's workers."""
 
-    is_elsewhere = True
-
-    def __init__(self, client: Any, address: str, timeout: float) -> None:
-        self._client, self._place, self._timeout = client, f"cluster {address}", timeout
-        with self._dask_errors():
-            with suppress(TimeoutError):
-                client.wait_for_workers(1, timeout=timeout)
-            self._threads = sum(client.nthreads().values())
-            if not self._threads:
-                raise self._no_worker()
-            everywhere = {"the scheduler": client.run_on_scheduler(_versions)}
-            everywhere |= client.run(_versions)
-        for other, versions in everywhere.items():
-            if versions != _versions():
-                raise InputError(
-                    f"{self._place}: {other} has {versions}, this process {_versions()}; install"
-                    " the same versions there, and restart it"
-                )
+    client: Any
+    address: str
+    timeout: float
+    threads: int
+    is_elsewhere: bool = True
 
     def __call__(
         self, function: Callable[[Item], Result], items: Iterable[Item], /
@@ -81,9 +62,9 @@ class _Cluster:
         """Yield the function of each item, in their order."""
         waiting: deque[Any] = deque()
         for item in items:
-            with self._dask_errors():
-                waiting.append(self._client.submit(partial(function, item), pure=False, retries=3))
-            if len(waiting) >= 2 * self._threads:
+            with _dask_errors(self.address):
+                waiting.append(self.client.submit(partial(function, item), pure=False, retries=3))
+            if len(waiting) >= 2 * self.threads:
                 yield self._result(waiting.popleft())
         while waiting:
             yield self._result(waiting.popleft())
@@ -91,44 +72,47 @@ class _Cluster:
     def _result(self, future: Any) -> Any:
         from distributed import wait
 
-        end = time.monotonic() + self._timeout
-        with self._dask_errors():
+        end = time.monotonic() + self.timeout
+        with _dask_errors(self.address):
             while not future.done():  # `result` would wait for ever when no worker is left
                 with suppress(TimeoutError):
                     wait(future, POLL_SECONDS)
-                if self._client.nthreads():
-                    end = time.monotonic() + self._timeout
+                if self.client.nthreads():
+                    end = time.monotonic() + self.timeout
                 elif time.monotonic() > end:
-                    raise self._no_worker()
+                    raise TimeoutError(f"no worker for {self.timeout:g} s (--cluster-timeout)")
             return future.result()
 
-    def _no_worker(self) -> InputError:
-        return InputError(
-            f"{self._place}: it has had no worker for {self._timeout:g} s (--cluster-timeout);"
-            " start some, and run again"
-        )
 
-    @contextmanager
-    def _dask_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except EvaltexError:
-            raise
-        except Exception as error:
+def _fit_threads(client: Any, address: str, timeout: float) -> int:
+    """Return how many threads the workers have; refuse a cluster with other versions."""
+    client.wait_for_workers(1, timeout=timeout)
+    everywhere = {"the scheduler": client.run_on_scheduler(_versions), **client.run(_versions)}
+    for other, versions in everywhere.items():
+        if versions != _versions():
             raise InputError(
-                f"{self._place}: {type(error).__name__}: {_reason(error)}; its scheduler and"
-                " workers need evaltex, and the input files at the same paths as here"
-            ) from error
+                f"cluster {address}: {other} has {versions}, this process {_versions()}; install"
+                " the same versions there, and restart it"
+            )
+    return sum(client.nthreads().values())
 
 
-def _versions() -> dict[str, str]:
-    return {
-        "evaltex": __version__,
-        "Python": ".".join(platform.python_version_tuple()[:2]),
-        "numpy": np.__version__,
-        "shapely": shapely.__version__,
-    }
+def _versions() -> str:
+    python = ".".join(platform.python_version_tuple()[:2])
+    libraries = f"numpy {np.__version__}, shapely {shapely.__version__}"
+    return f"evaltex {__version__}, Python {python}, {libraries}"
 
 
-def _reason(error: Exception) -> str:
-    return str(error) or type(error).__name__
+@contextmanager
+def _dask_errors(address: str) -> Iterator[None]:
+    """Report errors of Dask, which are of all kinds, as one of ours."""
+    try:
+        yield
+    except EvaltexError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"cluster {address}: {type(error).__name__}: {error}; there must be a Dask scheduler,"
+            " such as tcp://HOST:8786, whose workers have evaltex and the input files at the same"
+            " paths as here"
+        ) from error

@@ -21,10 +21,7 @@ from evaltex_cli.runtime import Item, OrderedMap, Result
 def processes(jobs: int) -> Iterator[OrderedMap]:
     """Give an `OrderedMap` over so many worker processes; none is left when the block ends.
 
-    Raises
-    ------
-    InputError
-        When workers cannot be started, or one of them dies.
+    Raises `InputError` when workers cannot be started, or one of them dies.
     """
     can_fork = sys.platform == "linux" and threading.active_count() == 1
     context = multiprocessing.get_context("fork" if can_fork else "spawn")
@@ -65,11 +62,11 @@ def _begin() -> None:
     """Leave the interrupts of a terminal to the main process, and end with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-    os._exit(1)
+
+    def end_with_parent() -> None:
+        if parent is not None:
+            parent.join()
+        os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()

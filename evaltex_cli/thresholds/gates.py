@@ -21,7 +21,6 @@ from evaltex_cli.evaluation.inputs import parts_of
 from evaltex_cli.protocols import score_names
 from evaltex_cli.protocols.base import load
 from evaltex_cli.results.extras import Verdict
-from evaltex_cli.runtime.input_files import read_regular
 from evaltex_cli.thresholds.result import Sweep
 
 FILE = "sweep.json"
@@ -97,7 +96,7 @@ def prepare(expressions: Sequence[str], baselines: Sequence[Path]) -> Gates:
 def _read(file: Path) -> dict[str, Any]:
     """Return protocol -> its members in a sweep.json."""
     try:
-        document = json.loads(read_regular(file, "a sweep"))
+        document = json.loads(file.read_bytes())
         if document["kind"] != "sweep":
             raise InputError(f"{file}: is no sweep; expected the {FILE} of an earlier sweep")
         found = {str(name): one for name, one in document["protocols"].items()}

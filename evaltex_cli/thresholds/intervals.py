@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.evaluation.tally import Run
+from evaltex_cli.progress import phase
 from evaltex_cli.protocols.base import EvidenceRows, Scores
 from evaltex_cli.protocols.score_columns import score_columns
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Floats, Ints
 from evaltex_cli.results.extras import Bootstrap, Intervals
 from evaltex_cli.results.significance import DECIMALS, intervals
-from evaltex_cli.runtime.progress import phase
 from evaltex_cli.thresholds.choice import best_level
 from evaltex_cli.thresholds.result import OperatingPoint
 from evaltex_cli.thresholds.stacking import StateRows
@@ -105,10 +105,11 @@ def _wide(column: NDArray[Any]) -> NDArray[Any]:
 def _level_interval(given: Resampled) -> tuple[int, int]:
     """Return the lowest and highest level, but for equal shares of the subsets at either end."""
     chosen: list[int] = []
-    with phase("choosing levels again", "resamples", given.bootstrap.resamples) as choosing:
+    with phase("choosing levels again", "resamples", given.bootstrap.resamples) as advance:
         for sums in _subset_sums(given):
-            chosen += map(best_level, _main_scores(given.runs, sums))
-            choosing.done = len(chosen)
+            levels = [best_level(scores) for scores in _main_scores(given.runs, sums)]
+            chosen += levels
+            advance(len(levels))
     chosen.sort()
     cut = floor(round((1 - given.bootstrap.level) / 2 * len(chosen), DECIMALS))
     return chosen[cut], chosen[-1 - cut]

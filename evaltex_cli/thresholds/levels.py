@@ -14,9 +14,9 @@ from evaltex_cli.evaluation.batches import Part
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS
 from evaltex_cli.formats.filters import treat_invalid
+from evaltex_cli.progress import tracked
 from evaltex_cli.records import Bools, Floats, Ints, Objects
 from evaltex_cli.runtime import OrderedMap
-from evaltex_cli.runtime.progress import tracked
 
 POINTS = 100
 

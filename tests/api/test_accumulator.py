@@ -403,3 +403,12 @@ def test_a_polygon_that_comes_late_counts_for_all_images():
     assert parts[0].compute().scores["false_positive_characters"] == 2
     parts[0].update(nothing, image_objects(polygons=tall))
     assert parts[0].compute().scores["false_positive_characters"] == 3
+
+
+def test_training_that_has_just_begun_gets_no_advice(recwarn: pytest.WarningsRecorder) -> None:
+    """Detections of a tenth of the size are taken for a wrong scale in a file, not in training."""
+    accumulator = Accumulator("iou")
+    for k in range(30):
+        accumulator.update([[10 * k + 100, 100, 10 * k + 300, 200]], [[k + 10, 10, k + 30, 20]])
+    assert accumulator.compute().scores["hmean"] == 0
+    assert not recwarn.list

@@ -7,8 +7,8 @@ from contextlib import redirect_stderr
 
 import pytest
 
+from evaltex_cli import progress
 from evaltex_cli.cli import progress_bar
-from evaltex_cli.runtime import progress
 
 
 class Terminal(io.StringIO):
@@ -46,9 +46,9 @@ def test_work_that_fails_is_over() -> None:
     with pytest.raises(ValueError, match="bad"), progress.phase("reading", "files", 2):
         raise ValueError("bad")
     heard: list[str] = []
-    progress.listener = lambda phase: heard.append(f"{phase.label} {phase.done}")
+    progress.listener = lambda label, done, total: heard.append(f"{label} {done} {total}")
     try:
         list(progress.tracked("ab", "writing", "files", 2))
     finally:
         progress.listener = None
-    assert heard == ["writing 1", "writing 2"]
+    assert heard == ["writing (files) 1 2", "writing (files) 2 2"]

@@ -251,7 +251,7 @@ def test_a_faulty_source_leaves_the_target_alone(tmp_path: Path, before: str | N
 def test_a_target_that_cannot_be_written(tmp_path: Path) -> None:
     source = in_folder(tmp_path / "src", BOXES)
     with pytest.raises(InputError, match="cannot be written"):
-        convert(source, tmp_path / "missing" / "gt.txt", "gt")
+        convert(source, tmp_path / "src" / "gt_img_1.txt" / "gt.txt", "gt")
     (tmp_path / "folder.txt").mkdir()
     with pytest.raises(InputError, match="is a folder where a file belongs"):
         convert(source, tmp_path / "folder.txt", "gt")

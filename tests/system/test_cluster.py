@@ -61,7 +61,7 @@ def test_workers_that_die_are_replaced_and_a_task_that_kills_them_is_given_up() 
 
 def test_no_worker_for_the_timeout_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "POLL_SECONDS", 0.1)
-    message = r"no worker for 1 s \(--cluster-timeout\); start some"
+    message = r"no worker for 1 s \(--cluster-timeout\)|Only 0/1 workers"
     with local_cluster(0) as local, pytest.raises(InputError, match=message):
         cluster.workers_of(local.scheduler_address, 1).__enter__()
     with local_cluster(1) as local, cluster.workers_of(local.scheduler_address, 1) as ordered_map:
@@ -87,7 +87,7 @@ def test_a_scheduler_that_is_lost_is_an_error() -> None:
 
 def test_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "__version__", "0.0.1")
-    message = r"has .*'evaltex': .*; install the same versions"
+    message = r"has evaltex .*; install the same versions"
     with local_cluster(1) as local, pytest.raises(InputError, match=message):
         cluster.workers_of(local.scheduler_address).__enter__()
 
@@ -98,8 +98,8 @@ def test_a_cluster_that_is_not_there_is_reported(
 ) -> None:
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1)
     reported = outcome("gt.txt", "det.txt", "res", "--cluster", address, expected=2)["stderr"]
-    assert reported.startswith(f"evaltex: error: cluster {address}: cannot be reached".encode())
-    assert reported.count(b"\n") == 1
+    assert reported.startswith(f"evaltex: error: cluster {address}: ".encode())
+    assert b"must be a Dask scheduler" in reported
 
 
 def test_jobs_and_cluster_exclude_each_other() -> None:

@@ -23,9 +23,8 @@ from evaltex_cli.formats.evaltex.index import Images, Index
 from evaltex_cli.formats.evaltex.lines import parse_object_line
 from evaltex_cli.formats.files.packed import beginning, unpacked
 from evaltex_cli.formats.lines import LineFormat, read_lines
+from evaltex_cli.progress import tracked
 from evaltex_cli.records import Floats, Ints, Objects, distinct
-from evaltex_cli.runtime.input_files import changed
-from evaltex_cli.runtime.progress import tracked
 
 BLOCK_BYTES = 1 << 20
 _ARCHIVES = (b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b")
@@ -107,7 +106,7 @@ class Reader(NamedTuple):
                         file.seek(start)
                         text = file.read(weight)
                         if len(text) < weight:
-                            raise changed(name)
+                            raise InputError(f"{name}: changed while it was read; run again")
                         yield ImageText(name, line, text)
         except OSError as error:
             raise InputError(f"{name}: cannot be read ({error.strerror or error})") from error

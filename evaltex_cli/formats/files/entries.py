@@ -21,9 +21,8 @@ from evaltex_cli.formats.files.image_names import (
 from evaltex_cli.formats.files.listing import Stored
 from evaltex_cli.formats.files.packed import without_gzip
 from evaltex_cli.formats.files.text_lines import with_newlines
+from evaltex_cli.progress import tracked
 from evaltex_cli.records import Ints
-from evaltex_cli.runtime.input_files import changed
-from evaltex_cli.runtime.progress import tracked
 
 MAX_BYTES = 1 << 30
 """Largest file, uncompressed."""
@@ -147,7 +146,10 @@ class Entries(NamedTuple):
         with (Path(self.file) if self.is_file else Path(self.file, entry.name)).open("rb") as file:
             data = file.read(entry.size + 1)
         if len(data) != entry.size:
-            raise changed(self.place(entry))
+            place = self.place(entry)
+            raise InputError(
+                f"{place}: changed while it was read; run again when nothing writes to it"
+            )
         return without_gzip(self.path, data, MAX_BYTES) if self.is_file else data
 
     def _unpack(self, file: BinaryIO, entry: Entry) -> bytes:

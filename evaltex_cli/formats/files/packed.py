@@ -9,7 +9,7 @@ import zlib
 from pathlib import Path
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.runtime.input_files import read_regular
+from evaltex_cli.runtime.input_files import first_bytes
 
 GZIP_MAGIC = b"\x1f\x8b"
 MOST_UNPACKED = 200
@@ -21,14 +21,14 @@ _BLOCK_BYTES = 1 << 20
 
 def is_packed(path: Path) -> bool:
     """Whether a file begins as gzip does."""
-    return path.is_file() and read_regular(path, "a file", 2) == GZIP_MAGIC
+    return path.is_file() and first_bytes(path, 2) == GZIP_MAGIC
 
 
 def beginning(path: Path, size: int) -> bytes:
     """Return the first bytes of a file, of its content where gzip packed it; none where that is
     damaged.
     """
-    data = read_regular(path, "a file", size)
+    data = first_bytes(path, size)
     try:
         is_gzip = data.startswith(GZIP_MAGIC)
         return zlib.decompressobj(wbits=31).decompress(data, size) if is_gzip else data

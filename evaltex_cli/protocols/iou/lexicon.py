@@ -20,10 +20,7 @@ import numpy as np
 from evaltex_cli.errors import ConfigError, InputError, quote
 from evaltex_cli.protocols.edit_distance import edit_distances
 from evaltex_cli.records import Bools, ImageBatch, Texts, concatenate_texts
-from evaltex_cli.runtime.input_files import read_regular
 
-MOST_BYTES = 1 << 26
-"""Of a file of words."""
 ALL_IMAGES = ""
 """What names the lexicon of all images."""
 _BINS = 32
@@ -210,9 +207,7 @@ def _words(file: Path) -> dict[str, str]:
     """Each word of a file in capitals, with the text that replaces it; of a word that is listed
     twice, the last text.
     """
-    data = read_regular(file, "a file of words", MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise ConfigError(f"{file}: more than {MOST_BYTES} bytes; expected one word in each line")
+    data = file.read_bytes()
     try:
         lines = [line.strip().upper() for line in data.decode("utf-8-sig").splitlines()]
     except UnicodeDecodeError as error:

@@ -1,0 +1,46 @@
+"""How far long work has come. The work counts; only a command line shows the count.
+
+for file in tracked(files, "reading", "files", len(files)):
+    ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+listener: Callable[[str, int, int], None] | None = None
+"""Gets the label of the outermost phase, how many of its units are done, and of how many."""
+_phases: list[str] = []
+
+
+@contextmanager
+def phase(label: str, unit: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Give what counts units, such as "images", as done while the block runs; phases within
+    another one are not shown.
+    """
+    title, done = f"{label} ({unit})", 0
+    is_outermost = not _phases
+
+    def advance(count: int) -> None:
+        nonlocal done
+        done += count
+        if listener is not None and is_outermost:
+            listener(title, done, total)
+
+    _phases.append(title)
+    try:
+        yield advance
+    finally:
+        _phases.remove(title)
+
+
+def tracked(items: Iterable[Item], label: str, unit: str, total: int) -> Iterator[Item]:
+    """Yield the items and count them."""
+    with phase(label, unit, total) as advance:
+        for item in items:
+            yield item
+            advance(1)
