@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 from pathlib import Path
 
@@ -141,9 +140,6 @@ def test_folders_that_are_no_lexicon_are_refused(tmp_path: Path) -> None:
         (tmp_path / name).write_text("word\n")
     with pytest.raises(ConfigError, match=r"'img_1.txt' and 'voc_img_1.txt' are lexicons of one"):
         fingerprinted(str(tmp_path))
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(ConfigError, match="is a device or pipe; give a file of words"):
-        fingerprinted(str(tmp_path / "pipe"))
 
 
 def test_a_file_of_pairs_has_the_words_as_they_are_compared_and_as_they_are_written(
