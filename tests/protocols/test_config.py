@@ -263,9 +263,3 @@ def test_a_key_before_all_sections_is_checked_whichever_protocol_is_run(tmp_path
     path.write_text("iou=0.7\n[iou]\n", encoding="utf-8")
     with pytest.raises(ConfigError, match=r"p\.ini:1: unknown key .iou. of evaltex, but of iou, "):
         config.read_config(path)
-
-
-@pytest.mark.parametrize("name", ["a\0b", "a\ud800"])
-def test_a_name_that_no_file_can_have_is_refused(name: str) -> None:
-    with pytest.raises(ConfigError, match=r"lexicon: .* is no path"):
-        config.checked("iou-crw", {"lexicon": name})

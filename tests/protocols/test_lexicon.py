@@ -118,13 +118,11 @@ def test_a_list_for_each_image_replaces_texts_that_are_near(tmp_path: Path) -> N
         ),
         (b"", "voc.txt: no word in it; expected one in each line"),
         (b"a\nb\xff\n", "voc.txt:2: byte 0xff is not UTF-8"),
-        (b"a" * 301, "voc.txt: more than 300 bytes; expected one word in each line"),
     ],
 )
 def test_what_is_no_lexicon_is_refused(
     content: bytes | None, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lexicon, "MOST_BYTES", 300)
     monkeypatch.chdir(tmp_path)
     if content is not None:
         Path("voc.txt").write_bytes(content)

@@ -18,7 +18,7 @@ from evaltex_cli import InputError
 from evaltex_cli.cli import main
 from evaltex_cli.evaluation.evaluation import ImageResult
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.results import reader, stored_images, writer
+from evaltex_cli.results import reader, writer
 from evaltex_cli.results.result_document import ResultDocument
 
 WORDS = Path(__file__).parents[2] / "examples" / "words"
@@ -131,6 +131,6 @@ def test_own_results_are_not_held(result: Path, monkeypatch: pytest.MonkeyPatch)
     def refused(*_: object) -> None:
         pytest.fail("the whole text was read")
 
-    monkeypatch.setattr(stored_images, "read_regular", refused)
+    monkeypatch.setattr(Path, "read_bytes", refused)
     for protocol in PROTOCOLS:
         reader.read(result / f"{protocol}.json")
