@@ -75,7 +75,7 @@ class Ratio(NamedTuple):
 
 
 def evaltex(*arguments: object, python: str = sys.executable) -> Command:
-    return [python, "-m", "evaltex_cli", *map(str, arguments), "--quiet"]
+    return [python, "-P", "-m", "evaltex_cli", *map(str, arguments), "--quiet"]
 
 
 def program(code: str, *arguments: object) -> Command:
