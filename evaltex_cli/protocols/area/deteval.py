@@ -45,8 +45,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import chain
+from operator import add
 
 import numpy as np
 
@@ -208,7 +209,8 @@ def _overall(tally: Tally, parameters: Parameters, gt: Number, det: Number) -> S
     if not points:
         return dict.fromkeys(("recall_overall", "precision_overall", "hmean_overall"))
     recall, precision = (
-        sum(ratio(credit, objects) for credit in credits) / points
+        # Python's `sum` rounds numbers, from 3.12 on, in another way than columns.
+        reduce(add, (ratio(credit, objects) for credit in credits)) / points
         for credits, objects in zip(tally.credits("curve"), (gt, det), strict=True)
     )
     hmean = where((recall > 0) | (precision > 0), harmonic_mean(recall, precision), None)
