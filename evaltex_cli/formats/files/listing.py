@@ -47,18 +47,15 @@ def stored_files(path: Path) -> list[Stored]:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            infos = archive.filelist
-            archive.NameToInfo.clear()  # each entry is freed once it has been looked at
+            infos = archive.infolist()
     # zipfile also raises NotImplementedError for a later version of the format, and ValueError for
     # names that are not UTF-8 and offsets before the file (tests/formats/test_archive.py).
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
         raise InputError(
             f"{path}: the archive is damaged ({error}); pack or download it again"
         ) from error
-    infos.reverse()
     found = []
-    while infos:
-        info = infos.pop()
+    for info in infos:
         name = _name(info)
         if not name.endswith(("/", "\\")) and not _is_clutter(name):
             sizes = info.compress_size, info.file_size, info.header_offset
