@@ -11,7 +11,7 @@ import numpy as np
 from evaltex_cli.evaluation.batches import Part, part_of
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS
-from evaltex_cli.formats.filters import treat_invalid
+from evaltex_cli.old_formats.filters import treat_invalid
 from evaltex_cli.records import Ints, Objects, blocks, offsets_of
 from evaltex_cli.records.rows import concatenate, take, take_images
 

@@ -17,7 +17,7 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.inputs import Inputs
-from evaltex_cli.formats.base import ReadImages, Source
+from evaltex_cli.old_formats.base import ReadImages, Source
 from evaltex_cli.protocols import score_names
 from evaltex_cli.protocols.base import load
 from evaltex_cli.ranking import statistics

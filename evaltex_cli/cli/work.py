@@ -35,7 +35,7 @@ class Work(NamedTuple):
         """Yield an `OrderedMap`; workers of a cluster must find these inputs."""
         jobs = self.jobs or cores()
         if self.cluster is not None:
-            from evaltex_cli.formats.files.packed import is_packed
+            from evaltex_cli.old_formats.files.packed import is_packed
             from evaltex_cli.runtime import cluster
 
             files = [file for path in paths if path for file in input_files.files_of(path)]

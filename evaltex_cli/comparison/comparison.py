@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from evaltex_cli import formats
+from evaltex_cli import old_formats as formats
 from evaltex_cli.comparison.changes import (
     Changes,
     ImageChange,
@@ -24,7 +24,7 @@ from evaltex_cli.display import DataFrame, Record, Table, frame_of_rows, number,
 from evaltex_cli.errors import FaultLog, InputError, quote
 from evaltex_cli.evaluation.evaluation import defined
 from evaltex_cli.evaluation.protocol_warnings import of_detectors
-from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.old_formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.results import significance
 from evaltex_cli.results.image_table import first_difference

@@ -12,7 +12,8 @@ from evaltex_cli.conversion import FILE_PER_IMAGE, is_folder
 from evaltex_cli.conversion.base import Block, Holds, Job, Writer, is_own, target_file
 from evaltex_cli.conversion.holding import Picture, picture_files, pictures
 from evaltex_cli.errors import InputError, quote
-from evaltex_cli.formats.files.image_names import (
+from evaltex_cli.marks import archive_comment
+from evaltex_cli.old_formats.files.image_names import (
     MOST_BYTES,
     bytes_of,
     image_names,
@@ -20,7 +21,6 @@ from evaltex_cli.formats.files.image_names import (
     unfit_for_files,
     without_prefix,
 )
-from evaltex_cli.marks import archive_comment
 from evaltex_cli.runtime.outputs import output_folder
 
 PREFIX = {"gt": "gt_", "det": "res_"}

@@ -20,8 +20,8 @@ import numpy as np
 from evaltex_cli.conversion import BY_SUFFIX, FILE_PER_IMAGE, WRITERS
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.errors.suggestions import unknown
-from evaltex_cli.formats.base import ReadImages, Side
 from evaltex_cli.marks import is_of
+from evaltex_cli.old_formats.base import ReadImages, Side
 from evaltex_cli.records import Floats, Objects, Outlines
 from evaltex_cli.runtime.outputs import force, output_file
 

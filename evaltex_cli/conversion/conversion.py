@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evaltex_cli import formats
+from evaltex_cli import old_formats as formats
 from evaltex_cli.conversion import Target
 from evaltex_cli.conversion.base import Block, Job, for_target, is_own, load
 from evaltex_cli.conversion.kinds import KINDS, detect
@@ -18,20 +18,20 @@ from evaltex_cli.conversion.patches import patched, read_patch
 from evaltex_cli.conversion.text_lines import group_lines
 from evaltex_cli.display import Record
 from evaltex_cli.errors import FaultLog, InputError, counted, quote
-from evaltex_cli.formats import locations
-from evaltex_cli.formats.base import Side, Source
-from evaltex_cli.formats.files.image_names import (
+from evaltex_cli.old_formats import locations
+from evaltex_cli.old_formats.base import Side, Source
+from evaltex_cli.old_formats.files.image_names import (
     MOST_BYTES,
     bytes_of,
     is_unicode,
     leaves_result_folder,
     unfit_for_files,
 )
-from evaltex_cli.formats.filters import only_confident
-from evaltex_cli.formats.image_sizes import with_sizes
-from evaltex_cli.formats.image_subset import names_in, only_images
-from evaltex_cli.formats.options import InputOptions
-from evaltex_cli.formats.reading import read_parts
+from evaltex_cli.old_formats.filters import only_confident
+from evaltex_cli.old_formats.image_sizes import with_sizes
+from evaltex_cli.old_formats.image_subset import names_in, only_images
+from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.old_formats.reading import read_parts
 from evaltex_cli.records import ANY_TYPE, Ints, Objects, Outlines, offsets_of
 from evaltex_cli.records.rows import take
 from evaltex_cli.runtime import OrderedMap

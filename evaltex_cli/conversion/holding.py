@@ -23,7 +23,7 @@ from evaltex_cli.conversion.base import (
     some_outlines,
 )
 from evaltex_cli.errors import quote
-from evaltex_cli.formats.files.image_names import names_of_pictures
+from evaltex_cli.old_formats.files.image_names import names_of_pictures
 from evaltex_cli.records import Bools, Floats, Objects, Outlines, offsets_of
 from evaltex_cli.records.rows import take
 

@@ -20,9 +20,9 @@ import numpy as np
 
 from evaltex_cli.conversion.base import Block, Job, list_pieces, plain, vertices_of
 from evaltex_cli.errors import FaultLog, InputError, quote
-from evaltex_cli.formats.collected import columns
-from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
+from evaltex_cli.old_formats.collected import columns
+from evaltex_cli.old_formats.files.numbers import COORDINATE_LIMIT
+from evaltex_cli.old_formats.parsed import CollectedImage, CollectedObject
 from evaltex_cli.records import Objects, offsets_of
 from evaltex_cli.records.rows import concatenate, take
 from evaltex_cli.runtime.outputs import output_file

@@ -35,14 +35,14 @@ from pathlib import Path
 
 import numpy as np
 
-from evaltex_cli import formats
+from evaltex_cli import old_formats as formats
 from evaltex_cli.conversion.base import Block, Job, Writer, is_own, load
 from evaltex_cli.conversion.toy_outlines import cut
 from evaltex_cli.errors import FaultLog, InputError, counted, quote
 from evaltex_cli.errors.suggestions import nearest, unknown
-from evaltex_cli.formats.base import ReadImages, Source
-from evaltex_cli.formats.image_sizes import with_sizes
-from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.old_formats.base import ReadImages, Source
+from evaltex_cli.old_formats.image_sizes import with_sizes
+from evaltex_cli.old_formats.options import InputOptions
 from evaltex_cli.progress import phase
 from evaltex_cli.records import Objects, Texts, concatenate_texts, expanded, offsets_of
 from evaltex_cli.records.rows import take, take_images

@@ -12,7 +12,7 @@ import numpy as np
 from evaltex_cli.conversion.base import Block, Holds, Job, Writer, number, target_file
 from evaltex_cli.conversion.holding import Picture, Shape, pictures
 from evaltex_cli.errors import quote
-from evaltex_cli.formats.base import DONT_CARE
+from evaltex_cli.old_formats.base import DONT_CARE
 
 BLANKS = "{count} transcription[s] lost outer blanks, or NUL characters"
 _HOLDS = Holds(dont_care=True, marks=(DONT_CARE,))

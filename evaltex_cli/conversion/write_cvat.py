@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from evaltex_cli.conversion.base import Block, Holds, Job, Writer, number, target_file
 from evaltex_cli.conversion.holding import Shape, picture_files, pictures
 from evaltex_cli.conversion.xml_text import XML_HEAD, attributes, content, fit
-from evaltex_cli.formats.base import DONT_CARE
+from evaltex_cli.old_formats.base import DONT_CARE
 
 BLANKS = "{count} transcription[s] lost outer blanks"
 _HOLDS = Holds(confidences=False, dont_care=True, boxes=True, marks=(DONT_CARE,))

@@ -18,8 +18,8 @@ from evaltex_cli.conversion.base import (
     target_file,
 )
 from evaltex_cli.errors import quote
-from evaltex_cli.formats.evaltex.lines import is_object_line
-from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
+from evaltex_cli.old_formats.evaltex.lines import is_object_line
+from evaltex_cli.old_formats.files.numbers import COORDINATE_LIMIT
 from evaltex_cli.records import Floats, Objects, Outlines
 
 WITHOUT_AREA = "{count} object[s] without area left out: an EvaLTex file cannot hold [it|them]"

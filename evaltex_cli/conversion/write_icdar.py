@@ -26,7 +26,7 @@ from evaltex_cli.conversion.base import (
     renumbered,
     some_outlines,
 )
-from evaltex_cli.formats.base import DONT_CARE
+from evaltex_cli.old_formats.base import DONT_CARE
 from evaltex_cli.records import Objects, Outlines, count_texts, offsets_of
 
 WORDS_LOST = (

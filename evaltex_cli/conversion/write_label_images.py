@@ -14,7 +14,7 @@ from PIL import Image
 
 from evaltex_cli.conversion.base import Block, vertices_of
 from evaltex_cli.errors import FaultLog, quote
-from evaltex_cli.formats import picture_folders
+from evaltex_cli.old_formats import picture_folders
 from evaltex_cli.records import Ints, Objects
 
 LARGEST_LABEL = 0xFFFF

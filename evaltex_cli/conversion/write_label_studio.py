@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from evaltex_cli.conversion.base import Block, Holds, Job, Writer, plain, target_file, write_list
 from evaltex_cli.conversion.holding import Picture, Shape, picture_files, pictures
-from evaltex_cli.formats.base import DONT_CARE
+from evaltex_cli.old_formats.base import DONT_CARE
 
 SIZES_LOST = "{count} image size[s] left out: Label Studio has sizes of images with objects only"
 _HOLDS = Holds(dont_care=True, boxes=True, exact=False, marks=(DONT_CARE,))

@@ -11,8 +11,8 @@ from typing import Any
 from evaltex_cli.conversion.archives import writer
 from evaltex_cli.conversion.base import Holds, Job, plain
 from evaltex_cli.conversion.holding import Picture, Shape, vertices
-from evaltex_cli.formats.base import DONT_CARE
 from evaltex_cli.marks import DATA_MARK
+from evaltex_cli.old_formats.base import DONT_CARE
 
 _HOLDS = Holds(dont_care=True, boxes=True, marks=(DONT_CARE,))
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=1).encode

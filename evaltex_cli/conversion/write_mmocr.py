@@ -8,8 +8,8 @@ from typing import Any
 
 from evaltex_cli.conversion.base import Block, Holds, Job, Writer, plain, target_file, write_list
 from evaltex_cli.conversion.holding import Shape, flat, picture_files, pictures
-from evaltex_cli.formats.base import DONT_CARE
 from evaltex_cli.marks import DATA_MARK
+from evaltex_cli.old_formats.base import DONT_CARE
 
 _HOLDS = Holds(dont_care=True, marks=(DONT_CARE,))
 _ABOUT = (

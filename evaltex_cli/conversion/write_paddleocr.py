@@ -10,7 +10,7 @@ from typing import Any
 from evaltex_cli.conversion.base import Block, Holds, Job, Writer, in_json, target_file
 from evaltex_cli.conversion.holding import Shape, picture_files, pictures, vertices
 from evaltex_cli.errors import quote
-from evaltex_cli.formats.base import DONT_CARE
+from evaltex_cli.old_formats.base import DONT_CARE
 
 _HOLDS = Holds(sizes=False, dont_care=True, marks=(DONT_CARE, "*"))
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaltex_cli.errors import InputError, quote
-from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
-from evaltex_cli.formats.memory import ImageObjects
 from evaltex_cli.geometry import outlines
 from evaltex_cli.geometry.picture_runs import PictureRuns, find_runs, object_of
+from evaltex_cli.old_formats.files.numbers import COORDINATE_LIMIT
+from evaltex_cli.old_formats.memory import ImageObjects
 from evaltex_cli.records import Bools, Floats, Ints, Objects, Texts, concatenate_texts
 
 OneImage: TypeAlias = "Objects | ArrayLike | Iterable[ArrayLike]"

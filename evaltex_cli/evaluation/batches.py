@@ -16,10 +16,10 @@ from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS
 from evaltex_cli.evaluation.repeated_objects import Repeats, count_repeats
 from evaltex_cli.evaluation.tally import Gathered, Run, SinkWork, add_batch
-from evaltex_cli.formats.base import ReadImages, Source
-from evaltex_cli.formats.filters import treat_invalid
-from evaltex_cli.formats.options import InputOptions, MaskFolders
 from evaltex_cli.geometry import overlaps
+from evaltex_cli.old_formats.base import ReadImages, Source
+from evaltex_cli.old_formats.filters import treat_invalid
+from evaltex_cli.old_formats.options import InputOptions, MaskFolders
 from evaltex_cli.records import (
     Bools,
     ImageBatch,

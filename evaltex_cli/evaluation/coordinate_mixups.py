@@ -14,8 +14,8 @@ import numpy as np
 
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation import pairing, swapped_inputs
-from evaltex_cli.formats.base import IN_FRACTIONS, Source
 from evaltex_cli.geometry import overlaps
+from evaltex_cli.old_formats.base import IN_FRACTIONS, Source
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Outlines
 from evaltex_cli.records.rows import take
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from evaltex_cli import formats
+from evaltex_cli import old_formats as formats
 from evaltex_cli.errors import InputError, counted
 from evaltex_cli.evaluation import batches, fault_hints, likely_mistakes
 from evaltex_cli.evaluation.batches import BatchResult, BatchTask, Refused, cut
@@ -21,8 +21,8 @@ from evaltex_cli.evaluation.inputs import LINES_OF_FILE, Inputs, signature
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, refuse_other_spellings
 from evaltex_cli.evaluation.repeated_objects import Repeats
 from evaltex_cli.evaluation.tally import Run, Sink, add_batch
-from evaltex_cli.formats.base import Side, Source
-from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.old_formats.base import Side, Source
+from evaltex_cli.old_formats.options import InputOptions
 from evaltex_cli.progress import phase
 from evaltex_cli.protocols.base import load
 from evaltex_cli.records import ImageBatch
@@ -243,7 +243,7 @@ def _log_faults(inputs: Inputs, cut: tuple[int, int], result: BatchResult) -> No
 
 
 def _log_refused(inputs: Inputs, cut: tuple[int, int], refused: Sequence[Refused]) -> None:
-    from evaltex_cli.formats import locations
+    from evaltex_cli.old_formats import locations
 
     here = slice(*cut)
     of_det = inputs.paired[here]

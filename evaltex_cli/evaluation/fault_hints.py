@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from evaltex_cli import formats
+from evaltex_cli import old_formats as formats
 from evaltex_cli.errors import EqualFaults, FaultLog, InputError, counted
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, described_pairs, would_pair
-from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.old_formats.base import Side, Source
 
 INVERTED_BOX = r"a box from \("
 _ROW = r"object line '[^,']+,[^']*' before any image name"

@@ -11,15 +11,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from evaltex_cli import formats
+from evaltex_cli import old_formats as formats
 from evaltex_cli.errors import FaultLog, quote
 from evaltex_cli.evaluation.official_formats import opened_as_official
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, pair_images, with_names_of
-from evaltex_cli.formats.base import Side, Source
-from evaltex_cli.formats.files.packed import is_packed
-from evaltex_cli.formats.filters import only_confident, with_dont_care
-from evaltex_cli.formats.image_subset import digest, names_in, only_images, some_images
-from evaltex_cli.formats.options import (
+from evaltex_cli.old_formats.base import Side, Source
+from evaltex_cli.old_formats.files.packed import is_packed
+from evaltex_cli.old_formats.filters import only_confident, with_dont_care
+from evaltex_cli.old_formats.image_subset import digest, names_in, only_images, some_images
+from evaltex_cli.old_formats.options import (
     DONT_CARE_OBJECTS,
     INVALID_POLYGONS,
     InputOptions,
@@ -130,7 +130,7 @@ def opened_lines(path: Path, gt: Source, options: InputOptions) -> tuple[Source,
 
 
 def _with_sizes(source: Source, pictures: Path) -> Source:
-    from evaltex_cli.formats.image_sizes import with_sizes
+    from evaltex_cli.old_formats.image_sizes import with_sizes
 
     return with_sizes(source, pictures)
 
@@ -152,7 +152,7 @@ def in_pixels(gt: Source, det: Source, pictures: Path | None = None) -> tuple[So
     """
     if not any(formats.load(source.format).fractions for source in (gt, det)):
         return gt, det
-    from evaltex_cli.formats.image_sizes import with_sizes_of_each_other
+    from evaltex_cli.old_formats.image_sizes import with_sizes_of_each_other
 
     return with_sizes_of_each_other(gt, det, pair_images(gt, det, FaultLog()), pictures)
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.formats import picture_folders
-from evaltex_cli.formats.options import MaskFolders
 from evaltex_cli.geometry.picture_runs import PictureRuns, join, object_of
+from evaltex_cli.old_formats import picture_folders
+from evaltex_cli.old_formats.options import MaskFolders
 from evaltex_cli.records import Bools, ImageBatch, LabelRuns, Objects
 
 
@@ -59,7 +59,7 @@ def with_masks(
     faults : FaultLog
         Gets what is wrong with the pictures.
     """
-    from evaltex_cli.formats.label_images import read_runs  # which decodes files
+    from evaltex_cli.old_formats.label_images import read_runs  # which decodes files
 
     for k in np.flatnonzero((batch.sizes <= 0).any(axis=1)).tolist():
         found = f"image {batch.names[k]} without height and width in the ground truth"

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from evaltex_cli import formats
+from evaltex_cli import old_formats as formats
 from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.formats.base import ReadImages, Side, Source
-from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.old_formats.base import ReadImages, Side, Source
+from evaltex_cli.old_formats.options import InputOptions
 from evaltex_cli.protocols.presets import PRESETS
 from evaltex_cli.records import Floats
 

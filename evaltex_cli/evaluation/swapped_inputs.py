@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from evaltex_cli.errors import quote
-from evaltex_cli.formats.base import DONT_CARE, ReadImages, Source
+from evaltex_cli.old_formats.base import DONT_CARE, ReadImages, Source
 from evaltex_cli.records import Ints, Objects
 
 SAMPLE_IMAGES = 300

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from evaltex_cli.errors import quote
-from evaltex_cli.formats.base import DONT_CARE, ReadImages, Side, Source
+from evaltex_cli.old_formats.base import DONT_CARE, ReadImages, Side, Source
 
 _SEVERAL = 3
 """Fewer objects may all be in the first pixel."""

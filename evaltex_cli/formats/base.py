@@ -1,257 +1,328 @@
-"""What a reader is: an index of an input, which reads any of its images."""
+"""What every reader makes: text objects, images of them, and a whole input in columns.
+
+A format is a function from a file to images, and one declaration of `Format`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, Steps
-from evaltex_cli.records import Bools, Floats, GeometryCounts, Ints, Objects
+from evaltex_cli.errors import FaultLog, FormatError
+from evaltex_cli.records import ANY_TYPE, Bools, Floats, Ints, Objects
+from evaltex_cli.records.rows import NOTHING, take_images
 
 if TYPE_CHECKING:
+    from evaltex_cli.formats.options import Coordinates
     from evaltex_cli.geometry.picture_runs import PictureRuns
 
+Item = TypeVar("Item")
+Kind = TypeVar("Kind")
 Side = Literal["gt", "det"]
 DONT_CARE = "###"
 """The transcription of text that does not count, in many formats."""
-IN_FRACTIONS = (
-    "coordinates that are fractions of the page, whose size in pixels is not known",
-    "the size of its picture: give the pictures by --images FOLDER",
-)
-"""What is found, and expected, if `ReadImages.in_fractions` is left at the end."""
+COORDINATE_LIMIT = 1e12
+"""Largest magnitude of a coordinate, in pixels: beyond it areas lose the pixel."""
+MAX_VERTICES = 10_000
+"""Most vertices of a polygon: the time of most algorithms grows with their square."""
+HEAD_BYTES = 1 << 16
+"""What `Head` has of a file."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ReadImages:
-    """What a reader returns for a list of images."""
+@dataclass(slots=True)
+class TextObject:
+    """One object as its file has it."""
 
+    points: Sequence[float]
+    """Four numbers are a box x0, y0, x1, y1; more are a polygon x1, y1, x2, y2, ..."""
+    text: str = ""
+    dont_care: bool = False
+    confidence: float | None = None
+    id: int | None = None
+    """None for its number in the image, from 1."""
+    region: int | None = None
+    """None for its ID."""
+    label: str = ""
+    """Its class, in formats that have classes."""
+    place: int | str = 0
+    """Its line, or where it is in a document (``annotations[3]``); `File.each` sets it."""
+    pixels: tuple[float, float, float, float] | None = None
+    """First and last column and row, of formats that count pixels; None for those of the box."""
+    type: int = ANY_TYPE
+
+
+@dataclass(slots=True)
+class Image:
+    """One image and its objects; height and width are 0 where the file does not say."""
+
+    name: str
+    objects: list[TextObject] = field(default_factory=list)
+    height: float = 0.0
+    width: float = 0.0
+    fractions: bool = False
+    """Whether the coordinates are fractions of the page's width and height."""
+    id: str = ""
+    """Its number in COCO, where `name` is the name of a file."""
+
+
+@dataclass
+class File:
+    """One file of an input, unpacked, with what a reader has to say about it."""
+
+    place: str
+    """As messages name it: ``gt.zip/gt_img_1.txt``."""
+    stem: str
+    """The name of its image, if it has one image."""
+    data: bytes
+    faults: FaultLog
+    notes: Counter[str] = field(default_factory=Counter)
+    """A sentence for `errors.counted`, ``{count} line[s] ... left out`` -> how many; the counts of
+    all files of an input are added and make one warning each."""
+    is_alone: bool = True
+    """Whether it is the only file of its input."""
+
+    @cached_property
+    def text(self) -> str:
+        """The text, in UTF-8, with bare newlines."""
+        try:
+            return self.data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+        except UnicodeDecodeError as error:
+            line = self.data.count(b"\n", 0, error.start) + 1
+            found = f"byte 0x{self.data[error.start]:02x}"
+            raise FormatError(found, "text in UTF-8: save the file as UTF-8", at=line) from error
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield each line that is not blank, with its number from 1."""
+        for number, line in enumerate(self.text.split("\n"), 1):
+            if line and not line.isspace():
+                yield number, line
+
+    def json(self, kind: type[Kind]) -> Kind:
+        """Return the JSON document as a value of a type that msgspec knows.
+
+        Items of lists that are not of the type are logged and left out; raises `FormatError` for a
+        document that is not.
+        """
+        from evaltex_cli.formats.parsing import decode_json
+
+        return decode_json(self, kind)
+
+    def xml(self) -> Any:
+        """Return the first element (lxml), all elements by their names without namespaces."""
+        from evaltex_cli.formats.parsing import parse_xml
+
+        return parse_xml(self.data)
+
+    def html(self) -> Any:
+        """Return the first element (lxml) of an HTML document."""
+        from evaltex_cli.formats.parsing import parse_html
+
+        return parse_html(self.data)
+
+    def each(
+        self,
+        items: Iterable[tuple[int, Item]],
+        read: Callable[[Item], TextObject | None],
+        at: str = "",
+    ) -> list[TextObject]:
+        """Read all items; what is wrong with one is a fault at its place, and the others are read.
+
+        Parameters
+        ----------
+        items : iterable
+            Each item with its line; or, with `at`, with its index.
+        read : callable
+            Returns None for what is no object. Raises `FormatError`.
+        at : str
+            Where an item is in a document, with ``{}`` for its index: ``annotations[{}]``.
+        """
+        objects = []
+        for k, item in items:
+            try:
+                one = read(item)
+                if one is not None:
+                    _check(one)
+                    one.place = at.replace("{}", str(k)) if at else k
+                    objects.append(one)
+            except FormatError as error:
+                self.log(error, at.replace("{}", str(k)) if at else k)
+        return objects
+
+    def log(self, error: FormatError, place: int | str = "") -> None:
+        """Log what is wrong at a place: a line, or where it is in a document."""
+        if isinstance(place, int):
+            self.faults.add(self.place, error.at or place, error.found, error.expected)
+        else:
+            where = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in error.where)
+            where = (place + where).removeprefix(".")
+            self.faults.add(self.place, error.at, error.found, error.expected, (where,) * bool(where))
+
+    def page_names(self, pages: int) -> list[str]:
+        """Return the names of the images of a document of several pages: NAME-1, NAME-2, ..."""
+        return [self.stem] if pages == 1 else [f"{self.stem}-{k + 1}" for k in range(pages)]
+
+
+def _check(one: TextObject) -> None:
+    points = one.points
+    if len(points) == 4:
+        if points[2] < points[0] or points[3] < points[1]:
+            x0, y0, x1, y1 = points
+            raise FormatError(f"a box from {x0:g}, {y0:g} to {x1:g}, {y1:g}", "x0 <= x1, y0 <= y1")
+    elif len(points) > 2 * MAX_VERTICES:
+        found = f"a polygon of {len(points) // 2} vertices"
+        raise FormatError(found, f"at most {MAX_VERTICES}: leave out vertices")
+    for value in points:
+        if not -COORDINATE_LIMIT <= value <= COORDINATE_LIMIT:
+            expected = "a finite number (integer or decimal, at most 1e12 in magnitude)"
+            raise FormatError(f"'{value:g}'", expected)
+
+
+class Columns(NamedTuple):
+    """Many images in columns; what a reader yields that has no use for `Image`."""
+
+    names: list[str]
     sizes: Floats
     """(images, 2) float64. Heights and widths, 0 if not known."""
     objects: Objects
-    repairs: GeometryCounts = field(default_factory=GeometryCounts)
-    """How many polygons were repaired."""
-    unconfident: int = 0
-    """How many objects were left out for their confidence."""
-    faults: FaultLog = field(default_factory=FaultLog)
-    """What could not be read; the objects are then not complete."""
-    in_fractions: Bools | None = None
-    """(images,) bool. The images with coordinates that are fractions of the page's width and
-    height; None if all are in pixels."""
-    pictures: Sequence[PictureRuns | None] | None = None
-    """The pixels of the objects of each image, labelled by their IDs, of objects that are masks in
-    memory."""
+    fractions: Bools
+    """(images,) bool. Whether coordinates are fractions of the page."""
+    files: list[str]
+    """The file of each image, as messages name it."""
+    ids: list[str]
+    """The images' numbers in COCO, as text; empty without."""
 
 
-class ImageText(NamedTuple):
-    """The text of one image."""
+class ReadOptions(NamedTuple):
+    """What a reader is told besides the file."""
 
-    file: str
-    """As messages name it."""
-    first: int
-    """Number of its first line in the file."""
-    text: bytes
-    fault: tuple[int, str, str] | None = None
-    """Why it cannot be read: the index of a line, what is there and what is expected."""
-
-
-class Place(NamedTuple):
-    """Where an image is in an input."""
-
-    file: str
-    """As messages name it."""
-    at: int | Steps
-    """Where its name is in the file, or what leads to it in JSON; empty where no place has it."""
-    objects: Sequence[int | Steps]
-    """The same for its objects, where `Objects` do not know their lines."""
+    level: str = ""
+    """One of `Format.levels`; empty for formats without."""
+    coordinates: Coordinates | None = None
+    """What the four numbers of a box are, if the user declared it."""
+    columns: Mapping[str, str] = {}
+    """What columns of a table hold -> their names, if the user declared it."""
+    surveyed: Any = None
+    """What `Format.survey` returned."""
 
 
-class Content(Protocol):
-    """The images of an indexed input, all that is needed to read them: it can
-    be sent to another process.
-    """
+class Head:
+    """The beginning of a file, for formats to recognise it by."""
 
-    def part(self, positions: Ints) -> Content:
-        """Return the images at these positions, in this order."""
+    def __init__(self, name: str, data: bytes, *, is_whole: bool = True) -> None:
+        self.name = name
+        self.data = data.removeprefix(b"\xef\xbb\xbf")
+        self.is_whole = is_whole
+        """Whether this is all of the file."""
 
-    def read(self) -> ReadImages:
-        """Read all images, with what is wrong with them."""
+    @cached_property
+    def text(self) -> str:
+        """The text, with bare newlines."""
+        return self.data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
 
-    def places(self) -> Iterator[Place]:
-        """Yield where each image is."""
+    @cached_property
+    def json(self) -> Any:
+        """The JSON value as far as it is in this head; None if there is none."""
+        from evaltex_cli.formats.parsing import partial_json
+
+        return partial_json(self.data)
+
+    @cached_property
+    def root(self) -> str:
+        """The name of the first element, without its namespace; empty if this is no XML."""
+        markup = re.sub(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?[^>]*>", "", self.text, flags=re.S)
+        found = re.match(r"\s*<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)", markup)
+        return found[1] if found else ""
 
 
-class Filter(Protocol):
-    """What is done with images after they are read."""
+@dataclass(frozen=True)
+class Format:
+    """A file format: a line of the registry, and this, add one."""
 
-    def part(self, positions: Ints) -> Filter:
-        """Return what is done with the images at these positions."""
-
-    def apply(self, images: ReadImages) -> ReadImages:
-        """Return images as they are wanted."""
+    name: str
+    title: str
+    """`name` and `title`: what the user types, and one line about it."""
+    read: Callable[[File, Side, ReadOptions], Iterator[Image | Columns]]
+    """Raises `FormatError` for a file that cannot be read at all."""
+    recognised_by: Callable[[Head], str]
+    """Says by what a file is recognised, in words (``root PcGts``); empty if it is not."""
+    endings: tuple[str, ...]
+    """The endings that its files have in folders and archives, with the dot, in lower case."""
+    levels: tuple[str, ...] = ()
+    """What it can be read at, of word, line, paragraph, region, character; the first is the
+    default, and where no file has any of these, the next of which there are."""
+    layout: str = ""
+    """One object, or the elements around it, as the documentation shows them."""
+    one_document: bool = False
+    """Whether one file has all images of a data set, so that an input has one."""
+    survey: Callable[[Sequence[File], Side], Any] | None = None
+    """Looks at all files of an input before any is read (`ReadOptions.surveyed`)."""
+    option: str = ""
+    """The attribute of `ReadOptions` that the user can declare for it: coordinates, columns."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Source:
-    """An indexed input: its images are known, their objects not yet read."""
+    """A whole input in columns."""
 
     path: str
     """As the user wrote it; messages begin with it."""
     format: str
-    """Name of the format in `FORMATS`."""
     sha256: str
     """Of the file's bytes; of the sorted listing of entries and their hashes for a folder."""
     names: Sequence[str]
     """Image names, unique, in the order of the input."""
-    weights: Ints
-    """(images,) integers. Bytes of each image's text: what batches are bounded by."""
-    content: Content
+    sizes: Floats
+    """(images, 2) float64. Heights and widths, 0 if not known."""
+    objects: Objects = NOTHING
+    files: Sequence[str] = ()
+    """The file of each image, as messages name it."""
+    fractions: Bools | None = None
+    """(images,) bool. The images with coordinates that are fractions of the page; None if none."""
     warnings: tuple[str, ...] = ()
     """What the user should know about the input."""
+    level: str = ""
+    """The level it was read at, of formats with levels."""
+    why: str = ""
+    """By what its format was recognised, in words."""
     min_confidence: float | None = None
-    """The least confidence of the objects that it gives (`filters.only_confident`); None where it
-    gives all."""
-    filters: tuple[Filter, ...] = ()
-    polygons: Bools | None = None
-    """(images,) bool. Which images may have objects of other than four vertices; None where the
-    index does not say."""
+    """The least confidence of its objects (`filters.only_confident`); None where it has all."""
+    unconfident: int = 0
+    """How many objects were left out for their confidence."""
+    pictures: Sequence[PictureRuns | None] | None = None
+    """The pixels of the objects of each image, labelled by their IDs, of masks in memory."""
     ids: Sequence[str] | None = None
     """The images' numbers in COCO, as text. None of other formats."""
     has_file_names: bool = True
     """Whether it names the images' files; if not, `names` are the `ids`."""
 
-    def part(self, positions: Ints) -> SourcePart:
-        """Return the images at these positions of `names`, to be read here or
-        in another process.
-        """
-        return SourcePart(self.content, self.filters).part(positions)
+    def part(self, positions: Ints) -> Source:
+        """Return the images at these positions of `names`, in this order."""
+        from dataclasses import replace
 
-    def read(self, positions: Ints) -> ReadImages:
-        """Read the images at these positions, in their order, with what is wrong with them."""
-        return self.part(positions).read()
-
-
-class SourcePart(NamedTuple):
-    """Some images of an input."""
-
-    content: Content
-    filters: tuple[Filter, ...] = ()
-
-    def part(self, positions: Ints) -> SourcePart:
-        """Return the images at these positions of this part."""
-        return SourcePart(
-            self.content.part(positions), tuple(one.part(positions) for one in self.filters)
-        )
-
-    def read(self) -> ReadImages:
-        """Read them; see `Source.read`. Coordinates that are not in pixels are a fault."""
-        images = self.read_in_any_unit()
-        remain = _with_fractions(images)
-        if len(remain):
-            place = next(self.content.part(remain[:1]).places())
-            line, where = (place.at, ()) if isinstance(place.at, int) else (None, place.at)
-            images.faults.add(place.file, line, *IN_FRACTIONS, where)
-        return images
-
-    def read_in_any_unit(self) -> ReadImages:
-        """Read them as `read` does, but leave coordinates that are fractions of the page."""
-        images = self.content.read()
-        for one in self.filters:
-            images = one.apply(images)
-        return images
-
-
-def _with_fractions(images: ReadImages) -> Ints:
-    """Return which images have objects whose coordinates are fractions of the page."""
-    if images.in_fractions is None:
-        return np.zeros(0, np.int64)
-    return np.flatnonzero(images.in_fractions & (np.diff(images.objects.offsets) > 0))
-
-
-Sample: TypeAlias = "str | bytes | Mapping[str, str | bytes]"
-"""Content of a file, or the files of a folder by name."""
-
-
-Indexer: TypeAlias = Callable[[Path, Side, FaultLog], Source]
-"""``index(path, side, faults)`` finds the images of an input. Raises
-`InputError` when nothing can be read.
-"""
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Format:
-    """A file format: all that is known of it, so that one file and one line of the registry add
-    one.
-    """
-
-    name: str
-    title: str
-    """`name` and `title`: what the user types, and one line about it."""
-    recognises: Callable[[Path], bool]
-    """``recognises(path)`` says by content whether a file or folder is of this format."""
-    index: Indexer
-    four_corners: bool = False
-    """Whether every object is a box or has four vertices, whatever the file holds."""
-    recognised_by: str = ""
-    """What `recognises` looks for, as a phrase; empty where a user must name the format."""
-    layout: str = ""
-    """One object, or the elements around it, as the documentation shows them."""
-    sample: Sample | Callable[[], Sample] = ""
-    """A str, bytes, a mapping of these by file name, or a function that returns one. A small ground
-    truth of this format, with one object or more: of one file, or of the files of a folder."""
-    ending: str = ""
-    """Of documents, with the dot: a folder or archive is of this format only if it has at least as
-    many files of this ending as of any other format's, and more than .txt. Empty where `recognises`
-    decides alone."""
-    why: Callable[[Path], str] | None = None
-    """``why(path)`` says what a recognised input has, where `recognised_by` does not say all."""
-    fractions: bool = False
-    """Whether coordinates may be fractions of the page (`ReadImages.in_fractions`)."""
-    more_endings: tuple[str, ...] = ()
-    """Other endings that its documents may have."""
-    option: str = ""
-    """Name of an attribute of `InputOptions` that says how the format is read; empty if there is
-    none."""
-    index_by: Callable[[Any], Indexer] | None = None
-    """``index_by(value)`` returns the indexer by that option's value; `index` is used if it is
-    None."""
-
-    @property
-    def endings(self) -> tuple[str, ...]:
-        """All endings that its documents may have."""
-        return (self.ending, *self.more_endings)
-
-    def variant(
-        self, name: str, title: str, index: Indexer, why: Callable[[Path], str] | None = None
-    ) -> Format:
-        """Return another way to read the same files; nothing is recognised as
-        of it, so users must name it.
-        """
+        rows = positions.tolist()
         return replace(
-            self, name=name, title=title, recognises=_never, index=index, recognised_by="", why=why
+            self,
+            names=[self.names[k] for k in rows],
+            sizes=self.sizes[positions],
+            objects=take_images(self.objects, positions),
+            files=[self.files[k] for k in rows] if self.files else (),
+            fractions=None if self.fractions is None else self.fractions[positions],
+            pictures=None if self.pictures is None else [self.pictures[k] for k in rows],
+            ids=None if self.ids is None else [self.ids[k] for k in rows],
         )
 
-    def reason(self, path: Path) -> str:
-        """Return why an input was recognised, as a phrase."""
-        return self.why(path) if self.why else f"recognised by {self.recognised_by}"
-
-    def sample_content(self) -> Sample:
-        """Return the sample; a function that makes it is called."""
-        return self.sample() if callable(self.sample) else self.sample
-
-    def write_sample(self, folder: Path) -> Path:
-        """Write the sample into a folder, and return the path to read: the
-        folder, or the one file in it.
-        """
-        sample = self.sample_content()
-        files = sample if isinstance(sample, Mapping) else {f"img_1{self.ending}": sample}
-        for name, content in files.items():
-            (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
-        return folder if isinstance(sample, Mapping) else folder / next(iter(files))
-
-
-def _never(_: Path) -> bool:
-    return False
+    def place(self, row: int) -> str:
+        """Return where an object is, as messages begin with it."""
+        places = self.objects.places
+        image = int(np.searchsorted(self.objects.offsets, row, side="right")) - 1
+        file = self.files[image] if self.files else self.path
+        if places is None:
+            return f"{file}: image {self.names[image]}, object {self.objects.ids[row]}"
+        place = places[row]
+        return f"{file}:{place}" if place.isdigit() else f"{file}: {place}"

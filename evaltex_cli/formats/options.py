@@ -16,6 +16,9 @@ from evaltex_cli.errors import ConfigError, FormatError, InputError, quote
 if TYPE_CHECKING:
     from evaltex_cli.formats.base import Side
 
+LEVELS = ("word", "line", "paragraph", "region", "character", "line-words", "paragraph-words")
+"""Levels that objects of a document can be read at; the last two are lines and paragraphs of the
+words that they contain (HierText)."""
 INVALID_POLYGONS = ("repair", "drop", "skip", "error")
 """How invalid polygons can be treated (`formats.filters.treat_invalid`); the
 first is the default.
@@ -145,6 +148,12 @@ class InputOptions:
     gt_format: str | None = None
     det_format: str | None = None
     """`gt_format` and `det_format`: names of formats; None where the content decides."""
+    gt_level: str | None = None
+    det_level: str | None = None
+    """`gt_level` and `det_level`: of `LEVELS`; None for the finest that the input has."""
+    gt_classes: tuple[str, ...] | None = None
+    det_classes: tuple[str, ...] | None = None
+    """`gt_classes` and `det_classes`: the classes of the objects that count; None for all."""
     images: Path | None = None
     """Folder of the images' pictures, whose sizes are used where the ground truth has none."""
     masks: MaskFolders | None = None
@@ -207,3 +216,11 @@ class InputOptions:
     def format_of(self, side: Side) -> str | None:
         """Return the name of a side's format; None where the content decides."""
         return self.gt_format if side == "gt" else self.det_format
+
+    def level_of(self, side: Side) -> str | None:
+        """Return the level of a side; None where the content decides."""
+        return self.gt_level if side == "gt" else self.det_level
+
+    def classes_of(self, side: Side) -> tuple[str, ...] | None:
+        """Return the classes of a side that count; None for all."""
+        return self.gt_classes if side == "gt" else self.det_classes

@@ -1,43 +1,294 @@
-"""Reads the images of an input part by part, here or in other processes."""
+"""A whole input read into columns: any format, any number of files, here or in processes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
 
-import numpy as np
-
-from evaltex_cli.formats.base import ReadImages, Source, SourcePart
-from evaltex_cli.progress import phase
+from evaltex_cli.errors import FaultLog, FormatError, InputError, counted
+from evaltex_cli.formats import files as input_files
+from evaltex_cli.formats import load
+from evaltex_cli.formats.base import (
+    Columns,
+    File,
+    Format,
+    Head,
+    Image,
+    ReadOptions,
+    Side,
+    Source,
+)
+from evaltex_cli.formats.columns import columns, confidences_in_unit, joined
+from evaltex_cli.formats.detection import detect, other_format
+from evaltex_cli.formats.files import Entry, Listing
+from evaltex_cli.formats.names import bad_names
+from evaltex_cli.formats.options import Coordinates, InputOptions, column_mapping
+from evaltex_cli.progress import tracked
 from evaltex_cli.runtime import OrderedMap
+from evaltex_cli.runtime.input_files import files_of
+
+IMAGES_AT_ONCE = 1024
+"""Images that are Python objects at a time."""
+FILES_AT_ONCE = 256
+"""Files that a worker reads at a time."""
+_METADATA = ("mets", "METS", "trpDocMetadata")
+_LEFT_OUT = "{count} file[s] of METS or metadata [was|were] left out"
 
 
-def read_parts(
-    source: Source, ranges: Iterable[tuple[int, int]], label: str, ordered_map: OrderedMap = map
-) -> Iterator[tuple[tuple[int, int], ReadImages]]:
-    """Yield ranges of images and what is read of them, in their order.
+class _Task(NamedTuple):
+    """Some files of an input, fit to be sent to another process."""
+
+    listing: Listing
+    entries: Sequence[Entry]
+    format: str
+    side: Side
+    options: ReadOptions
+
+
+class _Part(NamedTuple):
+    """What came of some files."""
+
+    columns: Columns
+    digests: list[str]
+    notes: Counter[str]
+    faults: FaultLog
+
+
+def read(
+    path: Path,
+    side: Side,
+    options: InputOptions,
+    faults: FaultLog,
+    ordered_map: OrderedMap = map,
+) -> Source:
+    """Read an input, detecting its format by content unless one is named.
+
+    What is wrong in its files is logged, all of it; the source then lacks it.
 
     Parameters
     ----------
-    ranges : iterable of (int, int)
-        First image of each part, and the one after its last.
-    label : str
-        What is done with the images, as the progress says it.
+    path : Path
+        A file, a folder, a .zip archive, or a pattern of EvaLTex files.
     ordered_map : callable
-        What does the work (`workers`); `map` does it here.
+        What reads many files; see `runtime.workers`.
 
     Raises
     ------
     InputError
-        As `Source.read`.
+        When there is no such file or folder, it cannot be read, or no format fits it.
     """
-    listed = list(ranges)
-    parts = (source.part(np.arange(start, stop)) for start, stop in listed)
-    read = zip(listed, ordered_map(_read, parts), strict=True)
-    with phase(label, "images", len(source.names)) as advance:
-        for (start, stop), images in read:
-            yield (start, stop), images
-            advance(stop - start)
+    paths = files_of(path)
+    if paths != [path]:
+        return _read_several(path, paths, side, options, faults)
+    listing = input_files.open_listing(path)
+    named = options.format_of(side)
+    if named is None and options.columns is not None:
+        from evaltex_cli.formats.table import has_columns
+
+        named = "table" if has_columns(listing, column_mapping(options.columns)) else None
+    form, why = (load(named), "named") if named else detect(listing, side)
+    chosen, left_out = listing.chosen(form.endings)
+    _refuse_none(chosen, left_out, form, side)
+    own = ReadOptions(
+        level=options.level_of(side) or (form.levels[0] if form.levels else ""),
+        coordinates=Coordinates.parse(options.coordinates) if options.coordinates else None,
+        columns=column_mapping(options.columns) if options.columns else {},
+    )
+    if own.level and own.level not in form.levels:
+        known = ", ".join(form.levels) or "one level alone"
+        raise InputError(f"{path}: format {form.name} has no level {own.level}; it has {known}")
+    part = _read(chosen, form, side, own, ordered_map)
+    if form.levels and options.level_of(side) is None and not part.faults.count:
+        part, own = _at_first_level_of_objects(part, chosen, form, side, own, ordered_map)
+    faults.extend(part.faults)
+    if named and part.faults.count:
+        _say_other_format(chosen, form, faults)
+    if side == "gt" and not part.columns.names and not part.faults.count:
+        faults.add(str(path), None, "no image", "at least one in ground truth")
+    for k, found, expected in bad_names(part.columns.names):
+        faults.add(part.columns.files[k], None, found, expected)
+    notes = [f"{path}: {counted(count, note)}" for note, count in part.notes.items() if count]
+    if form.levels and own.level != (options.level_of(side) or form.levels[0]):
+        notes.append(
+            f"{path}: no file has {form.levels[0]}s, so {own.level}s are read"
+            f" (--{side}-level names another level)"
+        )
+    return _source(path, form, chosen.sha256(part.digests), part.columns, (*left_out, *notes), own, why)
 
 
-def _read(part: SourcePart) -> ReadImages:
-    return part.read()
+def _source(
+    path: Path,
+    form: Format,
+    sha256: str,
+    read: Columns,
+    warnings: tuple[str, ...],
+    options: ReadOptions,
+    why: str,
+) -> Source:
+    confidences, warning = confidences_in_unit(read.objects.confidences)
+    return Source(
+        path=str(path),
+        format=form.name,
+        sha256=sha256,
+        names=read.names,
+        sizes=read.sizes,
+        objects=replace(read.objects, confidences=confidences),
+        files=read.files,
+        fractions=read.fractions if read.fractions.any() else None,
+        warnings=(*warnings, f"{path}: {warning}") if warning else warnings,
+        level=options.level,
+        why=why,
+        ids=read.ids or None,
+        has_file_names=read.ids != read.names,
+    )
+
+
+def _refuse_none(chosen: Listing, left_out: Sequence[str], form: Format, side: Side) -> None:
+    """Refuse an input without any file of the format, and several where one has all images."""
+    path, count = chosen.path, len(chosen.entries)
+    ending = form.endings[0]
+    if not count:
+        others = "".join(warning.removeprefix(f"{path}: ") for warning in left_out)
+        found = f"no {ending} file in it" + (f" ({others})" if others else "")
+        also = " (an image without detections has an empty one)" if side == "det" else ""
+        raise InputError(f"{path}: {found}; expected one for each image{also}")
+    if form.one_document and count > 1:
+        raise InputError(
+            f"{path}: {count} {ending} files in it; expected one of all images: give that file"
+        )
+
+
+def _read(
+    listing: Listing, form: Format, side: Side, options: ReadOptions, ordered_map: OrderedMap
+) -> _Part:
+    """Read all files of a listing."""
+    if form.survey is not None:
+        options = options._replace(surveyed=form.survey(opened(listing), side))
+    entries = listing.entries
+    tasks = [
+        _Task(listing, entries[k : k + FILES_AT_ONCE], form.name, side, options)
+        for k in range(0, len(entries), FILES_AT_ONCE)
+    ]
+    parts = list(
+        tracked((ordered_map if len(tasks) > 1 else map)(_read_some, tasks), "reading", "parts", len(tasks))
+    )
+    faults, notes = FaultLog(), Counter[str]()
+    for part in parts:
+        faults.extend(part.faults)
+        notes.update(part.notes)
+    digests = [digest for part in parts for digest in part.digests]
+    return _Part(joined([part.columns for part in parts]), digests, notes, faults)
+
+
+def _read_some(task: _Task) -> _Part:
+    faults, notes, digests = FaultLog(), Counter[str](), []
+    form = load(task.format)
+    parts: list[Columns] = []
+    is_alone = len(task.listing.entries) == 1
+    for entry, data in zip(task.entries, task.listing.read(task.entries), strict=True):
+        if task.listing.kind == "folder":
+            digests.append(hashlib.sha256(data).hexdigest())
+        place = task.listing.place(entry)
+        file = File(place, entry.image, data, faults, notes, is_alone=is_alone)
+        if not is_alone and ".xml" in form.endings and Head(entry.name, data[:1 << 14]).root in _METADATA:
+            notes[_LEFT_OUT] += 1
+            continue
+        parts += _columns_of(file, form, task.side, task.options)
+    return _Part(joined(parts), digests, notes, faults)
+
+
+def _columns_of(file: File, form: Format, side: Side, options: ReadOptions) -> list[Columns]:
+    parts: list[Columns] = []
+    images: list[Image] = []
+    try:
+        for image in form.read(file, side, options):
+            if isinstance(image, Columns):
+                parts.append(image)
+            else:
+                images.append(image)
+                if len(images) == IMAGES_AT_ONCE:
+                    parts.append(columns(images, file.place))
+                    images = []
+    except FormatError as error:
+        file.log(error)
+    return [*parts, columns(images, file.place)] if images else parts
+
+
+def opened(listing: Listing) -> list[File]:
+    """Return the files of a listing, for a look at all of them."""
+    log = FaultLog()
+    return [
+        File(listing.place(entry), entry.image, data, log)
+        for entry, data in zip(listing.entries, listing.read(), strict=True)
+    ]
+
+
+def _at_first_level_of_objects(
+    part: _Part,
+    listing: Listing,
+    form: Format,
+    side: Side,
+    options: ReadOptions,
+    ordered_map: OrderedMap,
+) -> tuple[_Part, ReadOptions]:
+    """Return an input at the first level of which it has objects, if it has none of the finest."""
+    for level in form.levels[1:]:
+        if part.columns.objects.count:
+            break
+        coarser = options._replace(level=level)
+        other = _read(listing, form, side, coarser, ordered_map)
+        if other.columns.objects.count or other.faults.count:
+            return other, coarser
+    return part, options
+
+
+def _say_other_format(listing: Listing, form: Format, faults: FaultLog) -> None:
+    """Add to the faults of a file which other format its content is of."""
+    first = listing.first_with_content()
+    file = File(listing.place(first), "", next(listing.read([first])), FaultLog())
+    other = other_format([file], form)
+    if other:
+        faults.add(
+            str(listing.path), None, f"content of the format {other}", f"{form.name}, which was named"
+        )
+
+
+def _read_several(
+    path: Path, paths: Sequence[Path], side: Side, options: InputOptions, faults: FaultLog
+) -> Source:
+    """Read EvaLTex files, one after the other; `path` stands for all of them.
+
+    The SHA-256 is of lines ``<sha256>  <file name>``.
+    """
+    sources = []
+    for file in paths:
+        source = read(file, side, options, faults)
+        if source.format != "evaltex":
+            raise InputError(
+                f"{path}: {file} is no EvaLTex .txt; only files of that format may be given by a"
+                " pattern"
+            )
+        sources.append(source)
+    every = joined(
+        [
+            Columns(list(s.names), s.sizes, s.objects, s.sizes[:, 0] < 0, list(s.files), [])
+            for s in sources
+        ]
+    )
+    lines = [f"{source.sha256}  {file.name}\n" for source, file in zip(sources, paths, strict=True)]
+    for k, found, expected in bad_names(every.names):
+        if "again" in found:
+            faults.add(every.files[k], None, found, expected)
+    return _source(
+        path,
+        load("evaltex"),
+        hashlib.sha256("".join(lines).encode()).hexdigest(),
+        every,
+        tuple(warning for source in sources for warning in source.warnings),
+        ReadOptions(),
+        sources[0].why,
+    )

@@ -56,9 +56,14 @@ def from_numbers(numbers: Floats, counts: Ints, is_box: Bools) -> tuple[Outlines
             " vertices",
             k,
         )
+    outlines = drawn(numbers, counts, is_box)
+    return outlines, checked(outlines)
+
+
+def drawn(numbers: Floats, counts: Ints, is_box: Bools) -> Outlines:
+    """Return the outlines that `from_numbers` makes, not yet looked at."""
     if is_box.all():
-        boxes = numbers.reshape(-1, 4)
-        return Outlines.of_boxes(boxes), GeometryCounts(zero_area=_flat(boxes))
+        return Outlines.of_boxes(numbers.reshape(-1, 4))
     polygon = np.flatnonzero(~is_box)
     boxes = np.empty((len(counts), 4))
     if len(polygon) == len(counts):
@@ -67,10 +72,17 @@ def from_numbers(numbers: Floats, counts: Ints, is_box: Bools) -> tuple[Outlines
         of_box = np.repeat(is_box, counts)
         boxes[is_box] = numbers[of_box].reshape(-1, 4)
         vertices = numbers[~of_box].reshape(-1, 2)
-    flat = GeometryCounts(zero_area=_flat(boxes[is_box]))
     outlines = Outlines(boxes, vertices, offsets_of(np.where(is_box, 0, counts // 2)))
     boxes[polygon] = box_geometry.around(vertices, vertices, outlines.offsets[polygon])
-    return outlines, flat + _make_polygons(outlines)
+    return outlines
+
+
+def checked(outlines: Outlines) -> GeometryCounts:
+    """Repair what is to be repaired, and return how many polygons were, and how many objects have
+    no area.
+    """
+    flat = GeometryCounts(zero_area=_flat(outlines.boxes[outlines.counts == 0]))
+    return flat if outlines.all_boxes else flat + _make_polygons(outlines)
 
 
 def _flat(boxes: Floats) -> int:

@@ -66,6 +66,49 @@ class Texts(Sequence[str]):
                 yield self.buffer[start:stop].decode("utf-8", "replace")
 
 
+class Places(Sequence[str]):
+    """Where objects are in a file, as a pattern and its numbers: lines ``{}``, ``annotations[{}]``."""
+
+    __slots__ = ("numbers", "pattern")
+
+    def __init__(self, pattern: str, numbers: Ints) -> None:
+        self.pattern = pattern
+        self.numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice | np.ndarray):
+            return Places(self.pattern, self.numbers[index])
+        return self.pattern.replace("{}", str(self.numbers[index]))
+
+
+class Labels(Sequence[str]):
+    """Classes of objects: few names, and (n,) which of them each object has."""
+
+    __slots__ = ("codes", "names")
+
+    def __init__(self, names: Sequence[str], codes: Ints) -> None:
+        self.names = names
+        self.codes = codes
+
+    @classmethod
+    def from_texts(cls, texts: Sequence[str]) -> Labels:
+        """Return one label for each text."""
+        names: dict[str, int] = {}
+        codes = np.array([names.setdefault(text, len(names)) for text in texts], np.int64)
+        return cls(list(names), codes)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice | np.ndarray):
+            return Labels(self.names, self.codes[index])
+        return self.names[int(self.codes[index])]
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Outlines:
     """What is drawn around each object: a box or a polygon."""
@@ -127,6 +170,10 @@ class Objects:
     line: Ints | None = None
     """(n,) int64. Number of each object's line in its file, 0 where it is not known. None where
     none is."""
+    labels: Labels | None = None
+    """The objects' classes; None without."""
+    places: Places | Texts | None = None
+    """Where each object is in its file (a line, or the way in a document); None if not known."""
 
     @property
     def count(self) -> int:

@@ -15,8 +15,10 @@ from evaltex_cli.records import (
     ImageBatch,
     Ints,
     LabelRuns,
+    Labels,
     Objects,
     Outlines,
+    Places,
     Texts,
     concatenate_texts,
     offsets_of,
@@ -52,6 +54,8 @@ def take(objects: Objects, rows: Ints | Bools, offsets: Ints | None = None) -> O
         pixels=None if pixels is None else pixels[rows],
         types=None if types is None else types[rows],
         line=None if objects.line is None else objects.line[rows],
+        labels=None if objects.labels is None else objects.labels[rows],
+        places=None if objects.places is None else objects.places[rows],
     )
 
 
@@ -150,7 +154,33 @@ def concatenate(parts: Sequence[Objects]) -> Objects:
         line=_filled(
             [part.line for part in parts], [np.zeros(part.count, np.int64) for part in parts]
         ),
+        labels=_joined_labels(parts),
+        places=_joined_places(parts),
     )
+
+
+def _joined_labels(parts: Sequence[Objects]) -> Labels | None:
+    if all(part.labels is None for part in parts):
+        return None
+    names: dict[str, int] = {}
+    codes = []
+    for part in parts:
+        labels = part.labels or Labels([""], np.zeros(part.count, np.int64))
+        code = np.array([names.setdefault(name, len(names)) for name in labels.names], np.int64)
+        codes.append(code[labels.codes] if len(code) else labels.codes)
+    return Labels(list(names), np.concatenate(codes))
+
+
+def _joined_places(parts: Sequence[Objects]) -> Places | Texts | None:
+    """Join the places of some batches; where they are of several kinds, they are written out."""
+    known = [part.places for part in parts if part.count]
+    if any(places is None for places in known) or not known:
+        return None
+    patterns = {places.pattern if isinstance(places, Places) else None for places in known}
+    if len(patterns) == 1 and None not in patterns:
+        numbers = [places.numbers for places in known if isinstance(places, Places)]
+        return Places(str(patterns.pop()), np.concatenate(numbers))
+    return joined_texts([packed(list(places or ())) for places in known])
 
 
 def _filled(

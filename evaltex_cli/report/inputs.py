@@ -13,15 +13,15 @@ from urllib.parse import quote as quote_url
 
 import numpy as np
 
-from evaltex_cli import formats
+from evaltex_cli import old_formats as formats
 from evaltex_cli.errors import FaultLog, InputError, quote
 from evaltex_cli.evaluation.batches import with_empty_images
 from evaltex_cli.evaluation.inputs import Inputs, in_pixels, opened_lines
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, with_names_of
-from evaltex_cli.formats.base import ReadImages, Side, Source
-from evaltex_cli.formats.filters import only_confident, treat_invalid, with_dont_care
-from evaltex_cli.formats.image_sizes import find_pictures, with_sizes
-from evaltex_cli.formats.image_subset import only_images
+from evaltex_cli.old_formats.base import ReadImages, Side, Source
+from evaltex_cli.old_formats.filters import only_confident, treat_invalid, with_dont_care
+from evaltex_cli.old_formats.image_sizes import find_pictures, with_sizes
+from evaltex_cli.old_formats.image_subset import only_images
 from evaltex_cli.records import Ints, Objects
 from evaltex_cli.results.result_document import ResultDocument
 

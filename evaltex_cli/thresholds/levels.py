@@ -13,7 +13,7 @@ from evaltex_cli.evaluation import batches
 from evaltex_cli.evaluation.batches import Part
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS
-from evaltex_cli.formats.filters import treat_invalid
+from evaltex_cli.old_formats.filters import treat_invalid
 from evaltex_cli.progress import tracked
 from evaltex_cli.records import Bools, Floats, Ints, Objects
 from evaltex_cli.runtime import OrderedMap

@@ -12,16 +12,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli import formats
+from evaltex_cli import old_formats as formats
 from evaltex_cli.errors import GIVEN_UP, FaultLog, InputError, counted, inside, quote
 from evaltex_cli.evaluation.input_counts import InputCounts
-from evaltex_cli.formats import locations
-from evaltex_cli.formats.base import ReadImages, Side, Source
-from evaltex_cli.formats.image_sizes import sizes_from_pictures
-from evaltex_cli.formats.image_subset import only_images
-from evaltex_cli.formats.locations import Location
-from evaltex_cli.formats.options import InputOptions
-from evaltex_cli.formats.reading import read_parts
+from evaltex_cli.old_formats import locations
+from evaltex_cli.old_formats.base import ReadImages, Side, Source
+from evaltex_cli.old_formats.image_sizes import sizes_from_pictures
+from evaltex_cli.old_formats.image_subset import only_images
+from evaltex_cli.old_formats.locations import Location
+from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.old_formats.reading import read_parts
 from evaltex_cli.records import Floats, Ints
 from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.validation import object_checks

@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from evaltex_cli import formats
+from evaltex_cli import old_formats as formats
 from evaltex_cli.errors import InputError, quote
 from evaltex_cli.errors.suggestions import HINTS, nearest
 from evaltex_cli.evaluation import coordinate_mixups, pairing, swapped_inputs
 from evaltex_cli.evaluation.likely_mistakes import MANY_IMAGES
 from evaltex_cli.evaluation.unusual_values import sample as sample_of
 from evaltex_cli.evaluation.unusual_values import unusual_values
-from evaltex_cli.formats import locations
-from evaltex_cli.formats.base import IN_FRACTIONS, Source
-from evaltex_cli.formats.files import image_names
-from evaltex_cli.formats.image_sizes import with_sizes, with_sizes_of_each_other
-from evaltex_cli.formats.image_subset import names_in, some_images
-from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.old_formats import locations
+from evaltex_cli.old_formats.base import IN_FRACTIONS, Source
+from evaltex_cli.old_formats.files import image_names
+from evaltex_cli.old_formats.image_sizes import with_sizes, with_sizes_of_each_other
+from evaltex_cli.old_formats.image_subset import names_in, some_images
+from evaltex_cli.old_formats.options import InputOptions
 from evaltex_cli.records import Floats, Ints
 from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.validation.findings import Pair, Problem, Validation

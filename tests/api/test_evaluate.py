@@ -217,9 +217,9 @@ def test_images_pair_by_name_and_options_apply_to_arrays() -> None:
 def test_arrays_score_as_files_do(protocol: str) -> None:
     """The objects of the example, taken from its files to memory."""
     files = evaluate(GT, DET, protocol, per_image=True)
-    from evaltex_cli import formats
+    from evaltex_cli import old_formats as formats
     from evaltex_cli.errors import FaultLog
-    from evaltex_cli.formats.memory import ImageObjects
+    from evaltex_cli.old_formats.memory import ImageObjects
     from evaltex_cli.records.rows import take
 
     sides = []

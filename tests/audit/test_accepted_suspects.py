@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from evaltex_cli import formats
+from evaltex_cli import old_formats as formats
 from evaltex_cli.audit.audit import audited
 from evaltex_cli.cli import main
 from evaltex_cli.conversion.patches import Patch, write_patch
 from evaltex_cli.conversion.patches import audited as object_of
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.evaluation.inputs import open_inputs
-from evaltex_cli.formats.base import Side
-from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.old_formats.base import Side
+from evaltex_cli.old_formats.options import InputOptions
 
 JITTER = 2.0
 """Pixels, by which a detector may be off."""

@@ -16,13 +16,14 @@ from hypothesis import strategies as st
 from reading import read_or_raise
 from written_files import in_folder
 
-from evaltex_cli import evaluate, formats
+from evaltex_cli import evaluate
+from evaltex_cli import old_formats as formats
 from evaltex_cli.cli import main
 from evaltex_cli.conversion import FILE_PER_IMAGE, Target
 from evaltex_cli.conversion.conversion import convert
 from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.formats.base import Side
-from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.old_formats.base import Side
+from evaltex_cli.old_formats.options import InputOptions
 from evaltex_cli.records import Objects
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -14,8 +14,8 @@ from shared_data import DATA, content, needs
 from evaltex_cli.cli import main
 from evaltex_cli.conversion.kinds import detect
 from evaltex_cli.errors import InputError
-from evaltex_cli.formats.base import Side
-from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.old_formats.base import Side
+from evaltex_cli.old_formats.options import InputOptions
 
 FACTS = [
     fact

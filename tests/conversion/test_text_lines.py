@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared_data import DATA, needs_data
 
-from evaltex_cli import formats
+from evaltex_cli import old_formats as formats
 from evaltex_cli.conversion import text_lines
 from evaltex_cli.conversion.text_lines import HEIGHT_RATIO, group_lines
 from evaltex_cli.errors import FaultLog

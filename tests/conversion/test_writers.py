@@ -16,10 +16,10 @@ from evaltex_cli.conversion.base import Holds, for_target, load
 from evaltex_cli.conversion.holding import RUNS_LOST
 from evaltex_cli.conversion.xml_text import NO_XML
 from evaltex_cli.errors import InputError
-from evaltex_cli.formats.base import ReadImages, Side
-from evaltex_cli.formats.collected import columns
-from evaltex_cli.formats.image_sizes import in_pixels
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
+from evaltex_cli.old_formats.base import ReadImages, Side
+from evaltex_cli.old_formats.collected import columns
+from evaltex_cli.old_formats.image_sizes import in_pixels
+from evaltex_cli.old_formats.parsed import CollectedImage, CollectedObject
 from evaltex_cli.records import Objects
 
 BY_RULES_OF_THEIR_OWN = [name for name in WRITERS if load(name).holds is None]

@@ -16,8 +16,8 @@ from evaltex_cli.conversion import write_evaltex
 from evaltex_cli.conversion.base import extent, number
 from evaltex_cli.conversion.holding import NAMES_CHANGED, RUNS_LOST
 from evaltex_cli.errors import InputError, counted
-from evaltex_cli.formats.files.numbers import COORDINATE_LIMIT
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
+from evaltex_cli.old_formats.files.numbers import COORDINATE_LIMIT
+from evaltex_cli.old_formats.parsed import CollectedImage, CollectedObject
 
 
 def test_an_icdar_archive_in_full(tmp_path: Path) -> None:

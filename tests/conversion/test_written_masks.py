@@ -14,8 +14,8 @@ from evaltex_cli import evaluate
 from evaltex_cli.conversion import Target
 from evaltex_cli.conversion.conversion import convert
 from evaltex_cli.errors import InputError
-from evaltex_cli.formats.collected import columns
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
+from evaltex_cli.old_formats.collected import columns
+from evaltex_cli.old_formats.parsed import CollectedImage, CollectedObject
 
 
 def evaltex_gt(path: Path, lines: str, size: str = "20,30") -> Path:

@@ -11,9 +11,9 @@ import pytest
 from evaltex_cli import evaluate
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.pairing import with_names_of
-from evaltex_cli.formats.base import Source
-from evaltex_cli.formats.collected import Images, source
-from evaltex_cli.formats.parsed import CollectedImage
+from evaltex_cli.old_formats.base import Source
+from evaltex_cli.old_formats.collected import Images, source
+from evaltex_cli.old_formats.parsed import CollectedImage
 from evaltex_cli.validation.validation import validate
 
 BOX = "10,10,60,30\n"

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaltex_cli import formats
+from evaltex_cli import old_formats as formats
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.evaluation import coordinate_mixups, swapped_inputs
-from evaltex_cli.formats.base import Source
+from evaltex_cli.old_formats.base import Source
 
 
 def sources(folder: Path, images: int, gt_objects: int, detections: int) -> tuple[Source, Source]:

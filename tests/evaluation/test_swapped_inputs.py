@@ -20,7 +20,7 @@ from evaltex_cli.cli import main
 from evaltex_cli.conversion.conversion import convert
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.evaluation.swapped_inputs import swapped
-from evaltex_cli.formats import open_source
+from evaltex_cli.old_formats import open_source
 from evaltex_cli.validation.validation import validate
 
 GOLDEN = Path(__file__).parents[1] / "golden"

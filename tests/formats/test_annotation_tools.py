@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 from reading import Read, read
 
-from evaltex_cli.formats.image_sizes import with_sizes
+from evaltex_cli.old_formats.image_sizes import with_sizes
 
 DOCUMENTS = Path(__file__).parent / "annotations"
 ENDINGS = {"cvat": ".xml"}

@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from written_files import in_folder, zipped
 
-from evaltex_cli import formats
+from evaltex_cli import old_formats as formats
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.files.fingerprint import Fingerprint
+from evaltex_cli.old_formats.files import archive
+from evaltex_cli.old_formats.files.fingerprint import Fingerprint
 from evaltex_cli.runtime.input_files import natural_key
 
 

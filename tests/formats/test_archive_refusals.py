@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from written_files import in_folder, zipped
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.files.listing import stored_files
+from evaltex_cli.old_formats.files import archive
+from evaltex_cli.old_formats.files.listing import stored_files
 
 
 @pytest.mark.parametrize("flag", [0x1, 0x40, 0x2000])

@@ -14,9 +14,9 @@ from reading import folder, read
 from written_files import written
 
 from evaltex_cli.errors import ConfigError, FaultLog, InputError
-from evaltex_cli.formats import open_source
-from evaltex_cli.formats.engines.chat_boxes import UndeclaredError
-from evaltex_cli.formats.options import Coordinates, InputOptions
+from evaltex_cli.old_formats import open_source
+from evaltex_cli.old_formats.engines.chat_boxes import UndeclaredError
+from evaltex_cli.old_formats.options import Coordinates, InputOptions
 
 DECLARE = "--coordinates ORDER:SCALE"
 

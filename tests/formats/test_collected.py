@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.formats.base import ReadImages
-from evaltex_cli.formats.collected import Images, columns
-from evaltex_cli.formats.narrow import Records
-from evaltex_cli.formats.parsed import ROW, CollectedImage, CollectedObject
+from evaltex_cli.old_formats.base import ReadImages
+from evaltex_cli.old_formats.collected import Images, columns
+from evaltex_cli.old_formats.narrow import Records
+from evaltex_cli.old_formats.parsed import ROW, CollectedImage, CollectedObject
 
 NAMES = st.sampled_from(["ab", "ba", "a", "", "a\nb", "\0", "\0n", "\n", "é", "\ud800", "aé"])
 OBJECTS = st.builds(
@@ -153,7 +153,7 @@ def test_columns_hold_every_value_exactly(
     whole: list[int], decimal: list[float], staged: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("evaltex_cli.formats.narrow._STAGED", staged * ROW.itemsize)
+        patch.setattr("evaltex_cli.old_formats.narrow._STAGED", staged * ROW.itemsize)
         records = Records(ROW)
         rows = np.zeros(min(len(whole), len(decimal)), ROW)
         rows["id"], rows["confidence"] = whole[: len(rows)], decimal[: len(rows)]

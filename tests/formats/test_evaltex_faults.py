@@ -13,8 +13,8 @@ from reading import read_or_raise
 
 from evaltex_cli import InputError, evaluate
 from evaltex_cli.errors import FaultLog, FaultsError
-from evaltex_cli.formats.evaltex import format as evaltex_txt
-from evaltex_cli.formats.files.image_names import leaves_result_folder
+from evaltex_cli.old_formats.evaltex import format as evaltex_txt
+from evaltex_cli.old_formats.files.image_names import leaves_result_folder
 
 
 def faults(tmp_path: Path, gt: str | bytes, det: str | bytes = DET) -> list[str]:

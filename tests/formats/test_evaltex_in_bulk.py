@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli.errors import FormatError
-from evaltex_cli.formats.base import Side
-from evaltex_cli.formats.evaltex import bulk as evaltex_bulk
-from evaltex_cli.formats.evaltex.lines import is_object_line, parse_object_line
-from evaltex_cli.formats.files.text_lines import line_ends
-from evaltex_cli.formats.lines import ParsedLine
+from evaltex_cli.old_formats.base import Side
+from evaltex_cli.old_formats.evaltex import bulk as evaltex_bulk
+from evaltex_cli.old_formats.evaltex.lines import is_object_line, parse_object_line
+from evaltex_cli.old_formats.files.text_lines import line_ends
+from evaltex_cli.old_formats.lines import ParsedLine
 from evaltex_cli.records import offsets_of
 
 NUMBERS = ("0", "5", "12", "3.5", ".5", "7.", "-4", "+6", "1e2", "2E-1", "-0", "007", "1e11")

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.formats.base import Side
-from evaltex_cli.formats.evaltex import bulk as evaltex_bulk
-from evaltex_cli.formats.evaltex import format as evaltex_txt
-from evaltex_cli.formats.evaltex import index as evaltex_index
-from evaltex_cli.formats.evaltex.bulk import PlainImages
-from evaltex_cli.formats.evaltex.index import Index
-from evaltex_cli.formats.files.image_names import leaves_result_folder
-from evaltex_cli.formats.files.text_lines import line_ends
+from evaltex_cli.old_formats.base import Side
+from evaltex_cli.old_formats.evaltex import bulk as evaltex_bulk
+from evaltex_cli.old_formats.evaltex import format as evaltex_txt
+from evaltex_cli.old_formats.evaltex import index as evaltex_index
+from evaltex_cli.old_formats.evaltex.bulk import PlainImages
+from evaltex_cli.old_formats.evaltex.index import Index
+from evaltex_cli.old_formats.files.image_names import leaves_result_folder
+from evaltex_cli.old_formats.files.text_lines import line_ends
 
 NAMES = (
     *(

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reading import read_or_raise
 
-from evaltex_cli import evaluate, formats
+from evaltex_cli import evaluate
+from evaltex_cli import old_formats as formats
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.formats.base import Side
-from evaltex_cli.formats.evaltex import format as evaltex_txt
+from evaltex_cli.old_formats.base import Side
+from evaltex_cli.old_formats.evaltex import format as evaltex_txt
 
 
 def columns(path: Path, side: Side) -> tuple[object, ...]:

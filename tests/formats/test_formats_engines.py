@@ -14,8 +14,8 @@ from reading import Read, read
 from written_files import written
 
 from evaltex_cli import evaluate
-from evaltex_cli.formats.base import Side
-from evaltex_cli.formats.image_sizes import with_sizes
+from evaltex_cli.old_formats.base import Side
+from evaltex_cli.old_formats.image_sizes import with_sizes
 from evaltex_cli.validation.validation import validate
 
 QUAD = [[10, 10], [60, 12.5], [60, 30], [10, 28]]

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaltex_cli import InputError, evaluate, formats
+from evaltex_cli import InputError, evaluate
+from evaltex_cli import old_formats as formats
 from evaltex_cli.conversion.conversion import convert
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.formats.base import ReadImages, Source
-from evaltex_cli.formats.documents import total_text_mat
+from evaltex_cli.old_formats.base import ReadImages, Source
+from evaltex_cli.old_formats.documents import total_text_mat
 
 CURVE = [[10, 30, 50, 50, 30, 10], [10, 5, 10, 30, 25, 30]]
 SHORT = [[100, 120], [10, 10]]

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from evaltex_cli.formats.base import ReadImages, Source
-from evaltex_cli.formats.collected import Images, source
-from evaltex_cli.formats.image_sizes import with_sizes, with_sizes_of_each_other
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
+from evaltex_cli.old_formats.base import ReadImages, Source
+from evaltex_cli.old_formats.collected import Images, source
+from evaltex_cli.old_formats.image_sizes import with_sizes, with_sizes_of_each_other
+from evaltex_cli.old_formats.parsed import CollectedImage, CollectedObject
 
 BOX = (0.1, 0.2, 0.5, 0.4)
 TRIANGLE = (0.0, 0.0, 0.5, 0.0, 0.5, 0.25)

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from line_shapes import COORDINATES, LTRB, POLYGON, QUAD
 from reading import folder, read
 
-from evaltex_cli import formats
+from evaltex_cli import old_formats as formats
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.formats.base import Side
-from evaltex_cli.formats.files.entries import Entries
 from evaltex_cli.geometry import outlines
+from evaltex_cli.old_formats.base import Side
+from evaltex_cli.old_formats.files.entries import Entries
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ def test_the_kind_is_recognised_by_content(
 def test_an_archive_is_passed_over_once_until_it_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from evaltex_cli.formats.engines import paddleocr
-    from evaltex_cli.formats.files import archive
+    from evaltex_cli.old_formats.engines import paddleocr
+    from evaltex_cli.old_formats.files import archive
 
     monkeypatch.setattr(paddleocr, "FEW_FILES", 0)
     opened: list[Path] = []

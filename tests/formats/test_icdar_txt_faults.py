@@ -10,7 +10,7 @@ from reading import folder, read
 from written_files import zipped
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.formats.base import Side
+from evaltex_cli.old_formats.base import Side
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from reference_icdar2003 import plain_totals
 from evaltex_cli import InputError, evaluate
 from evaltex_cli.conversion.conversion import convert
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.formats.documents.icdar_xml import FORMAT
+from evaltex_cli.old_formats.documents.icdar_xml import FORMAT
 
 DOCUMENT = """<?xml version="1.0" encoding="UTF-8"?>
 <tagset>

@@ -14,7 +14,7 @@ from PIL import Image
 from written_files import zipped
 
 from evaltex_cli import InputError, evaluate
-from evaltex_cli.formats.decoders import unlimited_and_silent
+from evaltex_cli.old_formats.decoders import unlimited_and_silent
 
 WORDS = {"img_1": "10,10,60,30,one", "img_2": "5,5,25,15,two", "img_3": "0,0,9,9,three"}
 SIZES = {"img_1": (200, 100), "img_2": (60, 400)}  # width, height; img_3 has no picture

@@ -14,7 +14,7 @@ from command_line import invoke as run
 from evaltex_cli import evaluate
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation import batches
-from evaltex_cli.formats.files import packed as packed_files
+from evaltex_cli.old_formats.files import packed as packed_files
 
 IMAGES = 30
 FULL = Path("/dev/full")

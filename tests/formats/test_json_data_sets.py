@@ -28,7 +28,8 @@ from json_documents import (
 from reading import read
 from written_files import written, zipped
 
-from evaltex_cli import InputError, evaluate, formats
+from evaltex_cli import InputError, evaluate
+from evaltex_cli import old_formats as formats
 from evaltex_cli.conversion.conversion import convert
 
 

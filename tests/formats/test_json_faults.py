@@ -29,7 +29,7 @@ from written_files import written, zipped
 
 from evaltex_cli import InputError, evaluate
 from evaltex_cli.errors import FormatError
-from evaltex_cli.formats.documents import safe_json
+from evaltex_cli.old_formats.documents import safe_json
 
 WORD = ("annotations", 0, "paragraphs", 0, "lines", 0, "words", 1)
 FAULTS: list[tuple[Any, tuple[Any, ...], Any, str]] = [

@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaltex_cli import formats
+from evaltex_cli import old_formats as formats
 from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.formats.base import Side
-from evaltex_cli.formats.documents import json_windows, safe_json
-from evaltex_cli.formats.parsed import CollectedImage
+from evaltex_cli.old_formats.base import Side
+from evaltex_cli.old_formats.documents import json_windows, safe_json
+from evaltex_cli.old_formats.parsed import CollectedImage
 
 NUMBERS = st.integers(-5, 99) | st.floats(0, 99, width=16)
 RINGS = st.sampled_from([6, 8, 8, 8, 10]).flatmap(

@@ -16,12 +16,12 @@ from reading import folder, read
 from written_files import zipped
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.formats.base import Side
-from evaltex_cli.formats.collected import columns
-from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.filters import at_least
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
 from evaltex_cli.geometry import outlines
+from evaltex_cli.old_formats.base import Side
+from evaltex_cli.old_formats.collected import columns
+from evaltex_cli.old_formats.files import archive
+from evaltex_cli.old_formats.filters import at_least
+from evaltex_cli.old_formats.parsed import CollectedImage, CollectedObject
 from evaltex_cli.records import Objects
 
 

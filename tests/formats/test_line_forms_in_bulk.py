@@ -10,14 +10,14 @@ from line_shapes import QUAD
 from reading import folder
 
 from evaltex_cli.errors import FormatError
-from evaltex_cli.formats import lines as line_formats
-from evaltex_cli.formats import plain_lines
-from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.files.text_lines import line_ends
-from evaltex_cli.formats.icdar import bulk_shapes
-from evaltex_cli.formats.icdar import format as icdar_txt
-from evaltex_cli.formats.icdar.lines import HAS_BOXES, Syntax, lines_of, parse_line
-from evaltex_cli.formats.lines import ParsedLine
+from evaltex_cli.old_formats import lines as line_formats
+from evaltex_cli.old_formats import plain_lines
+from evaltex_cli.old_formats.files import archive
+from evaltex_cli.old_formats.files.text_lines import line_ends
+from evaltex_cli.old_formats.icdar import bulk_shapes
+from evaltex_cli.old_formats.icdar import format as icdar_txt
+from evaltex_cli.old_formats.icdar.lines import HAS_BOXES, Syntax, lines_of, parse_line
+from evaltex_cli.old_formats.lines import ParsedLine
 
 NUMBERS = st.sampled_from(
     [

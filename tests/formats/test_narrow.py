@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaltex_cli.formats.narrow import DECIMAL, WHOLE, Column
+from evaltex_cli.old_formats.narrow import DECIMAL, WHOLE, Column
 
 WHOLES = st.lists(st.sampled_from([0, 2, 255, 256, -1, 1 << 31, 1 << 40]), max_size=4)
 FLOATS = st.lists(st.sampled_from([0.0, 720.0, 0.1, -3.5, 1e300]), max_size=4)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaltex_cli.formats.files.numbers import parse_numbers
+from evaltex_cli.old_formats.files.numbers import parse_numbers
 
 digits = st.text("0123456789", min_size=1, max_size=9) | st.text(
     "0123456789", min_size=1, max_size=25

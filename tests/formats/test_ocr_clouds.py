@@ -15,8 +15,8 @@ from written_files import written
 from evaltex_cli import evaluate
 from evaltex_cli.conversion.conversion import convert
 from evaltex_cli.errors import InputError
-from evaltex_cli.formats.base import IN_FRACTIONS
-from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.old_formats.base import IN_FRACTIONS
+from evaltex_cli.old_formats.options import InputOptions
 from evaltex_cli.validation.validation import validate
 
 SHAPE = [(0.1, 0.1), (0.2, 0.1), (0.2, 0.3), (0.1, 0.3)]

@@ -9,7 +9,7 @@ import pytest
 from reading import described, folder, read
 from written_files import written
 
-from evaltex_cli.formats.engines.html_tags import Tag, decoded, events
+from evaltex_cli.old_formats.engines.html_tags import Tag, decoded, events
 from evaltex_cli.validation.validation import validate
 
 HOCR = """<?xml version="1.0" encoding="UTF-8"?>

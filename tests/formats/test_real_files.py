@@ -12,11 +12,11 @@ import pytest
 from PIL import Image
 from shared_data import DATA, content, needs
 
-from evaltex_cli import formats
+from evaltex_cli import old_formats as formats
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.formats.base import ReadImages, Side, Source
-from evaltex_cli.formats.files.image_names import stem
-from evaltex_cli.formats.image_sizes import with_sizes
+from evaltex_cli.old_formats.base import ReadImages, Side, Source
+from evaltex_cli.old_formats.files.image_names import stem
+from evaltex_cli.old_formats.image_sizes import with_sizes
 from evaltex_cli.records import Floats
 
 FORMATS = {

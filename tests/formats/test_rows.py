@@ -16,8 +16,8 @@ from reading import Read, folder, read
 from written_files import zipped
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.formats.base import Side
-from evaltex_cli.formats.image_sizes import with_sizes
+from evaltex_cli.old_formats.base import Side
+from evaltex_cli.old_formats.image_sizes import with_sizes
 
 CURVE = ",".join(f"{10 * k},{k % 2}" for k in range(7))
 

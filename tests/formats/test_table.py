@@ -19,11 +19,11 @@ from evaltex_cli import evaluate
 from evaltex_cli.cli import main
 from evaltex_cli.errors import ConfigError, FaultLog, InputError
 from evaltex_cli.evaluation.inputs import options_of
-from evaltex_cli.formats import open_source
-from evaltex_cli.formats.base import Side
-from evaltex_cli.formats.image_sizes import with_sizes
-from evaltex_cli.formats.options import TABLE_COLUMNS, InputOptions, column_mapping
-from evaltex_cli.formats.rows.table_columns import USUAL
+from evaltex_cli.old_formats import open_source
+from evaltex_cli.old_formats.base import Side
+from evaltex_cli.old_formats.image_sizes import with_sizes
+from evaltex_cli.old_formats.options import TABLE_COLUMNS, InputOptions, column_mapping
+from evaltex_cli.old_formats.rows.table_columns import USUAL
 
 
 def table(tmp_path: Path, text: str, side: Side = "gt", ending: str = ".csv") -> Read:

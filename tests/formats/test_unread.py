@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from evaltex_cli import InputError, formats
+from evaltex_cli import InputError
+from evaltex_cli import old_formats as formats
 from evaltex_cli.errors import FaultLog
 
 

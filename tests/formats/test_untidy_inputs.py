@@ -11,9 +11,9 @@ import pytest
 from reading import read
 
 from evaltex_cli import evaluate
-from evaltex_cli.formats.documents import each_file
-from evaltex_cli.formats.engines import hocr
-from evaltex_cli.formats.files import archive
+from evaltex_cli.old_formats.documents import each_file
+from evaltex_cli.old_formats.engines import hocr
+from evaltex_cli.old_formats.files import archive
 
 WORD = '<Word><Coords points="0,0 9,0 9,9"/></Word>'
 PAGE = f"<PcGts><Page><TextRegion><TextLine>{WORD}</TextLine></TextRegion></Page></PcGts>"

@@ -17,7 +17,7 @@ from samples import SAMPLES
 from written_files import in_folder
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.formats.base import Side
+from evaltex_cli.old_formats.base import Side
 
 Files = Mapping[str, bytes]
 Found = tuple[dict[str, Any], tuple[str, ...]]

@@ -15,8 +15,8 @@ from xml_documents import ALTO, CTW1500, PAGE, SAMPLES, VOC, Read
 
 from evaltex_cli import evaluate
 from evaltex_cli.conversion.conversion import convert
-from evaltex_cli.formats.image_sizes import with_sizes
-from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.old_formats.image_sizes import with_sizes
+from evaltex_cli.old_formats.options import InputOptions
 from evaltex_cli.validation.validation import validate
 
 LEVELS = [*SAMPLES, "page-line", "page-region", "alto-line"]

@@ -10,7 +10,7 @@ from xml_documents import CTW1500, SAMPLES, VOC, Read
 
 from evaltex_cli import InputError, evaluate
 from evaltex_cli.errors import FormatError
-from evaltex_cli.formats.documents import safe_xml
+from evaltex_cli.old_formats.documents import safe_xml
 
 FAULTS = [
     ("page", "110,0 300,0 300,40 110,40", "110,0 300,0", ":15: 2 vertices; expected three or more"),

@@ -228,7 +228,7 @@ def test_boxes_of_quadrilaterals_need_no_polygons(tmp_path: Path) -> None:
     (tmp_path / "gt_1.txt").write_text("0,0,4,0,4,4,0,4,word\n")
     code = (
         "import sys, numpy as np; from pathlib import Path\n"
-        "from evaltex_cli import formats; from evaltex_cli.errors import FaultLog\n"
+        "from evaltex_cli import old_formats as formats; from evaltex_cli.errors import FaultLog\n"
         "from evaltex_cli.geometry import outlines\n"
         f"source = formats.open_source(Path({str(tmp_path)!r}), 'gt', FaultLog())\n"
         "assert source.format == 'quad'\n"

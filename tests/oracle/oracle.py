@@ -44,7 +44,7 @@ Case = dict[str, Any]
 
 def objects(case: Case) -> Any:
     """Read an input; return each image's size and objects."""
-    from evaltex_cli import formats
+    from evaltex_cli import old_formats as formats
     from evaltex_cli.errors import FaultLog
 
     log = FaultLog()
@@ -64,7 +64,7 @@ def objects(case: Case) -> Any:
 
 def _with_sizes(source: Any, folder: Path) -> Any:
     """Give the images of a source pictures, whose size their fractions need."""
-    from evaltex_cli.formats.image_sizes import with_sizes
+    from evaltex_cli.old_formats.image_sizes import with_sizes
 
     for name in source.names:
         Image.new("1", (850, 1100)).save(folder / f"{name}.png")

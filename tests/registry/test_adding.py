@@ -42,7 +42,7 @@ def test_one_file_and_one_line_add_a_protocol_and_a_format(tmp_path: Path) -> No
     add_line(
         package / "formats" / "__init__.py",
         "FORMATS = {",
-        '"tab-boxes": ("evaltex_cli.formats.documents.tab_boxes", "FORMAT"),',
+        '"tab-boxes": ("evaltex_cli.old_formats.documents.tab_boxes", "FORMAT"),',
     )
 
     def run(*arguments: str) -> str:

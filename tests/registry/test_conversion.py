@@ -32,10 +32,10 @@ from evaltex_cli.evaluation.arrays import image_objects
 from evaltex_cli.evaluation.evaluate import evaluate_inputs
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.evaluation.tally import Run
-from evaltex_cli.formats import load as load_format
-from evaltex_cli.formats.base import ReadImages, Side, Source
-from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.geometry import shapes
+from evaltex_cli.old_formats import load as load_format
+from evaltex_cli.old_formats.base import ReadImages, Side, Source
+from evaltex_cli.old_formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import load
 from evaltex_cli.records import Convention

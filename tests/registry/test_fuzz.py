@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from evaltex_cli.cli import main
 from evaltex_cli.errors import EvaltexError, FaultLog
-from evaltex_cli.formats import FORMATS, load, open_source
-from evaltex_cli.formats.base import Side
+from evaltex_cli.old_formats import FORMATS, load, open_source
+from evaltex_cli.old_formats.base import Side
 from evaltex_cli.protocols import PROTOCOLS, config
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "words"

@@ -13,11 +13,11 @@ from one_word import DET, GT
 
 from evaltex_cli import evaluate
 from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.formats import open_source
-from evaltex_cli.formats.documents import document_files
-from evaltex_cli.formats.files import archive
-from evaltex_cli.formats.files.image_names import MAX_NAME_BYTES
 from evaltex_cli.geometry.outlines import MAX_VERTICES
+from evaltex_cli.old_formats import open_source
+from evaltex_cli.old_formats.documents import document_files
+from evaltex_cli.old_formats.files import archive
+from evaltex_cli.old_formats.files.image_names import MAX_NAME_BYTES
 
 pytestmark = pytest.mark.usefixtures("here")
 

@@ -17,15 +17,16 @@ from sample_words import FOUND, SIZES, WORDS, Sample
 from samples import SAMPLES, written
 from written_files import in_folder, zipped
 
-from evaltex_cli import evaluate, formats
+from evaltex_cli import evaluate
+from evaltex_cli import old_formats as formats
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.evaluation import likely_mistakes
 from evaltex_cli.evaluation.evaluate import evaluate_inputs
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.evaluation.tally import Run
-from evaltex_cli.formats.base import Side, Source
-from evaltex_cli.formats.image_sizes import with_sizes
-from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.old_formats.base import Side, Source
+from evaltex_cli.old_formats.image_sizes import with_sizes
+from evaltex_cli.old_formats.options import InputOptions
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import load
 from evaltex_cli.records import Objects

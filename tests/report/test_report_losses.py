@@ -13,7 +13,8 @@ import pytest
 from click.testing import CliRunner
 from report_pages import EXAMPLES, LOSS_PARTS, evaluated, islands, sources, words_diagnoses, write
 
-from evaltex_cli import diagnose, formats
+from evaltex_cli import diagnose
+from evaltex_cli import old_formats as formats
 from evaltex_cli.cli import main
 from evaltex_cli.diagnosis import tables
 from evaltex_cli.diagnosis.diagnosis import Diagnosis

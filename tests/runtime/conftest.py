@@ -12,7 +12,7 @@ from every_command import DET, GT, TABLE
 
 from evaltex_cli.conversion.patches import Patch, write_patch
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.formats import open_source
+from evaltex_cli.old_formats import open_source
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.formats.files import archive
+from evaltex_cli.old_formats.files import archive
 
 CENTRAL_HEADER = b"PK\x01\x02"
 FLAGS, METHOD, CRC, SIZE, OFFSET = (8, "<H"), (10, "<H"), (16, "<I"), (24, "<I"), (42, "<I")

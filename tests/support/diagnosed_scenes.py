@@ -6,7 +6,7 @@ import scenes
 
 from evaltex_cli import diagnose
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.formats import open_source
+from evaltex_cli.old_formats import open_source
 from evaltex_cli.records import ImageBatch
 
 A, B, C = (100, 100, 200, 40), (100, 200, 200, 40), (320, 100, 200, 40)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import scenes
 
-from evaltex_cli import Accumulator, formats, image_objects
+from evaltex_cli import Accumulator, image_objects
+from evaltex_cli import old_formats as formats
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.records import Objects
 

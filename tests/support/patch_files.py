@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from click.testing import CliRunner, Result
 
-from evaltex_cli import formats
+from evaltex_cli import old_formats as formats
 from evaltex_cli.cli import main
 from evaltex_cli.conversion.patches import AuditedObject, Entry, Patch, audited, write_patch
 from evaltex_cli.errors import FaultLog

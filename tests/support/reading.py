@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from evaltex_cli import formats
+from evaltex_cli import old_formats as formats
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.formats.base import ReadImages, Side, Source
+from evaltex_cli.old_formats.base import ReadImages, Side, Source
 from evaltex_cli.records import Objects
 
 

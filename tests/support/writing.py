@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from evaltex_cli import formats
+from evaltex_cli import old_formats as formats
 from evaltex_cli.conversion.base import Block, Job, load
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.formats.base import ReadImages, Side
-from evaltex_cli.formats.collected import columns
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
+from evaltex_cli.old_formats.base import ReadImages, Side
+from evaltex_cli.old_formats.collected import columns
+from evaltex_cli.old_formats.parsed import CollectedImage, CollectedObject
 
 
 def write(path: Path, name: str, side: Side, images: list[CollectedImage]) -> Counter[str]:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from evaltex_cli import formats
+from evaltex_cli import old_formats as formats
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.old_formats.base import Side, Source
 from evaltex_cli.records import Objects
 
 PAGE = """<?xml version="1.0" encoding="UTF-8"?>

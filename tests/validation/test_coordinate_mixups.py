@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evaltex_cli.evaluation import coordinate_mixups
 from evaltex_cli.evaluation.arrays import image_objects
 from evaltex_cli.evaluation.inputs import open_inputs
-from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.old_formats.options import InputOptions
 from evaltex_cli.records import ImageBatch, Outlines
 from evaltex_cli.validation.validation import validate
 

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli.evaluation import pairing
-from evaltex_cli.formats.files import image_names
+from evaltex_cli.old_formats.files import image_names
 
 NAMES = st.lists(
     st.builds(

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from evaltex_cli import evaluate
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.evaluation.arrays import image_objects
-from evaltex_cli.formats.base import ReadImages
-from evaltex_cli.formats.filters import NOWHERE, treat_invalid
 from evaltex_cli.geometry import outlines, polygons
+from evaltex_cli.old_formats.base import ReadImages
+from evaltex_cli.old_formats.filters import NOWHERE, treat_invalid
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.records import GeometryCounts, Outlines
 from evaltex_cli.records.rows import concatenate

@@ -8,7 +8,7 @@ from PIL import Image
 from validate_inputs import places
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.formats.image_sizes import find_pictures, picture_size, sizes_from_pictures
+from evaltex_cli.old_formats.image_sizes import find_pictures, picture_size, sizes_from_pictures
 from evaltex_cli.validation.validation import validate
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from evaltex_cli.errors import FaultLog, FormatError
-from evaltex_cli.formats.base import Format, Side
-from evaltex_cli.formats.documents import document_files, recognition
-from evaltex_cli.formats.files.numbers import parse_number
-from evaltex_cli.formats.files.text_lines import numbered_lines
-from evaltex_cli.formats.parsed import CollectedImage, CollectedObject
+from evaltex_cli.old_formats.base import Format, Side
+from evaltex_cli.old_formats.documents import document_files, recognition
+from evaltex_cli.old_formats.files.numbers import parse_number
+from evaltex_cli.old_formats.files.text_lines import numbered_lines
+from evaltex_cli.old_formats.parsed import CollectedImage, CollectedObject
 
 _HEAD = b"left\ttop\tright\tbottom\tconf\ttext"
 

@@ -1,0 +1,137 @@
+"""Images as readers make them, brought into columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from evaltex_cli.formats.base import Columns, Image, TextObject
+from evaltex_cli.geometry import outlines
+from evaltex_cli.records import (
+    ANY_TYPE,
+    Floats,
+    Labels,
+    Objects,
+    Places,
+    Texts,
+    concatenate_texts,
+    offsets_of,
+)
+from evaltex_cli.records.rows import NOTHING, concatenate
+
+_PERCENT = 100.0
+_LEAST_PERCENT = 10.0
+"""Confidences beyond 1 are taken for percent if the highest is above this."""
+
+
+def columns(images: Sequence[Image], file: str = "") -> Columns:
+    """Return images in columns.
+
+    Parameters
+    ----------
+    images : sequence of Image
+    file : str
+        The file that they are of.
+    """
+    return Columns(
+        [image.name for image in images],
+        np.array([(image.height, image.width) for image in images], np.float64).reshape(-1, 2),
+        objects_of([image.objects for image in images]),
+        np.array([image.fractions for image in images], np.bool_),
+        [file] * len(images),
+        [image.id for image in images] if any(image.id for image in images) else [],
+    )
+
+
+def objects_of(images: Sequence[Sequence[TextObject]]) -> Objects:
+    """Return the objects of images in columns."""
+    objects = [one for image in images for one in image]
+    offsets = offsets_of([len(image) for image in images])
+    counts = np.array([len(one.points) for one in objects], np.int64)
+    numbers = np.array([value for one in objects for value in one.points], np.float64)
+    drawn = outlines.drawn(numbers, counts, counts == 4)
+    position = np.arange(len(objects)) - np.repeat(offsets[:-1], np.diff(offsets)) + 1
+    ids = np.array(
+        [k if one.id is None else one.id for one, k in zip(objects, position.tolist(), strict=True)],
+        np.int64,
+    )
+    regions = ids
+    if any(one.region is not None for one in objects):
+        regions = np.array(
+            [
+                k if one.region is None else one.region
+                for one, k in zip(objects, ids.tolist(), strict=True)
+            ],
+            np.int64,
+        )
+    confidences = pixels = types = labels = None
+    if any(one.confidence is not None for one in objects):
+        nan = float("nan")
+        confidences = np.array(
+            [nan if one.confidence is None else one.confidence for one in objects], np.float64
+        )
+    if any(one.pixels is not None for one in objects):
+        pixels = np.array(
+            [b if one.pixels is None else one.pixels for one, b in zip(objects, drawn.boxes, strict=True)]
+        )
+    if any(one.type != ANY_TYPE for one in objects):
+        types = np.array([one.type for one in objects], np.int64)
+    if any(one.label for one in objects):
+        labels = Labels.from_texts([one.label for one in objects])
+    return Objects(
+        offsets=offsets,
+        ids=ids,
+        outlines=drawn,
+        regions=regions,
+        dont_care=np.array([one.dont_care for one in objects], np.bool_),
+        texts=concatenate_texts([one.text for one in objects]),
+        confidences=confidences,
+        pixels=pixels,
+        types=types,
+        labels=labels,
+        places=_places(objects),
+    )
+
+
+def _places(objects: Sequence[TextObject]) -> Places | Texts | None:
+    if all(isinstance(one.place, int) for one in objects):
+        return Places("{}", np.array([one.place for one in objects], np.int64))
+    return concatenate_texts([str(one.place) for one in objects])
+
+
+def joined(parts: Sequence[Columns]) -> Columns:
+    """Return images of several parts, one after the other."""
+    if not parts:
+        return Columns([], np.zeros((0, 2)), NOTHING, np.zeros(0, np.bool_), [], [])
+    if len(parts) == 1:
+        return parts[0]
+    return Columns(
+        [name for part in parts for name in part.names],
+        np.concatenate([part.sizes for part in parts]),
+        concatenate([part.objects for part in parts]),
+        np.concatenate([part.fractions for part in parts]),
+        [file for part in parts for file in part.files],
+        [one for part in parts for one in part.ids],
+    )
+
+
+def confidences_in_unit(confidences: Floats | None) -> tuple[Floats | None, str]:
+    """Return the confidences of an input in [0, 1] where that can be, and a warning.
+
+    They are percent if none is negative and the highest is above 10 and at most 100; what is in
+    neither range is of an unknown scale, and remains as it is.
+    """
+    if confidences is None or np.isnan(confidences).all():
+        return None, ""
+    lowest, highest = float(np.nanmin(confidences)), float(np.nanmax(confidences))
+    if lowest >= 0 and _LEAST_PERCENT < highest <= _PERCENT:
+        return confidences / _PERCENT, (
+            f"its confidences are percent, up to {highest:g}; they were divided by {_PERCENT:g}"
+        )
+    if 0 <= lowest and highest <= 1:
+        return confidences, ""
+    return confidences, (
+        f"its confidences are from {min(lowest, 0):g} to {max(highest, 1):g}, not in [0, 1]; they"
+        " are used as they are (a least confidence is compared with them)"
+    )

@@ -1,0 +1,81 @@
+"""Which format an input is of: its content decides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from evaltex_cli.errors import InputError
+from evaltex_cli.formats import FORMATS, load
+from evaltex_cli.formats.base import HEAD_BYTES, File, Format, Head, Side
+from evaltex_cli.formats.files import Listing
+
+EVALTEX = "evaltex"
+_EVALTEX_BEGINS = re.compile(rb"[^\n\t]*\n[ \t]*[\d.]+[ \t]*,[ \t]*[\d.]+[ \t\r]*(?:\n|\Z)")
+"""A name, and a line of height and width."""
+
+
+def detect(listing: Listing, side: Side) -> tuple[Format, str]:
+    """Return the format of an input, and by what it was recognised, in words.
+
+    Raises
+    ------
+    InputError
+        When no format recognises it: what it is, if that is known, and what to do.
+    """
+    if not listing.entries:
+        raise InputError(f"{listing.path}: no file in it; expected one for each image")
+    heads = list(_heads(listing))
+    if listing.kind == "file" and _EVALTEX_BEGINS.match(heads[0].data):
+        return load(EVALTEX), "a name, height and width"  # without a look at the other formats
+    for head in heads:
+        found = _recognised(head, listing)
+        if found:
+            return found
+    from evaltex_cli.formats import lines, unread
+
+    found_lines = lines.recognise(listing, side)
+    if found_lines:
+        return found_lines
+    unread.refuse(listing, heads[0])
+    return load(EVALTEX), "text"
+
+
+def _heads(listing: Listing) -> list[Head]:
+    """Return what formats look at: the beginning of the file, or of the first file of the ending
+    that most files have; and the whole of it, if it is JSON that does not show at once what it is.
+    """
+    entry = listing.entries[0]
+    if listing.kind != "file":
+        counts = listing.endings()
+        known = {ending for name in FORMATS for ending in load(name).endings}
+        ranked = sorted(known & set(counts), key=lambda ending: (-counts[ending], ending))
+        some, _ = listing.chosen(ranked[:1] or list(counts)[:1])
+        entry = some.first_with_content() if some.entries else entry
+    beginning = listing.beginning(entry, HEAD_BYTES)
+    is_whole = len(beginning) < HEAD_BYTES
+    heads = [Head(entry.name, beginning, is_whole=is_whole)]
+    if not is_whole and heads[0].json is not None:
+        heads.append(Head(entry.name, next(listing.read([entry]))))
+    return heads
+
+
+def _recognised(head: Head, listing: Listing) -> tuple[Format, str] | None:
+    for name in FORMATS:
+        form = load(name)
+        if listing.kind == "file" or head.name.lower().removesuffix(".gz").endswith(form.endings):
+            reason = form.recognised_by(head)
+            if reason:
+                return form, f"recognised by {reason}"
+    return None
+
+
+def other_format(files: Sequence[File], form: Format) -> str:
+    """Return the format that a file is of by its content, if not of the one that was named."""
+    for file in files[:1]:
+        head = Head(file.place, file.data[:HEAD_BYTES], is_whole=len(file.data) <= HEAD_BYTES)
+        for name in FORMATS:
+            other = load(name)
+            if other.recognised_by(head):
+                return "" if other.read is form.read or other is form else name
+    return ""

@@ -1,0 +1,228 @@
+"""Names of images: of which files they are, which are safe as names of result files."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import accumulate
+from pathlib import Path
+
+from evaltex_cli.errors import quote
+
+MOST_FOLDERS = 100
+"""Before a name: what makes and removes folders within folders goes down by recursion."""
+MAX_NAME_BYTES = 4096
+"""Longest image name, in UTF-8: no path may be longer."""
+MOST_BYTES = 255
+"""Of a file's name; no common file system takes more."""
+NAME_TOO_LONG = (
+    f"an image name of more than {MAX_NAME_BYTES} bytes",
+    "a shorter one; rename the image",
+)
+_SURELY_SHORT = 50
+_LEAVES_FOLDER = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.{0,2}(?:[/\\]|$)|[\x00-\x1f\x7f]")
+_PLAIN = re.compile(r"\w[\w .-]*")
+_SLASH = re.compile(r"[/\\]")
+_PREFIX = re.compile(r"\A(?:poly_gt|gt|res|det)_", re.IGNORECASE)
+_SUFFIX = re.compile(
+    r"\.(?:jpe?g|jpe|jp2|png|bmp|tiff?|gif|webp|avif|p[bgp]m|txt|xml|json)\s*\Z", re.IGNORECASE
+)
+_ANY_PREFIX = re.compile(r"\A(?:poly_gt|gt|res|det|pred)_", re.IGNORECASE)
+_RESULT = re.compile(r"(?<=.)_res\Z", re.IGNORECASE)
+"""What PaddleOCR 3 adds to the names of its results."""
+
+
+def without_prefix(stem: str) -> str:
+    """Return a file's or image's name without ``gt_``, ``res_`` and the like."""
+    return _PREFIX.sub("", stem)
+
+
+def names_of_pictures(names: Sequence[str]) -> list[str]:
+    """Name images by the files of their pictures: `image_names` of these without their endings."""
+    return image_names([_SUFFIX.sub("", name) for name in names])
+
+
+def image_names(paths: Sequence[str]) -> list[str]:
+    """Name images by paths without ending.
+
+    A name is the last part without a prefix such as ``gt_``. Where two would be the same, all are
+    preceded by their folders, less those that all share.
+    """
+    parts = [parts_of(path) or [""] for path in paths]
+    names = [without_prefix(part[-1]) for part in parts]
+    if len(set(names)) == len(names):
+        return names
+    folders = [part[:-1] for part in parts]
+    shared = len(os.path.commonprefix(folders))
+    return ["/".join([*above[shared:], name]) for above, name in zip(folders, names, strict=True)]
+
+
+def parts_of(name: str) -> list[str]:
+    """Return folders and file name of an entry's name, whatever slash is between them."""
+    return [part for part in _SLASH.split(name) if part != "."]
+
+
+def is_unicode(name: str) -> bool:
+    """Whether a name has no byte that is not UTF-8."""
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def bytes_of(name: str) -> int:
+    """How many bytes a name has in UTF-8; a byte of a file name that is not
+    UTF-8 counts as it is.
+    """
+    return len(name.encode("utf-8", "replace"))
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name is of letters and digits, with blanks, dots and dashes
+    among them: safe without a closer look.
+    """
+    return _PLAIN.fullmatch(name) is not None
+
+
+def is_too_long(name: str) -> bool:
+    """Whether a name has more than `MAX_NAME_BYTES` bytes in UTF-8."""
+    if not MAX_NAME_BYTES // 4 < len(name) <= MAX_NAME_BYTES:
+        return len(name) > MAX_NAME_BYTES  # without a copy of it
+    return len(name.encode("utf-8", "replace")) > MAX_NAME_BYTES
+
+
+def leaves_result_folder(name: str) -> bool:
+    """Whether a file of this name could stand outside the folder it is meant for.
+
+    True for absolute names, drive letters, empty, ``.`` or ``..`` components (with either slash)
+    and control characters, NUL among them.
+    """
+    return not is_plain(name) and _LEAVES_FOLDER.search(name) is not None
+
+
+def unfit_name(name: str) -> tuple[str, str] | None:
+    """Return what is wrong with an image's name, and what is expected; None if nothing is."""
+    if is_too_long(name):
+        return NAME_TOO_LONG
+    if not name or leaves_result_folder(name) or any("\ud800" <= c <= "\udfff" for c in name):
+        return (
+            f"image name {quote(name)}",
+            "a name that stays in the result folder: no absolute path, drive letter,"
+            " '..' or control character",
+        )
+    return None
+
+
+def bad_names(names: Iterable[str]) -> Iterator[tuple[int, str, str]]:
+    """Yield the position of each name that is unfit, or is there again, with what is wrong with it
+    and what is expected.
+    """
+    seen: set[str] = set()
+    for k, name in enumerate(names):
+        wrong = unfit_name(name)
+        if wrong:
+            yield k, *wrong
+        if name in seen:
+            yield k, f"image name {quote(name)} again", "image names used once"
+        seen.add(name)
+
+
+def unfit_for_files(
+    names: Iterable[str], place: Path, folder: str, suffix: str
+) -> dict[str, tuple[str, str]]:
+    """Find the names of which no file ``<place>/<folder>/<name><suffix>`` can be made, or not
+    together with the others'.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Image names, gone through more than once.
+    place : Path
+        An existing folder that may be written to.
+    folder, suffix : str
+
+    Returns
+    -------
+    dict
+        Name -> what it makes, and what is expected instead.
+    """
+    longest = os.pathconf(place, "PC_NAME_MAX")
+    longest_path = os.pathconf(place, "PC_PATH_MAX") - len(os.fsencode(f"{place}/{folder}/\0"))
+    unfit: dict[str, tuple[str, str]] = {}
+    folders_like_files: dict[str, str] = {}
+    for name in names:
+        if len(name) <= _SURELY_SHORT and f"{suffix}/" not in name:
+            continue
+        path = name + suffix
+        *folders, _ = parts = path.split("/")
+        length, path_length = max(map(bytes_of, parts)), bytes_of(path)
+        if length > longest:
+            unfit[name] = f"makes a file name of {length} bytes", f"at most {longest}; shorten it"
+        elif path_length > longest_path:
+            unfit[name] = (
+                f"makes a path of {path_length} bytes",
+                f"at most {longest_path}; shorten it",
+            )
+        elif len(folders) > MOST_FOLDERS:
+            unfit[name] = f"makes {len(folders)} folders", f"at most {MOST_FOLDERS}; shorten it"
+        else:
+            above = accumulate(folders, "{}/{}".format)
+            folders_like_files |= dict.fromkeys(
+                (one for one in above if one.endswith(suffix)), name
+            )
+    for name in names if folders_like_files else ():
+        other = folders_like_files.get(name + suffix)
+        if other is not None:
+            made = (
+                f"makes the file {quote(name + suffix)}, which is a folder of image {quote(other)}"
+            )
+            unfit[name] = made, "files and folders that differ; rename one of the images"
+    return unfit | (_alike(names) if _is_blind_to_case(place) else {})
+
+
+def _is_blind_to_case(folder: Path) -> bool:
+    """Whether files of a folder are the same where their names differ by capitals."""
+    probe = folder / "probe"
+    probe.touch()
+    try:
+        return (folder / "PROBE").exists()
+    finally:
+        probe.unlink()
+
+
+def _alike(names: Iterable[str]) -> dict[str, tuple[str, str]]:
+    first: dict[str, str] = {}
+    unfit = {}
+    for name in names:
+        other = first.setdefault(unicodedata.normalize("NFD", name).casefold(), name)
+        if other != name:
+            made = (
+                f"makes the same file as {quote(other)} on this file system, which is blind to"
+                " capitals"
+            )
+            unfit[name] = made, "names that differ by more; rename one of the images"
+    return unfit
+
+
+def stem(name: str) -> str:
+    """Return a name without folders, prefix (`gt_`, `res_`, `poly_gt_`, ...),
+    extension, `_res` and outer blanks.
+    """
+    last = re.split(r"[/\\]", name.strip())[-1]
+    return _ANY_PREFIX.sub("", _RESULT.sub("", _SUFFIX.sub("", last))).strip()
+
+
+def names_by_stem(names: Sequence[str]) -> dict[str, str]:
+    """Return name without folders, ending and prefix -> the only name that has it."""
+    return {str(key): name for key, name in unique(list(names), stem).items()}
+
+
+def unique(names: Sequence[str], spelling: Callable[[str], Hashable]) -> dict[Hashable, str]:
+    """Return spelling -> the only name that has it; not those that several names have."""
+    keys = [spelling(name) for name in names]
+    times = Counter(keys)
+    return {key: name for key, name in zip(keys, names, strict=True) if key and times[key] == 1}

@@ -1,0 +1,281 @@
+"""What documents are parsed by: JSON (msgspec), XML and HTML (lxml), and shapes of what they have."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+
+from evaltex_cli.errors import FormatError, quote
+from evaltex_cli.formats.base import COORDINATE_LIMIT, File
+
+Kind = TypeVar("Kind")
+Number = Annotated[float, msgspec.Meta(ge=-COORDINATE_LIMIT, le=COORDINATE_LIMIT)]
+"""A coordinate, for the types that msgspec decodes."""
+Point = tuple[Number, Number]
+NUMBER = r"[+-]?+(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?+\d++)?+"
+"""A number in text, for patterns with `re.ASCII`; possessive, so nothing is tried twice."""
+MAX_FAULTS = 20
+"""Faults that are told of one JSON document."""
+_A_NUMBER = re.compile(NUMBER, re.ASCII)
+_NAMES = {"`array`": "a list", "`float`": "a number", "`int`": "a whole number", "`str`": "text",
+          "`bool`": "true or false", "`null`": "null", "`object`": "an object"}  # fmt: skip
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{},:]|[^\s\[\]{},:"]++', re.DOTALL)
+
+
+# JSON ---------------------------------------------------------------------------------------------
+
+
+def decode_json(file: File, kind: type[Kind]) -> Kind:
+    """Return a file's JSON document as a value of a type; see `File.json`."""
+    data = file.data.removeprefix(b"\xef\xbb\xbf")
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except msgspec.ValidationError:
+        return _with_what_fits(file, plain_json(data), kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise not_json(data, error) from error
+
+
+def plain_json(data: bytes) -> Any:
+    """Return a JSON document as Python's lists and dicts; raises `FormatError`."""
+    try:
+        return msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise not_json(data, error) from error
+
+
+def _with_what_fits(file: File, value: Any, kind: type[Kind]) -> Kind:
+    """Convert a value without the items of its lists that are not of the type, which are logged."""
+    left_out: dict[str, list[int]] = {}
+    for _ in range(MAX_FAULTS):
+        try:
+            return msgspec.convert(value, kind)
+        except msgspec.ValidationError as error:
+            message, _, path = str(error).partition(" - at `$")
+            steps = re.findall(r"\[(?:\.\.\.|\d+)\]|\.?[^.\[\]]+", path.rstrip("`"))
+            holder, last = _last_list(value, steps)
+            found, expected = _explained(message)
+            if holder is None:
+                raise FormatError(found, expected, (path.strip("`."),) if path else ()) from error
+            before, index = "".join(steps[:last]), int(steps[last][1:-1])
+            del holder[index]
+            for gone in left_out.setdefault(before, []):
+                index += gone <= index
+            left_out[before] = sorted([*left_out[before], index])
+            where = f"{before}[{index}]{''.join(steps[last + 1:])}".removeprefix(".")
+            file.faults.add(file.place, None, found, expected, (where,))
+    return msgspec.convert({} if isinstance(value, dict) else [], kind, strict=False)
+
+
+def _last_list(value: Any, steps: Sequence[str]) -> tuple[Any, int]:
+    """Return the innermost list on a way into a JSON value whose items are all of one type (no
+    coordinates), and which step leads to its item; None without.
+    """
+    found: tuple[Any, int] = (None, -1)
+    for k, step in enumerate(steps):
+        if step.startswith("["):
+            if step == "[...]":
+                return found
+            index = int(step[1:-1])
+            if isinstance(value[index], dict | list) and not _is_point(value[index]):
+                found = value, k
+            value = value[index]
+        else:
+            value = value[step.removeprefix(".")] if isinstance(value, dict) else None
+        if value is None:
+            return found
+    return found
+
+
+def _is_point(value: Any) -> bool:
+    return isinstance(value, list) and not any(isinstance(one, list | dict) for one in value)
+
+
+def _explained(message: str) -> tuple[str, str]:
+    """Return msgspec's message as what is there, and what is expected."""
+    wrong = re.fullmatch(r"Expected (.*?)(?:, got (.*))?", message)
+    missing = re.fullmatch(r"Object missing required field (.*)", message)
+    if missing:
+        return f"no key {quote(missing[1].strip('`'))}", "it in each object"
+    if not wrong:
+        return message, "what the format has"
+    for name, words in _NAMES.items():
+        message = message.replace(name, words)
+    expected, _, found = message.removeprefix("Expected ").partition(", got ")
+    return found or "another value", expected.replace("`", "").replace(" | ", " or ")
+
+
+def not_json(data: bytes, error: Exception) -> FormatError:
+    """Return what is wrong with a document that is no JSON, with its line."""
+    try:
+        json.loads(data)
+    except json.JSONDecodeError as known:
+        found = known.msg[:1].lower() + known.msg[1:]
+        return FormatError(f"{found} in column {known.colno}", "well-formed JSON", at=known.lineno)
+    except UnicodeDecodeError as known:
+        line = data.count(b"\n", 0, known.start) + 1
+        found = f"byte 0x{data[known.start]:02x}"
+        return FormatError(found, "text in UTF-8: save the file as UTF-8", at=line)
+    except RecursionError:
+        return FormatError("JSON nested more than a thousand times", "JSON of a known format")
+    return FormatError(str(error), "well-formed JSON")  # NaN and the like, which json reads
+
+
+def partial_json(data: bytes) -> Any:
+    """Return the JSON value that the first bytes of a document are of: what is whole of it, without
+    the rest; None if it is no JSON.
+    """
+    if not data.lstrip()[:1] in (b"{", b"["):
+        return None
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    closing: list[bytes] = []
+    whole = b""
+    end = 0
+    for token in _TOKEN.finditer(data):
+        mark = token[0]
+        if mark in (b"{", b"["):
+            closing.append(b"}" if mark == b"{" else b"]")
+            end, whole = token.end(), b"".join(reversed(closing))
+        elif mark in (b"}", b"]"):
+            if not closing or closing.pop() != mark:
+                return None
+            end, whole = token.end(), b"".join(reversed(closing))
+            if not closing:
+                break
+        elif mark == b",":
+            end, whole = token.start(), b"".join(reversed(closing))
+    try:
+        return msgspec.json.decode(data[:end] + whole)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+# XML and HTML -------------------------------------------------------------------------------------
+
+
+def parse_xml(data: bytes) -> Any:
+    """Return the first element of XML; raises `FormatError`. See `File.xml`."""
+    from lxml import etree
+
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, huge_tree=False, remove_comments=True, remove_pis=True
+    )
+    try:
+        root = etree.fromstring(data, parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None) or 1
+        raise FormatError(str(getattr(error, "msg", error)), "well-formed XML", at=line) from error
+    document_type = root.getroottree().docinfo.internalDTD
+    if document_type is not None and any(True for _ in document_type.iterentities()):
+        raise FormatError("entities that the document declares", "none: they are not read")
+    for element in root.iter("{*}*"):
+        element.tag = element.tag.rpartition("}")[2]
+    return root
+
+
+def parse_html(data: bytes) -> Any:
+    """Return the first element of HTML; raises `FormatError`. See `File.html`."""
+    from lxml import etree, html
+
+    says = re.search(rb"""(?i)<meta[^>]+charset=["']?([\w-]+)|<\?xml[^>]+encoding=["']([\w-]+)""", data[:2048])
+    encoding = (says[1] or says[2]).decode("ascii") if says else "utf-8"
+    try:
+        return html.document_fromstring(data, html.HTMLParser(encoding=encoding, remove_comments=True))
+    except (etree.ParserError, LookupError, ValueError) as error:
+        raise FormatError(str(error), "HTML") from error
+
+
+def with_lines(elements: Iterable[Any]) -> Iterator[tuple[int, Any]]:
+    """Yield elements with their lines, for `File.each`."""
+    for element in elements:
+        yield element.sourceline, element
+
+
+def attributes(element: Any, *names: str) -> list[float]:
+    """Return attributes of an element that are numbers; raises `FormatError`."""
+    for name in names:
+        if element.get(name) is None:
+            raise FormatError(f"{element.tag} without {name}", "it as a number")
+    return [number(element.get(name)) for name in names]
+
+
+# Numbers and shapes -------------------------------------------------------------------------------
+
+
+def number(text: str) -> float:
+    """Return a finite number in text; raises `FormatError` for anything else, NaN among it."""
+    text = text.strip()
+    value = float(text) if _A_NUMBER.fullmatch(text) else math.nan
+    if not abs(value) <= COORDINATE_LIMIT:
+        expected = "a finite number (integer or decimal, at most 1e12 in magnitude)"
+        raise FormatError(quote(text), expected)
+    return value
+
+
+def numbers(text: str) -> list[float]:
+    """Return the numbers of a text, between commas, blanks or both; raises `FormatError`."""
+    return [number(part) for part in re.split(r"\s*,\s*|\s+", text.strip())] if text.strip() else []
+
+
+def flat(vertices: Iterable[Sequence[float]]) -> list[float]:
+    """Return x1, y1, x2, y2, ... of vertices."""
+    return [value for vertex in vertices for value in vertex]
+
+
+def polygon(vertices: Sequence[float], *, dont_care: bool = False) -> Sequence[float]:
+    """Return x1, y1, x2, y2, ... as an object's points.
+
+    Fewer than three vertices are a don't care's only, and repeated; raises `FormatError` else.
+    """
+    if len(vertices) % 2:
+        raise FormatError(f"{len(vertices)} coordinates", "an even count: x1,y1,x2,y2,...")
+    if len(vertices) >= 6:
+        return vertices
+    if not dont_care or not vertices:
+        raise FormatError(f"{len(vertices) // 2} vertices", "three or more")
+    return [*vertices, *vertices[-2:], *vertices[-2:]][:6]
+
+
+def box(x: float, y: float, width: float, height: float) -> tuple[float, float, float, float]:
+    """Return x, y, width, height as an object's points; raises `FormatError` for a negative side."""
+    if width < 0 or height < 0:
+        raise FormatError(f"width {width:g}, height {height:g}", "both at least 0")
+    return x, y, x + width, y + height
+
+
+def around(points: Sequence[float]) -> tuple[float, float, float, float]:
+    """Return the box around x1, y1, x2, y2, ..."""
+    xs, ys = points[::2], points[1::2]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def turned(
+    values: Sequence[float], angle: float, pivot: tuple[float, float] | None = None
+) -> list[float]:
+    """Return the corners of a box that is turned, from its own upper left one on.
+
+    Parameters
+    ----------
+    values : (4,) float
+        x0, y0, x1, y1 before it is turned.
+    angle : float
+        In radians, clockwise as seen, since y points down.
+    pivot : (float, float) or None
+        What it is turned about; None for its centre.
+    """
+    x0, y0, x1, y1 = values
+    centre_x, centre_y = pivot or ((x0 + x1) / 2, (y0 + y1) / 2)
+    cosine, sine = math.cos(angle), math.sin(angle)
+    corners = []
+    for x, y in ((x0, y0), (x1, y0), (x1, y1), (x0, y1)):
+        right, down = x - centre_x, y - centre_y
+        corners += [centre_x + right * cosine - down * sine, centre_y + right * sine + down * cosine]
+    return corners
