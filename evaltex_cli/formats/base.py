@@ -161,7 +161,9 @@ class File:
         else:
             where = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in error.where)
             where = (place + where).removeprefix(".")
-            self.faults.add(self.place, error.at, error.found, error.expected, (where,) * bool(where))
+            self.faults.add(
+                self.place, error.at, error.found, error.expected, (where,) * bool(where)
+            )
 
     def page_names(self, pages: int) -> list[str]:
         """Return the names of the images of a document of several pages: NAME-1, NAME-2, ..."""
@@ -235,7 +237,9 @@ class Head:
     @cached_property
     def root(self) -> str:
         """The name of the first element, without its namespace; empty if this is no XML."""
-        markup = re.sub(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?[^>]*>", "", self.text, flags=re.S)
+        markup = re.sub(
+            r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?[^>]*>", "", self.text, flags=re.S
+        )
         found = re.match(r"\s*<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)", markup)
         return found[1] if found else ""
 

@@ -53,7 +53,10 @@ def objects_of(images: Sequence[Sequence[TextObject]]) -> Objects:
     drawn = outlines.drawn(numbers, counts, counts == 4)
     position = np.arange(len(objects)) - np.repeat(offsets[:-1], np.diff(offsets)) + 1
     ids = np.array(
-        [k if one.id is None else one.id for one, k in zip(objects, position.tolist(), strict=True)],
+        [
+            k if one.id is None else one.id
+            for one, k in zip(objects, position.tolist(), strict=True)
+        ],
         np.int64,
     )
     regions = ids
@@ -73,7 +76,10 @@ def objects_of(images: Sequence[Sequence[TextObject]]) -> Objects:
         )
     if any(one.pixels is not None for one in objects):
         pixels = np.array(
-            [b if one.pixels is None else one.pixels for one, b in zip(objects, drawn.boxes, strict=True)]
+            [
+                b if one.pixels is None else one.pixels
+                for one, b in zip(objects, drawn.boxes, strict=True)
+            ]
         )
     if any(one.type != ANY_TYPE for one in objects):
         types = np.array([one.type for one in objects], np.int64)
@@ -129,7 +135,7 @@ def confidences_in_unit(confidences: Floats | None) -> tuple[Floats | None, str]
         return confidences / _PERCENT, (
             f"its confidences are percent, up to {highest:g}; they were divided by {_PERCENT:g}"
         )
-    if 0 <= lowest and highest <= 1:
+    if lowest >= 0 and highest <= 1:
         return confidences, ""
     return confidences, (
         f"its confidences are from {min(lowest, 0):g} to {max(highest, 1):g}, not in [0, 1]; they"

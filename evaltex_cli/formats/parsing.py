@@ -67,7 +67,7 @@ def _with_what_fits(file: File, value: Any, kind: type[Kind]) -> Kind:
             for gone in left_out.setdefault(before, []):
                 index += gone <= index
             left_out[before] = sorted([*left_out[before], index])
-            where = f"{before}[{index}]{''.join(steps[last + 1:])}".removeprefix(".")
+            where = f"{before}[{index}]{''.join(steps[last + 1 :])}".removeprefix(".")
             file.faults.add(file.place, None, found, expected, (where,))
     return msgspec.convert({} if isinstance(value, dict) else [], kind, strict=False)
 
@@ -130,7 +130,7 @@ def partial_json(data: bytes) -> Any:
     """Return the JSON value that the first bytes of a document are of: what is whole of it, without
     the rest; None if it is no JSON.
     """
-    if not data.lstrip()[:1] in (b"{", b"["):
+    if data.lstrip()[:1] not in (b"{", b"["):
         return None
     try:
         return msgspec.json.decode(data)
@@ -166,7 +166,11 @@ def parse_xml(data: bytes) -> Any:
     from lxml import etree
 
     parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, huge_tree=False, remove_comments=True, remove_pis=True
+        resolve_entities=False,
+        no_network=True,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
     )
     try:
         root = etree.fromstring(data, parser)
@@ -185,10 +189,14 @@ def parse_html(data: bytes) -> Any:
     """Return the first element of HTML; raises `FormatError`. See `File.html`."""
     from lxml import etree, html
 
-    says = re.search(rb"""(?i)<meta[^>]+charset=["']?([\w-]+)|<\?xml[^>]+encoding=["']([\w-]+)""", data[:2048])
+    says = re.search(
+        rb"""(?i)<meta[^>]+charset=["']?([\w-]+)|<\?xml[^>]+encoding=["']([\w-]+)""", data[:2048]
+    )
     encoding = (says[1] or says[2]).decode("ascii") if says else "utf-8"
     try:
-        return html.document_fromstring(data, html.HTMLParser(encoding=encoding, remove_comments=True))
+        return html.document_fromstring(
+            data, html.HTMLParser(encoding=encoding, remove_comments=True)
+        )
     except (etree.ParserError, LookupError, ValueError) as error:
         raise FormatError(str(error), "HTML") from error
 
@@ -277,5 +285,8 @@ def turned(
     corners = []
     for x, y in ((x0, y0), (x1, y0), (x1, y1), (x0, y1)):
         right, down = x - centre_x, y - centre_y
-        corners += [centre_x + right * cosine - down * sine, centre_y + right * sine + down * cosine]
+        corners += [
+            centre_x + right * cosine - down * sine,
+            centre_y + right * sine + down * cosine,
+        ]
     return corners

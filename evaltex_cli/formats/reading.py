@@ -117,7 +117,9 @@ def read(
             f"{path}: no file has {form.levels[0]}s, so {own.level}s are read"
             f" (--{side}-level names another level)"
         )
-    return _source(path, form, chosen.sha256(part.digests), part.columns, (*left_out, *notes), own, why)
+    return _source(
+        path, form, chosen.sha256(part.digests), part.columns, (*left_out, *notes), own, why
+    )
 
 
 def _source(
@@ -174,7 +176,12 @@ def _read(
         for k in range(0, len(entries), FILES_AT_ONCE)
     ]
     parts = list(
-        tracked((ordered_map if len(tasks) > 1 else map)(_read_some, tasks), "reading", "parts", len(tasks))
+        tracked(
+            (ordered_map if len(tasks) > 1 else map)(_read_some, tasks),
+            "reading",
+            "parts",
+            len(tasks),
+        )
     )
     faults, notes = FaultLog(), Counter[str]()
     for part in parts:
@@ -194,7 +201,11 @@ def _read_some(task: _Task) -> _Part:
             digests.append(hashlib.sha256(data).hexdigest())
         place = task.listing.place(entry)
         file = File(place, entry.image, data, faults, notes, is_alone=is_alone)
-        if not is_alone and ".xml" in form.endings and Head(entry.name, data[:1 << 14]).root in _METADATA:
+        if (
+            not is_alone
+            and ".xml" in form.endings
+            and Head(entry.name, data[: 1 << 14]).root in _METADATA
+        ):
             notes[_LEFT_OUT] += 1
             continue
         parts += _columns_of(file, form, task.side, task.options)
@@ -253,7 +264,10 @@ def _say_other_format(listing: Listing, form: Format, faults: FaultLog) -> None:
     other = other_format([file], form)
     if other:
         faults.add(
-            str(listing.path), None, f"content of the format {other}", f"{form.name}, which was named"
+            str(listing.path),
+            None,
+            f"content of the format {other}",
+            f"{form.name}, which was named",
         )
 
 

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from evaltex_cli.errors import FormatError
-from evaltex_cli.formats.base import File, Format, Head, Image, ReadOptions, Side, TextObject
+from evaltex_cli.formats.base import File, Format, Image, ReadOptions, Side, TextObject
 from evaltex_cli.formats.parsing import number, with_lines
-
 
 # Pascal VOC ---------------------------------------------------------------------------------------
 

@@ -1,0 +1,94 @@
+"""Some images of an input only, by their names."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from evaltex_cli.errors import InputError, counted, quote
+from evaltex_cli.errors.suggestions import nearest
+from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.names import names_by_stem, stem
+
+SOME_IMAGES = "evaluated (--only)"
+"""The end of the warning that not all images are evaluated."""
+_SHOWN = 3
+
+
+def only_images(source: Source, names: Collection[str]) -> Source:
+    """Return an input with those of its images that have one of these names, in its order."""
+    wanted = set(names)
+    positions = np.array([k for k, name in enumerate(source.names) if name in wanted], np.int64)
+    return source.part(positions)
+
+
+def some_images(gt: Source, names: Collection[str]) -> str:
+    """Return the warning that only images of these names of a ground truth are evaluated."""
+    return f"{len(names)} of {counted(len(gt.names), '{count} image[s]')} {SOME_IMAGES}"
+
+
+def names_in(gt: Source, wanted: Sequence[str], done: str = "evaluated") -> tuple[str, ...]:
+    """Return the names that an input, most often the ground truth, has for these images, in its
+    order.
+
+    A name without its folders, ending and prefix (``gt_``) will do, if only one image has it; so
+    will the images' IDs in COCO, if not all are names.
+
+    Parameters
+    ----------
+    done : str
+        What is to be done with the images, for messages.
+
+    Raises
+    ------
+    InputError
+        For names that the input does not have, and if there is none at all.
+    """
+    known = set(gt.names)
+    if gt.ids is not None and wanted and not known.issuperset(wanted):
+        names = dict(zip(gt.ids, gt.names, strict=True))
+        if names.keys() >= set(wanted):
+            wanted = [names[image_id] for image_id in wanted]
+    others = [name for name in wanted if name not in known]
+    by_stem = names_by_stem(gt.names) if others else {}
+    unknown = [name for name in others if stem(name) not in by_stem]
+    if unknown or not wanted:
+        shown = ", ".join(map(quote, unknown[:_SHOWN])) + (", ..." if unknown[_SHOWN:] else "")
+        found = counted(len(unknown), f"{{count}} image[s] that [is|are] to be {done}")
+        hint = nearest(unknown[0], gt.names) if unknown else ""
+        raise InputError(
+            f"{gt.path}: does not have {found} ({shown}){hint}; list images that it has"
+            if unknown
+            else f"{gt.path}: no image is to be {done}; list one at least"
+        )
+    chosen = {name if name in known else by_stem[stem(name)] for name in wanted}
+    return tuple(name for name in gt.names if name in chosen)
+
+
+def read_names(path: Path) -> tuple[str, ...]:
+    """Return the names of images in a file, one per line, each once.
+
+    Raises
+    ------
+    InputError
+        When it cannot be read.
+    """
+    try:
+        lines = path.read_bytes().decode("utf-8-sig").splitlines()
+    except (OSError, InputError, UnicodeDecodeError) as error:
+        is_text = isinstance(error, UnicodeDecodeError)
+        reason = getattr(error, "strerror", None) or ("it is not UTF-8" if is_text else error)
+        raise InputError(
+            f"{quote(str(path))} cannot be read ({reason}); expected a file with the names of"
+            " images, one per line."
+        ) from error
+    return tuple(dict.fromkeys(filter(None, map(str.strip, lines))))
+
+
+def digest(names: Sequence[str]) -> str:
+    """Return eight digits that stand for these names, in any order."""
+    text = "\n".join(sorted(names)).encode("utf-8", "surrogateescape")
+    return hashlib.sha256(text).hexdigest()[:8]

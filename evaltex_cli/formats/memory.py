@@ -1,0 +1,58 @@
+"""Objects in memory as an input: what is evaluated from arrays is paired and measured as files are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaltex_cli.errors import counted
+from evaltex_cli.formats import MEMORY
+from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.geometry.picture_runs import PictureRuns
+from evaltex_cli.records import Floats, Objects
+from evaltex_cli.records.rows import NOTHING, concatenate
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ImageObjects(Objects):
+    """The objects of one image in memory, made by `evaltex_cli.image_objects`."""
+
+    picture: PictureRuns | None = None
+    """The pixels of the objects, labelled by their IDs, if they are masks."""
+
+    def __repr__(self) -> str:
+        polygons = int((self.outlines.counts > 0).sum())
+        counts = {
+            "{count} mask[s]": self.count if self.picture else 0,
+            "{count} box[es]": 0 if self.picture else self.count - polygons,
+            "{count} polygon[s]": polygons,
+            "{count} don't care": int(self.dont_care.sum()),
+        }
+        shown = ", ".join(counted(count, what) for what, count in counts.items() if count)
+        return f"ImageObjects({shown or 'nothing'})"
+
+
+def source(side: Side, images: Mapping[str, Objects], sizes: Mapping[str, Floats]) -> Source:
+    """Return images in memory as an input.
+
+    Parameters
+    ----------
+    images : mapping
+        Name -> its objects.
+    sizes : mapping
+        Name -> (2,) height and width in pixels, as far as they are known.
+    """
+    unknown = np.zeros(2)
+    pictures = [getattr(image, "picture", None) for image in images.values()]
+    return Source(
+        path=side,
+        format=MEMORY,
+        sha256="",
+        names=list(images),
+        sizes=np.array([sizes.get(name, unknown) for name in images], np.float64).reshape(-1, 2),
+        objects=concatenate(list(images.values())) if images else NOTHING,
+        why="arrays in memory",
+        pictures=pictures if any(one is not None for one in pictures) else None,
+    )
