@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaltex_cli.formats.base import Columns, Image, TextObject
 from evaltex_cli.geometry import outlines
@@ -52,35 +54,16 @@ def objects_of(images: Sequence[Sequence[TextObject]]) -> Objects:
     numbers = np.array([value for one in objects for value in one.points], np.float64)
     drawn = outlines.drawn(numbers, counts, counts == 4)
     position = np.arange(len(objects)) - np.repeat(offsets[:-1], np.diff(offsets)) + 1
-    ids = np.array(
-        [
-            k if one.id is None else one.id
-            for one, k in zip(objects, position.tolist(), strict=True)
-        ],
-        np.int64,
-    )
-    regions = ids
-    if any(one.region is not None for one in objects):
-        regions = np.array(
-            [
-                k if one.region is None else one.region
-                for one, k in zip(objects, ids.tolist(), strict=True)
-            ],
-            np.int64,
-        )
+    ids = _filled([one.id for one in objects], position, np.int64)
+    regions = _filled([one.region for one in objects], ids, np.int64)
     confidences = pixels = types = labels = None
     if any(one.confidence is not None for one in objects):
-        nan = float("nan")
-        confidences = np.array(
-            [nan if one.confidence is None else one.confidence for one in objects], np.float64
-        )
+        unknown = np.full(len(objects), np.nan)
+        confidences = _filled([one.confidence for one in objects], unknown, np.float64)
     if any(one.pixels is not None for one in objects):
-        pixels = np.array(
-            [
-                b if one.pixels is None else one.pixels
-                for one, b in zip(objects, drawn.boxes, strict=True)
-            ]
-        )
+        pixels = drawn.boxes.copy()
+        for k, one in enumerate(objects):
+            pixels[k] = drawn.boxes[k] if one.pixels is None else one.pixels
     if any(one.type != ANY_TYPE for one in objects):
         types = np.array([one.type for one in objects], np.int64)
     if any(one.label for one in objects):
@@ -98,6 +81,14 @@ def objects_of(images: Sequence[Sequence[TextObject]]) -> Objects:
         labels=labels,
         places=_places(objects),
     )
+
+
+def _filled(values: Sequence[float | None], default: NDArray[Any], kind: type) -> NDArray[Any]:
+    """Return a column of values, of those that are None the default."""
+    if all(value is None for value in values):
+        return default
+    known = zip(values, default.tolist(), strict=True)
+    return np.array([other if value is None else value for value, other in known], kind)
 
 
 def _places(objects: Sequence[TextObject]) -> Places | Texts | None:

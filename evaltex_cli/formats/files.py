@@ -82,7 +82,9 @@ class Listing:
         if self.kind == "file":
             return self, ()
         about = _about_data_set(self.entries)
-        chosen, classes, others = [], [], []
+        chosen: list[Entry] = []
+        others: list[Entry] = []
+        classes: list[str] = []
         for entry in self.entries:
             if entry.name in about:
                 continue

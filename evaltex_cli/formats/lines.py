@@ -7,5 +7,5 @@ from evaltex_cli.formats.files import Listing
 
 
 def recognise(listing: Listing, side: Side) -> tuple[Format, str] | None:
-    """Return the layout that reads most of an input's lines, and why; None if these are no such lines."""
+    """Return the layout that reads most lines of an input, and why; None if it has no lines."""
     return None

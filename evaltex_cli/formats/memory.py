@@ -1,4 +1,4 @@
-"""Objects in memory as an input: what is evaluated from arrays is paired and measured as files are."""
+"""Objects in memory as an input: arrays are paired and measured as files are."""
 
 from __future__ import annotations
 

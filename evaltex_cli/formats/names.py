@@ -56,7 +56,7 @@ def image_names(paths: Sequence[str]) -> list[str]:
     if len(set(names)) == len(names):
         return names
     folders = [part[:-1] for part in parts]
-    shared = len(os.path.commonprefix(folders))
+    shared = len(os.path.commonprefix(folders))  # noqa: RUF071 (of lists it is by items)
     return ["/".join([*above[shared:], name]) for above, name in zip(folders, names, strict=True)]
 
 

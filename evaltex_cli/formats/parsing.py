@@ -1,4 +1,4 @@
-"""What documents are parsed by: JSON (msgspec), XML and HTML (lxml), and shapes of what they have."""
+"""What documents are parsed by: JSON (msgspec), XML and HTML (lxml); and shapes of numbers."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def parse_xml(data: bytes) -> Any:
     except (etree.XMLSyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None) or 1
         raise FormatError(str(getattr(error, "msg", error)), "well-formed XML", at=line) from error
-    document_type = root.getroottree().docinfo.internalDTD
+    document_type: Any = root.getroottree().docinfo.internalDTD
     if document_type is not None and any(True for _ in document_type.iterentities()):
         raise FormatError("entities that the document declares", "none: they are not read")
     for element in root.iter("{*}*"):
@@ -253,7 +253,7 @@ def polygon(vertices: Sequence[float], *, dont_care: bool = False) -> Sequence[f
 
 
 def box(x: float, y: float, width: float, height: float) -> tuple[float, float, float, float]:
-    """Return x, y, width, height as an object's points; raises `FormatError` for a negative side."""
+    """Return x, y, width, height as points; raises `FormatError` for a negative side."""
     if width < 0 or height < 0:
         raise FormatError(f"width {width:g}, height {height:g}", "both at least 0")
     return x, y, x + width, y + height

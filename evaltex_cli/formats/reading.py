@@ -175,14 +175,8 @@ def _read(
         _Task(listing, entries[k : k + FILES_AT_ONCE], form.name, side, options)
         for k in range(0, len(entries), FILES_AT_ONCE)
     ]
-    parts = list(
-        tracked(
-            (ordered_map if len(tasks) > 1 else map)(_read_some, tasks),
-            "reading",
-            "parts",
-            len(tasks),
-        )
-    )
+    done = (ordered_map if len(tasks) > 1 else map)(_read_some, tasks)
+    parts = list(tracked(done, "reading", "parts", len(tasks)))
     faults, notes = FaultLog(), Counter[str]()
     for part in parts:
         faults.extend(part.faults)

@@ -67,7 +67,7 @@ class Texts(Sequence[str]):
 
 
 class Places(Sequence[str]):
-    """Where objects are in a file, as a pattern and its numbers: lines ``{}``, ``annotations[{}]``."""
+    """Where objects are in a file, as a pattern and its numbers: ``{}``, ``annotations[{}]``."""
 
     __slots__ = ("numbers", "pattern")
 
