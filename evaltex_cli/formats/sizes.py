@@ -1,5 +1,5 @@
-"""Sizes of the images' pictures, read from the pictures' headers alone; fractions of the page become
-pixels.
+"""Sizes of the images' pictures, read from the pictures' headers alone; fractions of the page
+become pixels.
 """
 
 from __future__ import annotations
