@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, FormatError
+from evaltex_cli.errors import FaultLog, FormatError, quote
 from evaltex_cli.records import ANY_TYPE, Bools, Floats, Ints, Objects
 from evaltex_cli.records.rows import NOTHING, take_images
 
@@ -113,11 +113,17 @@ class File:
 
         return decode_json(self, kind)
 
-    def xml(self) -> Any:
-        """Return the first element (lxml), all elements by their names without namespaces."""
+    def xml(self, root: str = "") -> Any:
+        """Return the first element (lxml), all elements by their names without namespaces.
+
+        Raises `FormatError` for what is not XML, or has a root of another name.
+        """
         from evaltex_cli.formats.parsing import parse_xml
 
-        return parse_xml(self.data)
+        first = parse_xml(self.data)
+        if root and first.tag != root:
+            raise FormatError(f"root {quote(first.tag)}", f"root {root}", at=first.sourceline)
+        return first
 
     def html(self) -> Any:
         """Return the first element (lxml) of an HTML document."""

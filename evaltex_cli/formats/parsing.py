@@ -178,8 +178,10 @@ def parse_xml(data: bytes) -> Any:
         line = getattr(error, "lineno", None) or 1
         raise FormatError(str(getattr(error, "msg", error)), "well-formed XML", at=line) from error
     document_type: Any = root.getroottree().docinfo.internalDTD
-    if document_type is not None and any(True for _ in document_type.iterentities()):
-        raise FormatError("entities that the document declares", "none: they are not read")
+    declared = document_type is not None and any(True for _ in document_type.iterentities())
+    if declared or any(entry.type_name == "WAR_UNDECLARED_ENTITY" for entry in parser.error_log):
+        # lxml would leave them out of the texts
+        raise FormatError("entities of a document type", "the characters themselves")
     for element in root.iter("{*}*"):
         element.tag = element.tag.rpartition("}")[2]
     return root
@@ -193,12 +195,17 @@ def parse_html(data: bytes) -> Any:
         rb"""(?i)<meta[^>]+charset=["']?([\w-]+)|<\?xml[^>]+encoding=["']([\w-]+)""", data[:2048]
     )
     encoding = (says[1] or says[2]).decode("ascii") if says else "utf-8"
+    parser = html.HTMLParser(encoding="utf-8", remove_comments=True)
     try:
-        return html.document_fromstring(
-            data, html.HTMLParser(encoding=encoding, remove_comments=True)
-        )
+        utf8 = data.removeprefix(b"\xef\xbb\xbf").decode(encoding).encode()
+        return html.document_fromstring(utf8, parser)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FormatError(
+            f"byte 0x{data[error.start]:02x}", f"text in {encoding}", at=line
+        ) from error
     except (etree.ParserError, LookupError, ValueError) as error:
-        raise FormatError(str(error), "HTML") from error
+        raise FormatError(str(error), "HTML in UTF-8") from error
 
 
 def with_lines(elements: Iterable[Any]) -> Iterator[tuple[int, Any]]:
@@ -207,12 +214,25 @@ def with_lines(elements: Iterable[Any]) -> Iterator[tuple[int, Any]]:
         yield element.sourceline, element
 
 
+def attribute(element: Any, name: str, default: float | None = None) -> float:
+    """Return an attribute of an element that is a number, or the default if it is missing or empty.
+
+    Raises `FormatError`, with the line of the element.
+    """
+    text = element.get(name)
+    if not text and default is not None:
+        return default
+    if text is None:
+        raise FormatError(f"{element.tag} without {name}", "a number there", at=element.sourceline)
+    try:
+        return number(text)
+    except FormatError as error:
+        raise FormatError(f"{name} {error.found}", error.expected, at=element.sourceline) from error
+
+
 def attributes(element: Any, *names: str) -> list[float]:
-    """Return attributes of an element that are numbers; raises `FormatError`."""
-    for name in names:
-        if element.get(name) is None:
-            raise FormatError(f"{element.tag} without {name}", "it as a number")
-    return [number(element.get(name)) for name in names]
+    """Return attributes of an element that are numbers; raises as `attribute`."""
+    return [attribute(element, name) for name in names]
 
 
 # Numbers and shapes -------------------------------------------------------------------------------
@@ -290,3 +310,15 @@ def turned(
             centre_y + right * sine + down * cosine,
         ]
     return corners
+
+
+def ellipse(
+    x: float, y: float, across: float, down: float, angle: float = 0.0
+) -> tuple[float, float, float, float]:
+    """Return the box around an ellipse of a centre and two radii, turned by an angle in radians."""
+    cosine, sine = math.cos(angle), math.sin(angle)
+    width, height = (
+        math.hypot(across * cosine, down * sine),
+        math.hypot(across * sine, down * cosine),
+    )
+    return x - width, y - height, x + width, y + height
