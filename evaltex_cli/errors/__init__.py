@@ -102,7 +102,7 @@ class Fault(NamedTuple):
         return (
             kind_of(self.found),
             kind_of(self.expected),
-            *(step for step in self.where if isinstance(step, str)),
+            *(re.sub(r"[0-9]+", "#", step) for step in self.where if isinstance(step, str)),
         )
 
 

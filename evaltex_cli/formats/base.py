@@ -133,7 +133,7 @@ class File:
 
     def each(
         self,
-        items: Iterable[tuple[int, Item]],
+        items: Iterable[tuple[int | str, Item]],
         read: Callable[[Item], TextObject | None],
         at: str = "",
     ) -> list[TextObject]:
@@ -142,7 +142,7 @@ class File:
         Parameters
         ----------
         items : iterable
-            Each item with its line; or, with `at`, with its index.
+            Each item with its line, or where it is in a document; or, with `at`, with its index.
         read : callable
             Returns None for what is no object. Raises `FormatError`.
         at : str
@@ -163,7 +163,7 @@ class File:
     def log(self, error: FormatError, place: int | str = "") -> None:
         """Log what is wrong at a place: a line, or where it is in a document."""
         if isinstance(place, int):
-            self.faults.add(self.place, error.at or place, error.found, error.expected)
+            self.faults.add(self.place, error.at or place, error.found, error.expected, error.where)
         else:
             where = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in error.where)
             where = (place + where).removeprefix(".")

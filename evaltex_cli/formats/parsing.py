@@ -56,12 +56,12 @@ def _with_what_fits(file: File, value: Any, kind: type[Kind]) -> Kind:
         try:
             return msgspec.convert(value, kind)
         except msgspec.ValidationError as error:
-            message, _, path = str(error).partition(" - at `$")
-            steps = re.findall(r"\[(?:\.\.\.|\d+)\]|\.?[^.\[\]]+", path.rstrip("`"))
+            message, path = _divided(error)
+            steps = re.findall(r"\[(?:\.\.\.|\d+)\]|\.?[^.\[\]]+", path)
             holder, last = _last_list(value, steps)
-            found, expected = _explained(message)
             if holder is None:
-                raise FormatError(found, expected, (path.strip("`."),) if path else ()) from error
+                raise _fault(error) from error
+            found, expected = _explained(message)
             before, index = "".join(steps[:last]), int(steps[last][1:-1])
             del holder[index]
             for gone in left_out.setdefault(before, []):
@@ -69,7 +69,37 @@ def _with_what_fits(file: File, value: Any, kind: type[Kind]) -> Kind:
             left_out[before] = sorted([*left_out[before], index])
             where = f"{before}[{index}]{''.join(steps[last + 1 :])}".removeprefix(".")
             file.faults.add(file.place, None, found, expected, (where,))
-    return msgspec.convert({} if isinstance(value, dict) else [], kind, strict=False)
+    raise FormatError(f"more than {MAX_FAULTS} items that do not fit", "a document of the format")
+
+
+def converted(value: Any, kind: type[Kind]) -> Kind:
+    """Return a plain JSON value as a type; raises `FormatError`."""
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise _fault(error) from error
+
+
+def within(value: Any, *steps: str | int) -> Any:
+    """Return what keys and indices lead to in a plain JSON value; None if there is nothing."""
+    for step in steps:
+        if isinstance(step, str):
+            value = value.get(step) if isinstance(value, dict) else None
+        else:
+            value = value[step] if isinstance(value, list) and len(value) > step else None
+    return value
+
+
+def _divided(error: msgspec.ValidationError) -> tuple[str, str]:
+    """Return what msgspec says, and where: ``annotations[3].bbox``."""
+    message, _, path = str(error).partition(" - at `$")
+    return message, path.rstrip("`")
+
+
+def _fault(error: msgspec.ValidationError) -> FormatError:
+    message, path = _divided(error)
+    steps = re.findall(r"\[(\d+)\]|([^.\[\]]+)", path)
+    return FormatError(*_explained(message), tuple(key or int(index) for index, key in steps))
 
 
 def _last_list(value: Any, steps: Sequence[str]) -> tuple[Any, int]:
@@ -256,6 +286,42 @@ def numbers(text: str) -> list[float]:
 def flat(vertices: Iterable[Sequence[float]]) -> list[float]:
     """Return x1, y1, x2, y2, ... of vertices."""
     return [value for vertex in vertices for value in vertex]
+
+
+def confidence(value: float | str | None) -> float | None:
+    """Return a confidence, which some programs write as text; raises `FormatError`."""
+    return number(value) if isinstance(value, str) else value
+
+
+def outline(value: Any, *, is_box: bool = False) -> list[float]:
+    """Return x1, y1, x2, y2, ... of vertices in plain JSON; raises `FormatError`.
+
+    Vertices are pairs, objects of x and y (or X and Y; one that is missing is 0), or a flat list of
+    numbers, perhaps inside a list. With `is_box` two of them are opposite corners of a box, of
+    which x0, y0, x1, y1 are returned; fewer than three are refused else.
+    """
+    first = within(value, 0)
+    if isinstance(first, list) and len(value) == 1 and len(first) > 2:
+        return outline(first, is_box=is_box)
+    if isinstance(first, dict):
+        points = [point for vertex in converted(value, list[_Vertex]) for point in vertex.point()]
+    elif isinstance(first, list):
+        points = flat(converted(value, list[Point]))
+    else:
+        points = converted(value, list[Number])
+    if is_box and len(points) == 4:
+        return [*map(min, points[:2], points[2:]), *map(max, points[:2], points[2:])]
+    return list(polygon(points))
+
+
+class _Vertex(msgspec.Struct, gc=False):
+    x: Number | None = None
+    y: Number | None = None
+    X: Number | None = None
+    Y: Number | None = None
+
+    def point(self) -> tuple[float, float]:
+        return self.x or self.X or 0.0, self.y or self.Y or 0.0
 
 
 def polygon(vertices: Sequence[float], *, dont_care: bool = False) -> Sequence[float]:
