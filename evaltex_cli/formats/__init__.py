@@ -12,6 +12,10 @@ from evaltex_cli.errors.suggestions import nearest
 from evaltex_cli.formats.base import Format
 
 FORMATS: dict[str, str] = {
+    "label-studio": "tools.LABEL_STUDIO",
+    "via": "tools.VIA",
+    "labelme": "tools.LABELME",
+    "cvat": "tools.CVAT",
     "voc": "tools.VOC",
 }
 """Name -> module and attribute of its `Format`; the first that recognises a file reads it."""

@@ -31,6 +31,8 @@ _SUFFIX = re.compile(
     r"\.(?:jpe?g|jpe|jp2|png|bmp|tiff?|gif|webp|avif|p[bgp]m|txt|xml|json)\s*\Z", re.IGNORECASE
 )
 _ANY_PREFIX = re.compile(r"\A(?:poly_gt|gt|res|det|pred)_", re.IGNORECASE)
+UPLOADED = re.compile(r"\A(?!(?:19|20)\d{6}-)[0-9a-f]{8}-(?=.)")
+"""What Label Studio puts before the name of a picture that was uploaded; no date."""
 _RESULT = re.compile(r"(?<=.)_res\Z", re.IGNORECASE)
 """What PaddleOCR 3 adds to the names of its results."""
 
@@ -209,10 +211,10 @@ def _alike(names: Iterable[str]) -> dict[str, tuple[str, str]]:
 
 
 def stem(name: str) -> str:
-    """Return a name without folders, prefix (`gt_`, `res_`, `poly_gt_`, ...),
-    extension, `_res` and outer blanks.
+    """Return a name without folders, prefix (`gt_`, `res_`, `poly_gt_`, Label Studio's eight
+    digits, ...), extension, `_res` and outer blanks.
     """
-    last = re.split(r"[/\\]", name.strip())[-1]
+    last = UPLOADED.sub("", re.split(r"[/\\]", name.strip())[-1])
     return _ANY_PREFIX.sub("", _RESULT.sub("", _SUFFIX.sub("", last))).strip()
 
 
