@@ -20,6 +20,7 @@ from evaltex_cli.audit.findings import (
     trusted,
 )
 from evaltex_cli.protocols.edit_distance import edit_distances
+from evaltex_cli.protocols.normalisation import normalised
 from evaltex_cli.records import Bools, Floats, Ints, Objects
 
 AT_ONCE = 1 << 13
@@ -174,5 +175,8 @@ def _codes(objects: Objects, rows: Ints) -> tuple[Ints, list[str]]:
 
 
 def _plain(objects: Objects, rows: Ints) -> list[str]:
-    """Return texts without case and blanks around them; empty for row -1."""
-    return [objects.texts[row].casefold().strip() if row >= 0 else "" for row in rows.tolist()]
+    """Return texts without case and blanks around them, in one Unicode form; empty for row -1."""
+    return [
+        normalised(objects.texts[row], "nfc").casefold().strip() if row >= 0 else ""
+        for row in rows.tolist()
+    ]

@@ -165,7 +165,7 @@ class BatchSums:
             self.prepared = self._prepare(batch)
         prepared = self.prepared
         sums = Sums(Counter({kind: prepared.mistakes.count(kind) for kind in ERROR_TYPES}))
-        sums.misread = misread_pairs(batch, evidence)
+        sums.misread = misread_pairs(batch, evidence, run.parameters)
         repaired = dict.fromkeys((*ERROR_TYPES, ALL_TYPES), evidence.tally)
         try:
             for stack in prepared.stacks_of(run):

@@ -7,11 +7,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from evaltex_cli.display import Record
 from evaltex_cli.protocols.base import Evidence
+from evaltex_cli.protocols.normalisation import with_normalised_texts
 from evaltex_cli.records import ImageBatch
 
 IS_RIGHT = "text_correct"
@@ -47,13 +49,14 @@ class Misread(Record):
     characters: list[Misreading]
 
 
-def misread_pairs(batch: ImageBatch, evidence: Evidence) -> Pairs | None:
-    """Return the texts of the pairs of a batch that are wrong; None if the
-    protocol does not compare texts.
+def misread_pairs(batch: ImageBatch, evidence: Evidence, parameters: Any) -> Pairs | None:
+    """Return the texts of the pairs of a batch that are wrong, in the Unicode form that the
+    protocol compares; None if the protocol does not compare texts.
     """
     matches = evidence.matches
     if matches is None or IS_RIGHT not in matches.gt.values:
         return None
+    batch = with_normalised_texts(batch, parameters.normalisation)
     of_gt = matches.gt
     paired = np.diff(of_gt.offsets) == 1
     wrong = np.flatnonzero(paired & (of_gt.values[IS_RIGHT] == 0))

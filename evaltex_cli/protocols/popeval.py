@@ -48,6 +48,7 @@ from evaltex_cli.protocols.base import (
     per_image,
 )
 from evaltex_cli.protocols.matches import matches, mean_of
+from evaltex_cli.protocols.normalisation import normalisation_field, with_normalised_texts
 from evaltex_cli.protocols.popeval_crossing import Crossed, common_characters, cross_out
 from evaltex_cli.protocols.ratios import (
     divide,
@@ -83,11 +84,12 @@ EXACT = 2.0**25
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """Parameters of PopEval; the default is the published program's."""
+    """Parameters of PopEval; the published program normalises no text, and is else the default."""
 
     dont_care_overlap: float = parameter(
         0.5, "a detection with more than this share in don't care is ignored", min=0.0, max=1.0
     )
+    normalisation: str = normalisation_field("nfc")
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +150,7 @@ def evidence(
 
     `overlaps` are not used: pairs are of convex hulls, and may touch without common area.
     """
+    batch = with_normalised_texts(batch, parameters.normalisation)
     gt_lengths, det_lengths = (text_lengths(side.texts) for side in (batch.gt, batch.det))
     scene = _scene(batch, parameters, gt_lengths > 0)
     pairs = _crossed_out(scene, batch)
@@ -328,7 +331,7 @@ def image_scores(tally: Tally, parameters: Parameters) -> Scores:
 PROTOCOL = Protocol(
     name="popeval",
     title="PopEval: characters crossed out of both sides, end to end",
-    version=1,
+    version=2,
     parameters=Parameters,
     tally=Tally,
     evidence=evidence,

@@ -47,6 +47,7 @@ from evaltex_cli.protocols.base import (
 )
 from evaltex_cli.protocols.iou.iou import iou
 from evaltex_cli.protocols.matches import Matches, SideMatches, group_by, matches, mean_of, scatter
+from evaltex_cli.protocols.normalisation import normalisation_field, with_normalised_texts
 from evaltex_cli.protocols.object_tally import ObjectTally
 from evaltex_cli.protocols.ratios import (
     equalised,
@@ -88,6 +89,7 @@ class Parameters:
         choices=("each", "regions"),
     )
     text: bool = parameter(False, "a pair counts only if its texts are the same")
+    normalisation: str = normalisation_field("nfc")
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +110,8 @@ def evidence(
     batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool
 ) -> Evidence:
     """Pair a batch, and count the pairs of its images and sum their IoUs."""
+    if parameters.text:
+        batch = with_normalised_texts(batch, parameters.normalisation)
     if parameters.objects == "each":
         return _evidence(batch, overlaps, parameters, with_matches)
     needs(batch, parameters)

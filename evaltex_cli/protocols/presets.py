@@ -51,6 +51,8 @@ class Preset(NamedTuple):
 _RRC = "script of the Robust Reading Competition"
 _CURVED = {"truncate": False}
 """The scripts for curved text take coordinates as they are."""
+_AS_READ = {"normalisation": "none"}
+"""No script normalises texts."""
 
 _XML, _BOXES, _QUADS, _POLYGONS, _ART = (
     ("icdar-xml",),
@@ -82,6 +84,7 @@ PRESETS: Mapping[str, Preset] = {
         _RRC,
         ("quad", "ltrb"),
         ("quad", "ltrb"),
+        _AS_READ,
     ),
     "icdar2015-spotting": Preset(
         "ICDAR 2013 and 2015, word spotting without a lexicon",
@@ -89,7 +92,7 @@ PRESETS: Mapping[str, Preset] = {
         _RRC,
         ("quad", "ltrb"),
         ("quad", "ltrb"),
-        {"word_spotting": True},
+        _AS_READ | {"word_spotting": True},
     ),
     "coco-text": Preset(
         "COCO-Text (ICDAR 2017), localisation", "iou", _RRC, ("coco-text", "ltrb"), _BOXES
@@ -131,6 +134,6 @@ PRESETS: Mapping[str, Preset] = {
         {"unrotated": True},
     ),
     "hiertext": Preset(
-        "HierText, words", "pq", "S. Long et al., CVPR 2022", ("hiertext",), ("hiertext",)
+        "HierText, words", "pq", "S. Long et al., CVPR 2022", ("hiertext",), ("hiertext",), _AS_READ
     ),
 }

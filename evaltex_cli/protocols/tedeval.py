@@ -43,6 +43,7 @@ from evaltex_cli.protocols.base import (
 )
 from evaltex_cli.protocols.detection_order import in_order, needs_confidences, order_field
 from evaltex_cli.protocols.matches import matches, mean_of
+from evaltex_cli.protocols.normalisation import normalisation_field, with_normalised_texts
 from evaltex_cli.protocols.object_tally import CreditTally
 from evaltex_cli.protocols.object_warnings import object_warning
 from evaltex_cli.protocols.ratios import divide, image_scores_by, scores_of
@@ -81,6 +82,7 @@ class Parameters:
     center: float = parameter(
         1.0, "one-to-one: centres nearer than this share of the mean diagonal", min=0.0
     )
+    normalisation: str = normalisation_field("none")
     order: str = order_field()
 
 
@@ -94,6 +96,7 @@ def evidence(
     batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool
 ) -> Evidence:
     """Match a batch and sum what its images contribute."""
+    batch = with_normalised_texts(batch, parameters.normalisation)
     t_r, t_p, center = parameters.t_r, parameters.t_p, parameters.center
     scene = scene_of(batch, overlaps, t_r, t_p)
     gt_outlines, det_outlines = outlines_of(batch.gt), outlines_of(batch.det)

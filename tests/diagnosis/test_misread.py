@@ -67,6 +67,17 @@ def test_words_and_characters_are_counted_over_all_images(sides: tuple[Path, Pat
     assert diagnose(*sides, "iou").misread is None
 
 
+def test_texts_are_in_the_form_that_the_protocol_compares(tmp_path: Path) -> None:
+    """An accent of its own is no character that was misread."""
+    for side, text in (("gt", "Mu\u0308ller"), ("res", "M\u00fcler")):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / f"{side}_1.txt").write_text(f"0,0,99,20,{text}\n", encoding="utf-8")
+    found = diagnose(tmp_path / "gt", tmp_path / "res", protocol="iou-crw").misread
+    assert found is not None
+    assert found.words == [Misreading("Müller", "Müler", 1)]
+    assert found.characters == [Misreading("L", "", 1)]
+
+
 def test_the_most_frequent_are_listed_and_ties_are_sorted() -> None:
     found = most_frequent(
         Counter({(chr(200 + k), "x"): 1 for k in range(50)} | {("often", "oftem"): 3})

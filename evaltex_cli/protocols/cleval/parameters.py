@@ -8,8 +8,8 @@ from itertools import pairwise
 
 from evaltex_cli.errors import ConfigError, quote
 from evaltex_cli.protocols.base import parameter
-from evaltex_cli.protocols.cleval.text import NORMALISATIONS
 from evaltex_cli.protocols.detection_order import order_field
+from evaltex_cli.protocols.normalisation import normalisation_field
 from evaltex_cli.records import Convention
 
 
@@ -45,9 +45,7 @@ class Parameters:
         choices=("auto", "quad", "polygon"),
     )
     case_sensitive: bool = parameter(True, "upper and lower case letters are different")
-    normalisation: str = parameter(
-        "none", "Unicode normalisation of transcriptions", choices=NORMALISATIONS
-    )
+    normalisation: str = normalisation_field("none")
     scale_bins: str = parameter(
         "", "edges of scale-wise results: shorter side / longer side of the image, 0,0.01,0.1,1 say"
     )

@@ -4,19 +4,18 @@ to which object (Algorithm 1).
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from evaltex_cli.protocols.cleval.characters import Inclusions
+from evaltex_cli.protocols.normalisation import normalised
 from evaltex_cli.records import Bools, Ints
 
 _ROWS_AT_ONCE = 10_000
 """Objects of which numbers become ones of Python at a time."""
-NORMALISATIONS = ("none", "NFC", "NFKC")
 
 
 def texts_of(
@@ -27,17 +26,13 @@ def texts_of(
     Parameters
     ----------
     texts : iterable of str
-    normalisation : {"none", "NFC", "NFKC"}
+    normalisation : {"none", "nfc", "nfkc"}
         Unicode normalisation form, before and after texts become upper case.
     case_sensitive : bool
     """
     if not case_sensitive:
-        texts = (_normalised(text, normalisation).upper() for text in texts)
-    return [_normalised(text, normalisation) for text in texts]
-
-
-def _normalised(text: str, form: Any) -> str:
-    return text if form == "none" or text.isascii() else unicodedata.normalize(form, text)
+        texts = (normalised(text, normalisation).upper() for text in texts)
+    return [normalised(text, normalisation) for text in texts]
 
 
 def common_length(a: str, b: str) -> int:

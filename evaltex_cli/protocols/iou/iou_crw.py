@@ -70,6 +70,7 @@ from evaltex_cli.protocols.iou.iou import (
 from evaltex_cli.protocols.iou.lexicon import fingerprinted, lexicons_of, read_words
 from evaltex_cli.protocols.level_states import LevelStates
 from evaltex_cli.protocols.matches import matches, mean_of, scatter
+from evaltex_cli.protocols.normalisation import normalisation_field, with_normalised_texts
 from evaltex_cli.protocols.object_warnings import ObjectWarning, object_warning
 from evaltex_cli.protocols.ratios import (
     Number,
@@ -91,7 +92,7 @@ BLANKS = str.maketrans(dict.fromkeys(PUNCTUATION, " "))
 
 @dataclass(frozen=True, slots=True)
 class Parameters(iou_protocol.Parameters):
-    """Parameters of IoU+CRW, with the program's defaults."""
+    """Parameters of IoU+CRW, with the program's defaults; but it normalises no text."""
 
     word_spotting: bool = parameter(
         False, "only dictionary words count, compared without punctuation"
@@ -111,6 +112,7 @@ class Parameters(iou_protocol.Parameters):
     lexicon_edits: int = parameter(
         1, "a text with more edits than this to all words of its lexicon is left out", min=0
     )
+    normalisation: str = normalisation_field("nfc")
     error_rates: bool = parameter(False, "adds 1-NED, character and word error rates of pairs")
 
 
@@ -144,11 +146,14 @@ def evidence(
     batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool
 ) -> Evidence:
     """Pair a batch, compare the texts of its pairs, and count those of its images."""
+    batch = with_normalised_texts(batch, parameters.normalisation)
     if parameters.word_spotting:
         batch = _spotted(batch)
     gt_counts, det_counts, warnings = counting(batch, overlaps, parameters)
     if parameters.lexicon:
-        texts, is_near = read_words(batch, parameters.lexicon, parameters.lexicon_edits)
+        texts, is_near = read_words(
+            batch, parameters.lexicon, parameters.lexicon_edits, parameters.normalisation
+        )
         batch, det_counts = (
             replace(batch, det=replace(batch.det, texts=texts)),
             det_counts & is_near,
@@ -184,6 +189,7 @@ def by_level(
     """
     if parameters.order != "file" or parameters.lexicon or parameters.error_rates:
         return None
+    batch = with_normalised_texts(batch, parameters.normalisation)
     if parameters.word_spotting:
         batch = _spotted(batch)
     gt_counts, det_counts, _ = counting(batch, overlaps, parameters)
@@ -303,7 +309,7 @@ def needs(batch: ImageBatch, parameters: Parameters) -> None:
     """
     needs_confidences(batch, parameters)
     if parameters.lexicon:
-        lexicons_of(batch, parameters.lexicon, parameters.lexicon_edits)
+        lexicons_of(batch, parameters.lexicon, parameters.lexicon_edits, parameters.normalisation)
 
 
 # Scores -------------------------------------------------------------------------------------------
@@ -345,7 +351,7 @@ def _one_minus(errors: Number, number: Number) -> Number:
 PROTOCOL = Protocol(
     name="iou-crw",
     title="IoU + correctly recognised words (ICDAR 2015 end-to-end)",
-    version=2,
+    version=3,
     parameters=Parameters,
     tally=Tally,
     evidence=evidence,

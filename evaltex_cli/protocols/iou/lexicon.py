@@ -12,13 +12,14 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
 from evaltex_cli.errors import ConfigError, InputError, quote
 from evaltex_cli.protocols.edit_distance import edit_distances
+from evaltex_cli.protocols.normalisation import normalised
 from evaltex_cli.records import Bools, ImageBatch, Texts, concatenate_texts
 
 ALL_IMAGES = ""
@@ -84,7 +85,9 @@ def _bag(word: str) -> list[int]:
     return counts
 
 
-def read_words(batch: ImageBatch, value: str, most_edits: int) -> tuple[Texts, Bools]:
+def read_words(
+    batch: ImageBatch, value: str, most_edits: int, normalisation: str
+) -> tuple[Texts, Bools]:
     """Replace what detections read by words of a lexicon.
 
     Parameters
@@ -94,6 +97,8 @@ def read_words(batch: ImageBatch, value: str, most_edits: int) -> tuple[Texts, B
         As `fingerprinted` returns it.
     most_edits : int
         A word replaces only texts that are as near as this.
+    normalisation : str
+        The Unicode form of the batch's texts, which the words get too.
 
     Returns
     -------
@@ -107,7 +112,7 @@ def read_words(batch: ImageBatch, value: str, most_edits: int) -> tuple[Texts, B
     InputError
         When an image has no lexicon.
     """
-    lexicons = lexicons_of(batch, value, most_edits)
+    lexicons = lexicons_of(batch, value, most_edits, normalisation)
     words = [
         lexicons[k].nearest(text)
         for k, text in zip(batch.det.image.tolist(), batch.det.texts, strict=True)
@@ -116,9 +121,11 @@ def read_words(batch: ImageBatch, value: str, most_edits: int) -> tuple[Texts, B
     return concatenate_texts([word or "" for word in words]), is_near
 
 
-def lexicons_of(batch: ImageBatch, value: str, most_edits: int) -> dict[int, Lexicon]:
+def lexicons_of(
+    batch: ImageBatch, value: str, most_edits: int, normalisation: str
+) -> dict[int, Lexicon]:
     """Return the lexicon of each image with detections, by the image's index; see `read_words`."""
-    lexicons = load(value, most_edits)
+    lexicons = load(value, most_edits, normalisation)
     found = {}
     for k in np.unique(batch.det.image).tolist():
         image = batch.names[k]
@@ -134,10 +141,13 @@ def lexicons_of(batch: ImageBatch, value: str, most_edits: int) -> dict[int, Lex
 
 
 @lru_cache(maxsize=2)
-def load(value: str, most_edits: int) -> Mapping[str, Lexicon]:
+def load(value: str, most_edits: int, normalisation: str = "none") -> Mapping[str, Lexicon]:
     """Return lexicons by the names of the images, or one by `ALL_IMAGES`; see `read_words`."""
-    words = _read(Path(value[: -len("@01234567")]))
-    return {name: Lexicon(of_image, most_edits) for name, of_image in words.items()}
+    form = partial(normalised, form=normalisation)
+    return {
+        name: Lexicon({form(word): form(text) for word, text in words.items()}, most_edits)
+        for name, words in _read(Path(value[: -len("@01234567")])).items()
+    }
 
 
 def fingerprinted(value: str) -> str:

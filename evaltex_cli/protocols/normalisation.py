@@ -1,0 +1,38 @@
+"""Unicode forms that protocols compare texts in: é is one character, or an e and an accent."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import replace
+from typing import Any
+
+from evaltex_cli.protocols.base import parameter
+from evaltex_cli.records import ImageBatch, concatenate_texts
+from evaltex_cli.records.rows import packed
+
+NORMALISATIONS = ("none", "nfc", "nfkc")
+
+
+def normalisation_field(default: str) -> Any:
+    """Return the parameter `normalisation`; no official program normalises texts."""
+    return parameter(
+        default,
+        "Unicode form that texts are compared in; none: as they are read",
+        choices=NORMALISATIONS,
+    )
+
+
+def normalised(text: str, form: str) -> str:
+    """Return a text in a Unicode form, one of `NORMALISATIONS`."""
+    if form == "none" or text.isascii():
+        return text
+    return unicodedata.normalize("NFC" if form == "nfc" else "NFKC", text)
+
+
+def with_normalised_texts(batch: ImageBatch, form: str) -> ImageBatch:
+    """Return a batch with the texts of both sides in a Unicode form, one of `NORMALISATIONS`."""
+    sides = packed(batch.gt.texts), packed(batch.det.texts)
+    if form == "none" or all(texts.buffer.isascii() for texts in sides):
+        return batch
+    gt, det = (concatenate_texts([normalised(text, form) for text in texts]) for texts in sides)
+    return replace(batch, gt=replace(batch.gt, texts=gt), det=replace(batch.det, texts=det))
