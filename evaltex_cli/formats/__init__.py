@@ -14,6 +14,12 @@ from evaltex_cli.formats.base import Format
 FORMATS: dict[str, str] = {
     "label-studio": "tools.LABEL_STUDIO",
     "via": "tools.VIA",
+    "rects": "datasets.RECTS",
+    "art": "datasets.ART",
+    "coco-text": "datasets.COCO_TEXT",
+    "coco-text-train": "datasets.COCO_TEXT_TRAIN",
+    "textocr": "datasets.TEXTOCR",
+    "hiertext": "datasets.HIERTEXT",
     "labelme": "tools.LABELME",
     "cvat": "tools.CVAT",
     "voc": "tools.VOC",

@@ -77,5 +77,5 @@ def other_format(files: Sequence[File], form: Format) -> str:
         for name in FORMATS:
             other = load(name)
             if other.recognised_by(head):
-                return "" if other.read is form.read or other is form else name
+                return "" if other.recognised_by is form.recognised_by else name
     return ""

@@ -6,7 +6,8 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Any, TypeVar
+from contextlib import suppress
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -17,13 +18,15 @@ Kind = TypeVar("Kind")
 Number = Annotated[float, msgspec.Meta(ge=-COORDINATE_LIMIT, le=COORDINATE_LIMIT)]
 """A coordinate, for the types that msgspec decodes."""
 Point = tuple[Number, Number]
+Flag: TypeAlias = bool | Literal[0, 1] | None
+Identifier: TypeAlias = int | str
 NUMBER = r"[+-]?+(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?+\d++)?+"
 """A number in text, for patterns with `re.ASCII`; possessive, so nothing is tried twice."""
 MAX_FAULTS = 20
 """Faults that are told of one JSON document."""
 _A_NUMBER = re.compile(NUMBER, re.ASCII)
-_NAMES = {"`array`": "a list", "`float`": "a number", "`int`": "a whole number", "`str`": "text",
-          "`bool`": "true or false", "`null`": "null", "`object`": "an object"}  # fmt: skip
+_NAMES = {"array": "a list", "float": "a number", "int": "a whole number", "str": "text",
+          "bool": "true or false", "object": "an object"}  # fmt: skip
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{},:]|[^\s\[\]{},:"]++', re.DOTALL)
 
 
@@ -35,18 +38,20 @@ def decode_json(file: File, kind: type[Kind]) -> Kind:
     data = file.data.removeprefix(b"\xef\xbb\xbf")
     try:
         return msgspec.json.decode(data, type=kind)
-    except msgspec.ValidationError:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return _with_what_fits(file, plain_json(data), kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise not_json(data, error) from error
 
 
 def plain_json(data: bytes) -> Any:
-    """Return a JSON document as Python's lists and dicts; raises `FormatError`."""
+    """Return a JSON document as Python's lists and dicts; raises `FormatError`.
+
+    NaN, Infinity and halves of surrogate pairs, which Python writes, are read.
+    """
+    data = data.removeprefix(b"\xef\xbb\xbf")
     try:
-        return msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise not_json(data, error) from error
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _python_json(data)
 
 
 def _with_what_fits(file: File, value: Any, kind: type[Kind]) -> Kind:
@@ -132,28 +137,33 @@ def _explained(message: str) -> tuple[str, str]:
     missing = re.fullmatch(r"Object missing required field (.*)", message)
     if missing:
         return f"no key {quote(missing[1].strip('`'))}", "it in each object"
+    if message == "Number out of range" or re.match(r"Expected `float.*` [<>]=", message):
+        return "a number out of range", f"a finite one of at most {COORDINATE_LIMIT:g} in magnitude"
     if not wrong:
-        return message, "what the format has"
-    for name, words in _NAMES.items():
-        message = message.replace(name, words)
-    expected, _, found = message.removeprefix("Expected ").partition(", got ")
-    return found or "another value", expected.replace("`", "").replace(" | ", " or ")
+        return message[:1].lower() + message[1:], "what the format has"
+    expected, found = (
+        re.sub(r"\w+", lambda word: _NAMES.get(word[0], word[0]), name or "another value")
+        for name in wrong.groups()
+    )
+    return found.replace("`", ""), expected.replace("`", "").replace(" | ", " or ")
 
 
-def not_json(data: bytes, error: Exception) -> FormatError:
-    """Return what is wrong with a document that is no JSON, with its line."""
+def _python_json(data: bytes) -> Any:
     try:
-        json.loads(data)
-    except json.JSONDecodeError as known:
-        found = known.msg[:1].lower() + known.msg[1:]
-        return FormatError(f"{found} in column {known.colno}", "well-formed JSON", at=known.lineno)
-    except UnicodeDecodeError as known:
-        line = data.count(b"\n", 0, known.start) + 1
-        found = f"byte 0x{data[known.start]:02x}"
-        return FormatError(found, "text in UTF-8: save the file as UTF-8", at=line)
-    except RecursionError:
-        return FormatError("JSON nested more than a thousand times", "JSON of a known format")
-    return FormatError(str(error), "well-formed JSON")  # NaN and the like, which json reads
+        return json.loads(data)
+    except json.JSONDecodeError as error:
+        found = error.msg[:1].lower() + error.msg[1:]
+        found = f"{found} in column {error.colno}"
+        raise FormatError(found, "well-formed JSON", at=error.lineno) from error
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        found = f"byte 0x{data[error.start]:02x}"
+        raise FormatError(found, "text in UTF-8: save the file as UTF-8", at=line) from error
+    except RecursionError as error:
+        found = "JSON nested more than a thousand times"
+        raise FormatError(found, "JSON of a known format") from error
+    except ValueError as error:
+        raise FormatError("a number of thousands of digits", "shorter ones") from error
 
 
 def partial_json(data: bytes) -> Any:
@@ -162,10 +172,8 @@ def partial_json(data: bytes) -> Any:
     """
     if data.lstrip()[:1] not in (b"{", b"["):
         return None
-    try:
-        return msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        pass
+    with suppress(FormatError):
+        return plain_json(data)
     closing: list[bytes] = []
     whole = b""
     end = 0
@@ -182,10 +190,9 @@ def partial_json(data: bytes) -> Any:
                 break
         elif mark == b",":
             end, whole = token.start(), b"".join(reversed(closing))
-    try:
-        return msgspec.json.decode(data[:end] + whole)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
+    with suppress(FormatError):
+        return plain_json(data[:end] + whole)
+    return None
 
 
 # XML and HTML -------------------------------------------------------------------------------------
