@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-
-from evaltex_cli import old_formats as formats
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.old_formats.base import ReadImages, Side, Source
+from evaltex_cli.formats import reading
+from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.records import Objects
 
 
@@ -18,13 +18,12 @@ class Read:
     """What came of an input; faults are without its path."""
 
     source: Source
-    images: ReadImages
     faults: list[str]
     fault_count: int
 
     @property
     def objects(self) -> Objects:
-        return self.images.objects
+        return self.source.objects
 
     @property
     def texts(self) -> list[str]:
@@ -41,25 +40,27 @@ class Read:
         return [[value for vertex in ring for value in vertex] for ring in self.rings]
 
 
-def read(path: Path, side: Side = "gt", format_name: str | None = None) -> Read:
+def read(
+    path: Path,
+    side: Side = "gt",
+    format_name: str | None = None,
+    level: str | None = None,
+    **options: Any,
+) -> Read:
+    """Read an input; `options` are of `InputOptions`."""
     log = FaultLog()
-    source = formats.open_source(path, side, log, format_name)
-    images = source.read(np.arange(len(source.names)))
-    log.extend(images.faults)
+    options |= {f"{side}_format": format_name, f"{side}_level": level}
+    source = reading.read(path, side, InputOptions(**options), log)
     faults = [str(fault).removeprefix(f"{path}: ").removeprefix(f"{path}/") for fault in log.shown]
-    return Read(source, images, faults, log.count)
+    return Read(source, faults, log.count)
 
 
-def read_or_raise(
-    path: Path, side: Side = "gt", format_name: str | None = None
-) -> tuple[list[str], ReadImages]:
-    """The names of all images and what they hold; raises its faults."""
+def read_or_raise(path: Path, side: Side = "gt", format_name: str | None = None) -> Source:
+    """Read an input, and raise its faults."""
     log = FaultLog()
-    source = formats.open_source(path, side, log, format_name)
-    images = source.read(np.arange(len(source.names)))
-    log.extend(images.faults)
+    source = reading.read(path, side, InputOptions(**{f"{side}_format": format_name}), log)
     log.raise_if_any()
-    return source.names, images
+    return source
 
 
 def described(found: Read) -> list[tuple[list[float], str]]:

@@ -1,0 +1,79 @@
+"""Every format reads its sample as it always did: `tests/samples/expected.json` has all that is in them.
+
+Points, texts, don't care, confidences, IDs and regions, for both sides and every level.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evaltex_cli.errors import FaultLog
+from evaltex_cli.formats import FORMATS, load
+from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.formats.reading import read
+
+SAMPLES = Path(__file__).parent.parent / "samples"
+EXPECTED = json.loads((SAMPLES / "expected.json").read_text())
+NEEDS_OPTIONS = {"chat-boxes": {"coordinates": "xyxy:1000"}}
+
+
+def described(source: Source) -> list[dict[str, object]]:
+    """Return the images of a source as `expected.json` has them."""
+    objects = source.objects
+    images = []
+    for k, name in enumerate(source.names):
+        described_objects = []
+        for row in range(objects.offsets[k], objects.offsets[k + 1]):
+            ring = objects.outlines.ring(row)
+            points = ring.ravel() if len(ring) else objects.boxes[row]
+            one = {"points": points.tolist(), "text": objects.texts[row], "id": objects.ids[row]}
+            if objects.dont_care[row]:
+                one["dont_care"] = True
+            if objects.confidences is not None and not np.isnan(objects.confidences[row]):
+                one["confidence"] = pytest.approx(objects.confidences[row], rel=1e-12)
+            if objects.regions[row] != objects.ids[row]:
+                one["region"] = objects.regions[row]
+            described_objects.append(one)
+        images.append(
+            {"name": name, "size": source.sizes[k].tolist(), "objects": described_objects}
+        )
+    return images
+
+
+@pytest.mark.parametrize(
+    "row", EXPECTED, ids=[f"{row['format']}-{row['level']}-{row['side']}" for row in EXPECTED]
+)
+def test_sample_reads_as_recorded(row):
+    side, faults = row["side"], FaultLog()
+    options = {f"{side}_format": row["format"], f"{side}_level": row["level"] or None}
+    source = read(SAMPLES / row["sample"], side, InputOptions(**options), faults)
+    assert faults.count == row["faults"]
+    assert source.format == row["format"]
+    if row["faults"]:
+        return
+    images = described(source)
+    assert [image["name"] for image in images] == [image["name"] for image in row["images"]]
+    for image, expected in zip(images, row["images"], strict=True):
+        for one, other in zip(image["objects"], expected["objects"], strict=True):
+            points = other.pop("points")
+            assert one.pop("points") == pytest.approx(points, rel=1e-12, abs=1e-9)
+            assert other == one
+        assert image["size"] == expected["size"]
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if load(name).recognised_by])
+def test_sample_is_recognised_by_its_content(name):
+    """Whether it is a file, or the only one of a folder."""
+    folder = SAMPLES / name
+    source = read(folder, "gt", InputOptions(), FaultLog())
+    assert source.format == name
+    assert source.why.startswith("recognised by")
+    files = list(folder.iterdir())
+    if len(files) == 1:
+        alone = read(files[0], "gt", InputOptions(), FaultLog())
+        assert (alone.format, alone.names) == (name, source.names)
