@@ -12,6 +12,7 @@ from evaltex_cli.errors.suggestions import nearest
 from evaltex_cli.formats.base import Format
 
 FORMATS: dict[str, str] = {
+    "icdar-xml": "icdar_xml.ICDAR_XML",
     "label-studio": "tools.LABEL_STUDIO",
     "via": "tools.VIA",
     "rects": "datasets.RECTS",
@@ -23,6 +24,8 @@ FORMATS: dict[str, str] = {
     "labelme": "tools.LABELME",
     "cvat": "tools.CVAT",
     "voc": "tools.VOC",
+    "ctw1500-xml": "icdar_xml.CTW1500_XML",
+    "totaltext-mat": "matlab.TOTALTEXT_MAT",
 }
 """Name -> module and attribute of its `Format`; the first that recognises a file reads it."""
 MEMORY = "memory"
