@@ -12,6 +12,7 @@ from evaltex_cli.errors.suggestions import nearest
 from evaltex_cli.formats.base import Format
 
 FORMATS: dict[str, str] = {
+    "hocr": "ocr_xml.HOCR",
     "icdar-xml": "icdar_xml.ICDAR_XML",
     "label-studio": "tools.LABEL_STUDIO",
     "via": "tools.VIA",
@@ -22,7 +23,10 @@ FORMATS: dict[str, str] = {
     "textocr": "datasets.TEXTOCR",
     "hiertext": "datasets.HIERTEXT",
     "labelme": "tools.LABELME",
+    "page": "ocr_xml.PAGE",
+    "alto": "ocr_xml.ALTO",
     "cvat": "tools.CVAT",
+    "abbyy": "ocr_xml.ABBYY",
     "voc": "tools.VOC",
     "ctw1500-xml": "icdar_xml.CTW1500_XML",
     "totaltext-mat": "matlab.TOTALTEXT_MAT",
