@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
 
 import numpy as np
 
@@ -103,7 +103,11 @@ class File:
             if line and not line.isspace():
                 yield number, line
 
-    def json(self, kind: type[Kind]) -> Kind:
+    @overload
+    def json(self, kind: type[Kind]) -> Kind: ...
+    @overload
+    def json(self, kind: Any) -> Any: ...
+    def json(self, kind: Any) -> Any:
         """Return the JSON document as a value of a type that msgspec knows.
 
         Items of lists that are not of the type are logged and left out; raises `FormatError` for a

@@ -6,8 +6,8 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+from contextlib import contextmanager, suppress
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, overload
 
 import msgspec
 
@@ -77,12 +77,26 @@ def _with_what_fits(file: File, value: Any, kind: type[Kind]) -> Kind:
     raise FormatError(f"more than {MAX_FAULTS} items that do not fit", "a document of the format")
 
 
-def converted(value: Any, kind: type[Kind]) -> Kind:
+@overload
+def converted(value: Any, kind: type[Kind]) -> Kind: ...
+@overload
+def converted(value: Any, kind: Any) -> Any: ...
+def converted(value: Any, kind: Any) -> Any:
     """Return a plain JSON value as a type; raises `FormatError`."""
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         raise _fault(error) from error
+
+
+@contextmanager
+def under(*where: str | int) -> Iterator[None]:
+    """Say of any `FormatError` inside that it is about the value these keys and indices lead to."""
+    try:
+        yield
+    except FormatError as error:
+        error.where = (*where, *error.where)
+        raise
 
 
 def within(value: Any, *steps: str | int) -> Any:
@@ -117,7 +131,7 @@ def _last_list(value: Any, steps: Sequence[str]) -> tuple[Any, int]:
             if step == "[...]":
                 return found
             index = int(step[1:-1])
-            if isinstance(value[index], dict | list) and not _is_point(value[index]):
+            if k == 0 or (isinstance(value[index], dict | list) and not _is_point(value[index])):
                 found = value, k
             value = value[index]
         else:
@@ -300,25 +314,23 @@ def confidence(value: float | str | None) -> float | None:
     return number(value) if isinstance(value, str) else value
 
 
-def outline(value: Any, *, is_box: bool = False) -> list[float]:
-    """Return x1, y1, x2, y2, ... of vertices in plain JSON; raises `FormatError`.
+def outline(value: Any, *, corners: bool = False, dont_care: bool = False) -> Sequence[float]:
+    """Return vertices in plain JSON as an object's points; raises `FormatError`.
 
     Vertices are pairs, objects of x and y (or X and Y; one that is missing is 0), or a flat list of
-    numbers, perhaps inside a list. With `is_box` two of them are opposite corners of a box, of
-    which x0, y0, x1, y1 are returned; fewer than three are refused else.
+    numbers, perhaps inside a list. With `corners`, two of them are opposite corners of a box; else
+    fewer than three are a don't care's only.
     """
     first = within(value, 0)
     if isinstance(first, list) and len(value) == 1 and len(first) > 2:
-        return outline(first, is_box=is_box)
+        return outline(first, corners=corners, dont_care=dont_care)
     if isinstance(first, dict):
         points = [point for vertex in converted(value, list[_Vertex]) for point in vertex.point()]
     elif isinstance(first, list):
         points = flat(converted(value, list[Point]))
     else:
         points = converted(value, list[Number])
-    if is_box and len(points) == 4:
-        return [*map(min, points[:2], points[2:]), *map(max, points[:2], points[2:])]
-    return list(polygon(points))
+    return around(points) if corners and len(points) == 4 else polygon(points, dont_care=dont_care)
 
 
 class _Vertex(msgspec.Struct, gc=False):
