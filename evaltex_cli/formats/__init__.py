@@ -36,6 +36,7 @@ FORMATS: dict[str, str] = {
     "alto": "ocr_xml.ALTO",
     "cvat": "tools.CVAT",
     "abbyy": "ocr_xml.ABBYY",
+    "tesseract-tsv": "tesseract.TESSERACT_TSV",
     "voc": "tools.VOC",
     "ctw1500-xml": "icdar_xml.CTW1500_XML",
     "totaltext-mat": "matlab.TOTALTEXT_MAT",

@@ -326,7 +326,7 @@ def _read_hocr(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
 
 
 def _hocr_pages(root: Any) -> list[tuple[Any, list[_HocrLine]]]:
-    """Return each page and its lines. What is on no page is on the one before it, else the first."""
+    """Return each page and its lines; what is on no page is on the one before it, or the first."""
     pages: list[tuple[Any, list[_HocrLine]]] = [(None, [])]
     line_of: dict[Any, _HocrLine] = {}
     for element in root.iter("*"):

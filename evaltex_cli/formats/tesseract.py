@@ -1,0 +1,129 @@
+"""Tesseract's table of a document: its own TSV, and what pytesseract's `image_to_data` is saved as.
+
+A row has a level: 1 is a page, whose width and height are the size of the image, 4 a line, 5 a
+word. `conf` is a word's confidence in percent, -1 without one.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+
+from evaltex_cli.errors import FormatError, quote
+from evaltex_cli.formats.base import File, Format, Head, Image, ReadOptions, Side, TextObject
+from evaltex_cli.formats.parsing import box, number
+
+_BOX = ("left", "top", "width", "height")
+_LINE_OF = ("block_num", "par_num", "line_num")
+_COLUMNS = ("level", "page_num", *_LINE_OF, "word_num", *_BOX, "conf", "text")
+_PAGE, _LINE, _WORD = "1", "4", "5"
+_Row = dict[str, str]
+
+
+def _delimiter(header: str) -> str:
+    """Return what divides the columns of a first line; empty if it does not name all of them."""
+    for delimiter in "\t,;":
+        cells = [cell.strip(' "') for cell in header.split(delimiter)]
+        if set(_COLUMNS) <= set(cells):
+            return delimiter
+    return ""
+
+
+def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
+    pages: dict[str, list[tuple[int, _Row]]] = {}
+    for line_number, row in _rows(file):
+        pages.setdefault(row["page_num"], []).append((line_number, row))
+    names = file.page_names(len(pages) or 1)
+    for name, rows in zip(names, list(pages.values()) or [[]], strict=True):
+        yield _image(file, side, options.level, name, rows)
+
+
+def _rows(file: File) -> Iterator[tuple[int, _Row]]:
+    """Yield each row with its line; a row of too few or too many cells is a fault."""
+    header = file.text.lstrip().partition("\n")[0]
+    delimiter = _delimiter(header)
+    if not delimiter:
+        expected = f"the names of the columns, with tabs between them: {' '.join(_COLUMNS)}"
+        raise FormatError(f"the first line {quote(header)}", expected, at=1)
+    is_of_tesseract = delimiter == "\t" and header.startswith("level")  # else of pandas, quoted
+    lines = csv.reader(
+        io.StringIO(file.text),
+        delimiter=delimiter,
+        quoting=csv.QUOTE_NONE if is_of_tesseract else csv.QUOTE_MINIMAL,
+        strict=True,
+    )
+    names: list[str] = []
+    try:
+        for cells in lines:
+            if not names or not any(cells):
+                names = names or [cell.strip() for cell in cells if any(cells)]
+                continue
+            if len(cells) == len(names) - 1:  # an editor took the last tab off
+                cells.append("")
+            if len(cells) == len(names):
+                yield lines.line_num, dict(zip(names, cells, strict=True))
+            else:
+                file.log(FormatError(f"{len(cells)} cells", f"{len(names)}"), lines.line_num)
+    except csv.Error as error:
+        raise FormatError(str(error), "a table as CSV has it", at=lines.line_num) from error
+
+
+def _image(file: File, side: Side, level: str, name: str, rows: list[tuple[int, _Row]]) -> Image:
+    texts: dict[tuple[str, ...], list[str]] = {}
+    for _, row in rows:
+        if row["level"] == _WORD and row["text"].strip():
+            texts.setdefault(_line_of(row), []).append(row["text"].strip())
+        elif row["level"] == _WORD:  # Tesseract has such for pictures and rules
+            file.notes["{count} word[s] without text [was|were] left out"] += 1
+    numbers = {line: k for k, line in enumerate(texts, 1)}
+    image = Image(name)
+
+    def read(row: _Row) -> TextObject | None:
+        is_word = row["level"] == _WORD and bool(row["text"].strip())
+        is_line = row["level"] == _LINE and _line_of(row) in texts
+        if row["level"] == _PAGE:
+            _, _, image.width, image.height = _box(row)
+        if not (is_word if level == "word" else is_line):
+            return None
+        percent = _number(row, "conf")
+        return TextObject(
+            _box(row),
+            row["text"] if is_word else " ".join(texts[_line_of(row)]),
+            confidence=None if percent == -1 else percent / 100,
+            region=numbers[_line_of(row)] if is_word and side == "gt" else None,
+        )
+
+    image.objects = file.each(rows, read)
+    return image
+
+
+def _line_of(row: _Row) -> tuple[str, ...]:
+    return tuple(row[name] for name in _LINE_OF)
+
+
+def _box(row: _Row) -> tuple[float, float, float, float]:
+    return box(*(_number(row, name) for name in _BOX))
+
+
+def _number(row: _Row, name: str) -> float:
+    try:
+        return number(row[name])
+    except FormatError as error:
+        raise FormatError(f"{name} {error.found}", error.expected) from error
+
+
+def _recognised_by(head: Head) -> str:
+    header = head.text.lstrip().partition("\n")[0]
+    return "a first line with the names of its columns" if _delimiter(header) else ""
+
+
+TESSERACT_TSV = Format(
+    "tesseract-tsv",
+    "Tesseract's TSV, or pytesseract's image_to_data as CSV, one file per document",
+    _read,
+    _recognised_by,
+    (".tsv", ".txt", ".csv"),
+    levels=("word", "line"),
+    layout=" ".join(_COLUMNS),
+)
