@@ -12,9 +12,9 @@ from evaltex_cli.conversion import Target, conversion
 from evaltex_cli.conversion.conversion import Converted
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.evaluation.arrays import image_size
-from evaltex_cli.old_formats import memory
-from evaltex_cli.old_formats.base import Side
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats import memory
+from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.options import InputOptions
 
 
 def convert(

@@ -23,9 +23,9 @@ from evaltex_cli.errors import (
 )
 from evaltex_cli.evaluation.arrays import OneImage, image_size, objects_of, refuse_other_masks
 from evaltex_cli.evaluation.chosen import Chosen, chosen_parameters
-from evaltex_cli.old_formats import memory
-from evaltex_cli.old_formats.base import Side, Source
-from evaltex_cli.old_formats.options import (
+from evaltex_cli.formats import memory
+from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.options import (
     DONT_CARE_OBJECTS,
     IN_MEMORY,
     INVALID_POLYGONS,

@@ -10,8 +10,8 @@ from typing import Literal
 
 from evaltex_cli.api.inputs import AnyPath, Images, images_of, sides
 from evaltex_cli.display import Rows
-from evaltex_cli.old_formats import memory
-from evaltex_cli.old_formats.base import Source
+from evaltex_cli.formats import memory
+from evaltex_cli.formats.base import Source
 from evaltex_cli.validation import validation
 from evaltex_cli.validation.findings import Validation
 

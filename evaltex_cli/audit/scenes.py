@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evaltex_cli.evaluation.batches import Part, part_of
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS
-from evaltex_cli.old_formats.filters import treat_invalid
+from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.filters import treat_invalid
 from evaltex_cli.records import Ints, Objects, blocks, offsets_of
 from evaltex_cli.records.rows import concatenate, take, take_images
 
@@ -39,8 +39,8 @@ class Task(NamedTuple):
 
     names: Sequence[str]
     invalid: str
-    gt: Part
-    detectors: Sequence[tuple[Part, Ints]]
+    gt: Source
+    detectors: Sequence[tuple[Source, Ints]]
 
 
 def task(inputs: Sequence[Inputs], images: Ints) -> Task:
@@ -50,15 +50,15 @@ def task(inputs: Sequence[Inputs], images: Ints) -> Task:
     for one in inputs:
         partners = one.paired[images]
         present = partners != NO_DETECTIONS
-        detectors.append((part_of(one.det, partners[present]), np.flatnonzero(present)))
-    gt = part_of(first.gt, images)
+        detectors.append((one.det.part(partners[present]), np.flatnonzero(present)))
+    gt = first.gt.part(images)
     return Task(gt.names, first.options.invalid, gt, detectors)
 
 
 def read(images: Task) -> Iterator[Scene]:
     """Yield some images, as many at a time as have few pairs of detections that overlap."""
     count = len(images.names)
-    gt = images.gt.read().objects  # an invalid polygon is there, even if a score leaves it out
+    gt = images.gt.objects  # an invalid polygon is there, even if a score leaves it out
     sides = [
         _spread(_detections(part, images.invalid), where, count) for part, where in images.detectors
     ]
@@ -80,8 +80,8 @@ def _some_images(scene: Scene, start: int, stop: int) -> Scene:
     )
 
 
-def _detections(part: Part, invalid: str) -> Objects:
-    return treat_invalid(part.read(), invalid, "det")[0].objects
+def _detections(part: Source, invalid: str) -> Objects:
+    return treat_invalid(part.objects, invalid, "det")[0]
 
 
 def _spread(objects: Objects, images: Ints, count: int) -> Objects:

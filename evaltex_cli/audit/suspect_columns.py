@@ -14,7 +14,7 @@ from evaltex_cli.audit.scenes import Scene
 from evaltex_cli.audit.suspects import AuditedObject, Suspect
 from evaltex_cli.conversion import patches
 from evaltex_cli.conversion.patches import KINDS, Kind
-from evaltex_cli.old_formats.base import DONT_CARE
+from evaltex_cli.formats.base import DONT_CARE
 from evaltex_cli.records import Bools, Floats, Ints, offsets_of
 
 DECIMALS = 6

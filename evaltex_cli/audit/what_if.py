@@ -17,12 +17,12 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.inputs import Inputs
-from evaltex_cli.old_formats.base import ReadImages, Source
+from evaltex_cli.formats.base import Source
 from evaltex_cli.protocols import score_names
 from evaltex_cli.protocols.base import load
 from evaltex_cli.ranking import statistics
 from evaltex_cli.records import Ints, Objects, concatenate_texts, expanded, offsets_of
-from evaltex_cli.records.rows import take, take_images
+from evaltex_cli.records.rows import take
 from evaltex_cli.runtime import OrderedMap
 
 
@@ -34,34 +34,6 @@ class WhatIf:
     scores_without: dict[str, float | None]
     rank: int
     rank_without: int
-
-
-@dataclass(frozen=True, slots=True)
-class _AsDontCare:
-    """A `formats.base.Filter` that makes suspects don't care."""
-
-    ids: Lists
-    """Of each image's objects that are."""
-    added: Objects
-    """What is where no object is."""
-
-    def part(self, positions: Ints) -> _AsDontCare:
-        return _AsDontCare(self.ids.of(positions), take_images(self.added, positions))
-
-    def apply(self, images: ReadImages) -> ReadImages:
-        objects, added = images.objects, self.added
-        dont_care = objects.dont_care.copy()
-        next_id = np.ones(len(objects.offsets) - 1, np.int64)
-        for k, (start, stop) in enumerate(pairwise(objects.offsets.tolist())):
-            own = self.ids.rows[slice(*self.ids.offsets[k : k + 2])]
-            dont_care[start:stop] |= np.isin(objects.ids[start:stop], own)
-            both = np.concatenate([objects.ids[start:stop], objects.regions[start:stop]])
-            next_id[k] = both.max(initial=0) + 1
-        image, number = expanded(np.diff(added.offsets))
-        new = next_id[image] + number
-        objects = replace(objects, dont_care=dont_care)
-        joined, _ = interleaved([objects, replace(added, ids=new, regions=new)])
-        return replace(images, objects=joined)
 
 
 def without(gt: Source, suspects: Suspects) -> Source:
@@ -81,7 +53,25 @@ def without(gt: Source, suspects: Suspects) -> Source:
         texts=concatenate_texts([""] * added.count),
         confidences=None,
     )
-    return replace(gt, filters=(*gt.filters, _AsDontCare(ids, added)))
+    return replace(gt, objects=_with_dont_care(gt.objects, ids, added))
+
+
+def _with_dont_care(objects: Objects, ids: Lists, added: Objects) -> Objects:
+    """Make suspects don't care: of each image those of these IDs; and add what is where no object
+    is.
+    """
+    dont_care = objects.dont_care.copy()
+    next_id = np.ones(len(objects.offsets) - 1, np.int64)
+    for k, (start, stop) in enumerate(pairwise(objects.offsets.tolist())):
+        own = ids.rows[slice(*ids.offsets[k : k + 2])]
+        dont_care[start:stop] |= np.isin(objects.ids[start:stop], own)
+        both = np.concatenate([objects.ids[start:stop], objects.regions[start:stop]])
+        next_id[k] = both.max(initial=0) + 1
+    image, number = expanded(np.diff(added.offsets))
+    new = next_id[image] + number
+    objects = replace(objects, dont_care=dont_care)
+    joined, _ = interleaved([objects, replace(added, ids=new, regions=new)])
+    return joined
 
 
 def _elsewhere(suspects: Suspects) -> Ints:

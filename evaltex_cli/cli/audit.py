@@ -24,7 +24,7 @@ from evaltex_cli.cli.paths import INPUT, OutputFile, force_option
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work, work_options
 from evaltex_cli.errors import counted
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats.options import InputOptions
 
 if TYPE_CHECKING:
     from evaltex_cli.audit.audit import Audit

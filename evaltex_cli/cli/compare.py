@@ -26,7 +26,7 @@ from evaltex_cli.cli.paths import INPUT, force_option
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work, work_options
 from evaltex_cli.errors import counted
-from evaltex_cli.old_formats.options import DONT_CARE_OBJECTS, INVALID_POLYGONS, InputOptions
+from evaltex_cli.formats.options import DONT_CARE_OBJECTS, INVALID_POLYGONS, InputOptions
 
 WORST = 10
 """Images and objects that are listed."""

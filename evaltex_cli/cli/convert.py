@@ -26,7 +26,7 @@ from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, ConvertedData, force_opt
 from evaltex_cli.cli.work import Work, jobs_options
 from evaltex_cli.conversion import WRITERS, Target
 from evaltex_cli.errors import counted
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats.options import InputOptions
 
 EXAMPLES = (
     "evaltex convert gt.zip words.txt --regions lines",

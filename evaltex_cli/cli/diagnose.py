@@ -23,7 +23,7 @@ from evaltex_cli.cli.output import error_exit, stop, warn, write_output
 from evaltex_cli.cli.paths import INPUT, PICTURES, force_option
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work, work_options
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats.options import InputOptions
 
 EXAMPLES = (
     "evaltex diagnose gt.txt det.txt",

@@ -29,7 +29,7 @@ from evaltex_cli.cli.options import (
 from evaltex_cli.cli.output import error_exit, stop
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, PICTURES, RESULTS, OutputFile, force_option
 from evaltex_cli.cli.work import work_options
-from evaltex_cli.old_formats.options import MAX_PIXELS, InputOptions, MaskFolders
+from evaltex_cli.formats.options import MAX_PIXELS, InputOptions, MaskFolders
 
 if TYPE_CHECKING:
     from evaltex_cli.results.extras import Bootstrap

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from evaltex_cli import old_formats as formats
+from evaltex_cli import formats
 from evaltex_cli.cli.options import form_option
 from evaltex_cli.cli.output import echo_table, error_exit
 from evaltex_cli.results import markup

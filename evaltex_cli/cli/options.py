@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import click
 from click.core import ParameterSource
 
-from evaltex_cli import old_formats as formats
+from evaltex_cli import formats
 from evaltex_cli.cli.paths import CONFIG, INPUT, PICTURES, ImageList, OutputFile
 from evaltex_cli.errors import ConfigError, quote
 from evaltex_cli.errors.suggestions import nearest
-from evaltex_cli.old_formats.options import (
+from evaltex_cli.formats.options import (
     DONT_CARE_OBJECTS,
     INVALID_POLYGONS,
     Coordinates,

@@ -86,7 +86,7 @@ class ImageList(Input):
         path = super().convert(value, param, ctx)
         if ctx is not None:
             ctx.meta[_LIST] = path
-        from evaltex_cli.old_formats.image_subset import read_names
+        from evaltex_cli.formats.image_subset import read_names
 
         try:
             return read_names(path)

@@ -27,7 +27,7 @@ from evaltex_cli.cli.output import error_exit, stop, warn, write_output
 from evaltex_cli.cli.paths import BOARD, OutputFile, force_option, is_board_file
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work, work_options
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats.options import InputOptions
 
 if TYPE_CHECKING:
     from evaltex_cli.ranking.board import Board

@@ -22,7 +22,7 @@ from evaltex_cli.cli.output import error_exit, warn, write_output
 from evaltex_cli.cli.paths import INPUT, force_option, image_list
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work, work_options
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats.options import InputOptions
 
 EXAMPLES = (
     "evaltex reconcile gt.txt det.txt --recall 0.9143 --precision 0.6657",

@@ -20,7 +20,7 @@ from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
 from evaltex_cli.evaluation.protocol_warnings import of_protocols
 from evaltex_cli.evaluation.tally import ImageSink, Run, Sink, sink_of_images
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import load
 from evaltex_cli.results.extras import Bootstrap, Extras, Intervals, Verdict
 from evaltex_cli.results.writer import REPORT

@@ -28,7 +28,7 @@ from evaltex_cli.cli.output import echo_lines, error_exit, warn, write_output
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, force_option
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work, work_options
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.results.screen import joined
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from evaltex_cli.cli.options import (
 from evaltex_cli.cli.output import error_exit, warn
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, force_option
 from evaltex_cli.errors import counted
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats.options import InputOptions
 
 EXAMPLES = (
     "evaltex toys gt.txt toys --recipe crop80 --recipe split2",

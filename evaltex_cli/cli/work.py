@@ -11,8 +11,7 @@ import click
 
 from evaltex_cli.cli.options import Number, default_option, group
 from evaltex_cli.cli.output import warn
-from evaltex_cli.errors import InputError
-from evaltex_cli.runtime import OrderedMap, cores, input_files
+from evaltex_cli.runtime import OrderedMap, cores
 
 MAX_JOBS = 4096
 
@@ -35,15 +34,8 @@ class Work(NamedTuple):
         """Yield an `OrderedMap`; workers of a cluster must find these inputs."""
         jobs = self.jobs or cores()
         if self.cluster is not None:
-            from evaltex_cli.old_formats.files.packed import is_packed
             from evaltex_cli.runtime import cluster
 
-            files = [file for path in paths if path for file in input_files.files_of(path)]
-            for file in filter(is_packed, files):
-                raise InputError(
-                    f"{file}: is packed by gzip, and workers of a cluster do not see it unpacked;"
-                    " unpack it"
-                )
             with cluster.workers_of(self.cluster, self.cluster_timeout) as ordered_map:
                 yield ordered_map
         elif jobs == 1:

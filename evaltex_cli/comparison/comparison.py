@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from evaltex_cli import old_formats as formats
 from evaltex_cli.comparison.changes import (
     Changes,
     ImageChange,
@@ -24,7 +23,8 @@ from evaltex_cli.display import DataFrame, Record, Table, frame_of_rows, number,
 from evaltex_cli.errors import FaultLog, InputError, quote
 from evaltex_cli.evaluation.evaluation import defined
 from evaltex_cli.evaluation.protocol_warnings import of_detectors
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.formats.reading import read
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.results import significance
 from evaltex_cli.results.image_table import first_difference
@@ -280,7 +280,7 @@ def refuse_other_ground_truth(
 ) -> None:
     """Refuse stored results of another ground truth than the given one."""
     faults = FaultLog()
-    sha256 = formats.open_source(gt, "gt", faults, options.gt_format, options).sha256
+    sha256 = read(gt, "gt", options, faults).sha256
     faults.raise_if_any()
     for system in (system for group in systems for system in group):
         if system.document.inputs.gt.sha256 != sha256:

@@ -11,7 +11,7 @@ from evaltex_cli.errors import InputError, quote
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
 from evaltex_cli.evaluation.tally import Sink
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import EvidenceRows, Protocol, Scores, load
 from evaltex_cli.protocols.tally import Tally

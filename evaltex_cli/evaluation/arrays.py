@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaltex_cli.errors import InputError, quote
+from evaltex_cli.formats.base import COORDINATE_LIMIT
+from evaltex_cli.formats.memory import ImageObjects
 from evaltex_cli.geometry import outlines
 from evaltex_cli.geometry.picture_runs import PictureRuns, find_runs, object_of
-from evaltex_cli.old_formats.files.numbers import COORDINATE_LIMIT
-from evaltex_cli.old_formats.memory import ImageObjects
 from evaltex_cli.records import Bools, Floats, Ints, Objects, Texts, concatenate_texts
 
 OneImage: TypeAlias = "Objects | ArrayLike | Iterable[ArrayLike]"
@@ -144,7 +144,7 @@ def _made(
     _refuse_bad(shapes, is_box)
     numbers = np.concatenate([np.zeros(0), *(shape.ravel() for shape in shapes)])
     sizes = np.array([shape.size for shape in shapes], np.int64)
-    drawn, repairs = outlines.from_numbers(numbers, sizes, is_box)
+    drawn = outlines.drawn(numbers, sizes, is_box)
     regions, confidences = given.get("regions"), given.get("confidences")
     return ImageObjects(
         offsets=np.array([0, count]),
@@ -156,7 +156,6 @@ def _made(
         ),
         texts=_texts([""] * count if texts is None else texts, count),
         confidences=None if confidences is None else _confidences(confidences, count),
-        repairs=repairs,
         picture=picture,
     )
 

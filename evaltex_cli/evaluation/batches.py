@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import compress
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from evaltex_cli.errors import EvaltexError, FaultLog
+from evaltex_cli.errors import EvaltexError, FaultLog, quote
 from evaltex_cli.evaluation.input_counts import InputCounts
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS
-from evaltex_cli.evaluation.repeated_objects import Repeats, count_repeats
 from evaltex_cli.evaluation.tally import Gathered, Run, SinkWork, add_batch
+from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.filters import treat_invalid
+from evaltex_cli.formats.options import InputOptions, MaskFolders
 from evaltex_cli.geometry import overlaps
-from evaltex_cli.old_formats.base import ReadImages, Source
-from evaltex_cli.old_formats.filters import treat_invalid
-from evaltex_cli.old_formats.options import InputOptions, MaskFolders
 from evaltex_cli.records import (
     Bools,
     ImageBatch,
@@ -27,9 +24,6 @@ from evaltex_cli.records import (
     Objects,
     offsets_of,
 )
-
-if TYPE_CHECKING:
-    from evaltex_cli.geometry.picture_runs import PictureRuns
 
 BATCH_BYTES = 1 << 20
 LEAST_BYTES = 1 << 18
@@ -40,34 +34,36 @@ batch takes time.
 """
 BATCH_IMAGES = 8192
 MASK_BATCH_IMAGES = 8
-_FEW_IMAGES = 16
-Read: TypeAlias = Callable[[], ReadImages]
+BYTES_OF_OBJECT = 64
+"""What an object weighs in a batch, about as much as its line in a text file."""
 
 
 class BatchTask(NamedTuple):
-    """Some images, with what reads them, fit to be sent to another process."""
+    """Some images of an evaluation, fit to be sent to another process."""
 
-    names: Sequence[str]
-    """Of the ground truth."""
+    gt: Source
+    det: Source
+    """Without the images that are not present."""
     present: Bools
     """(images,) bool. Whether the detections name the image."""
-    gt: Read
-    det: Read
-    """`gt` and `det`: read the images of `names`, and those of them that are present."""
-    is_counted: bool
-    """Whether anybody wants the evidence, not only the faults."""
-    lines: Read | None = None
-    """Reads the images of `names` of the ground truth of lines, if there is one."""
+    lines: Source | None = None
+    """The same images of the ground truth of lines, if there is one."""
 
 
-class Refused(typing.NamedTuple):
-    """Objects of one input, by row, with the reason; the places are looked
-    for where the source is.
-    """
+class Refused(NamedTuple):
+    """Objects of some images that are refused: row -> where it is, and why."""
 
-    of: Literal["gt", "det", "lines"]
-    objects: Objects
-    reasons: Mapping[int, str]
+    source: Source
+    reasons: Mapping[int, tuple[str, str]]
+
+    def log(self, faults: FaultLog) -> None:
+        """Add a fault for each of them."""
+        objects = self.source.objects
+        for row, (place, why) in self.reasons.items():
+            image = quote(self.source.names[int(objects.image[row])])
+            found = f"image {image}, object {objects.ids[row]}: {why}"
+            expected = "a valid polygon; correct it, or have it repaired or dropped"
+            faults.add(place, None, found, expected)
 
 
 class BatchResult(NamedTuple):
@@ -81,8 +77,6 @@ class BatchResult(NamedTuple):
         What `SinkWork.make` has made of it, for each run.
     gt, det, lines : InputCounts
         `lines` of the ground truth of lines.
-    repeats : (Repeats, Repeats)
-        Of ground truth and detections; not counted for masks.
     faults : FaultLog
     refused : list of Refused
         Objects that the policy for invalid polygons refuses.
@@ -98,7 +92,6 @@ class BatchResult(NamedTuple):
     refused: Sequence[Refused] = ()
     refusal: EvaltexError | None = None
     lines: InputCounts = InputCounts()
-    repeats: tuple[Repeats, Repeats] = (Repeats(), Repeats())
 
 
 def measure(
@@ -112,38 +105,26 @@ def measure(
         Runs that have summed nothing yet.
     """
     refused: list[Refused] = []
-    gt_read, det_read = task.gt(), task.det()
-    has_masks = options.masks is not None or (gt_read.pictures, det_read.pictures) != (None, None)
-    repeats = Repeats(), Repeats()
-    if not has_masks:
-        det_names = list(compress(task.names, task.present))
-        repeats = (
-            count_repeats(gt_read.objects, task.names),
-            count_repeats(det_read.objects, det_names),
-        )
-    gt_read = _settled(gt_read, "gt", options.invalid, refused)
-    det_read = _settled(det_read, "det", options.invalid, refused)
-    lines = (
-        None if task.lines is None else _settled(task.lines(), "lines", options.invalid, refused)
-    )
+    names = task.gt.names
+    has_masks = options.masks is not None or (task.gt.pictures, task.det.pictures) != (None, None)
+    gt, gt_counts = _settled(task.gt, "gt", options.invalid, refused)
+    det, det_counts = _settled(task.det, "det", options.invalid, refused)
+    lines, lines_counts = None, InputCounts()
+    if task.lines is not None:
+        lines, lines_counts = _settled(task.lines, "lines", options.invalid, refused)
     faults = FaultLog()
-    faults.extend(*(read.faults for read in (gt_read, det_read, lines) if read is not None))
     batch = ImageBatch(
-        task.names,
-        gt_read.sizes,
-        gt_read.objects,
-        with_empty_images(det_read.objects, task.present),
+        names,
+        task.gt.sizes,
+        gt,
+        with_empty_images(det, task.present),
         in_detections=task.present,
-        gt_lines=None if lines is None else lines.objects,
+        gt_lines=lines,
     )
-    pictures = gt_read.pictures, det_read.pictures
     if has_masks:
-        batch = _with_pixels(batch, pictures, options.masks, task, faults)
-    counts = _counts(gt_read), _counts(det_read)
-    result = BatchResult([], [], *counts, faults, refused, repeats=repeats)
-    if lines is not None:
-        result = result._replace(lines=_counts(lines))
-    if faults.count or refused or not task.is_counted:
+        batch = _with_pixels(batch, options.masks, task, faults)
+    result = BatchResult([], [], gt_counts, det_counts, faults, refused, lines=lines_counts)
+    if faults.count or refused:
         return result
     runs = [run.empty() for run in bare]
     try:
@@ -167,59 +148,31 @@ def _add_batch(runs: Sequence[Run], batch: ImageBatch, work: SinkWork | None) ->
 
 
 def _with_pixels(
-    batch: ImageBatch,
-    pictures: tuple[Sequence[PictureRuns | None] | None, Sequence[PictureRuns | None] | None],
-    masks: MaskFolders | None,
-    task: BatchTask,
-    faults: FaultLog,
+    batch: ImageBatch, masks: MaskFolders | None, task: BatchTask, faults: FaultLog
 ) -> ImageBatch:
     """Return a batch of masks: of pictures in memory if there are any, else of those in folders."""
     from evaltex_cli.evaluation import mask_batches
 
-    gt, det = pictures
-    if masks is None or pictures != (None, None):
+    gt, det = task.gt.pictures, task.det.pictures
+    if masks is None or (gt, det) != (None, None):
         return mask_batches.with_pictures(
             batch, gt or [], mask_batches.spread(det or [], task.present)
         )
     return mask_batches.with_masks(batch, masks, task.present, faults)
 
 
-def _counts(read: ReadImages) -> InputCounts:
-    return InputCounts.of(read.objects, read.repairs, read.unconfident)
-
-
-def task_of(inputs: Inputs, cut: tuple[int, int], is_counted: bool) -> BatchTask:
+def task_of(inputs: Inputs, cut: tuple[int, int]) -> BatchTask:
     """Return the images of a cut."""
     start, stop = cut
     partners = inputs.paired[start:stop]
     present = partners != NO_DETECTIONS
+    lines = inputs.lines
     return BatchTask(
-        inputs.gt.names[start:stop],
+        inputs.gt.part(np.arange(start, stop)),
+        inputs.det.part(partners[present]),
         present,
-        inputs.gt.part(np.arange(start, stop)).read,
-        inputs.det.part(partners[present]).read,
-        is_counted,
-        None
-        if inputs.lines is None or not is_counted
-        else inputs.lines.part(inputs.paired_lines[start:stop]).read,
+        None if lines is None else lines.part(inputs.paired_lines[start:stop]),
     )
-
-
-class Part(NamedTuple):
-    """Some images of one side, with what reads them."""
-
-    names: Sequence[str]
-    read: Read
-
-
-def part_of(source: Source, positions: Ints) -> Part:
-    """Return the images at these positions of a source."""
-    return Part([source.names[k] for k in positions.tolist()], source.part(positions).read)
-
-
-def holds_polygons(part: Part) -> bool:
-    """Whether an object of some images has other than four vertices."""
-    return are_polygons(part.read().objects)
 
 
 def are_polygons(objects: Objects) -> bool:
@@ -229,15 +182,17 @@ def are_polygons(objects: Objects) -> bool:
 
 
 def _settled(
-    read: ReadImages, of: Literal["gt", "det", "lines"], invalid: str, refused: list[Refused]
-) -> ReadImages:
-    """Apply the policy for invalid polygons; lines are ground truth. Only of objects that are
-    refused the numbers of their lines are asked for.
+    source: Source, of: Literal["gt", "det", "lines"], invalid: str, refused: list[Refused]
+) -> tuple[Objects, InputCounts]:
+    """Apply the policy for invalid polygons; lines are ground truth. Return what remains, and the
+    counts of it.
     """
-    settled, reasons = treat_invalid(read, invalid, "det" if of == "det" else "gt")
+    side: Side = "det" if of == "det" else "gt"
+    objects, counts, reasons = treat_invalid(source.objects, invalid, side)
     if reasons:
-        refused.append(Refused(of, settled.objects, reasons))
-    return replace(settled, objects=replace(settled.objects, line=None))
+        places = {row: (source.place(row), why) for row, why in reasons.items()}
+        refused.append(Refused(source, places))
+    return replace(objects, places=None), InputCounts.of(objects, counts)
 
 
 def cut(inputs: Inputs, *others: Inputs, are_shared: bool = True) -> Iterator[tuple[int, int]]:
@@ -247,15 +202,15 @@ def cut(inputs: Inputs, *others: Inputs, are_shared: bool = True) -> Iterator[tu
     """
     gt, sides = inputs.gt, (inputs, *others)
     most_images = MASK_BATCH_IMAGES if inputs.options.masks else BATCH_IMAGES
-    bytes_ = (one.weights.sum(dtype=np.int64) for one in (gt, *(side.det for side in sides)))
-    start, left = 0, int(sum(bytes_))
+    start = 0
+    left = sum(int(_weights(one).sum()) for one in (gt, *(side.det for side in sides)))
     scale, last = (1 + len(sides)) / 2, _LAST_BATCHES if are_shared else 1
     while start < len(gt.names):
-        weights = gt.weights[start : start + most_images].astype(np.int64)
+        weights = _weights(gt)[start : start + most_images]
         for side in sides:
             partners = side.paired[start : start + most_images]
             present = partners != NO_DETECTIONS
-            weights[present] += side.det.weights[partners[present]]
+            weights[present] += _weights(side.det)[partners[present]]
         # As many images as fit the limit together; one that is larger alone is a batch of its own.
         parts = max(min(round(left / (LEAST_BYTES * scale)), last), 1)
         most = min(BATCH_BYTES * scale, left // parts)
@@ -265,11 +220,9 @@ def cut(inputs: Inputs, *others: Inputs, are_shared: bool = True) -> Iterator[tu
         start, left = stop, left - int(ends[stop - start - 1])
 
 
-def first_few(start: int, stop: int) -> tuple[Ints, Ints]:
-    """Divide the images of a batch: of the first batch, a few come first, which may say enough."""
-    images = np.arange(start, stop)
-    few = 0 if start else _FEW_IMAGES
-    return images[:few], images[few:]
+def _weights(source: Source) -> Ints:
+    """(images,) what each image of an input weighs in a batch."""
+    return 1 + BYTES_OF_OBJECT * np.diff(source.objects.offsets)
 
 
 def with_empty_images(objects: Objects, present: Bools) -> Objects:

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.evaluation import pairing, swapped_inputs
+from evaltex_cli.evaluation import pairing
+from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.sizes import IN_FRACTIONS
 from evaltex_cli.geometry import overlaps
-from evaltex_cli.old_formats.base import IN_FRACTIONS, Source
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Outlines
 from evaltex_cli.records.rows import take
 
@@ -68,10 +69,8 @@ def sample(gt: Source, det: Source, paired: Ints, most: int = SAMPLE_IMAGES) -> 
         When coordinates are fractions of the page.
     """
     positions = np.flatnonzero(paired != pairing.NO_DETECTIONS)[:most]
-    weights = gt.weights[positions].astype(np.int64) + det.weights[paired[positions]]
-    positions = positions[: swapped_inputs.small_sample(weights)]
-    ours, theirs = gt.read(positions), det.read(paired[positions])
-    if ours.in_fractions is not None or theirs.in_fractions is not None:
+    ours, theirs = gt.part(positions), det.part(paired[positions])
+    if ours.fractions is not None or theirs.fractions is not None:
         raise InputError(" instead of ".join(reversed(IN_FRACTIONS)))
     objects, detections = (
         _thinned(ours.objects, SAMPLE_OBJECTS),

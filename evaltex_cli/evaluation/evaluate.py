@@ -10,26 +10,25 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from evaltex_cli import old_formats as formats
 from evaltex_cli.errors import InputError, counted
 from evaltex_cli.evaluation import batches, fault_hints, likely_mistakes
-from evaltex_cli.evaluation.batches import BatchResult, BatchTask, Refused, cut
+from evaltex_cli.evaluation.batches import BatchResult, are_polygons, cut
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.input_counts import InputCounts, InputFile, InputSummary
 from evaltex_cli.evaluation.input_warnings import input_warnings
 from evaltex_cli.evaluation.inputs import LINES_OF_FILE, Inputs, signature
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, refuse_other_spellings
-from evaltex_cli.evaluation.repeated_objects import Repeats
+from evaltex_cli.evaluation.repeated_objects import count_repeats
 from evaltex_cli.evaluation.tally import Run, Sink, add_batch
-from evaltex_cli.old_formats.base import Side, Source
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.formats.sizes import refuse_fractions
 from evaltex_cli.progress import phase
 from evaltex_cli.protocols.base import load
 from evaltex_cli.records import ImageBatch
 from evaltex_cli.records.rows import NOTHING
 from evaltex_cli.runtime import OrderedMap
 
-SIDES: tuple[Side, Side] = ("gt", "det")
 Progress: TypeAlias = Callable[[int, int], None]
 
 
@@ -73,15 +72,16 @@ def evaluate_inputs(
     if options.masks is not None:
         _refuse_masks(runs)
         options = replace(options, masks=options.masks._replace(base=Path.cwd()))
-    indexed_well = not faults.count
+    read_well = not faults.count
     runs = _with_lines(runs, inputs)
     paired, _ = inputs.paired, inputs.paired_lines  # which log what does not pair
-    if indexed_well:
+    if read_well:
         refuse_other_spellings(gt, det, paired)
+    refuse_fractions(gt, faults)
+    refuse_fractions(det, faults)
+    fault_hints.raise_if_any(inputs, gt.objects.count, det.objects.count)
     cuts = list(cut(inputs, are_shared=ordered_map is not map))
-    has_polygons = cache(
-        lambda: any(objects_have_polygons(inputs, side, ordered_map) for side in SIDES)
-    )
+    has_polygons = cache(lambda: any(are_polygons(side.objects) for side in (gt, det)))
     runs = [
         replace(run, parameters=run.protocol.resolve(run.parameters, has_polygons)) for run in runs
     ]
@@ -92,17 +92,17 @@ def evaluate_inputs(
         None if sink is None else sink.work,
     )
 
-    def task(cut: tuple[int, int]) -> BatchTask:
-        return batches.task_of(inputs, cut, is_counted=not faults.count)
-
-    measured = zip(cuts, ordered_map(work, map(task, cuts)), strict=True)
-    gt_count, det_count, lines_count, repeats = _gathered(inputs, runs, sink, progress, measured)
-    fault_hints.raise_if_any(inputs, gt_count.objects, det_count.objects)
-    missing = InputCounts(missing=int((paired == NO_DETECTIONS).sum()))
-    summaries = _summary(gt, gt_count), _summary(det, det_count + missing)
+    tasks = map(partial(batches.task_of, inputs), cuts)
+    measured = zip(cuts, ordered_map(work, tasks), strict=True)
+    gt_count, det_count, lines_count = _gathered(inputs, runs, sink, progress, measured)
+    faults.raise_if_any()
+    missing = int((paired == NO_DETECTIONS).sum())
+    det_count += InputCounts(missing=missing, unconfident=det.unconfident)
+    summaries = _summary(gt, gt_count), _summary(det, det_count)
     warnings = [*gt.warnings, *det.warnings, *input_warnings(options, *summaries, lines_count)]
-    for side, of_side in zip(("ground truth", "detections"), repeats, strict=True):
-        warnings += of_side.warnings(side)
+    if options.masks is None and (gt.pictures, det.pictures) == (None, None):
+        for side, source in (("ground truth", gt), ("detections", det)):
+            warnings += count_repeats(source.objects, source.names).warnings(side)
     lines = "" if inputs.lines is None else inputs.lines.sha256
     if not in_training:
         runs = _with_texts(runs, *summaries)
@@ -116,20 +116,16 @@ def _gathered(
     sink: Sink | None,
     progress: Progress | None,
     results: Iterable[tuple[tuple[int, int], BatchResult]],
-) -> tuple[InputCounts, InputCounts, InputCounts, list[Repeats]]:
-    """Add the results of all batches to runs and sink; return the counts of each input, and the
-    repeated objects of both sides.
-    """
+) -> tuple[InputCounts, InputCounts, InputCounts]:
+    """Add the results of all batches to runs and sink; return the counts of each input."""
     gt, det, lines = InputCounts(), InputCounts(), InputCounts()
-    repeats = [Repeats(), Repeats()]
     images = len(inputs.gt.names)
     with phase("evaluating", "images", images) as evaluated:
         for (start, done), result in results:
-            _log_faults(inputs, (start, done), result)
+            _log_faults(inputs, result)
             if inputs.faults.gives_up:
                 break
             gt, det, lines = gt + result.gt, det + result.det, lines + result.lines
-            repeats = [before + more for before, more in zip(repeats, result.repeats, strict=True)]
             for run, part, made in zip(
                 runs, result.gathered, result.made, strict=bool(result.gathered)
             ):
@@ -139,7 +135,7 @@ def _gathered(
             evaluated(done - start)
             if progress is not None:
                 progress(done, images)
-    return gt, det, lines, repeats
+    return gt, det, lines
 
 
 def _with_lines(runs: Sequence[Run], inputs: Inputs) -> Sequence[Run]:
@@ -202,28 +198,6 @@ def of_nothing(run: Run) -> Evaluation:
     return scored(empty, InputSummary(), InputSummary(), InputOptions(), [])
 
 
-def objects_have_polygons(inputs: Inputs, side: Side, ordered_map: OrderedMap) -> bool:
-    """Whether an object of a side has other than four vertices; images that may have one are read
-    until it is.
-    """
-    source = inputs.gt if side == "gt" else inputs.det
-    if formats.load(source.format).four_corners:
-        return False
-    of_cuts = (part for one in cut(inputs) for part in batches.first_few(*one))
-    if side == "det":
-        parts = (inputs.paired[part] for part in of_cuts)
-        of_cuts = (part[part != NO_DETECTIONS] for part in parts)
-    possible = (
-        part if source.polygons is None else part[source.polygons[part]] for part in of_cuts
-    )
-    return any(
-        ordered_map(
-            batches.holds_polygons,
-            (batches.part_of(source, part) for part in possible if len(part)),
-        )
-    )
-
-
 def _refuse_masks(runs: Sequence[Run]) -> None:
     for run in runs:
         if not run.protocol.takes_masks:
@@ -233,29 +207,13 @@ def _refuse_masks(runs: Sequence[Run]) -> None:
             )
 
 
-def _log_faults(inputs: Inputs, cut: tuple[int, int], result: BatchResult) -> None:
+def _log_faults(inputs: Inputs, result: BatchResult) -> None:
     """Log what is wrong with a batch; raise what was refused if nothing is."""
     inputs.faults.extend(result.faults)
-    if result.refused:
-        _log_refused(inputs, cut, result.refused)
+    for one in result.refused:
+        one.log(inputs.faults)
     if result.refusal is not None and not inputs.faults.count:
         raise result.refusal
-
-
-def _log_refused(inputs: Inputs, cut: tuple[int, int], refused: Sequence[Refused]) -> None:
-    from evaltex_cli.old_formats import locations
-
-    here = slice(*cut)
-    of_det = inputs.paired[here]
-    places = {
-        "gt": (inputs.gt, np.arange(*cut)),
-        "det": (inputs.det, of_det[of_det != NO_DETECTIONS]),
-        "lines": (inputs.lines or inputs.gt, inputs.paired_lines[here]),
-    }
-    for one in refused:
-        source, positions = places[one.of]
-        for fault in locations.refused(source, positions.tolist(), one.objects, one.reasons):
-            inputs.faults.add(*fault)
 
 
 def _with_texts(runs: Sequence[Run], gt: InputSummary, det: InputSummary) -> Sequence[Run]:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from evaltex_cli import old_formats as formats
 from evaltex_cli.errors import EqualFaults, FaultLog, InputError, counted
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, described_pairs, would_pair
-from evaltex_cli.old_formats.base import Side, Source
+from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.reading import read
 
 INVERTED_BOX = r"a box from \("
 _ROW = r"object line '[^,']+,[^']*' before any image name"
@@ -23,8 +23,6 @@ _NO_NUMBERS = r"(?:image|[0-3] numbers? at the start of) '([^']*)'"
 _SEMICOLONS = r"[^;]*(?:;[^;]*){3}"
 _DECIMAL_COMMAS = r"(?:-?[0-9]+,[0-9]+[\s;]+){3}"
 _LAST_NUMBER = r"([0-9]+)(?=[^0-9]*$)"
-_FEW = 20
-"""Images that are read to see whether an input is of the other side."""
 _MOST_NAMES = 10_000
 
 
@@ -158,6 +156,4 @@ def _first_names(inputs: Inputs, source: Source, side: Side, log: FaultLog) -> l
     options = replace(
         inputs.options, gt_format=inputs.options.det_format, det_format=inputs.options.gt_format
     )
-    other = formats.open_source(Path(source.path), side, log, options.format_of(side), options)
-    log.extend(other.read(np.arange(min(len(other.names), _FEW))).faults)
-    return list(other.names)
+    return list(read(Path(source.path), side, options, log).names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evaltex_cli.errors import counted
 from evaltex_cli.evaluation.input_counts import InputCounts, InputSummary
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats.options import InputOptions
 
 _UNREACHABLE = "skipped: [it counts|they count], and nothing matches [it|them]"
 

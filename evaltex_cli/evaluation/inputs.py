@@ -1,4 +1,4 @@
-"""The two inputs of an evaluation: opened, indexed and paired; and the line
+"""The two inputs of an evaluation: read and paired; and the line
 that names what scores depend on.
 """
 
@@ -7,39 +7,37 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from evaltex_cli import old_formats as formats
-from evaltex_cli.errors import FaultLog, quote
-from evaltex_cli.evaluation.official_formats import opened_as_official
+from evaltex_cli import formats
+from evaltex_cli.errors import ConfigError, FaultLog, quote
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, pair_images, with_names_of
-from evaltex_cli.old_formats.base import Side, Source
-from evaltex_cli.old_formats.files.packed import is_packed
-from evaltex_cli.old_formats.filters import only_confident, with_dont_care
-from evaltex_cli.old_formats.image_subset import digest, names_in, only_images, some_images
-from evaltex_cli.old_formats.options import (
+from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.filters import only_classes, only_confident, with_dont_care
+from evaltex_cli.formats.image_subset import digest, names_in, only_images, some_images
+from evaltex_cli.formats.options import (
     DONT_CARE_OBJECTS,
     INVALID_POLYGONS,
     InputOptions,
     MaskFolders,
 )
+from evaltex_cli.formats.reading import read
+from evaltex_cli.formats.sizes import with_sizes, with_sizes_of_each_other
 from evaltex_cli.protocols.base import Protocol
 from evaltex_cli.protocols.presets import PRESETS
 from evaltex_cli.records import Ints
-from evaltex_cli.runtime import OrderedMap, input_files, is_elsewhere
+from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.version import __version__
 
 LINES_OF_FILE = "file"
 """Value of a parameter `lines`: those of the ground truth of lines."""
 
-SideInput: TypeAlias = tuple[Path | Source, Side, InputOptions]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Inputs:
-    """Ground truth and detections, indexed, with the options they are read by; faults found so far
+    """Ground truth and detections, read, with the options they are read by; faults found so far
     are in the log.
 
     `lines` is the ground truth of lines, if there is one.
@@ -75,31 +73,24 @@ class Inputs:
 def open_inputs(
     gt: Path | Source, det: Path | Source, options: InputOptions, ordered_map: OrderedMap = map
 ) -> Inputs:
-    """Index both sides.
+    """Read both sides.
 
     Parameters
     ----------
     gt, det : Path or Source
         Sources are of objects in memory (`formats.memory`).
     ordered_map : callable
-        What does the work (`workers`); a cluster does not: it would index the files of these paths
-        in the folders of its workers.
+        What reads inputs of many files (`runtime.workers`).
 
     Raises
     ------
     InputError
         When an input cannot be read at all.
     """
-    sides: list[SideInput] = [(gt, "gt", options), (det, "det", options)]
-    paths = [path for path in (gt, det) if isinstance(path, Path)]
-    files = [file for path in paths for file in input_files.files_of(path)]
-    if len(paths) < 2 or is_elsewhere(ordered_map) or any(map(is_packed, files)):
-        ordered_map = map  # what is unpacked must outlive the workers
-    (gt_source, faults), (det_source, more) = ordered_map(_opened, sides)
-    faults.extend(more)
-    formats.refuse_unused(options, [gt_source, det_source])
-    if gt_source.names == det_source.names:
-        det_source = replace(det_source, names=gt_source.names)  # else they are in memory twice
+    faults = FaultLog()
+    gt_source = _opened(gt, "gt", options, faults, ordered_map)
+    det_source = _opened(det, "det", options, faults, ordered_map)
+    _refuse_unused(options, gt_source, det_source)
     det_source = with_names_of(gt_source, det_source)
     if options.only is not None:
         only = names_in(gt_source, options.only)
@@ -109,30 +100,57 @@ def open_inputs(
         det_source = only_confident(det_source, options.min_confidence)
     gt_source = with_dont_care(gt_source, options.dont_care)
     if options.images is not None:
-        gt_source = _with_sizes(gt_source, options.images)
+        gt_source = with_sizes(gt_source, options.images)
     lines = None
     if options.lines is not None:
         lines, more = opened_lines(options.lines, gt_source, options)
         faults.extend(more)
-    return Inputs(*in_pixels(gt_source, det_source, options.images), faults, options, lines)
+    gt_source, det_source = in_pixels(gt_source, det_source, faults, options.images)
+    return Inputs(gt_source, det_source, faults, options, lines)
+
+
+def _opened(
+    given: Path | Source,
+    side: Side,
+    options: InputOptions,
+    faults: FaultLog,
+    ordered_map: OrderedMap = map,
+) -> Source:
+    """Return an input with the objects that are asked for."""
+    if not isinstance(given, Path):
+        return given
+    source = read(given, side, options, faults, ordered_map)
+    classes = options.classes_of(side)
+    return source if classes is None else only_classes(source, classes)
+
+
+def _refuse_unused(options: InputOptions, *sources: Source) -> None:
+    """Refuse options of formats that none of the inputs has."""
+    used = {
+        formats.load(source.format).option for source in sources if source.format != formats.MEMORY
+    }
+    found = ", ".join(f"{source.path} ({source.format})" for source in sources)
+    if options.coordinates is not None and "coordinates" not in used:
+        raise ConfigError(
+            f"coordinates {options.coordinates}: no input has boxes of format chat-boxes, but"
+            f" {found}"
+        )
+    if options.columns is not None and "columns" not in used:
+        raise ConfigError(
+            f"columns {options.columns}: no input is a table with these columns, but {found}"
+        )
 
 
 def opened_lines(path: Path, gt: Source, options: InputOptions) -> tuple[Source, FaultLog]:
     """Index a ground truth of lines, its images named as those of `gt`; what
     is wrong with it is in the log.
     """
-    lines, faults = _opened((path, "gt", options))
-    lines = with_dont_care(lines, options.dont_care)
+    faults = FaultLog()
+    lines = with_dont_care(_opened(path, "gt", options, faults), options.dont_care)
     if options.images is not None:
-        lines = _with_sizes(lines, options.images)
+        lines = with_sizes(lines, options.images)
     lines = with_names_of(gt, lines)
     return lines if options.only is None else only_images(lines, options.only), faults
-
-
-def _with_sizes(source: Source, pictures: Path) -> Source:
-    from evaltex_cli.old_formats.image_sizes import with_sizes
-
-    return with_sizes(source, pictures)
 
 
 def _evaluated(gt: Source, det: Source, names: tuple[str, ...]) -> tuple[Source, Source]:
@@ -141,7 +159,9 @@ def _evaluated(gt: Source, det: Source, names: tuple[str, ...]) -> tuple[Source,
     return only_images(gt, names), only_images(det, names)
 
 
-def in_pixels(gt: Source, det: Source, pictures: Path | None = None) -> tuple[Source, Source]:
+def in_pixels(
+    gt: Source, det: Source, faults: FaultLog, pictures: Path | None = None
+) -> tuple[Source, Source]:
     """Return both sides with coordinates that are fractions of the page made pixels by the other
     side's image sizes.
 
@@ -150,22 +170,10 @@ def in_pixels(gt: Source, det: Source, pictures: Path | None = None) -> tuple[So
     pictures : Path, optional
         Their folder, whose sizes must agree.
     """
-    if not any(formats.load(source.format).fractions for source in (gt, det)):
+    if gt.fractions is None and det.fractions is None:
         return gt, det
-    from evaltex_cli.old_formats.image_sizes import with_sizes_of_each_other
-
-    return with_sizes_of_each_other(gt, det, pair_images(gt, det, FaultLog()), pictures)
-
-
-def _opened(side_input: SideInput) -> tuple[Source, FaultLog]:
-    faults = FaultLog()
-    path, side, options = side_input
-    detected = formats.open_source(path, side, faults, options.format_of(side), options)
-    return (
-        opened_as_official(path, side, options, detected, faults)
-        if isinstance(path, Path)
-        else (detected, faults)
-    )
+    paired = pair_images(gt, det, FaultLog())
+    return with_sizes_of_each_other(gt, det, paired, faults, pictures)
 
 
 # The signature ------------------------------------------------------------------------------------

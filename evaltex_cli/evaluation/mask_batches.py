@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from evaltex_cli.errors import FaultLog
+from evaltex_cli.formats.options import MaskFolders
 from evaltex_cli.geometry.picture_runs import PictureRuns, join, object_of
-from evaltex_cli.old_formats import picture_folders
-from evaltex_cli.old_formats.options import MaskFolders
 from evaltex_cli.records import Bools, ImageBatch, LabelRuns, Objects
 
 
@@ -59,7 +58,7 @@ def with_masks(
     faults : FaultLog
         Gets what is wrong with the pictures.
     """
-    from evaltex_cli.old_formats.label_images import read_runs  # which decodes files
+    from evaltex_cli.formats.masks import PictureFolder, read_runs
 
     for k in np.flatnonzero((batch.sizes <= 0).any(axis=1)).tolist():
         found = f"image {batch.names[k]} without height and width in the ground truth"
@@ -71,8 +70,7 @@ def with_masks(
         )
     everywhere = np.ones(len(batch.names), dtype=bool)
     folders = (
-        picture_folders.PictureFolder(folder, masks.base, masks.max_pixels)
-        for folder in (masks.gt, masks.det)
+        PictureFolder(folder, masks.base, masks.max_pixels) for folder in (masks.gt, masks.det)
     )
     sides = zip(folders, (batch.gt, batch.det), (everywhere, present), strict=True)
     gt_runs, det_runs = (

@@ -20,8 +20,8 @@ import numpy as np
 
 from evaltex_cli.errors import MOST_FAULTS, FaultLog, InputError, counted, quote
 from evaltex_cli.errors.suggestions import HINTS, nearest
-from evaltex_cli.old_formats.base import Source
-from evaltex_cli.old_formats.files.image_names import (
+from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.names import (
     names_of_pictures,
     stem,
     unique,

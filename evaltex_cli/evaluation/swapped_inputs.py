@@ -11,8 +11,8 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from evaltex_cli.errors import quote
-from evaltex_cli.old_formats.base import DONT_CARE, ReadImages, Source
-from evaltex_cli.records import Ints, Objects
+from evaltex_cli.formats.base import DONT_CARE, Source
+from evaltex_cli.records import Objects
 
 SAMPLE_IMAGES = 300
 MOST = 0.95
@@ -28,7 +28,7 @@ def swapped(
     gt: Source,
     det: Source,
     most: int = SAMPLE_IMAGES,
-    samples: Sequence[ReadImages] | None = None,
+    samples: Sequence[Source] | None = None,
 ) -> str | None:
     """Return the signs that the sides were swapped, in one sentence; None without any.
 
@@ -68,15 +68,9 @@ def _of_names(gt: Source, det: Source, most: int) -> Iterable[str]:
 
 def _names(source: Source, most: int) -> list[str]:
     """The images' names with their prefixes, which readers take off."""
-    part = source.content.part(np.arange(min(len(source.names), most)))
-    if source.format == "art":
-        return [str(place.at[0]) for place in part.places() if isinstance(place.at, tuple)]
-    if any(
-        place.file == source.path
-        for place in source.content.part(np.arange(min(len(source.names), 1))).places()
-    ):
+    if source.files and source.files[0] == source.path:
         return list(source.names[:most])
-    return [PurePosixPath(place.file.replace("\\", "/")).name for place in part.places()]
+    return [PurePosixPath(file.replace("\\", "/")).name for file in source.files[:most]]
 
 
 def _begin(names: list[str], prefix: str) -> bool:
@@ -90,17 +84,7 @@ def _of_format(gt: Source, det: Source) -> Iterable[str]:
 
 
 def _sample(source: Source, most: int) -> Objects:
-    every = np.arange(min(len(source.names), most))
-    return source.read(every[: small_sample(source.weights[every])]).objects
-
-
-def small_sample(weights: Ints) -> int:
-    """Return how many of these images, from the first on, have `SAMPLE_BYTES`
-    together; one at least.
-    """
-    return max(
-        int(np.searchsorted(np.cumsum(weights, dtype=np.int64), SAMPLE_BYTES, side="right")), 1
-    )
+    return source.part(np.arange(min(len(source.names), most))).objects
 
 
 def _of_objects(gt: Objects, det: Objects) -> Iterable[str]:

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from evaltex_cli.errors import quote
-from evaltex_cli.old_formats.base import DONT_CARE, ReadImages, Side, Source
+from evaltex_cli.formats.base import DONT_CARE, Side, Source
 
 _SEVERAL = 3
 """Fewer objects may all be in the first pixel."""
@@ -33,12 +33,12 @@ class Unusual(NamedTuple):
     text: str
 
 
-def sample(source: Source, few: int) -> ReadImages:
+def sample(source: Source, few: int) -> Source:
     """Read the first few images of a side."""
-    return source.read(np.arange(min(few, len(source.names))))
+    return source.part(np.arange(min(few, len(source.names))))
 
 
-def unusual_values(sources: Sequence[Source], samples: Sequence[ReadImages]) -> Iterator[Unusual]:
+def unusual_values(sources: Sequence[Source], samples: Sequence[Source]) -> Iterator[Unusual]:
     """Yield what is unusual about a `sample` of each side: of the ground truth, and of the
     detections if there are any.
 
@@ -80,17 +80,17 @@ def unusual_values(sources: Sequence[Source], samples: Sequence[ReadImages]) -> 
             )
 
 
-def _are_fractions(images: ReadImages) -> bool:
+def _are_fractions(images: Source) -> bool:
     boxes = images.objects.boxes
-    if images.in_fractions is not None or len(boxes) < _SEVERAL or not (boxes % 1).any():
+    if images.fractions is not None or len(boxes) < _SEVERAL or not (boxes % 1).any():
         return False
     return bool(boxes.min() >= 0 and boxes.max() <= 1)
 
 
-def _begin_with_confidences(images: ReadImages) -> bool:
+def _begin_with_confidences(images: Source) -> bool:
     """Whether all boxes begin within the first pixel, at fractions, and end farther away."""
     boxes = images.objects.boxes
-    if images.in_fractions is not None or len(boxes) < _FEWEST_TEXTS:
+    if images.fractions is not None or len(boxes) < _FEWEST_TEXTS:
         return False
     first = boxes[:, 0]
     return bool(first.min() >= 0 and first.max() <= 1 < boxes[:, 2].min() and (first % 1).any())
@@ -106,7 +106,7 @@ _IDS = "are they IDs, in the place of the texts?"
 _NUMBERS = "are they IDs, classes or confidences, in the place of the texts?"
 
 
-def _texts(images: ReadImages) -> list[list[str]]:
+def _texts(images: Source) -> list[list[str]]:
     """The texts of each image, without those of objects that are don't care."""
     texts = iter(images.objects.texts)
     return [

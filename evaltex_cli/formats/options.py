@@ -148,12 +148,6 @@ class InputOptions:
     gt_format: str | None = None
     det_format: str | None = None
     """`gt_format` and `det_format`: names of formats; None where the content decides."""
-    gt_level: str | None = None
-    det_level: str | None = None
-    """`gt_level` and `det_level`: of `LEVELS`; None for the finest that the input has."""
-    gt_classes: tuple[str, ...] | None = None
-    det_classes: tuple[str, ...] | None = None
-    """`gt_classes` and `det_classes`: the classes of the objects that count; None for all."""
     images: Path | None = None
     """Folder of the images' pictures, whose sizes are used where the ground truth has none."""
     masks: MaskFolders | None = None
@@ -177,6 +171,12 @@ class InputOptions:
     dont_care: str = DONT_CARE_OBJECTS[0]
     """'ignore', 'count' or 'drop'. Whether each protocol ignores don't-care objects by its own
     rule, they count as all others, or they are left out, so that a detection of one is false."""
+    gt_level: str | None = None
+    det_level: str | None = None
+    """`gt_level` and `det_level`: of `LEVELS`; None for the finest that the input has."""
+    gt_classes: tuple[str, ...] | None = None
+    det_classes: tuple[str, ...] | None = None
+    """`gt_classes` and `det_classes`: the classes of the objects that count; None for all."""
 
     def __post_init__(self) -> None:
         if self.min_confidence is not None and not 0 <= self.min_confidence <= 1:

@@ -10,8 +10,8 @@ from mmengine.evaluator import BaseMetric
 from mmengine.registry import METRICS
 
 from evaltex_cli import Accumulator, image_objects
+from evaltex_cli.formats.memory import ImageObjects
 from evaltex_cli.integrations.scores import named_scores
-from evaltex_cli.old_formats.memory import ImageObjects
 
 
 @METRICS.register_module()

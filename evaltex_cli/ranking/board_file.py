@@ -12,8 +12,8 @@ from msgspec import Meta
 
 from evaltex_cli.errors import ConfigError, EvaltexError, InputError, quote
 from evaltex_cli.errors.suggestions import nearest, unknown
-from evaltex_cli.old_formats.image_subset import read_names
-from evaltex_cli.old_formats.options import DONT_CARE_OBJECTS, INVALID_POLYGONS, InputOptions
+from evaltex_cli.formats.image_subset import read_names
+from evaltex_cli.formats.options import DONT_CARE_OBJECTS, INVALID_POLYGONS, InputOptions
 from evaltex_cli.protocols import PROTOCOLS, config, plain
 from evaltex_cli.protocols.presets import PRESETS
 from evaltex_cli.ranking.board import Board, DataSet, Settings

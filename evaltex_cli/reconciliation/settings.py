@@ -8,7 +8,7 @@ from itertools import combinations, product
 from typing import Any, TypeAlias
 
 from evaltex_cli.errors import ConfigError
-from evaltex_cli.old_formats.options import DONT_CARE_OBJECTS, INVALID_POLYGONS, InputOptions
+from evaltex_cli.formats.options import DONT_CARE_OBJECTS, INVALID_POLYGONS, InputOptions
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import load
 

@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from evaltex_cli.old_formats.decoders import unlimited_and_silent
+from evaltex_cli.formats.masks import unlimited_and_silent
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -9,19 +9,25 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote as quote_url
 
 import numpy as np
 
-from evaltex_cli import old_formats as formats
 from evaltex_cli.errors import FaultLog, InputError, quote
 from evaltex_cli.evaluation.batches import with_empty_images
 from evaltex_cli.evaluation.inputs import Inputs, in_pixels, opened_lines
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, with_names_of
-from evaltex_cli.old_formats.base import ReadImages, Side, Source
-from evaltex_cli.old_formats.filters import only_confident, treat_invalid, with_dont_care
-from evaltex_cli.old_formats.image_sizes import find_pictures, with_sizes
-from evaltex_cli.old_formats.image_subset import only_images
+from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.filters import (
+    only_classes,
+    only_confident,
+    treat_invalid,
+    with_dont_care,
+)
+from evaltex_cli.formats.image_subset import only_images
+from evaltex_cli.formats.reading import read
+from evaltex_cli.formats.sizes import find_pictures, with_sizes
 from evaltex_cli.records import Ints, Objects
 from evaltex_cli.results.result_document import ResultDocument
 
@@ -63,10 +69,10 @@ def open_evaluated(
     for path, result in zip(det, results, strict=True):
         of_det = with_names_of(whole, _same_source(path, "det", result, faults))
         of_det = of_det if only is None else only_images(of_det, only)
-        has_fractions = any(formats.load(source.format).fractions for source in (of_gt, of_det))
+        has_fractions = (of_gt.fractions, of_det.fractions) != (None, None)
         sized = with_sizes(of_gt, pictures) if pictures is not None and has_fractions else of_gt
         options = replace(result.options, masks=None, only=only)
-        inputs.append(Inputs(*in_pixels(sized, of_det, pictures), faults, options))
+        inputs.append(Inputs(*in_pixels(sized, of_det, faults, pictures), faults, options))
     for of_detector in inputs:
         _ = of_detector.paired  # logs what does not pair
     faults.raise_if_any()
@@ -103,7 +109,10 @@ def open_lines(
 
 def _same_source(path: Path, side: Side, result: ResultDocument, faults: FaultLog) -> Source:
     evaluated, minimum = getattr(result.inputs, side), result.options.min_confidence
-    source = formats.open_source(path, side, faults, evaluated.format, result.options)
+    named: Any = {f"{side}_format": evaluated.format}
+    source = read(path, side, replace(result.options, **named), faults)
+    classes = result.options.classes_of(side)
+    source = source if classes is None else only_classes(source, classes)
     if source.sha256 != evaluated.sha256:
         raise InputError(
             f"{path}: is not what was evaluated ({evaluated.file}, SHA-256 {evaluated.sha256[:8]},"
@@ -114,41 +123,31 @@ def _same_source(path: Path, side: Side, result: ResultDocument, faults: FaultLo
     return source if minimum is None else only_confident(source, minimum)
 
 
-def read_objects(
-    inputs: Sequence[Inputs], start: int, stop: int
-) -> tuple[ReadImages, list[Objects]]:
+def read_objects(inputs: Sequence[Inputs], start: int, stop: int) -> tuple[Source, list[Objects]]:
     """Read some images: their ground truth, and the detections of each detector.
 
     Parameters
     ----------
     inputs : sequence of Inputs
         Of each detector, on one ground truth.
-
-    Raises
-    ------
-    InputError
-        When the input has become faulty since it was evaluated.
     """
-    faults = FaultLog()
-    gt = _read(inputs[0].gt, np.arange(start, stop), inputs[0].options.invalid, "gt")
-    faults.extend(gt.faults)
+    gt = _part(inputs[0].gt, np.arange(start, stop), inputs[0].options.invalid, "gt")
     detections = []
     for of_detector in inputs:
         positions = of_detector.paired[start:stop]
         present = positions != NO_DETECTIONS
-        det = _read(of_detector.det, positions[present], of_detector.options.invalid, "det")
-        faults.extend(det.faults)
+        det = _part(of_detector.det, positions[present], of_detector.options.invalid, "det")
         detections.append(with_empty_images(det.objects, present))
-    faults.raise_if_any()
     return gt, detections
 
 
-def _read(source: Source, positions: Ints, invalid: str, side: Side) -> ReadImages:
-    """Read the objects that were evaluated; those that nothing could match
+def _part(source: Source, positions: Ints, invalid: str, side: Side) -> Source:
+    """Return the objects that were evaluated; those that nothing could match
     are drawn where they are.
     """
     shown = "repair" if (invalid, side) == ("skip", "gt") else invalid
-    return treat_invalid(source.read(positions), shown, side)[0]
+    part = source.part(positions)
+    return replace(part, objects=treat_invalid(part.objects, shown, side)[0])
 
 
 def pictures_of(folder: Path, names: Sequence[str]) -> list[Path | None]:

@@ -24,7 +24,7 @@ from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult
 from evaltex_cli.evaluation.input_counts import InputCounts, InputFile, InputSummary
 from evaltex_cli.evaluation.inputs import signature
 from evaltex_cli.evaluation.tally import Run
-from evaltex_cli.old_formats.image_subset import SOME_IMAGES
+from evaltex_cli.formats.image_subset import SOME_IMAGES
 from evaltex_cli.progress import tracked
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import load

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult
 from evaltex_cli.evaluation.input_counts import InputSummary
 from evaltex_cli.evaluation.inputs import options_of, parts_of
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import Scores
 from evaltex_cli.protocols.tally import Totals
 from evaltex_cli.results.extras import Extras

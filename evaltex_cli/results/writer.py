@@ -15,13 +15,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.errors import FaultLog, InputError, quote
 from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult
 from evaltex_cli.evaluation.inputs import options_of
 from evaltex_cli.evaluation.tally import BatchImages, Run
+from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.names import leaves_result_folder, unfit_for_files
 from evaltex_cli.marks import RESULT_KINDS, is_result, kind_of
-from evaltex_cli.old_formats.base import Source
-from evaltex_cli.old_formats.files.image_names import leaves_result_folder, unfit_for_files
 from evaltex_cli.protocols.base import Protocol
 from evaltex_cli.results import entry_columns, result_text
 from evaltex_cli.results.entry_columns import Sides
@@ -198,12 +198,12 @@ def log_unfit_names(folder: Path, runs: Sequence[Run], gt: Source, faults: Fault
     unfit = unfit_for_files(gt.names, folder, longest, IMAGE_SUFFIX)
     if not unfit:
         return
-    from evaltex_cli.old_formats import locations
-
-    advice = {
-        name: (made, f"{expected}, or leave out -a") for name, (made, expected) in unfit.items()
-    }
-    locations.log_names(gt, advice, faults)
+    for k, name in enumerate(gt.names):
+        if name in unfit:
+            made, expected = unfit[name]
+            place = gt.files[k] if gt.files else gt.path
+            found = f"image name {quote(name)} {made}"
+            faults.add(place, None, found, f"{expected}, or leave out -a")
 
 
 def write_images(folder: Path, texts: Iterable[tuple[str, Iterable[str]]]) -> None:

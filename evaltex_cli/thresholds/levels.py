@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from evaltex_cli.errors import ConfigError
-from evaltex_cli.evaluation import batches
-from evaltex_cli.evaluation.batches import Part
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS
-from evaltex_cli.old_formats.filters import treat_invalid
-from evaltex_cli.progress import tracked
+from evaltex_cli.formats.filters import treat_invalid
 from evaltex_cli.records import Bools, Floats, Ints, Objects
-from evaltex_cli.runtime import OrderedMap
+from evaltex_cli.records.rows import take_images
 
 POINTS = 100
 
@@ -95,34 +90,15 @@ def ranks(count: int, points: int) -> list[int]:
     return [round(k * (count - 1) / (points - 1)) for k in range(points)]
 
 
-def read_confidences(inputs: Inputs, ordered_map: OrderedMap = map) -> Confidences:
-    """Read the confidences of all detections whose image the ground truth has.
+def read_confidences(inputs: Inputs) -> Confidences:
+    """Return the confidences of all detections whose image the ground truth has.
 
-    Faults are not reported here, but when everything is read after this.
+    Faults are not reported here, but by the evaluation after this.
     """
-    cuts = list(batches.cut(inputs))
-    of_cuts = (inputs.paired[start:stop] for start, stop in cuts)
-    parts = (batches.part_of(inputs.det, part[part != NO_DETECTIONS]) for part in of_cuts)
-    read = ordered_map(partial(_of_part, inputs.options.invalid), parts)
-    found, waiting, size = Confidences(np.zeros(0)), [], 0
-    for one in tracked(read, "reading confidences", "batches", len(cuts)):
-        waiting.append(one)
-        size += len(one.values)
-        if size > len(found.values):  # so that each value is sorted a few times only
-            found, waiting, size = joined_confidences([found, *waiting]), [], 0
-    return joined_confidences([found, *waiting])
-
-
-def joined_confidences(parts: Sequence[Confidences]) -> Confidences:
-    """Return what several parts have together."""
-    return Confidences(
-        distinct(np.concatenate([part.values for part in parts])),
-        max(part.of_polygons for part in parts),
-    )
-
-
-def _of_part(invalid: str, part: Part) -> Confidences:
-    read = part.read()
+    positions = inputs.paired[inputs.paired != NO_DETECTIONS]
+    objects = inputs.det.objects
+    if len(positions) < len(inputs.det.names):
+        objects = take_images(objects, positions)
+    treated, _, _ = treat_invalid(objects, inputs.options.invalid, "det")
     # A run looks at all polygons that are read to decide what depends on them.
-    all_read, treated = read.objects, treat_invalid(read, invalid, "det")[0].objects
-    return Confidences(Confidences.of(treated).values, Confidences.of(all_read).of_polygons)
+    return Confidences(Confidences.of(treated).values, Confidences.of(objects).of_polygons)

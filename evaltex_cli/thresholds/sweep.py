@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evaltex_cli.errors import ConfigError, FaultLog, InputError
-from evaltex_cli.evaluation.evaluate import Progress, evaluate_inputs, objects_have_polygons
+from evaltex_cli.errors import ConfigError, InputError
+from evaltex_cli.evaluation.batches import are_polygons
+from evaltex_cli.evaluation.evaluate import Progress, evaluate_inputs
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.tally import Run, Sink
@@ -259,24 +260,17 @@ def swept(
             "a sweep works on boxes and polygons, which have confidences; leave out the label"
             " pictures"
         )
-    if inputs.faults.count:
-        evaluate_inputs(inputs, runs, None, progress, ordered_map)  # which reports them
-    # With a log of its own: if there is a fault, the evaluation pairs the images again.
-    indexed = replace(inputs, faults=FaultLog())
-    confidences = read_confidences(indexed, ordered_map)
-    paired = inputs if indexed.faults.count else indexed
-    if not len(confidences.values):
-        evaluate_inputs(paired, runs, None, progress, ordered_map)  # which reports faults first
+    confidences = read_confidences(inputs)
+    if inputs.faults.count or not len(confidences.values):
+        evaluate_inputs(inputs, runs, None, progress, ordered_map)  # which reports faults
         raise InputError(
             f"{inputs.det.path}: no detection has a confidence, so there is no threshold to sweep;"
             " write the detector's confidences with its detections, without a threshold"
         )
     levels = confidences.levels(options.points)
-    others = _without_polygons(
-        runs, levels, lambda: objects_have_polygons(paired, "gt", ordered_map)
-    )
-    sweeper = Sweeper(levels, paired.gt.names, options, others, inputs.options.preset)
-    evaluations = evaluate_inputs(paired, runs, sweeper.sink, progress, ordered_map)
+    others = _without_polygons(runs, levels, lambda: are_polygons(inputs.gt.objects))
+    sweeper = Sweeper(levels, inputs.gt.names, options, others, inputs.options.preset)
+    evaluations = evaluate_inputs(inputs, runs, sweeper.sink, progress, ordered_map)
     return [sweeper.sweep(evaluation) for evaluation in evaluations]
 
 
