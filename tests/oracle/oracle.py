@@ -42,9 +42,47 @@ Case = dict[str, Any]
 # What a version is asked -----------------------------------------------------------------------
 
 
+LEVELS = {
+    **{"line": "line", "para": "paragraph", "region": "region", "chars": "character"},
+    **{"line-words": "line-words", "para-words": "paragraph-words"},
+}
+"""The ends of names that the older version has for formats at a level."""
+
+
+def split_level(name: str | None) -> tuple[str | None, str | None]:
+    """Return a format of the older version as format and level."""
+    for end in sorted(LEVELS, key=len, reverse=True):
+        if name is not None and name.endswith(f"-{end}"):
+            return name.removesuffix(f"-{end}"), LEVELS[end]
+    return name, None
+
+
 def objects(case: Case) -> Any:
     """Read an input; return each image's size and objects."""
-    from evaltex_cli import old_formats as formats
+    from evaltex_cli import formats
+
+    if hasattr(formats, "open_source"):
+        return _objects_before(case)
+    from evaltex_cli.errors import FaultLog
+    from evaltex_cli.formats.options import InputOptions
+    from evaltex_cli.formats.reading import read
+    from evaltex_cli.formats.sizes import refuse_fractions, with_sizes
+
+    log, side = FaultLog(), case["side"]
+    form, level = split_level(case["format"])
+    options: Any = {f"{side}_format": form, f"{side}_level": level}
+    source = read(Path(case["path"]), side, InputOptions(**options), log)
+    with tempfile.TemporaryDirectory() as folder:
+        if case["fractions"]:
+            source = with_sizes(source, _pictures(source.names, Path(folder)))
+    refuse_fractions(source, log)
+    log.raise_if_any()
+    return {"format": source.format, "images": _images(source.names, source)}
+
+
+def _objects_before(case: Case) -> Any:
+    """Return the same of the version before."""
+    from evaltex_cli import formats
     from evaltex_cli.errors import FaultLog
 
     log = FaultLog()
@@ -52,23 +90,30 @@ def objects(case: Case) -> Any:
     log.raise_if_any()
     with tempfile.TemporaryDirectory() as folder:
         if case["fractions"]:
-            source = _with_sizes(source, Path(folder))
+            from evaltex_cli.formats.image_sizes import with_sizes
+
+            source = with_sizes(source, _pictures(source.names, Path(folder)))
         images = source.read(np.arange(len(source.names)))
     images.faults.raise_if_any()
-    read, result = images.objects, {}
-    for k, name in enumerate(source.names):
-        rows = range(*read.offsets[k : k + 2].tolist())
-        result[name] = [images.sizes[k].tolist(), [_object(read, i) for i in rows]]
-    return {"format": source.format, "images": result}
+    return {"format": source.format, "images": _images(source.names, images)}
 
 
-def _with_sizes(source: Any, folder: Path) -> Any:
-    """Give the images of a source pictures, whose size their fractions need."""
-    from evaltex_cli.old_formats.image_sizes import with_sizes
+def _images(names: Any, read: Any) -> dict[str, Any]:
+    offsets = read.objects.offsets.tolist()
+    return {
+        name: [
+            read.sizes[k].tolist(),
+            [_object(read.objects, i) for i in range(*offsets[k : k + 2])],
+        ]
+        for k, name in enumerate(names)
+    }
 
-    for name in source.names:
+
+def _pictures(names: Any, folder: Path) -> Path:
+    """Write pictures of images, whose size their fractions need."""
+    for name in names:
         Image.new("1", (850, 1100)).save(folder / f"{name}.png")
-    return with_sizes(source, folder)
+    return folder
 
 
 def _object(read: Any, i: int) -> list[Any]:
@@ -406,6 +451,8 @@ def compare(args: argparse.Namespace) -> int:
             case = json.loads(line)
             if (args.quick and not case["quick"]) or args.ask not in (None, case["ask"]):
                 continue
+            if "format" in case["answer"]:
+                case["answer"]["format"], _ = split_level(case["answer"]["format"])
             new = answer(case)
             is_refusal = "error" in case["answer"], "error" in new
             found = list(differences(case["answer"], new, TOLERANCES[case["ask"]]))
