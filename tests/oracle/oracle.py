@@ -43,8 +43,12 @@ Case = dict[str, Any]
 
 
 LEVELS = {
-    **{"line": "line", "para": "paragraph", "region": "region", "chars": "character"},
-    **{"line-words": "line-words", "para-words": "paragraph-words"},
+    "line": "line",
+    "para": "paragraph",
+    "region": "region",
+    "chars": "character",
+    "line-words": "line-words",
+    "para-words": "paragraph-words",
 }
 """The ends of names that the older version has for formats at a level."""
 
