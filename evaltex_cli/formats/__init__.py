@@ -46,6 +46,17 @@ MEMORY = "memory"
 """The format of arrays in Python, which no file has."""
 
 
+_LEVELS = {
+    "line": "line",
+    "para": "paragraph",
+    "region": "region",
+    "chars": "character",
+    "line-words": "line-words",
+    "para-words": "paragraph-words",
+}
+"""What follows a format's name where a level was meant."""
+
+
 def load(name: str) -> Format:
     """Return a format by name.
 
@@ -55,10 +66,11 @@ def load(name: str) -> Format:
         When the registry has none of that name.
     """
     if name not in FORMATS:
-        raise InputError(
-            f"unknown format {quote(name)}{nearest(name, list(FORMATS))}; `evaltex formats` lists"
-            " them"
-        )
+        hint = nearest(name, list(FORMATS))
+        for form in FORMATS:
+            level = _LEVELS.get(name.removeprefix(f"{form}-"))
+            hint = f": it is {form} at --gt-level or --det-level {level}" if level else hint
+        raise InputError(f"unknown format {quote(name)}{hint}; `evaltex formats` lists them")
     module, _, attribute = FORMATS[name].rpartition(".")
     found: Format = getattr(import_module(f"{__name__}.{module}"), attribute)
     return found
