@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from evaltex_cli.errors import InputError, counted, listed, quote
-from evaltex_cli.formats.names import image_names, without_prefix
+from evaltex_cli.formats.names import image_names, parts_of, without_prefix
 from evaltex_cli.runtime.input_files import natural_key
 
 MAX_BYTES = 1 << 30
@@ -88,7 +88,7 @@ class Listing:
         for entry in self.entries:
             if entry.name in about:
                 continue
-            if PurePosixPath(entry.name).name.lower() == "classes.txt":
+            if parts_of(entry.name)[-1].lower() == "classes.txt":
                 classes.append(entry.name)
             else:
                 (chosen if entry.ending in endings else others).append(entry)
@@ -167,10 +167,12 @@ class Listing:
         return (named or full or list(self.entries))[0]
 
     def sha256(self, digests: Sequence[str]) -> str:
-        """Return the SHA-256 of the file or archive; of the sorted lines ``<sha256>  <name>`` of
-        the files of a folder, of which the digests are given.
+        """Return the SHA-256 of the file, unpacked, or of the archive; of the sorted lines
+        ``<sha256>  <name>`` of the files of a folder. `digests` are of the files.
         """
-        if self.kind != "folder":
+        if self.kind == "file":
+            return digests[0]
+        if self.kind == "zip":
             with self.path.open("rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
         lines = [
@@ -312,7 +314,7 @@ def _about_data_set(entries: Sequence[Entry]) -> set[str]:
     """Return which text files are about a data set: BagIt's, and lists of pictures next to
     Darknet's list of classes (CVAT's exports for YOLO).
     """
-    last = {entry.name: PurePosixPath(entry.name).name.lower() for entry in entries}
+    last = {entry.name: parts_of(entry.name)[-1].lower() for entry in entries}
     about: set[str] = set()
     for mark, pattern in (("bagit.txt", _BAG), ("obj.names", _SPLIT)):
         if mark in last.values():

@@ -191,7 +191,7 @@ def _read_some(task: _Task) -> _Part:
     parts: list[Columns] = []
     is_alone = len(task.listing.entries) == 1
     for entry, data in zip(task.entries, task.listing.read(task.entries), strict=True):
-        if task.listing.kind == "folder":
+        if task.listing.kind != "zip":
             digests.append(hashlib.sha256(data).hexdigest())
         place = task.listing.place(entry)
         file = File(place, entry.image, data, faults, notes, is_alone=is_alone)
