@@ -235,7 +235,8 @@ class Head:
     @cached_property
     def text(self) -> str:
         """The text, with bare newlines."""
-        return self.data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+        encoding = "utf-16" if self.data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
+        return self.data.decode(encoding, "replace").replace("\r\n", "\n").replace("\r", "\n")
 
     @cached_property
     def json(self) -> Any:

@@ -102,8 +102,16 @@ def read(
         known = ", ".join(form.levels) or "one level alone"
         raise InputError(f"{path}: format {form.name} has no level {own.level}; it has {known}")
     part = _read(chosen, form, side, own, ordered_map)
-    if form.levels and options.level_of(side) is None and not part.faults.count:
-        part, own = _at_first_level_of_objects(part, chosen, form, side, own, ordered_map)
+    level_note = ""
+    if form.levels and not part.faults.count and not part.columns.objects.count:
+        other, read_as = _at_first_level_of_objects(part, chosen, form, side, own, ordered_map)
+        none = f"no file has {own.level}s, so"
+        if options.level_of(side) is None and read_as.level != own.level:
+            level_note = f"{none} {read_as.level}s are read (--{side}-level names another level)"
+            part, own = other, read_as
+        elif read_as.level != own.level:
+            how = f"--{side}-level {read_as.level} reads {read_as.level}s"
+            level_note = f"{none} there are no objects ({how})"
     faults.extend(part.faults)
     if named and part.faults.count:
         _say_other_format(chosen, form, faults)
@@ -112,11 +120,8 @@ def read(
     for k, found, expected in bad_names(part.columns.names):
         faults.add(part.columns.files[k], None, found, expected)
     notes = [f"{path}: {counted(count, note)}" for note, count in part.notes.items() if count]
-    if form.levels and own.level != (options.level_of(side) or form.levels[0]):
-        notes.append(
-            f"{path}: no file has {form.levels[0]}s, so {own.level}s are read"
-            f" (--{side}-level names another level)"
-        )
+    if level_note:
+        notes.append(f"{path}: {level_note}")
     return _source(
         path, form, chosen.sha256(part.digests), part.columns, (*left_out, *notes), own, why
     )
@@ -240,14 +245,12 @@ def _at_first_level_of_objects(
     options: ReadOptions,
     ordered_map: OrderedMap,
 ) -> tuple[_Part, ReadOptions]:
-    """Return an input at the first level of which it has objects, if it has none of the finest."""
-    for level in form.levels[1:]:
-        if part.columns.objects.count:
-            break
-        coarser = options._replace(level=level)
-        other = _read(listing, form, side, coarser, ordered_map)
-        if other.columns.objects.count or other.faults.count:
-            return other, coarser
+    """Return an input that has no objects at a level at the first level at which it has some."""
+    for level in form.levels:
+        other = options._replace(level=level)
+        found = part if other == options else _read(listing, form, side, other, ordered_map)
+        if found.columns.objects.count or found.faults.count:
+            return found, other
     return part, options
 
 
