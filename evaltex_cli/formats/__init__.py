@@ -40,6 +40,7 @@ FORMATS: dict[str, str] = {
     "voc": "tools.VOC",
     "ctw1500-xml": "icdar_xml.CTW1500_XML",
     "totaltext-mat": "matlab.TOTALTEXT_MAT",
+    "evaltex": "evaltex.EVALTEX",
 }
 """Name -> module and attribute of its `Format`; the first that recognises a file reads it."""
 MEMORY = "memory"

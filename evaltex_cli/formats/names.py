@@ -110,7 +110,7 @@ def unfit_name(name: str) -> tuple[str, str] | None:
     """Return what is wrong with an image's name, and what is expected; None if nothing is."""
     if is_too_long(name):
         return NAME_TOO_LONG
-    if not name or leaves_result_folder(name) or any("\ud800" <= c <= "\udfff" for c in name):
+    if not name or leaves_result_folder(name) or not is_unicode(name):
         return (
             f"image name {quote(name)}",
             "a name that stays in the result folder: no absolute path, drive letter,"
