@@ -23,7 +23,7 @@ FORMATS: dict[str, str] = {
     "ocrmac": "engines.OCRMAC",
     "doctr": "engines.DOCTR",
     "surya": "engines.SURYA",
-    "label-studio": "tools.LABEL_STUDIO",
+    "label-studio": "label_studio.LABEL_STUDIO",
     "via": "tools.VIA",
     "rects": "datasets.RECTS",
     "art": "datasets.ART",
