@@ -12,8 +12,8 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
-from evaltex_cli.old_formats import FORMATS
-from evaltex_cli.old_formats import load as load_format
+from evaltex_cli.formats import FORMATS
+from evaltex_cli.formats import load as load_format
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import load as load_protocol
 from evaltex_cli.protocols.presets import PRESETS

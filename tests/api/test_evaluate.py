@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 import typed_use
 from limits import HANG_SECONDS
+from reading import read_or_raise
 
 from evaltex_cli import (
     ConfigError,
@@ -217,15 +218,13 @@ def test_images_pair_by_name_and_options_apply_to_arrays() -> None:
 def test_arrays_score_as_files_do(protocol: str) -> None:
     """The objects of the example, taken from its files to memory."""
     files = evaluate(GT, DET, protocol, per_image=True)
-    from evaltex_cli import old_formats as formats
-    from evaltex_cli.errors import FaultLog
-    from evaltex_cli.old_formats.memory import ImageObjects
+    from evaltex_cli.formats.memory import ImageObjects
     from evaltex_cli.records.rows import take
 
     sides = []
     for side, path in (("gt", GT), ("det", DET)):
-        source = formats.open_source(path, side, FaultLog())  # type: ignore[arg-type]
-        read = source.read(np.arange(len(source.names))).objects
+        source = read_or_raise(path, side)  # type: ignore[arg-type]
+        read = source.objects
         images = [
             take(read, read.image == k, np.array([0, (read.image == k).sum()]))
             for k in range(len(source.names))

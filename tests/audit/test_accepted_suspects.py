@@ -8,16 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from reading import read_or_raise
 
-from evaltex_cli import old_formats as formats
 from evaltex_cli.audit.audit import audited
 from evaltex_cli.cli import main
 from evaltex_cli.conversion.patches import Patch, write_patch
 from evaltex_cli.conversion.patches import audited as object_of
-from evaltex_cli.errors import FaultLog
 from evaltex_cli.evaluation.inputs import open_inputs
-from evaltex_cli.old_formats.base import Side
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.options import InputOptions
 
 JITTER = 2.0
 """Pixels, by which a detector may be off."""
@@ -46,8 +45,8 @@ def written(path: Path, side: Side, noise: float, seed: int) -> Path:
 
 def objects_of(path: Path) -> dict[str, list[tuple[list[float], str]]]:
     """Corners and text of all objects, sorted by place."""
-    source = formats.open_source(path, "gt", FaultLog())
-    objects = source.read(np.arange(len(source.names))).objects
+    source = read_or_raise(path)
+    objects = source.objects
     assert objects.outlines.all_boxes
     return {
         name: sorted(
@@ -79,7 +78,7 @@ def test_the_suspects_that_were_injected_bring_the_original_back(tmp_path: Path)
     faulty.write_text("\n\n".join([*faults, *images[4:]]))
 
     found = audited({one.stem: open_inputs(faulty, one, InputOptions()) for one in detections})
-    sha256 = formats.open_source(faulty, "gt", FaultLog()).sha256
+    sha256 = read_or_raise(faulty).sha256
     kinds = {"img_0": "misplaced", "img_1": "missing", "img_2": "merged", "img_3": "text"}
     entries = [one.entry for one in found.suspects]
     accepted = [
@@ -104,8 +103,8 @@ def test_the_objects_of_suspects_are_those_of_the_ground_truth(tmp_path: Path) -
     gt = written(tmp_path / "gt.txt", "gt", 5, 9)
     detections = [written(tmp_path / f"d{k}.txt", "det", 5, k) for k in range(2)]
     found = audited({one.stem: open_inputs(gt, one, InputOptions()) for one in detections})
-    source = formats.open_source(gt, "gt", FaultLog())
-    objects = source.read(np.arange(len(source.names))).objects
+    source = read_or_raise(gt)
+    objects = source.objects
     known = {
         (source.names[k], int(number)): object_of(objects, row)
         for row, (k, number) in enumerate(zip(objects.image, objects.ids, strict=True))

@@ -15,8 +15,8 @@ from evaltex_cli.audit.suspects import Kind, Suspect
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.arrays import OneImage, image_objects, objects_of
 from evaltex_cli.evaluation.inputs import open_inputs
-from evaltex_cli.old_formats import memory
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats import memory
+from evaltex_cli.formats.options import InputOptions
 
 Images = Mapping[str, OneImage]
 WORDS = [[x, y, x + 80, y + 20] for y in range(0, 300, 50) for x in range(0, 400, 100)]

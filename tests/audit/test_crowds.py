@@ -20,9 +20,9 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation import batches
 from evaltex_cli.evaluation.arrays import OneImage, image_objects, objects_of
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
+from evaltex_cli.formats import memory
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.geometry import overlaps
-from evaltex_cli.old_formats import memory
-from evaltex_cli.old_formats.options import InputOptions
 
 Box = tuple[int, int, int, int]
 

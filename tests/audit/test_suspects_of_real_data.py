@@ -9,7 +9,7 @@ from evaltex_cli.audit.audit import Audit, audited
 from evaltex_cli.audit.evidence import Evidence
 from evaltex_cli.audit.gathering import read
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats.options import InputOptions
 
 OF_CTW1500 = needs("data/ctw1500")
 

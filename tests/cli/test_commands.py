@@ -16,7 +16,7 @@ from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 
 from evaltex_cli.cli import COMMANDS, EVALUATE, SUMMARIES, main
-from evaltex_cli.old_formats import FORMATS
+from evaltex_cli.formats import FORMATS
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.presets import PRESETS
 from evaltex_cli.version import __version__

@@ -13,7 +13,7 @@ from written_files import zipped
 
 from evaltex_cli.cli import messages
 from evaltex_cli.evaluation import evaluate as evaluation
-from evaltex_cli.old_formats.files import image_names
+from evaltex_cli.formats import names as image_names
 
 
 @pytest.fixture(autouse=True)

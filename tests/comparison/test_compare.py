@@ -12,7 +12,7 @@ from command_line import invoke as run
 from evaltex_cli import compare, evaluate, image_objects
 from evaltex_cli.comparison import comparison, detector_results, tables, terminal_table
 from evaltex_cli.evaluation.inputs import open_inputs
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.results.screen import Screen
 

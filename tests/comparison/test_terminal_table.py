@@ -14,7 +14,7 @@ from evaltex_cli.comparison import comparison, detector_results, terminal_table
 from evaltex_cli.comparison.comparison import Comparison
 from evaltex_cli.comparison.detector_results import System
 from evaltex_cli.evaluation.inputs import open_inputs
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.results.screen import Screen, width
 

@@ -13,7 +13,7 @@ from evaltex_cli.diagnosis import terminal_table
 from evaltex_cli.diagnosis.diagnosis import Diagnosis, Diagnostician, diagnosed
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES
 from evaltex_cli.evaluation.inputs import open_inputs
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.results.screen import Screen, width
 

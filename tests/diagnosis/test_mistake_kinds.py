@@ -17,9 +17,9 @@ from evaltex_cli.diagnosis.error_types import ERROR_TYPES, Thresholds, find
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.evaluation.tally import Sink
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.geometry import outlines
 from evaltex_cli.geometry.overlaps import measure
-from evaltex_cli.old_formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.matches import Matched

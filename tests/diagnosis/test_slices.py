@@ -14,7 +14,7 @@ from evaltex_cli.diagnosis.diagnosis import Diagnostician, diagnosed
 from evaltex_cli.diagnosis.slices import SliceRecalls
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.inputs import open_inputs
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.results.slices import Slice
 

@@ -6,21 +6,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from evaltex_cli import evaluate
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.pairing import with_names_of
-from evaltex_cli.old_formats.base import Source
-from evaltex_cli.old_formats.collected import Images, source
-from evaltex_cli.old_formats.parsed import CollectedImage
+from evaltex_cli.formats.base import Source
 from evaltex_cli.validation.validation import validate
 
 BOX = "10,10,60,30\n"
 
 
 def of(path: str, *names: str) -> Source:
-    return source(path, "test", "", Images(CollectedImage(name, path) for name in names))
+    return Source(path, "test", "", names, np.zeros((len(names), 2)))
 
 
 @pytest.mark.parametrize(

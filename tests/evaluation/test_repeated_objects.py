@@ -22,7 +22,7 @@ from evaltex_cli import (
     validate,
 )
 from evaltex_cli.evaluation import batches
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.reconciliation.figures import parsed
 from evaltex_cli.reconciliation.search import search
 from evaltex_cli.records import offsets_of

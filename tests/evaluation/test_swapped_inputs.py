@@ -12,15 +12,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from json_samples import COCO_RESULTS
+from reading import read
 from sample_words import Sample, json_of
 from samples import SAMPLES, written
 from written_files import in_folder, zipped
 
 from evaltex_cli.cli import main
 from evaltex_cli.conversion.conversion import convert
-from evaltex_cli.errors import FaultLog
 from evaltex_cli.evaluation.swapped_inputs import swapped
-from evaltex_cli.old_formats import open_source
 from evaltex_cli.validation.validation import validate
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -33,7 +32,7 @@ SETS = [
 
 
 def signs(gt: Path, det: Path) -> str | None:
-    return swapped(open_source(gt, "gt", FaultLog()), open_source(det, "det", FaultLog()))
+    return swapped(read(gt, "gt").source, read(det, "det").source)
 
 
 # Ground truth and detections ----------------------------------------------------------------------

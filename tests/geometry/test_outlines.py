@@ -228,11 +228,12 @@ def test_boxes_of_quadrilaterals_need_no_polygons(tmp_path: Path) -> None:
     (tmp_path / "gt_1.txt").write_text("0,0,4,0,4,4,0,4,word\n")
     code = (
         "import sys, numpy as np; from pathlib import Path\n"
-        "from evaltex_cli import old_formats as formats; from evaltex_cli.errors import FaultLog\n"
+        "from evaltex_cli.formats.reading import read; from evaltex_cli.errors import FaultLog\n"
+        "from evaltex_cli.formats.options import InputOptions\n"
         "from evaltex_cli.geometry import outlines\n"
-        f"source = formats.open_source(Path({str(tmp_path)!r}), 'gt', FaultLog())\n"
+        f"source = read(Path({str(tmp_path)!r}), 'gt', InputOptions(), FaultLog())\n"
         "assert source.format == 'quad'\n"
-        "objects = source.read(np.arange(1)).objects\n"
+        "objects = source.objects\n"
         "assert objects.boxes.tolist() == [[0, 0, 4, 4]] and 'shapely' not in sys.modules\n"
         "assert outlines.polygons(objects.outlines)[0].area == 16\n"
     )

@@ -23,8 +23,8 @@ from evaltex_cli.evaluation.evaluate import evaluate_inputs
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.evaluation.tally import Run
+from evaltex_cli.formats.options import InputOptions, MaskFolders
 from evaltex_cli.geometry import overlaps
-from evaltex_cli.old_formats.options import InputOptions, MaskFolders
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import load
 from evaltex_cli.records import Convention, ImageBatch, Overlaps

@@ -18,7 +18,7 @@ from evaltex_cli.errors import ConfigError
 from evaltex_cli.evaluation.evaluate import evaluate_inputs
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.evaluation.tally import Run
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import load
 from evaltex_cli.reconciliation.figures import NAMES, Figure, parsed
 from evaltex_cli.reconciliation.prediction import Scored

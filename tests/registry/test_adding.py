@@ -38,11 +38,12 @@ def test_one_file_and_one_line_add_a_protocol_and_a_format(tmp_path: Path) -> No
         "PROTOCOLS = {",
         '"center-point": "evaltex_cli.protocols.center_point",',
     )
-    shutil.copy(ADDED / "tab_boxes.py", package / "formats" / "documents")
+    shutil.copy(ADDED / "tab_boxes.py", package / "formats")
+    shutil.copytree(ADDED / "tab-boxes", copy / "tests" / "samples" / "tab-boxes")
     add_line(
         package / "formats" / "__init__.py",
-        "FORMATS = {",
-        '"tab-boxes": ("evaltex_cli.old_formats.documents.tab_boxes", "FORMAT"),',
+        "FORMATS: dict[str, str] = {",
+        '"tab-boxes": "tab_boxes.FORMAT",',
     )
 
     def run(*arguments: str) -> str:

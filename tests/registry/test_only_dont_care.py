@@ -12,7 +12,7 @@ from evaltex_cli import diagnose, evaluate
 from evaltex_cli.comparison.comparison import compare
 from evaltex_cli.comparison.detector_results import evaluated
 from evaltex_cli.evaluation.inputs import open_inputs
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.config import checked
 from evaltex_cli.validation.validation import validate

@@ -16,7 +16,7 @@ from command_line import run
 from evaltex_cli import evaluate
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.evaluation.inputs import options_of
-from evaltex_cli.old_formats.options import INVALID_POLYGONS
+from evaltex_cli.formats.options import INVALID_POLYGONS
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.config import parameters_of_preset
@@ -81,7 +81,7 @@ def test_no_preset_is_a_value_of_a_parameter_of_that_name() -> None:
 
 def evaluate_line(deteval_preset: str) -> str:
     from evaltex_cli.evaluation.inputs import signature
-    from evaltex_cli.old_formats.options import InputOptions
+    from evaltex_cli.formats.options import InputOptions
 
     protocol = load("deteval")
     return signature(protocol, protocol.parameters(preset=deteval_preset), InputOptions(), 1, "")
@@ -221,7 +221,7 @@ def test_commands_list_protocols_presets_and_formats() -> None:
     assert set(listed["presets"]) == set(PRESETS)
     for name in [*PROTOCOLS, *PRESETS]:
         assert f"\n  {name} " in text
-    from evaltex_cli.old_formats import FORMATS
+    from evaltex_cli.formats import FORMATS
 
     assert list(json.loads(run("formats", "--format", "json").stdout)) == list(FORMATS)
     assert [line.split()[0] for line in run("formats").stdout.splitlines()[1:]] == list(FORMATS)
@@ -235,7 +235,7 @@ def lines(name: str, text: str) -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_the_formats_of_a_preset_are_known_and_listed(name: str) -> None:
-    from evaltex_cli.old_formats import FORMATS
+    from evaltex_cli.formats import FORMATS
 
     preset = PRESETS[name]
     assert set(preset.gt_formats + preset.det_formats) <= set(FORMATS)

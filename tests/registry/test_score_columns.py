@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.inputs import open_inputs
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS, config, ratios, score_names
 from evaltex_cli.protocols.score_columns import score_columns
 

@@ -14,13 +14,12 @@ from click.testing import CliRunner
 from report_pages import EXAMPLES, LOSS_PARTS, evaluated, islands, sources, words_diagnoses, write
 
 from evaltex_cli import diagnose
-from evaltex_cli import old_formats as formats
 from evaltex_cli.cli import main
 from evaltex_cli.diagnosis import tables
 from evaltex_cli.diagnosis.diagnosis import Diagnosis
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES
 from evaltex_cli.errors import InputError
-from evaltex_cli.evaluation import batches
+from evaltex_cli.evaluation import batches, inputs
 from evaltex_cli.report import make, page, read, subject
 
 
@@ -121,9 +120,7 @@ class TestLosses:
     def test_a_run_with_a_report_evaluates_once(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Each image is read twice, to be measured and to be drawn; no input
-        is opened and measured a second time.
-        """
+        """No input is read and measured a second time."""
         counts = Counter[str]()
 
         def counted(module: ModuleType, name: str) -> None:
@@ -135,11 +132,11 @@ class TestLosses:
 
             monkeypatch.setattr(module, name, call)
 
-        counted(formats, "open_source")
+        counted(inputs, "read")
         counted(batches, "measure")
         example = sources("words")
         evaluated(example["gt"], example["det"][0], tmp_path / "res", "--report")
-        assert counts == {"open_source": 2, "measure": 1}
+        assert counts == {"read": 2, "measure": 1}
 
     def test_a_run_with_a_report_has_them(self, tmp_path: Path) -> None:
         example = sources("words")

@@ -12,7 +12,7 @@ import scenes
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.evaluation.tally import ImageSink, Sink, image_results, sink_of_images
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.report import image_columns
 from evaltex_cli.results import image_table, result_text, writer

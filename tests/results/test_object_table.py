@@ -132,9 +132,7 @@ def test_nothing_is_written_when_a_run_fails() -> None:
 
 @pytest.mark.parametrize("name", ["table.xlsx", "table.json"])
 def test_an_ending_of_another_format_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "evaltex_cli.old_formats.open_source", lambda *_: pytest.fail("work was done")
-    )
+    monkeypatch.setattr("evaltex_cli.formats.reading.read", lambda *_: pytest.fail("work was done"))
     assert "give a file with one of these endings" in " ".join(
         run("--objects", name, status=2).stderr.split()
     )
@@ -142,9 +140,7 @@ def test_an_ending_of_another_format_is_refused(name: str, monkeypatch: pytest.M
 
 def test_parquet_without_the_extra_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    monkeypatch.setattr(
-        "evaltex_cli.old_formats.open_source", lambda *_: pytest.fail("work was done")
-    )
+    monkeypatch.setattr("evaltex_cli.formats.reading.read", lambda *_: pytest.fail("work was done"))
     assert "pip install 'evaltex[tables]'" in " ".join(
         run("--objects", "o.parquet", status=2).stderr.split()
     )

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from command_line import invoke as run
 from every_command import DET, GT, TABLE
+from reading import read_or_raise
 
 from evaltex_cli.conversion.patches import Patch, write_patch
-from evaltex_cli.errors import FaultLog
-from evaltex_cli.old_formats import open_source
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +30,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "evaltex.ini": "",
         }.items():
             Path(name).write_text(text)
-        sha256 = open_source(Path("gt.txt"), "gt", FaultLog()).sha256
+        sha256 = read_or_raise(Path("gt.txt")).sha256
         write_patch(Path("changes.json"), Patch(sha256, ()))
         for pictures in ("labels", "pictures"):
             Path(pictures).mkdir()

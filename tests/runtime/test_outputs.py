@@ -349,9 +349,7 @@ def test_a_command_that_fails_changes_nothing(name: str) -> None:
 def test_where_nothing_can_be_written_is_said_before_any_work(
     name: str, option: click.Parameter, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "evaltex_cli.old_formats.open_source", lambda *_: pytest.fail("work was done")
-    )
+    monkeypatch.setattr("evaltex_cli.formats.reading.read", lambda *_: pytest.fail("work was done"))
     assert place in refused(*simple(name, option, place))
 
 

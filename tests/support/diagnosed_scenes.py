@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 import scenes
+from reading import read_or_raise
 
 from evaltex_cli import diagnose
-from evaltex_cli.errors import FaultLog
-from evaltex_cli.old_formats import open_source
 from evaltex_cli.records import ImageBatch
 
 A, B, C = (100, 100, 200, 40), (100, 200, 200, 40), (320, 100, 200, 40)
@@ -53,13 +52,8 @@ def assert_sums(diagnosis):
 
 
 def batch_of(folder, gt, det):
-    faults = FaultLog()
-    gt = open_source(write(folder, "gt.txt", {"img": gt}, True), "gt", faults).read(np.array([0]))
-    det = open_source(write(folder, "det.txt", {"img": det}, False), "det", faults).read(
-        np.array([0])
-    )
-    faults.extend(gt.faults, det.faults)
-    faults.raise_if_any()
+    gt = read_or_raise(write(folder, "gt.txt", {"img": gt}, True), "gt")
+    det = read_or_raise(write(folder, "det.txt", {"img": det}, False), "det")
     return ImageBatch(["img"], gt.sizes, gt.objects, det.objects)
 
 
@@ -67,14 +61,11 @@ def scene_batch(folder, seed):
     gt, det = scenes.random_scene(seed, images=3, polygons=True)
     (folder / "gt.txt").write_text(gt, encoding="utf-8")
     (folder / "det.txt").write_text(det, encoding="utf-8")
-    faults = FaultLog()
-    one = open_source(folder / "gt.txt", "gt", faults)
-    other = open_source(folder / "det.txt", "det", faults)
+    one = read_or_raise(folder / "gt.txt", "gt")
+    other = read_or_raise(folder / "det.txt", "det")
     names = [name for name in one.names if name in other.names]
     sides = [
-        side.read(np.array([side.names.index(name) for name in names], np.int64))
+        side.part(np.array([side.names.index(name) for name in names], np.int64))
         for side in (one, other)
     ]
-    faults.extend(*(side.faults for side in sides))
-    faults.raise_if_any()
     return ImageBatch(names, sides[0].sizes, sides[0].objects, sides[1].objects)

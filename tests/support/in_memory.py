@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import scenes
+from reading import read_or_raise
 
 from evaltex_cli import Accumulator, image_objects
-from evaltex_cli import old_formats as formats
-from evaltex_cli.errors import FaultLog
 from evaltex_cli.records import Objects
 
 Image = tuple[Objects, Objects]
@@ -40,12 +38,8 @@ def images_of(folder: Path, seed: int, polygons: bool = False) -> list[Image]:
     gt, det = scenes.random_scene(seed, images=5, polygons=polygons)
     (folder / "gt.txt").write_text(gt, encoding="utf-8", newline="")
     (folder / "det.txt").write_text(det, encoding="utf-8", newline="")
-    log = FaultLog()
-    sides = [formats.open_source(folder / f"{side}.txt", side, log) for side in ("gt", "det")]  # type: ignore[arg-type]
-    images = [source.read(np.arange(len(source.names))) for source in sides]
-    log.extend(*(one.faults for one in images))
-    gt_read, det_read = (one.objects for one in images)
-    log.raise_if_any()
+    sides = read_or_raise(folder / "gt.txt", "gt"), read_or_raise(folder / "det.txt", "det")
+    gt_read, det_read = (one.objects for one in sides)
     at = {name: k for k, name in enumerate(sides[1].names)}
     nothing = image_objects()
     return [

@@ -12,8 +12,7 @@ from PIL import Image
 
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.evaluation.arrays import image_objects
-from evaltex_cli.old_formats.label_images import read_runs
-from evaltex_cli.old_formats.picture_folders import PictureFolder
+from evaltex_cli.formats.masks import PictureFolder, read_runs
 from evaltex_cli.records import LabelRuns
 from evaltex_cli.records.rows import concatenate
 

@@ -6,13 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from click.testing import CliRunner, Result
+from reading import read_or_raise
 
-from evaltex_cli import old_formats as formats
 from evaltex_cli.cli import main
 from evaltex_cli.conversion.patches import AuditedObject, Entry, Patch, audited, write_patch
-from evaltex_cli.errors import FaultLog
 
 GT = (
     'img_1\n100,200\n1,1,"a",f,10,20,30,40\n2,1,"b",f,50,20,30,40\n5,5,"###",t,0,0,5,5\n\n'
@@ -23,8 +21,8 @@ WORD = AuditedObject(((1.0, 2.0), (8.0, 2.0), (8.0, 6.0), (1.0, 6.0)), "word")
 
 def objects_of(path: str) -> dict[str, list[tuple[int, int, AuditedObject]]]:
     """ID, region and the rest of every object, image by image, in their order."""
-    source = formats.open_source(Path(path), "gt", FaultLog())
-    objects = source.read(np.arange(len(source.names))).objects
+    source = read_or_raise(Path(path))
+    objects = source.objects
     return {
         name: [
             (int(objects.ids[i]), int(objects.regions[i]), audited(objects, i))
@@ -43,7 +41,7 @@ def entry(image: str, objects: tuple[int, ...], *proposed: AuditedObject, **more
 
 
 def write(*entries: Entry) -> None:
-    sha256 = formats.open_source(Path("gt.txt"), "gt", FaultLog()).sha256
+    sha256 = read_or_raise(Path("gt.txt")).sha256
     write_patch(Path("p.json"), Patch(sha256, entries))
 
 

@@ -7,52 +7,32 @@ An example of a new format, which `docs/architecture.md` explains and
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
 
-from evaltex_cli.errors import FaultLog, FormatError
-from evaltex_cli.old_formats.base import Format, Side
-from evaltex_cli.old_formats.documents import document_files, recognition
-from evaltex_cli.old_formats.files.numbers import parse_number
-from evaltex_cli.old_formats.files.text_lines import numbered_lines
-from evaltex_cli.old_formats.parsed import CollectedImage, CollectedObject
+from evaltex_cli.errors import FormatError
+from evaltex_cli.formats.base import File, Format, Image, ReadOptions, Side, TextObject
+from evaltex_cli.formats.parsing import number
 
-_HEAD = b"left\ttop\tright\tbottom\tconf\ttext"
+_HEAD = "left\ttop\tright\tbottom\tconf\ttext\n"
 
 
-def _parse(data: bytes, image: CollectedImage, side: Side, faults: FaultLog) -> None:
-    for number, line in numbered_lines(data):
-        if number:  # line 0 names the columns
-            try:
-                image.add(_word(line.split("\t"), number + 1))
-            except FormatError as error:
-                faults.add(image.place, number + 1, error.found, error.expected)
+def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
+    def word(line: str) -> TextObject:
+        cells = line.split("\t")
+        if len(cells) != 6:
+            raise FormatError(f"{len(cells)} cells", "6 cells, with tabs between them")
+        *points, confidence = map(number, cells[:5])
+        return TextObject(points, cells[5], confidence=confidence)
 
-
-def _word(cells: list[str], at: int) -> CollectedObject:
-    if len(cells) != 6:
-        raise FormatError(f"{len(cells)} cells", "6 cells, with tabs between them")
-    left, top, right, bottom, confidence = map(parse_number, cells[:5])
-    if right < left or bottom < top:
-        raise FormatError(
-            f"({left:g}, {top:g}) to ({right:g}, {bottom:g})", "the upper left corner first"
-        )
-    if not 0 <= confidence <= 1:
-        raise FormatError(f"confidence {confidence:g}", "a number from 0 to 1")
-    return CollectedObject((left, top, right, bottom), cells[5], confidence=confidence, at=at)
-
-
-def _recognises(path: Path) -> bool:
-    return recognition.first_bytes(path, ".tsv").startswith(_HEAD)
+    lines = list(file.lines())[1:]  # the first names the columns
+    yield Image(file.stem, file.each(lines, word))
 
 
 FORMAT = Format(
     "tab-boxes",
     "Boxes between tabs, one file for each image",
-    _recognises,
-    document_files.index_each("tab-boxes", ".tsv", _parse),
-    four_corners=True,
-    recognised_by="a line of the names of its columns",
+    _read,
+    lambda head: "a line of the names of its columns" if head.text.startswith(_HEAD) else "",
+    (".tsv",),
     layout="left top right bottom conf text",
-    sample=_HEAD + b"\n10\t10\t60\t30\t0.965\tword\n",
-    ending=".tsv",
 )
