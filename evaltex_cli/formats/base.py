@@ -31,6 +31,11 @@ COORDINATE_LIMIT = 1e12
 """Largest magnitude of a coordinate, in pixels: beyond it areas lose the pixel."""
 MAX_VERTICES = 10_000
 """Most vertices of a polygon: the time of most algorithms grows with their square."""
+WITHOUT_WORDS = (
+    "{count} line[s] with text but without words [was|were] left out (--gt-level line and"
+    " --det-level line read lines)"
+)
+"""A note of files (`File.notes`) that are read at the level of words."""
 HEAD_BYTES = 1 << 16
 """What `Head` has of a file."""
 

@@ -23,6 +23,7 @@ import msgspec
 from evaltex_cli.errors import FormatError, quote
 from evaltex_cli.formats.base import (
     DONT_CARE,
+    WITHOUT_WORDS,
     File,
     Format,
     Head,
@@ -221,10 +222,6 @@ TEXTOCR = _keyed_format("textocr", "TextOCR", None)
 
 _LISTS = {"paragraph": ("paragraphs",), "line": ("paragraphs", "lines")}
 _BELOW = {"paragraph": ("lines", "words"), "line": ("words",)}
-_WITHOUT_WORDS = (
-    "{count} line[s] with text but without words [was|were] left out (--gt-level line and"
-    " --det-level line read lines)"
-)
 _PICTURE = re.compile(r"\.(?:jpe?g|png)\Z", re.IGNORECASE)
 
 
@@ -292,7 +289,7 @@ def _words(file: File, page: Any, side: Side, level: str, place: str) -> list[Te
         if level != "paragraph-words" or not dont_care:
             words = list(_nested(file, item, _BELOW[of_level], at))
         if level == "word":
-            file.notes[_WITHOUT_WORDS] += not words and bool(container.text)
+            file.notes[WITHOUT_WORDS] += not words and bool(container.text)
         else:
             words = words or [(at, item)]
         number += bool(words)

@@ -16,6 +16,7 @@ import msgspec
 from evaltex_cli.errors import FormatError, quote
 from evaltex_cli.formats.base import (
     DONT_CARE,
+    WITHOUT_WORDS,
     File,
     Format,
     Head,
@@ -26,6 +27,7 @@ from evaltex_cli.formats.base import (
 )
 from evaltex_cli.formats.names import names_of_pictures
 from evaltex_cli.formats.parsing import (
+    Flag,
     Number,
     around,
     box,
@@ -37,11 +39,8 @@ from evaltex_cli.formats.parsing import (
     within,
 )
 
-Flag = bool | int | None
 Score = float | str | None
 WORD_OR_LINE = ("word", "line")
-NO_WORDS = "{count} line[s] of text without words [was|were] left out; --%s-level line reads lines"
-"""A note for `File.notes`, with the side."""
 
 
 def _object(shape: Any, text: Any, score: Any, *, corners: bool = False) -> TextObject:
@@ -390,7 +389,8 @@ def _read_ocrmac(file: File, side: Side, options: ReadOptions) -> Iterator[Image
         points = box(x, 1 - y - height, width, height) if are_fractions else around(reading[2])
         return TextObject(points, text, confidence=score)
 
-    yield Image(file.stem, file.each(enumerate(readings), read, "[{}]"), fractions=are_fractions)
+    objects = file.each(enumerate(readings), read, "[{}]")
+    yield Image(file.stem, objects, fractions=are_fractions and bool(objects))
 
 
 def _is_ocrmac(head: Head) -> str:
@@ -556,7 +556,7 @@ def _surya_words(file: File, lines: Sequence[Any], at: str, side: Side) -> list[
         except FormatError as error:
             file.log(error, f"{at}[{k}]")
             continue
-        file.notes[NO_WORDS % side] += not one.words and bool(one.text)
+        file.notes[WITHOUT_WORDS] += not one.words and bool(one.text)
         read = partial(_surya_object, region=k + 1 if side == "gt" else None)
         words += file.each(enumerate(one.words or []), read, f"{at}[{k}].words[{{}}]")
     return words

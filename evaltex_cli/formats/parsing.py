@@ -109,6 +109,25 @@ def within(value: Any, *steps: str | int) -> Any:
     return value
 
 
+def nested(file: File, value: Any, at: str, *keys: str) -> Iterator[tuple[str, Any]]:
+    """Yield where each item is of lists in plain JSON that are inside one another under these keys,
+    and the item. Lists may be missing or null; what is not a list or object is logged.
+    """
+    if not keys:
+        yield at, value
+        return
+    key, *inner = keys
+    try:
+        record = converted(value, dict[str, Any])
+        with under(key):
+            items = converted(record.get(key), list[Any] | None) or []
+    except FormatError as error:
+        file.log(error, at)
+        return
+    for k, item in enumerate(items):
+        yield from nested(file, item, f"{at}.{key}[{k}]".removeprefix("."), *inner)
+
+
 def _divided(error: msgspec.ValidationError) -> tuple[str, str]:
     """Return what msgspec says, and where: ``annotations[3].bbox``."""
     message, _, path = str(error).partition(" - at `$")
