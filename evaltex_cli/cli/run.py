@@ -238,7 +238,7 @@ def _evaluated(
         if writer is not None and request.per_image:
             from evaltex_cli.results.writer import image_files, log_unfit_names
 
-            log_unfit_names(writer.folder, runs, inputs.gt, inputs.faults)
+            log_unfit_names(inputs.gt, inputs.faults)
             is_seen = request.work.cluster is None
             make_files = partial(image_files, writer.folder if is_seen else None)
             of_images.append(ImageSink(make_files, writer.take))

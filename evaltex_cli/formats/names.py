@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from itertools import accumulate
-from pathlib import Path
 
 from evaltex_cli.errors import quote
 
-MOST_FOLDERS = 100
-"""Before a name: what makes and removes folders within folders goes down by recursion."""
 MAX_NAME_BYTES = 4096
 """Longest image name, in UTF-8: no path may be longer."""
 MOST_BYTES = 255
 """Of a file's name; no common file system takes more."""
-NAME_TOO_LONG = (
-    f"an image name of more than {MAX_NAME_BYTES} bytes",
-    "a shorter one; rename the image",
-)
 _SURELY_SHORT = 50
 _LEAVES_FOLDER = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.{0,2}(?:[/\\]|$)|[\x00-\x1f\x7f]")
 _PLAIN = re.compile(r"\w[\w .-]*")
@@ -83,33 +74,22 @@ def bytes_of(name: str) -> int:
     return len(name.encode("utf-8", "replace"))
 
 
-def is_plain(name: str) -> bool:
-    """Whether a name is of letters and digits, with blanks, dots and dashes
-    among them: safe without a closer look.
-    """
-    return _PLAIN.fullmatch(name) is not None
-
-
-def is_too_long(name: str) -> bool:
-    """Whether a name has more than `MAX_NAME_BYTES` bytes in UTF-8."""
-    if not MAX_NAME_BYTES // 4 < len(name) <= MAX_NAME_BYTES:
-        return len(name) > MAX_NAME_BYTES  # without a copy of it
-    return len(name.encode("utf-8", "replace")) > MAX_NAME_BYTES
-
-
 def leaves_result_folder(name: str) -> bool:
     """Whether a file of this name could stand outside the folder it is meant for.
 
     True for absolute names, drive letters, empty, ``.`` or ``..`` components (with either slash)
     and control characters, NUL among them.
     """
-    return not is_plain(name) and _LEAVES_FOLDER.search(name) is not None
+    return not _PLAIN.fullmatch(name) and _LEAVES_FOLDER.search(name) is not None
 
 
 def unfit_name(name: str) -> tuple[str, str] | None:
     """Return what is wrong with an image's name, and what is expected; None if nothing is."""
-    if is_too_long(name):
-        return NAME_TOO_LONG
+    if len(name) > MAX_NAME_BYTES // 4 and bytes_of(name) > MAX_NAME_BYTES:
+        return (
+            f"an image name of more than {MAX_NAME_BYTES} bytes",
+            "a shorter one; rename the image",
+        )
     if not name or leaves_result_folder(name) or not is_unicode(name):
         return (
             f"image name {quote(name)}",
@@ -133,81 +113,24 @@ def bad_names(names: Iterable[str]) -> Iterator[tuple[int, str, str]]:
         seen.add(name)
 
 
-def unfit_for_files(
-    names: Iterable[str], place: Path, folder: str, suffix: str
-) -> dict[str, tuple[str, str]]:
-    """Find the names of which no file ``<place>/<folder>/<name><suffix>`` can be made, or not
-    together with the others'.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Image names, gone through more than once.
-    place : Path
-        An existing folder that may be written to.
-    folder, suffix : str
+def unfit_for_files(names: Iterable[str], suffix: str) -> dict[str, tuple[str, str]]:
+    """Find the names of which no file ``<name><suffix>`` can be made, as it is too long.
 
     Returns
     -------
     dict
         Name -> what it makes, and what is expected instead.
     """
-    longest = os.pathconf(place, "PC_NAME_MAX")
-    longest_path = os.pathconf(place, "PC_PATH_MAX") - len(os.fsencode(f"{place}/{folder}/\0"))
-    unfit: dict[str, tuple[str, str]] = {}
-    folders_like_files: dict[str, str] = {}
-    for name in names:
-        if len(name) <= _SURELY_SHORT and f"{suffix}/" not in name:
-            continue
-        path = name + suffix
-        *folders, _ = parts = path.split("/")
-        length, path_length = max(map(bytes_of, parts)), bytes_of(path)
-        if length > longest:
-            unfit[name] = f"makes a file name of {length} bytes", f"at most {longest}; shorten it"
-        elif path_length > longest_path:
-            unfit[name] = (
-                f"makes a path of {path_length} bytes",
-                f"at most {longest_path}; shorten it",
-            )
-        elif len(folders) > MOST_FOLDERS:
-            unfit[name] = f"makes {len(folders)} folders", f"at most {MOST_FOLDERS}; shorten it"
-        else:
-            above = accumulate(folders, "{}/{}".format)
-            folders_like_files |= dict.fromkeys(
-                (one for one in above if one.endswith(suffix)), name
-            )
-    for name in names if folders_like_files else ():
-        other = folders_like_files.get(name + suffix)
-        if other is not None:
-            made = (
-                f"makes the file {quote(name + suffix)}, which is a folder of image {quote(other)}"
-            )
-            unfit[name] = made, "files and folders that differ; rename one of the images"
-    return unfit | (_alike(names) if _is_blind_to_case(place) else {})
-
-
-def _is_blind_to_case(folder: Path) -> bool:
-    """Whether files of a folder are the same where their names differ by capitals."""
-    probe = folder / "probe"
-    probe.touch()
-    try:
-        return (folder / "PROBE").exists()
-    finally:
-        probe.unlink()
-
-
-def _alike(names: Iterable[str]) -> dict[str, tuple[str, str]]:
-    first: dict[str, str] = {}
-    unfit = {}
-    for name in names:
-        other = first.setdefault(unicodedata.normalize("NFD", name).casefold(), name)
-        if other != name:
-            made = (
-                f"makes the same file as {quote(other)} on this file system, which is blind to"
-                " capitals"
-            )
-            unfit[name] = made, "names that differ by more; rename one of the images"
-    return unfit
+    lengths = {
+        name: max(bytes_of(part) for part in f"{name}{suffix}".split("/"))
+        for name in names
+        if len(name) > _SURELY_SHORT
+    }
+    return {
+        name: (f"makes a file name of {length} bytes", f"at most {MOST_BYTES}; shorten it")
+        for name, length in lengths.items()
+        if length > MOST_BYTES
+    }
 
 
 def stem(name: str) -> str:

@@ -190,15 +190,12 @@ def members(evaluation: Evaluation, extras: Extras) -> dict[str, Any]:
     }
 
 
-def log_unfit_names(folder: Path, runs: Sequence[Run], gt: Source, faults: FaultLog) -> None:
+def log_unfit_names(gt: Source, faults: FaultLog) -> None:
     """Record the images, with their lines, of which `image_files` could not
     write the files of all runs.
     """
-    longest = max((run.protocol.name for run in runs), key=len)
-    unfit = unfit_for_files(gt.names, folder, longest, IMAGE_SUFFIX)
-    if not unfit:
-        return
-    for k, name in enumerate(gt.names):
+    unfit = unfit_for_files(gt.names, IMAGE_SUFFIX)
+    for k, name in enumerate(gt.names if unfit else ()):
         if name in unfit:
             made, expected = unfit[name]
             place = gt.files[k] if gt.files else gt.path
