@@ -31,6 +31,8 @@ FORMATS: dict[str, str] = {
     "document-ai": "clouds.DOCUMENT_AI",
     "azure": "clouds.AZURE",
     "art": "datasets.ART",
+    "coco": "coco.COCO",
+    "coco-res": "coco.RESULTS",
     "coco-text": "datasets.COCO_TEXT",
     "coco-text-train": "datasets.COCO_TEXT_TRAIN",
     "textocr": "datasets.TEXTOCR",

@@ -1,0 +1,424 @@
+"""COCO annotations and results, and AdelaiDet's, decoded by type and brought straight into columns.
+
+Annotations: ``{"images": [{"id", "file_name", "width", "height"}], "annotations": [{"id",
+"image_id", "category_id", "bbox" or "segmentation", "iscrowd"}], "categories": [{"id", "name"}]}``.
+Results: ``[{"image_id", "category_id", "bbox" or "segmentation", "score"}, ...]``.
+
+- An image of annotations is named by its ``file_name``, without ending and ``gt_``, and without
+  folders if names then differ. Results know only its ``id``, so both are kept, and pairing decides
+  which of them the other side has.
+- A ``bbox`` is x, y, width, height. A ``segmentation`` of one polygon ``[[x1, y1, ...]]`` comes
+  before it; several polygons, and run-length masks, are taken for their bounding boxes, with a
+  warning.
+- AdelaiDet (ABCNet, TESTR, DeepSolo, ...) has ``polys``, vertices, or ``bezier_pts``, a cubic curve
+  above the text and one below it; ``rec`` is the text, or the codes of its characters.
+- Don't care: ``iscrowd`` or ``ignore``. Transcriptions: ``utf8_string``, ``text``,
+  ``transcription`` or ``rec``.
+- An ``id`` that is no whole number is replaced by the object's number in its image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import chain
+from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
+
+from evaltex_cli.errors import FormatError, quote
+from evaltex_cli.formats.base import (
+    COORDINATE_LIMIT,
+    Columns,
+    File,
+    Format,
+    Head,
+    ReadOptions,
+    Side,
+    TextObject,
+)
+from evaltex_cli.formats.names import bad_names, image_names, names_of_pictures
+from evaltex_cli.formats.parsing import (
+    Flag,
+    Identifier,
+    Number,
+    Point,
+    around,
+    box,
+    converted,
+    flat,
+    polygon,
+    within,
+)
+from evaltex_cli.geometry import outlines
+from evaltex_cli.records import (
+    Bools,
+    Floats,
+    Ints,
+    Labels,
+    Objects,
+    Outlines,
+    Places,
+    Texts,
+    concatenate_texts,
+    offsets_of,
+)
+
+Item = TypeVar("Item")
+_BOXED = (
+    "{count} object[s] of several polygons or run-length masks taken for [its bounding box|their"
+    " bounding boxes]"
+)
+_UNKNOWN_ALPHABET = (
+    "{count} text[s] as codes of an alphabet that is not known (rec) [was|were] left out: the codes"
+    " of 96 printable characters, or of 36 letters and digits, are read"
+)
+_PRINTABLE = "".join(map(chr, range(32, 127))) + "口"
+"""AdelaiDet's alphabet: what code 95, an unknown character, is written as is its own. 96 pads."""
+_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+"""DeepSolo's other alphabet, in which 36 or 37 pads."""
+_SAMPLES = 20
+"""Points along each curve, as AdelaiDet samples it."""
+_T = np.linspace(0, 1, _SAMPLES)
+_CUBIC = np.stack([(1 - _T) ** 3, 3 * _T * (1 - _T) ** 2, 3 * _T**2 * (1 - _T), _T**3], axis=1)
+_LARGEST_ID = 10**18
+
+
+class _Annotation(msgspec.Struct, gc=False):
+    image_id: Identifier
+    id: Any = None
+    category_id: int | float | str | None = None
+    bbox: tuple[float, float, float, float] | None = None
+    segmentation: list[list[float]] | dict[str, Any] | None = None
+    polys: list[Any] | None = None
+    bezier_pts: list[float] | None = None
+    iscrowd: Flag = None
+    ignore: Flag = None
+    score: Number | None = None
+    utf8_string: str | None = None
+    text: str | None = None
+    transcription: str | None = None
+    rec: str | list[int] | None = None
+
+
+class _Image(msgspec.Struct, gc=False):
+    id: Identifier
+    file_name: Any = None
+    width: Number | None = None
+    height: Number | None = None
+
+
+class _Document(msgspec.Struct, gc=False):
+    images: list[_Image]
+    annotations: list[_Annotation]
+    categories: Any = None
+
+
+class _Lists(msgspec.Struct, gc=False):
+    """A document with items that do not fit."""
+
+    images: list[Any]
+    annotations: list[Any]
+    categories: Any = None
+
+
+def _read_coco(file: File, side: Side, options: ReadOptions) -> Iterator[Columns]:
+    document: Any = _decoded(file, _Document)
+    if document is None:
+        document = file.json(_Lists)
+    listed, at = _fitting(file, document.images, _Image, "images")
+    annotations, rows = _fitting(file, document.annotations, _Annotation, "annotations")
+    images: dict[str, _Image] = {}
+    for k, image in zip(at.tolist(), listed, strict=True):
+        if images.setdefault(str(image.id), image) is not image:
+            again = FormatError(f"ID {quote(str(image.id))} again", "IDs used once", ("id",))
+            file.log(again, f"images[{k}]")
+    positions = {name: k for k, name in enumerate(images)}
+    distinct, owners = _numbered([one.image_id for one in annotations])
+    owners = np.array([positions.get(str(one), -1) for one in distinct], np.int64)[owners]
+    categories = {
+        one["id"]: str(one["name"])
+        for one in (document.categories if isinstance(document.categories, list) else ())
+        if isinstance(one, dict) and isinstance(one.get("id"), Hashable) and "name" in one
+    }
+    yield Columns(
+        _names(file, images),
+        np.array([(one.height or 0.0, one.width or 0.0) for one in images.values()]).reshape(-1, 2),
+        _objects(file, annotations, rows, owners, len(images), side, categories, "annotations[{}]"),
+        np.zeros(len(images), np.bool_),
+        [file.place] * len(images),
+        list(images),
+    )
+
+
+def _read_results(file: File, side: Side, options: ReadOptions) -> Iterator[Columns]:
+    listed: Any = _decoded(file, list[_Annotation])
+    results, rows = _fitting(file, listed or file.json(list[Any]), _Annotation, "")
+    distinct, owners = _numbered([one.image_id for one in results])
+    names, same = _numbered([str(one) for one in distinct])
+    yield Columns(
+        names,
+        np.zeros((len(names), 2)),
+        _objects(file, results, rows, same[owners], len(names), side, {}, "[{}]"),
+        np.zeros(len(names), np.bool_),
+        [file.place] * len(names),
+        names,
+    )
+
+
+def _decoded(file: File, kind: Any) -> Any:
+    """Return a document as a type; None if not all of it fits."""
+    try:
+        return msgspec.json.decode(file.data.removeprefix(b"\xef\xbb\xbf"), type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _fitting(file: File, items: list[Any], kind: type[Item], place: str) -> tuple[list[Item], Ints]:
+    """Return the items of a list that fit a type, and their indices; the others are faults."""
+    if {*map(type, items)} <= {kind}:
+        return items, np.arange(len(items))
+    fitting, rows = [], []
+    for k, item in enumerate(items):
+        try:
+            fitting.append(converted(item, kind))
+            rows.append(k)
+        except FormatError as error:
+            file.log(error, f"{place}[{k}]")
+    return fitting, np.array(rows, np.int64)
+
+
+def _numbered(values: Sequence[Any]) -> tuple[list[Any], Ints]:
+    """Return the distinct values, and for each value which of them it is."""
+    first: dict[Any, int] = {}
+    numbers = [first.setdefault(value, len(first)) for value in values]
+    return list(first), np.array(numbers, np.int64)
+
+
+def _names(file: File, images: dict[str, _Image]) -> list[str]:
+    """Name images by their files, without ending if the names then differ; by their IDs, perhaps
+    with a warning, if files cannot be names.
+    """
+    files = [image.file_name for image in images.values()]
+    if all(isinstance(name, str) and name for name in files) and files != list(images):
+        wrong = ""
+        for names in (names_of_pictures(files), image_names(files)):
+            _, wrong, _ = next(bad_names(names), (0, "", ""))
+            if not wrong:
+                return names
+        file.notes[f"images are named by their IDs, not by their files: {wrong}"] += 1
+    return list(images)
+
+
+def _objects(
+    file: File,
+    annotations: Sequence[_Annotation],
+    rows: Ints,
+    owners: Ints,
+    images: int,
+    side: Side,
+    categories: dict[Any, str],
+    place: str,
+) -> Objects:
+    """Return annotations in columns, by image, without those at fault.
+
+    Parameters
+    ----------
+    rows : (n,) int64
+        Their indices in the document.
+    owners : (n,) int64
+        The image of each; -1 if the document has no such image.
+    place : str
+        Where they are in the document, with ``{}`` for the index.
+    """
+    count = len(annotations)
+    dont_care = np.zeros(count, np.bool_)
+    if side == "gt":
+        dont_care[:] = [one.iscrowd or one.ignore or False for one in annotations]
+    ids, again = _ids([one.id if side == "gt" else None for one in annotations])
+    boxes, are_boxes = _boxes(annotations)
+
+    def read(k: int) -> TextObject:
+        one = annotations[k]
+        if owners[k] < 0:
+            expected = "the ID of an image of this document"
+            raise FormatError(f"image_id {quote(str(one.image_id))}", expected, ("image_id",))
+        if again[k]:
+            raise FormatError(f"ID {one.id} again", "IDs used once", ("id",))
+        return TextObject(_points(file, one, dont_care=bool(dont_care[k])), id=k)
+
+    usual = are_boxes & (owners >= 0) & ~again
+    others = np.flatnonzero(~usual)
+    found = file.each(zip(rows[others].tolist(), others.tolist(), strict=True), read, place)
+    drawn = {one.id: one.points for one in found if one.id is not None}
+    usual[list(drawn)] = True
+    chosen = np.flatnonzero(usual)
+    order = chosen[np.argsort(owners[chosen], kind="stable")]
+    offsets = offsets_of(np.bincount(owners[order], minlength=images))
+    numbers = np.arange(len(order)) - np.repeat(offsets[:-1], np.diff(offsets)) + 1
+    own = numbers if ids is None else ids[order]
+    scores = np.array([one.score for one in annotations], np.float64)
+    return Objects(
+        offsets=offsets,
+        ids=own,
+        outlines=_outlines(boxes, drawn, order),
+        regions=own,
+        dont_care=dont_care[order],
+        texts=_texts(file, annotations)[order],
+        confidences=None if np.isnan(scores).all() else scores[order],
+        labels=_labels(annotations, categories, order),
+        places=Places(place, rows[order]),
+    )
+
+
+def _ids(ids: Sequence[Any]) -> tuple[Ints | None, Bools]:
+    """Return the IDs if all are whole numbers, else None; and which of them are there before."""
+    again = np.zeros(len(ids), np.bool_)
+    if not {*map(type, ids)} <= {int} or max(map(abs, ids), default=0) >= _LARGEST_ID:
+        return None, again
+    if len({*ids}) < len(ids):
+        again[:] = True
+        again[np.unique(ids, return_index=True)[1]] = False
+    return np.array(ids, np.int64), again
+
+
+def _boxes(annotations: Sequence[_Annotation]) -> tuple[Floats, Bools]:
+    """Return x0, y0, x1, y1 of each, and which annotations are a box and nothing else."""
+    are_boxes = np.array(
+        [
+            one.bbox is not None and not (one.segmentation or one.bezier_pts) and one.polys is None
+            for one in annotations
+        ],
+        np.bool_,
+    )
+    nowhere = (0.0, 0.0, 0.0, 0.0)
+    values = chain.from_iterable([one.bbox or nowhere for one in annotations])
+    boxes = np.fromiter(values, np.float64, 4 * len(annotations)).reshape(-1, 4)
+    are_boxes &= (boxes[:, 2:] >= 0).all(axis=1)
+    boxes[:, 2:] += boxes[:, :2]
+    are_boxes &= (np.abs(boxes) <= COORDINATE_LIMIT).all(axis=1)
+    return boxes, are_boxes
+
+
+def _points(file: File, one: _Annotation, *, dont_care: bool) -> Sequence[float]:
+    """Return what is drawn around an object; raises `FormatError`."""
+    if one.polys is not None:
+        if any(isinstance(vertex, list) for vertex in one.polys):
+            return polygon(flat(converted(one.polys, list[Point])), dont_care=dont_care)
+        return polygon(converted(one.polys, list[float]), dont_care=dont_care)
+    if one.bezier_pts:
+        return _curves(one.bezier_pts)
+    shape = one.segmentation
+    rings = shape if isinstance(shape, list) else []
+    if len(rings) == 1:
+        return polygon(rings[0], dont_care=dont_care)
+    file.notes[_BOXED] += bool(shape)
+    if one.bbox is not None:
+        try:
+            return box(*one.bbox)
+        except FormatError as error:
+            error.where = ("bbox",)
+            raise
+    if not rings:
+        raise FormatError("no key 'bbox'", "it, or a segmentation of polygons")
+    return around([value for ring in rings for value in polygon(ring, dont_care=dont_care)])
+
+
+def _curves(points: Sequence[float]) -> list[float]:
+    """Return the polygon between two cubic Bézier curves, each of four points."""
+    if len(points) != 16:
+        expected = "16: four points of the curve above, and four of that below"
+        raise FormatError(f"{len(points)} numbers", expected, ("bezier_pts",))
+    control = np.array(points).reshape(2, 1, 4, 2)
+    sampled: list[float] = (_CUBIC[:, :, None] * control).sum(axis=2).ravel().tolist()
+    return sampled
+
+
+def _outlines(boxes: Floats, drawn: dict[int, Sequence[float]], order: Ints) -> Outlines:
+    """Return boxes, and what else is drawn around some of them, in this order."""
+    if not drawn:
+        return Outlines.of_boxes(boxes[order])
+    points: list[Sequence[float]] = boxes.tolist()
+    for k, own in drawn.items():
+        points[k] = own
+    points = [points[k] for k in order.tolist()]
+    counts = np.array([len(own) for own in points], np.int64)
+    numbers = np.fromiter(chain.from_iterable(points), np.float64, counts.sum())
+    return outlines.drawn(numbers, counts, counts == 4)
+
+
+def _texts(file: File, annotations: Sequence[_Annotation]) -> Texts:
+    texts: list[Any] = [
+        one.utf8_string or one.text or one.transcription or one.rec or "" for one in annotations
+    ]
+    coded = [codes for codes in texts if isinstance(codes, list)]
+    if not any(texts):
+        nothing = np.zeros(len(texts), np.int64)
+        return Texts(b"", nothing, nothing)
+    if not coded:
+        return concatenate_texts(texts)
+    largest = max(map(max, coded))
+    alphabet = _LETTERS if largest in (36, 37) else _PRINTABLE if largest <= 96 else ""
+    file.notes[_UNKNOWN_ALPHABET] += 0 if alphabet else len(coded)
+    return concatenate_texts(
+        [
+            text if isinstance(text, str) else "".join(alphabet[k : k + 1] for k in text if k >= 0)
+            for text in texts
+        ]
+    )
+
+
+def _labels(
+    annotations: Sequence[_Annotation], categories: dict[Any, str], order: Ints
+) -> Labels | None:
+    """Return the names of their categories, or their numbers; None if they have none."""
+    distinct, codes = _numbered([one.category_id for one in annotations])
+    if distinct in ([], [None]):
+        return None
+    names, same = _numbered(
+        ["" if one is None else categories.get(one, str(one)) for one in distinct]
+    )
+    return Labels(names, same[codes[order]])
+
+
+def _is_coco(head: Head) -> str:
+    value = head.json
+    if not isinstance(value, dict):
+        return ""
+    if "images" in value and "annotations" in value:
+        return "a JSON object with the keys images and annotations"
+    for key, own in (("images", "id"), ("annotations", "image_id")) if not head.is_whole else ():
+        first = within(value, key, 0)
+        if isinstance(first, dict) and own in first and "paragraphs" not in first:
+            return f"a JSON object with the key {key}, whose items have an {own}"
+    return ""
+
+
+def _is_results(head: Head) -> str:
+    value = head.json
+    if not isinstance(value, list) or not (value or head.is_whole):
+        return ""
+    if not value:
+        return "an empty JSON list"
+    return "a JSON list with the key image_id" if within(value, 0, "image_id") is not None else ""
+
+
+COCO = Format(
+    "coco",
+    "COCO annotations",
+    _read_coco,
+    _is_coco,
+    (".json",),
+    layout='{"images": [{"id", "file_name", "width", "height"}], "annotations": [{"id", "image_id",'
+    ' "category_id", "bbox", "segmentation", "iscrowd"}], "categories": [{"id", "name"}]}',
+    one_document=True,
+)
+RESULTS = Format(
+    "coco-res",
+    "COCO and AdelaiDet results",
+    _read_results,
+    _is_results,
+    (".json",),
+    layout='[{"image_id", "category_id", "bbox" or "segmentation" or "polys", "score"}]',
+    one_document=True,
+)
