@@ -12,23 +12,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from reading import read
 
 from evaltex_cli import InputError
-from evaltex_cli import old_formats as formats
-from evaltex_cli.errors import FaultLog
+from evaltex_cli.formats import load
 
 
 def opened(path: Path) -> str:
     with pytest.raises(InputError) as raised:
-        formats.open_source(path, "det", FaultLog())
+        read(path, "det")
     return str(raised.value).removeprefix(f"{path}: ")
 
 
-def zipped(*names: str) -> bytes:
+def zipped(name: str, content: bytes) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
-        for name in names:
-            archive.writestr(name, b"x")
+        archive.writestr(name, content)
     return file.getvalue()
 
 
@@ -51,18 +50,24 @@ def npy() -> bytes:
     return file.getvalue()
 
 
+PICKLE = pickle.dumps({"boxes": [1]})
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.pkl", pickle.dumps({"boxes": [1]}), "a pickle, which is not read; loading it can run"),
-        ("model.pth", zipped("archive/data.pkl"), "a pickle, which is not read"),
+        ("a.pkl", PICKLE, "a pickle, which is not read; loading it can run"),
+        ("model.pth", zipped("archive/data.pkl", PICKLE), "a pickle, which is not read"),
         ("a.npy", npy(), "a NumPy array, which is not read; write its boxes as CSV"),
-        ("a.xlsx", zipped("[Content_Types].xml"), "an Office document, which is not read; save"),
+        ("a.npz", zipped("boxes.npy", npy()), "a NumPy array, which is not read"),
+        ("a.xlsx", zipped("[Content_Types].xml", b"<Types/>"), "an Office document, which is not"),
         ("a.parquet", b"PAR1" + bytes(20), "a Parquet table, which is not read; write it as CSV"),
         ("a.mat", b"MATLAB 7.3 MAT-file".ljust(512), "a MATLAB 7.3 file, which is not read; save"),
         ("a.png", png(), "a picture, which is not read; give label pictures as GT_IMG_DIR and"),
         ("a.pdf", b"%PDF-1.7\n", "a PDF, which is not read; give what an OCR engine wrote"),
         ("a.tar", tarred(), "an archive that is not .zip, which is not read; unpack it, and"),
+        ("a.bin", b"\1\2\0\0\3", "a binary file, which is not read; give text, JSON or XML"),
+        ("a.zip", b"<b>not found</b>\n", "a file that is no zip archive, which is not read; pack"),
         ("a.box", b"T 36 92 53 122 0\n", "a Tesseract box file, whose y counts from the bottom"),
         ("a.yaml", b"a: 1\n", "YAML, which is not read"),
         ("a.json", b'{"form": [{"box": [1, 2, 3, 4]}]}', "FUNSD, which is not read; write its"),
@@ -86,59 +91,56 @@ def test_what_is_not_read_is_named(tmp_path: Path, name: str, content: bytes, me
     assert opened(path).startswith(message)
 
 
-def test_folders_of_documents_of_no_known_layout(tmp_path: Path) -> None:
-    folder = tmp_path / "det"
-    folder.mkdir()
-    (folder / "1.json").write_text(json.dumps({"valid_line": [{"words": []}]}))
-    assert opened(folder).startswith("JSON of no known layout; ")
-
-
-def test_folders_of_boxes_with_a_class(tmp_path: Path) -> None:
-    for count in (1, 20):
-        folder = tmp_path / f"{count}"
-        folder.mkdir()
-        for k in range(count):
-            (folder / f"{k}.txt").write_text("14 0.43 162 96 189 245\n" * 2)
-        assert opened(folder).startswith("lines of a class and a box in pixels, which is not read")
+@pytest.mark.parametrize(
+    ("ending", "content", "message"),
+    [
+        ("json", json.dumps({"valid_line": [{"words": []}]}), "JSON of no known layout; "),
+        ("txt", "14 0.43 162 96 189 245\n" * 2, "lines of a class and a box in pixels, which is"),
+    ],
+)
+def test_folders(tmp_path: Path, ending: str, content: str, message: str) -> None:
+    for k in range(20):
+        (tmp_path / f"{k}.{ending}").write_text(content)
+    assert opened(tmp_path).startswith(message)
 
 
 def test_messages_name_the_nearest_formats_and_not_all(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text('{"imgs": {}, "image_id": 1, "utf8_string": "word"}')
-    assert "layout; nearest: coco-text, textocr; expected a format that" in opened(path)
-    path.write_text('{"a": 1}\n{"a": 2}\n')
-    assert "or one document per line as PaddleOCR has" in opened(path)
+    assert "layout; nearest: coco-text, coco-text-train, textocr; expected a format that" in opened(
+        path
+    )
     with pytest.raises(
         InputError,
-        match=r"unknown format 'cocoo' \(did you mean 'coco'\?\); `evaltex formats` lists",
+        match=r"unknown format 'textocrr' \(did you mean 'textocr'\?\); `evaltex formats` lists",
     ):
-        formats.load("cocoo")
+        load("textocrr")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"a": 1}\n{"a": 2}\n', "a.json:2: extra data in column 1; expected one document, or"),
+        ('{"a": 1,\n "b": }\n', "a.json:2: expecting value in column 7; expected well-formed JSON"),
+    ],
+)
+def test_broken_json_has_its_line(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(content)
+    assert message in opened(path)
 
 
 def test_a_format_named_by_mistake(tmp_path: Path) -> None:
     path = tmp_path / "gt.json"
-    path.write_text(
-        json.dumps(
-            {"shapes": [{"label": "a", "points": [[0, 0], [9, 9]], "shape_type": "rectangle"}]}
-        )
+    shape = {"label": "a", "points": [[0, 0], [9, 9]], "shape_type": "rectangle"}
+    path.write_text(json.dumps({"shapes": [shape]}))
+    assert read(path, "gt", "textocr").faults[-1] == (
+        "content of the format labelme; expected textocr, which was named"
     )
-    log = FaultLog()
-    formats.open_source(path, "gt", log, "coco")
-    assert [str(fault) for fault in log.shown][1:] == [
-        f"{path}: content of the format labelme; expected coco, which was named"
-    ]
-    with pytest.raises(
-        InputError, match="content of the format labelme; expected icdar-xml, which was named"
-    ):
-        formats.open_source(path, "gt", FaultLog(), "icdar-xml")
-    log = FaultLog()
-    path.write_text('{"images": [], "annotations": [{}]}')
-    formats.open_source(path, "gt", log, "coco-res")  # of the same family
-    assert not any("which was named" in str(fault) for fault in log.shown)
 
 
-def test_names_that_begin_as_json_or_xml_do_are_names(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["[1", "<1>", "a b 1 2 3 4"])
+def test_names_that_begin_as_json_or_xml_do_are_names(tmp_path: Path, name: str) -> None:
     path = tmp_path / "det.txt"
-    for name in ("[1", "<1>"):
-        path.write_text(f'{name}\n1,"word",10,10,50,20\n')
-        assert formats.open_source(path, "det", FaultLog()).names == [name]
+    path.write_text(f'{name}\n1,"word",10,10,50,20\n')
+    assert read(path, "det").source.names == [name]
