@@ -44,7 +44,7 @@ LAYOUT: dict[Side, str] = {
 # digits at most, which floats have.
 _WHOLE = r"(?:0|[1-9][0-9]{0,14}+)"
 _DECIMAL = r"-?+(?:0|[1-9][0-9]{0,12}+)(?:\.[0-9]{1,20}+)?+"
-_COORDINATES = rf"{_DECIMAL}(?:,{_DECIMAL}){{3,}}+"
+_COORDINATES = rf"{_DECIMAL},{_DECIMAL}(?:,{_DECIMAL},{_DECIMAL})++"
 _USUAL: dict[Side, re.Pattern[str]] = {
     "gt": re.compile(rf'^(?:{_WHOLE},{_WHOLE},"[^"\n]*+",[tf],{_COORDINATES}\n)++', re.M),
     "det": re.compile(rf'^(?:{_WHOLE},"[^"\n]*+",{_COORDINATES}\n)++', re.M),
@@ -187,11 +187,11 @@ def _objects(text: str, side: Side) -> tuple[Objects, Bools]:
 
 
 def _with_corners(values: Floats, counts: Ints) -> Bools:
-    """Put x1, y1 in the place of widths and heights; return (n,) bool which objects have too small
-    or large numbers, or a wrong count of them.
+    """Put x1, y1 in the place of widths and heights; return (n,) bool which objects have numbers
+    that are too small or large, or too many of them.
     """
     first = offsets_of(counts)[:-1]
-    odd: Bools = (counts == 5) | (counts % 2 == 1) | (counts > 2 * MAX_VERTICES)
+    odd: Bools = counts > 2 * MAX_VERTICES
     box = np.flatnonzero(counts == 4)
     for k in first[box], first[box] + 1:
         size = values[k + 2]

@@ -1,0 +1,347 @@
+"""EvaLTex files: what is read, usual lines against lines taken one by one, and every fault."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+from evaltex_texts import DET, GT
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reading import Read, read
+
+from evaltex_cli.formats import evaltex
+from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.names import leaves_result_folder
+
+_FINITE = "expected a finite number (integer or decimal, at most 1e12 in magnitude)"
+_LAYOUT = 'expected ID,region,"transcription",t|f,x,y,width,height'
+_COUNT = "expected x,y,width,height, or an even count of six or more: the vertices of a polygon"
+_UNFIT = (
+    "expected a name that stays in the result folder: no absolute path, drive letter, '..' or"
+    " control character"
+)
+
+
+def read_text(tmp_path: Path, text: str | bytes, side: Side = "gt") -> Read:
+    path = tmp_path / f"{side}.txt"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return read(path, side, "evaltex")
+
+
+def faults(tmp_path: Path, text: str | bytes, side: Side = "gt") -> list[str]:
+    """Every fault, without the folder."""
+    found = read_text(tmp_path, text, side).faults
+    return [fault.removeprefix(f"{tmp_path}/{side}.txt:") for fault in found]
+
+
+def columns(found: Read) -> tuple[object, ...]:
+    """All that is read."""
+    objects, drawn = found.objects, found.objects.outlines
+    arrays = (objects.offsets, objects.ids, objects.regions, objects.dont_care, found.source.sizes)
+    numbers = [array.tolist() for array in (*arrays, drawn.boxes, drawn.vertices, drawn.offsets)]
+    places = [found.source.place(row) for row in range(objects.count)]
+    return found.source.names, numbers, found.texts, places, sorted(found.faults)
+
+
+# What is read -------------------------------------------------------------------------------------
+
+LONG = "".join(
+    f'img_{k}\n{100 + k},200\n1,1,"Ünï, {k}",f,{k},2,3,4\n7,1,plain,t,1,{k}.5,30,4\n'
+    f'3,1,"",f,0,0,9,0,{k + 1},9\n'
+    for k in range(9)
+)
+
+
+@pytest.mark.parametrize("block", [1, 7, 64, 1 << 22])
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda text: text,
+        lambda text: "\ufeff" + text,
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: text.replace("\n", "\n\n \n\t\n"),
+        lambda text: "\n\n" + text[:-1],
+        lambda text: "\ufeff" + text.replace("\n", "\r\n\r\n")[:-4],
+    ],
+    ids=["lf", "bom", "crlf", "blank", "blank first, no newline", "bom, crlf, blank"],
+)
+def test_form_and_blocks_do_not_matter(
+    tmp_path: Path, form: Callable[[str], str], block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    *expected, _, _ = columns(read_text(tmp_path, LONG))
+    assert expected[0] == [f"img_{k}" for k in range(9)]
+    monkeypatch.setattr(evaltex, "BLOCK", block)
+    assert list(columns(read_text(tmp_path, form(LONG)))[:-2]) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "box"),
+    [
+        ('1,2,"say "hi", you",f,1,2,3,4', 'say "hi", you', [1, 2, 4, 6]),
+        ('1,2,"",f,1,2,3,4', "", [1, 2, 4, 6]),
+        ("1,2,,f,1,2,3,4", "", [1, 2, 4, 6]),
+        ("1,2,with, comma,f,1,2,3,4", "with, comma", [1, 2, 4, 6]),
+        ("1,2,12,f,1,2,3,4", "12", [1, 2, 4, 6]),
+        (' 1 , 2 , "a" , f , 1.5 , 2 , 3 , +4e0 ', "a", [1.5, 2, 4.5, 6]),
+        ('1,2,"a",f,-1,-2.25,3,4', "a", [-1, -2.25, 2, 1.75]),
+        ('1,2,"a",f,0,0,10,0,10,5', "a", [0, 0, 10, 5]),
+        ('1,2,"1,2,3,4",f,1,2,3,4', "1,2,3,4", [1, 2, 4, 6]),
+    ],
+)
+def test_object_lines(tmp_path: Path, line: str, text: str, box: list[float]) -> None:
+    found = read_text(tmp_path, f"img\n10,10\n{line}\n")
+    objects = found.objects
+    assert not found.faults
+    assert [objects.ids.tolist(), objects.regions.tolist()] == [[1], [2]]
+    assert (objects.dont_care.tolist(), found.source.place(0)) == ([False], f"{tmp_path}/gt.txt:3")
+    assert (found.texts, objects.boxes.tolist()) == ([text], [box])
+    assert objects.outlines.all_boxes == ("0,0,10,0,10,5" not in line)
+
+
+@pytest.mark.parametrize("digits", [15, 16, 18])
+def test_ids_are_whole_numbers_of_any_length(tmp_path: Path, digits: int) -> None:
+    found = read_text(tmp_path, f'img\n{"9" * digits},"a",1,2,3,4\n', "det")
+    assert found.objects.ids.tolist() == [10**digits - 1]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["12", "3.5", "img,1", "1,x", "日本語", "a/b", "#1", "[x]", 'a "b" c', "...", "1;2"],
+)
+@pytest.mark.parametrize("side", ["gt", "det"])
+def test_names_of_all_kinds(tmp_path: Path, name: str, side: Side) -> None:
+    lines = '10,10\n1,1,"",f,1,2,3,4' if side == "gt" else '1,"",1,2,3,4'
+    found = read_text(tmp_path, f"{name}\n{lines}\n", side)
+    assert (found.source.names, found.faults) == ([name], [])
+
+
+def test_images_without_objects(tmp_path: Path) -> None:
+    found = read_text(tmp_path, "c\n\nb", "det")
+    assert (found.source.names, found.objects.offsets.tolist()) == (["c", "b"], [0, 0, 0])
+
+
+@pytest.mark.parametrize("text", [GT, DET, "b\n9,9\n", f"\ufeff\n{GT}"])
+def test_files_are_recognised(tmp_path: Path, text: str) -> None:
+    (tmp_path / "file").write_text(text)
+    assert read(tmp_path / "file", "gt" if "9,9" in text else "det").source.format == "evaltex"
+
+
+# Usual lines against others -----------------------------------------------------------------------
+
+NUMBERS = ("0", "5", "12", "3.5", "7.25", "-4", "0.1", "-0", "99999999999.5")
+ODD_NUMBERS = (
+    *(".5", "7.", "+6", "1e2", "2E-1", "007", "", " 8 ", "nan", "-inf", "1e400", "2e12"),
+    *("9999999999999", "1_0", "0x1", "--5", "5-", "1-2", "e5", "1e", "٣", "a"),
+)
+TEXTS = ("", "a", "1,2,3,4", 'say "hi"', '"', ",", "a,b", "日本", "\\", '",f,1,2,3,4', "f", "\t")
+OTHERS = (
+    *("img_1", "b", "9/9", "été", "a,b", "-1", " lead", "a/../b", "/abs", "1280", "c:x", "5 5"),
+    *("100,200", "0,5", " 5,6", "5.5,6", "5x6", "5,6,7", "a,5", "+5,6", ",", "", "", " ", "\t"),
+)
+
+
+@st.composite
+def object_lines(draw: st.DrawFn, side: Side, odd: bool) -> str:
+    """A line near the format: fields regular or odd, some missing, some too many."""
+    number = st.sampled_from(NUMBERS + ODD_NUMBERS if odd else NUMBERS)
+    whole = st.sampled_from(
+        ("1", "2", "3", *(("-3", "1.0", "", "9" * 16, "9" * 19) if odd else ()))
+    )
+    leading = 2 if side == "gt" else 1
+    fields = [draw(whole) for _ in range(draw(st.integers(1, 3)) if odd else leading)]
+    text = draw(st.sampled_from(TEXTS if odd else TEXTS[:3]))
+    fields.append(text if odd and draw(st.booleans()) else f'"{text}"')
+    if side == "gt" or (odd and draw(st.booleans())):
+        fields.append(draw(st.sampled_from(("t", "f", "x", " t", "") if odd else ("t", "f"))))
+    count = draw(st.sampled_from((4, 4, 6, 8, 3, 5, 7, 0) if odd else (4, 4, 6)))
+    return ",".join([*fields, *(draw(number) for _ in range(count))])
+
+
+@st.composite
+def files(draw: st.DrawFn, side: Side) -> bytes:
+    """Images with oddities among them: lines left out, doubled, of any kind anywhere."""
+    lines: list[str] = []
+    for k in range(draw(st.integers(0, 5))):
+        image = [f"img_{k}", *(["100,200"] * (side == "gt"))]
+        image += draw(st.lists(object_lines(side, draw(st.booleans())), max_size=4))
+        if draw(st.booleans()):
+            image[draw(st.integers(0, len(image) - 1))] = draw(st.sampled_from(OTHERS))
+        lines += image
+    return "\n".join(lines).encode() + draw(st.sampled_from((b"\n", b"", b"\n\n")))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("side", ["gt", "det"])
+@given(data=st.data())
+@settings(deadline=None, derandomize=True, max_examples=150)
+def test_usual_lines_say_what_single_lines_say(
+    tmp_path_factory: pytest.TempPathFactory, side: Side, data: st.DataObject
+) -> None:
+    """Objects, names, sizes, places and faults, wherever blocks are cut."""
+    folder, content = tmp_path_factory.getbasetemp(), data.draw(files(side))
+    with patch.object(evaltex, "_USUAL", dict.fromkeys(("gt", "det"), re.compile("(?!)"))):
+        expected = columns(read_text(folder, content, side))
+    for block in (1 << 22, 100, 7):
+        with patch.object(evaltex, "BLOCK", block):
+            assert columns(read_text(folder, content, side)) == expected
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("side", ["gt", "det"])
+def test_usual_lines_are_not_read_one_by_one(
+    tmp_path: Path, side: Side, newline: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Boxes and polygons; else all of this would be slow, and the test above empty."""
+    monkeypatch.setattr(evaltex, "_parse", lambda *_: pytest.fail("read one by one"))
+    lines = ['1,"",1,2,3,4', '20,"kills, 1",1.5,-2,31,4', '3,"é",0,0,9,0,9,9']
+    if side == "gt":
+        lines = ["9,9", *(re.sub(r",(.*\"),", r",5,\1,f,", line) for line in lines)]
+    found = read_text(tmp_path, newline.join(["img", *lines]), side)
+    assert (found.objects.ids.tolist(), found.faults) == ([1, 20, 3], [])
+
+
+# Faults -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("side", "line", "message"),
+    [
+        ("gt", '2,1,"",f,1,2,x,4', f"'x'; {_FINITE}"),
+        ("gt", '2,1,"",f,1,2,,4', f"''; {_FINITE}"),
+        ("gt", '2,1,"",f,1,2,1.2.3,4', f"'1.2.3'; {_FINITE}"),
+        ("gt", '2,1,"",f,nan,2,3,4', f"'nan'; {_FINITE}"),
+        ("gt", '2,1,"",f,1e13,2,3,4', f"'1e13'; {_FINITE}"),
+        ("gt", '2,1,"",f,9000000000000,2,3,4', f"'9000000000000'; {_FINITE}"),
+        ("gt", '2,1,"",f,1,2,0,4', "width 0; expected a width above 0"),
+        ("gt", '2,1,"",f,1,2,3,-4', "height -4; expected a height above 0"),
+        (
+            *("gt", '2,1,"",f,1000000000000,2,0.000000001,4'),
+            "width 1e-09 at coordinate 1e+12; expected a width that is not lost in rounding",
+        ),
+        (
+            "gt",
+            '2,1,"",T,1,2,3,4',
+            "reject flag 'T'; expected t (rejected) or f after the transcription",
+        ),
+        (
+            "gt",
+            '2,1,"",1,2,3,4',
+            "reject flag '1'; expected t (rejected) or f after the transcription",
+        ),
+        ("gt", '2,1,"",f,1,2,3', f"3 coordinates; {_COUNT}"),
+        ("gt", '2,1,"",f,1,2,3,4,5', f"5 coordinates; {_COUNT}"),
+        ("gt", '2,1,"",f,1,2,3,4,5,6,7', f"7 coordinates; {_COUNT}"),
+        ("gt", '2,1,"",f', f"0 coordinates; {_COUNT}"),
+        ("gt", '2.0,1,"",f,1,2,3,4', "ID '2.0'; expected a whole number as ID"),
+        ("gt", '2,,"",f,1,2,3,4', "region ''; expected a whole number as region"),
+        ("gt", "2,1,1,2,3,4", f"6 fields in '2,1,1,2,3,4'; {_LAYOUT}"),
+        (
+            *("gt", '2,1,"word,f,1,2,3,4'),
+            "no closing quote and comma after the transcription in '2,1,\"word,f,1,2,3,4';"
+            f" {_LAYOUT}",
+        ),
+        (
+            *("gt", '1,1,"",f,1,2,3,4'),
+            "ID 1 again; expected IDs used once in an image (it stands in line 3 too)",
+        ),
+        ("gt", "img_1\n9,9", "image name 'img_1' again; expected image names used once"),
+        ("det", '2,"",1,2,3,0', "height 0; expected a height above 0"),
+        ("det", '2,"",1,2,3,4,5', f"5 coordinates; {_COUNT}"),
+        (
+            "det",
+            "2,1,2,3,4",
+            "5 fields in '2,1,2,3,4'; expected ID,\"transcription\",x,y,width,height",
+        ),
+        (
+            *("det", "2,a,9,1,2,3,4"),
+            "an unquoted transcription that cannot be separated from the numbers in '2,a,9,1,2,3,4';"
+            ' expected the transcription in double quotes: ID,"transcription",x,y,width,height',
+        ),
+        (
+            *("det", '2,1,"x",f,0,0,9,9'),
+            'a ground-truth line \'2,1,"x",f,0,0,9,9\'; expected ID,"transcription",x,y,width,height',
+        ),
+    ],
+)
+def test_faults_of_lines(tmp_path: Path, side: Side, line: str, message: str) -> None:
+    """The fault has the line, and the other objects are read."""
+    before = 'img_1\n100,200\n1,1,"",f,1,2,3,4\n' if side == "gt" else 'img_1\n\n1,"",1,2,3,4\n'
+    text = f"{before}\n{line}\n"
+    assert faults(tmp_path, text, side) == [f"5: {message}"]
+    assert faults(tmp_path, f"\ufeff{text}".replace("\n", "\r\n"), side) == [f"5: {message}"]
+    assert read_text(tmp_path, text, side).objects.ids.tolist()[0] == 1
+
+
+_SIZE = "height,width (960,1280, say)"
+
+
+@pytest.mark.parametrize(
+    ("gt", "messages"),
+    [
+        ("\n \n", ["no image; expected at least one in ground truth"]),
+        (
+            '1,1,"",f,1,2,3,4\n\n2,1,"",f,1,2,3,4\nimg_1\n9,9\n',
+            [
+                f"{k}: object line '{i},1,\"\",f,1,2,3,4' before any image name; expected an image name"
+                for k, i in ((1, 1), (3, 2))
+            ],
+        ),
+        (
+            'img_1\n1,1,"a",f,1,2,3,4\n',
+            [f"2: '1,1,\"a\",f,1,2,3,4'; expected the size of image 'img_1', {_SIZE}"],
+        ),
+        ("img_1\nimg_2\n9,9\n", [f"2: 'img_2'; expected the size of image 'img_1', {_SIZE}"]),
+        ("img_1\n", [f"1: the end of the file; expected the size of image 'img_1', {_SIZE}"]),
+        ("img_1\n0,5\n", ["2: '0,5'; expected a height and a width above 0"]),
+        ("img_1\n5,x\n", [f"2: 'x'; {_FINITE}"]),
+        *(
+            (
+                f"img_1\n{size}\n",
+                [f"2: '{size}'; expected the image's size, height,width, after its name"],
+            )
+            for size in ("960x1280", "960,1280,3")
+        ),
+        *(
+            (f"ok\n9,9\n{name}\n9,9\n", [f"3: image name '{name}'; {_UNFIT}"])
+            for name in ("..", "a/../b", "/etc/x", "a\\..\\b", "C:x", "a//b", "./a")
+        ),
+        (
+            'a\n9,9\n1,1,"caf\xe9",f,1,2,3,4\n'.encode("latin-1"),
+            ["3: byte 0xe9; expected text in UTF-8: save the file as UTF-8"],
+        ),
+    ],
+)
+def test_faults_of_the_layout(tmp_path: Path, gt: str | bytes, messages: list[str]) -> None:
+    assert [
+        fault.removeprefix(f"{tmp_path}/gt.txt: ") for fault in faults(tmp_path, gt)
+    ] == messages
+
+
+@given(st.text(st.sampled_from("./\\aC: \0"), min_size=1, max_size=8))
+@settings(deadline=None, derandomize=True, max_examples=300)
+def test_names_that_pass_stay_in_the_result_folder(name: str) -> None:
+    """By either system's rules."""
+    if not leaves_result_folder(name):
+        parts = name.replace("\\", "/").split("/")
+        assert not {"..", ""} & {*parts}
+        assert "\0" not in name
+        assert name[1:2] != ":" or not name[0].isalpha()
+
+
+def test_a_long_line_is_cut_in_the_message(tmp_path: Path) -> None:
+    (message,) = faults(tmp_path, f"img_1\n9,9\n2,1,{'x' * 5000},1,2,3,4\n")
+    assert len(message) < 250
+
+
+@given(st.binary(max_size=200))
+@settings(deadline=None, derandomize=True, max_examples=150)
+def test_any_bytes_end_well_or_in_a_clear_message(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
+    for side in ("gt", "det"):
+        found = read_text(tmp_path_factory.getbasetemp(), content, side)  # type: ignore[arg-type]
+        assert found.faults or len(found.source.sizes) == len(found.source.names)
