@@ -14,6 +14,7 @@ from evaltex_cli.formats.base import Format
 FORMATS: dict[str, str] = {
     "hocr": "ocr_xml.HOCR",
     "icdar-xml": "icdar_xml.ICDAR_XML",
+    "chat-boxes": "chat_boxes.CHAT_BOXES",
     "paddleocr": "engines.PADDLE",
     "paddleocr-json": "engines.PADDLE_JSON",
     "mmocr": "engines.MMOCR",

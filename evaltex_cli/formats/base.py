@@ -281,7 +281,8 @@ class Format:
     one_document: bool = False
     """Whether one file has all images of a data set, so that an input has one."""
     survey: Callable[[Sequence[File], Side], Any] | None = None
-    """Looks at all files of an input before any is read (`ReadOptions.surveyed`)."""
+    """Looks at all files of an input before any is read (`ReadOptions.surveyed`), unless the user
+    declared `option`; raises `FormatError` for an input that cannot be read."""
     option: str = ""
     """The attribute of `ReadOptions` that the user can declare for it: coordinates, columns."""
 

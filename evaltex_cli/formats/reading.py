@@ -173,8 +173,12 @@ def _read(
     listing: Listing, form: Format, side: Side, options: ReadOptions, ordered_map: OrderedMap
 ) -> _Part:
     """Read all files of a listing."""
-    if form.survey is not None:
-        options = options._replace(surveyed=form.survey(opened(listing), side))
+    is_declared = bool(form.option and getattr(options, form.option))
+    if form.survey is not None and not is_declared:
+        try:
+            options = options._replace(surveyed=form.survey(opened(listing), side))
+        except FormatError as error:
+            raise InputError(f"{listing.path}: {error.found}; expected {error.expected}") from error
     entries = listing.entries
     tasks = [
         _Task(listing, entries[k : k + FILES_AT_ONCE], form.name, side, options)

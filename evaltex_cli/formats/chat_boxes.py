@@ -1,0 +1,139 @@
+"""Boxes that vision-language models answer with: a JSON list for each image, perhaps in a Markdown
+code block.
+
+``[{"bbox_2d": [x0, y0, x1, y1], "label": "word"}, ...]``, or with another key of `_KEYS`, or lists
+of four numbers alone. A ``category`` (dots.ocr), and a ``label`` besides a text, are the class.
+
+Models differ in the order of the four numbers and their scale: Gemini answers ``box_2d`` with y
+before x, from 0 to 1000; Qwen ``bbox_2d`` with x before y, in pixels or from 0 to 1000. The option
+``coordinates`` declares them (`options.Coordinates`). Without it they are those that key and range
+of all numbers say, with a warning; where these leave a doubt, the input is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+from evaltex_cli.errors import FormatError, quote
+from evaltex_cli.formats.base import File, Format, Head, Image, ReadOptions, Side, TextObject
+from evaltex_cli.formats.options import Coordinates
+from evaltex_cli.formats.parsing import Number, confidence, converted, under
+
+_KEYS = ("bbox_2d", "box_2d", "bbox", "box", "bounding_box")
+_TEXTS = ("text", "text_content", "transcription", "content", "label")
+_OBJECT = rf'\{{[^{{}}]*"(?:{"|".join(_KEYS)})"\s*:\s*\[\s*-?[\d.]'
+_LIST = r"\[\s*(?:-?[\d.]+\s*,\s*){3}-?[\d.]+\s*\]"
+_START = re.compile(rf"\s*+(?:```\w*\s*)?\[\s*(?:{_OBJECT}|{_LIST})[^}}]*")
+_FENCE = re.compile(rb"\A\s*```\w*|```\s*\Z")
+_BEYOND = 1.1
+"""Numbers of a declared scale may be this much beyond it: models miss the edge of a picture."""
+
+
+def _items(file: File) -> list[Any]:
+    """Return the list of a document; the code block is blanked, so that lines stay."""
+    bare = _FENCE.sub(lambda fence: b" " * len(fence[0]), file.data.removeprefix(b"\xef\xbb\xbf"))
+    return replace(file, data=bare).json(list[Any])
+
+
+def _box(item: Any) -> tuple[str, list[float]]:
+    """Return the key of a box, empty for a list alone, and its four numbers."""
+    key = ""
+    if isinstance(item, dict):
+        key = next((key for key in _KEYS if key in item), "")
+        if not key:
+            found = f"no key {' or '.join(map(quote, _KEYS))}"
+            raise FormatError(found, "one of them, with four numbers")
+    with under(*[key] * bool(key)):
+        numbers = converted(item[key] if key else item, list[Number])
+        if len(numbers) != 4:
+            raise FormatError(f"a list of {len(numbers)}", "four numbers of a box")
+    return key, numbers
+
+
+def _evident(files: Sequence[File], side: Side) -> tuple[Coordinates, str]:
+    """Return the order and scale that the key of all boxes has by its model's documentation, if
+    all numbers agree, and a note about it; raises `FormatError` if they do not.
+    """
+    keys: set[str] = set()
+    values: set[float] = set()
+    for file in files:
+        with suppress(FormatError):  # which is logged when the file is read
+            for item in _items(file):
+                with suppress(FormatError):
+                    key, numbers = _box(item)
+                    keys.add(key)
+                    values.update(numbers)
+    if not keys:
+        return Coordinates("xyxy"), ""
+    lowest, highest = min(values), max(values)
+    are_fractions = 0 <= lowest <= highest <= 1 and any(value % 1 for value in values)
+    coordinates = None
+    if keys == {"box_2d"} and (are_fractions or (lowest >= 0 and 1 < highest <= 1000)):
+        coordinates = Coordinates("yxyx", 1.0 if are_fractions else 1000.0)
+    if keys == {"bbox_2d"} and (are_fractions or highest > 1000):
+        coordinates = Coordinates("xyxy", 1.0 if are_fractions else None)
+    if coordinates is None:
+        raise FormatError(
+            f"boxes with numbers from {lowest:g} to {highest:g}, which do not say in what order and"
+            " scale",
+            "it declared by --coordinates ORDER:SCALE (yxyx:1000, xyxy:1000, xyxy:999, xyxy:1 or"
+            " xyxy:pixels, for example); evaltex validate GT DET shows which agrees with the ground"
+            " truth",
+        )
+    return coordinates, (
+        f"boxes are read as {coordinates}, as the key {min(keys)} and the range of the numbers say;"
+        " --coordinates declares another order or scale"
+    )
+
+
+def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
+    coordinates, note = (options.coordinates, "") if options.coordinates else options.surveyed
+    file.notes[note] += bool(note)
+    limit = inf if coordinates.scale is None else _BEYOND * coordinates.scale
+
+    def read(item: Any) -> TextObject:
+        key, numbers = _box(item)
+        with under(*[key] * bool(key)):
+            beyond = [value for value in numbers if abs(value) > limit]
+            if beyond:
+                expected = f"numbers from 0 to {coordinates.scale:g}, as {coordinates} declares"
+                raise FormatError(f"{beyond[0]:g}", expected)
+            box = coordinates.box(numbers)
+        record = item if key else {}
+        of_text = next((name for name in _TEXTS if name in record), "")
+        score = record.get("score", record.get("confidence"))
+        label = record.get("category", "" if of_text == "label" else record.get("label"))
+        return TextObject(
+            box,
+            converted(record.get(of_text), str | None) or "",
+            confidence=confidence(converted(score, float | str | None)),
+            label=converted(label, str | None) or "",
+        )
+
+    objects = file.each(enumerate(_items(file)), read, "[{}]")
+    yield Image(file.stem, objects, fractions=coordinates.scale is not None and bool(objects))
+
+
+def _is_known(head: Head) -> str:
+    start = _START.match(head.text)
+    if start is None or '"image_id"' in start[0]:  # which COCO's results have
+        return ""
+    return "a list of bbox_2d, box_2d, bbox or box with four numbers, or of such lists alone"
+
+
+CHAT_BOXES = Format(
+    "chat-boxes",
+    "answers of vision-language models: JSON lists of boxes",
+    _read,
+    _is_known,
+    (".json", ".txt", ".md"),
+    layout='[{"bbox_2d" or "box_2d" or "bbox": [four numbers, see --coordinates], "text" or'
+    ' "label", "score"}]',
+    survey=_evident,
+    option="coordinates",
+)
