@@ -11,14 +11,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from evaltex_cli.errors import InputError, counted
-from evaltex_cli.evaluation import batches, fault_hints, likely_mistakes
+from evaltex_cli.evaluation import batches, fault_hints, likely_mistakes, mistakes
 from evaltex_cli.evaluation.batches import BatchResult, are_polygons, cut
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.input_counts import InputCounts, InputFile, InputSummary
 from evaltex_cli.evaluation.input_warnings import input_warnings
 from evaltex_cli.evaluation.inputs import LINES_OF_FILE, Inputs, signature
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, refuse_other_spellings
-from evaltex_cli.evaluation.repeated_objects import count_repeats
 from evaltex_cli.evaluation.tally import Run, Sink, add_batch
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.options import InputOptions
@@ -79,7 +78,9 @@ def evaluate_inputs(
         refuse_other_spellings(gt, det, paired)
     refuse_fractions(gt, faults)
     refuse_fractions(det, faults)
-    fault_hints.raise_if_any(inputs, gt.objects.count, det.objects.count)
+    if faults.count:
+        faults.hints += fault_hints.hints(faults, gt, det, paired, options)
+        faults.raise_if_any()
     cuts = list(cut(inputs, are_shared=ordered_map is not map))
     has_polygons = cache(lambda: any(are_polygons(side.objects) for side in (gt, det)))
     runs = [
@@ -100,14 +101,17 @@ def evaluate_inputs(
     det_count += InputCounts(missing=missing, unconfident=det.unconfident)
     summaries = _summary(gt, gt_count), _summary(det, det_count)
     warnings = [*gt.warnings, *det.warnings, *input_warnings(options, *summaries, lines_count)]
-    if options.masks is None and (gt.pictures, det.pictures) == (None, None):
+    has_masks = options.masks is not None or (gt.pictures, det.pictures) != (None, None)
+    if not has_masks:
         for side, source in (("ground truth", gt), ("detections", det)):
-            warnings += count_repeats(source.objects, source.names).warnings(side)
+            warnings += mistakes.repeated_objects(side, source)
     lines = "" if inputs.lines is None else inputs.lines.sha256
     if not in_training:
         runs = _with_texts(runs, *summaries)
     results = [scored(run, *summaries, options, warnings, lines) for run in runs]
-    return results if in_training else likely_mistakes.explained(results, inputs)
+    if in_training or has_masks:
+        return results
+    return likely_mistakes.explained(results, gt, det, paired)
 
 
 def _gathered(
