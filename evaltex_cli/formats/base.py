@@ -213,6 +213,8 @@ class Columns(NamedTuple):
     """The file of each image, as messages name it."""
     ids: list[str]
     """The images' numbers in COCO, as text; empty without."""
+    has_file_names: bool = True
+    """Whether images are named by their files; if not, `names` are the `ids`."""
 
 
 class ReadOptions(NamedTuple):

@@ -141,13 +141,15 @@ def _read_coco(file: File, side: Side, options: ReadOptions) -> Iterator[Columns
         for one in (document.categories if isinstance(document.categories, list) else ())
         if isinstance(one, dict) and isinstance(one.get("id"), Hashable) and "name" in one
     }
+    names = _names_of_files(file, images)
     yield Columns(
-        _names(file, images),
+        names or list(images),
         np.array([(one.height or 0.0, one.width or 0.0) for one in images.values()]).reshape(-1, 2),
         _objects(file, annotations, rows, owners, len(images), side, categories, "annotations[{}]"),
         np.zeros(len(images), np.bool_),
         [file.place] * len(images),
         list(images),
+        has_file_names=bool(names) or not images,
     )
 
 
@@ -163,6 +165,7 @@ def _read_results(file: File, side: Side, options: ReadOptions) -> Iterator[Colu
         np.zeros(len(names), np.bool_),
         [file.place] * len(names),
         names,
+        has_file_names=False,
     )
 
 
@@ -195,19 +198,22 @@ def _numbered(values: Sequence[Any]) -> tuple[list[Any], Ints]:
     return list(first), np.array(numbers, np.int64)
 
 
-def _names(file: File, images: dict[str, _Image]) -> list[str]:
-    """Name images by their files, without ending if the names then differ; by their IDs, perhaps
-    with a warning, if files cannot be names.
+def _names_of_files(file: File, images: dict[str, _Image]) -> list[str]:
+    """Name images by their files, without ending if the names then differ; none, perhaps with a
+    warning, if files cannot be names.
     """
     files = [image.file_name for image in images.values()]
-    if all(isinstance(name, str) and name for name in files) and files != list(images):
-        wrong = ""
-        for names in (names_of_pictures(files), image_names(files)):
-            _, wrong, _ = next(bad_names(names), (0, "", ""))
-            if not wrong:
-                return names
-        file.notes[f"images are named by their IDs, not by their files: {wrong}"] += 1
-    return list(images)
+    if not all(isinstance(name, str) and name for name in files):
+        return []
+    if files == list(images):
+        return files
+    wrong = ""
+    for names in (names_of_pictures(files), image_names(files)):
+        _, wrong, _ = next(bad_names(names), (0, "", ""))
+        if not wrong:
+            return names
+    file.notes[f"images are named by their IDs, not by their files: {wrong}"] += 1
+    return []
 
 
 def _objects(

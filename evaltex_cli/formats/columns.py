@@ -36,13 +36,15 @@ def columns(images: Sequence[Image], file: str = "") -> Columns:
     file : str
         The file that they are of.
     """
+    names, ids = [image.name for image in images], [image.id for image in images]
     return Columns(
-        [image.name for image in images],
+        names,
         np.array([(image.height, image.width) for image in images], np.float64).reshape(-1, 2),
         objects_of([image.objects for image in images]),
         np.array([image.fractions for image in images], np.bool_),
         [file] * len(images),
-        [image.id for image in images] if any(image.id for image in images) else [],
+        ids if any(ids) else [],
+        has_file_names=not any(ids) or ids != names,
     )
 
 
@@ -110,6 +112,7 @@ def joined(parts: Sequence[Columns]) -> Columns:
         np.concatenate([part.fractions for part in parts]),
         [file for part in parts for file in part.files],
         [one for part in parts for one in part.ids],
+        all(part.has_file_names for part in parts),
     )
 
 

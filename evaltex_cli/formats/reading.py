@@ -150,7 +150,7 @@ def _source(
         level=options.level,
         why=why,
         ids=read.ids or None,
-        has_file_names=not read.ids or read.ids != read.names,
+        has_file_names=read.has_file_names,
     )
 
 
