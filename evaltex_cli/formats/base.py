@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
@@ -168,6 +169,14 @@ class File:
             except FormatError as error:
                 self.log(error, at.replace("{}", str(k)) if at else k)
         return objects
+
+    @contextmanager
+    def catching(self, place: int | str) -> Iterator[None]:
+        """Log the `FormatError` that ends the block."""
+        try:
+            yield
+        except FormatError as error:
+            self.log(error, place)
 
     def log(self, error: FormatError, place: int | str = "") -> None:
         """Log what is wrong at a place: a line, or where it is in a document."""

@@ -14,7 +14,6 @@ import msgspec
 
 from evaltex_cli.errors import FormatError, quote
 from evaltex_cli.formats.base import (
-    WITHOUT_WORDS,
     File,
     Format,
     Head,
@@ -23,7 +22,7 @@ from evaltex_cli.formats.base import (
     Side,
     TextObject,
 )
-from evaltex_cli.formats.engines import WORD_OR_LINE
+from evaltex_cli.formats.engines import WORD_OR_LINE, words_of
 from evaltex_cli.formats.parsing import Number, box, converted, nested, outline, under, within
 
 _SNAKE_CASE = re.compile(rb'"[a-z]+(?:_[a-z]+)+"\s*:')
@@ -108,14 +107,11 @@ def _read_textract(file: File, side: Side, options: ReadOptions) -> Iterator[Ima
         raise FormatError("no key 'Blocks'", "it")
     pages: dict[int, list[tuple[str, _Block]]] = {}
     for at, item in nested(file, root, "", "Blocks"):
-        try:
+        with file.catching(at):
             block = converted(item, _Block)
-        except FormatError as error:
-            file.log(error, at)
-            continue
-        objects = pages.setdefault(block.Page or 1, [])
-        if block.BlockType == options.level.upper():
-            objects.append((at, block))
+            objects = pages.setdefault(block.Page or 1, [])
+            if block.BlockType == options.level.upper():
+                objects.append((at, block))
     yield from _images(file, [_Page(pages[number]) for number in sorted(pages)], _textract_object)
 
 
@@ -196,10 +192,8 @@ def _read_vision(file: File, side: Side, options: ReadOptions) -> Iterator[Image
     root = _camel_case(file)
     pages = []
     for at, response in nested(file, root, "", *(["responses"] if "responses" in root else [])):
-        try:
+        with file.catching(at):
             pages += _vision_pages(file, response, at)
-        except FormatError as error:
-            file.log(error, at)
     yield from _images(file, pages, _vision_object)
 
 
@@ -285,12 +279,10 @@ def _read_document_ai(file: File, side: Side, options: ReadOptions) -> Iterator[
     text = converted(root.get("text"), str | None) or ""
     pages = []
     for where, page in nested(file, root, at, "pages"):
-        try:
+        with file.catching(where):
             _refuse_other(page, "tokens", "lines", "dimension", "pageNumber", "image", "layout")
             key = "tokens" if options.level == "word" else "lines"
             pages.append(_Page(list(nested(file, page, where, key)), *_size(page.get("dimension"))))
-        except FormatError as error:
-            file.log(error, where)
     yield from _images(file, pages, partial(_document_ai_object, text))
 
 
@@ -363,7 +355,7 @@ def _read_azure(file: File, side: Side, options: ReadOptions) -> Iterator[Image]
         root, at = converted(root["analyzeResult"], dict[str, Any]), "analyzeResult"
     if "readResult" in root:  # one picture, whose size is beside it
         lines = nested(file, root["readResult"], "readResult", "blocks", "lines")
-        words = _words_of(file, lines, options.level)
+        words = _words(file, lines, options.level)
         yield from _images(file, [_Page(words, *_size(root.get("metadata")))], _azure_object)
         return
     key = next((key for key in (*_LINES_OF_WORDS, "pages") if key in root), "")
@@ -371,10 +363,8 @@ def _read_azure(file: File, side: Side, options: ReadOptions) -> Iterator[Image]
         raise FormatError("no key 'pages'", "it", (at,) if at else ())
     pages = []
     for where, page in nested(file, root, at, key):
-        try:
+        with file.catching(where):
             pages.append(_azure_page(file, page, where, key, options.level))
-        except FormatError as error:
-            file.log(error, where)
     yield from _images(file, pages, _azure_object)
 
 
@@ -383,7 +373,7 @@ def _azure_page(file: File, page: Any, where: str, key: str, level: str) -> _Pag
         _refuse_other(page, "words", "width", "unit", "angle", "spans")
         objects = list(nested(file, page, where, f"{level}s"))
     else:
-        objects = _words_of(file, nested(file, page, where, "lines"), level)
+        objects = _words(file, nested(file, page, where, "lines"), level)
     unit = within(page, "unit") or "pixel"
     if unit not in ("pixel", "inch"):
         raise FormatError(quote(str(unit)), "pixel or inch", ("unit",))
@@ -393,16 +383,8 @@ def _azure_page(file: File, page: Any, where: str, key: str, level: str) -> _Pag
     return _Page(objects, width, height, fractions=unit == "inch")
 
 
-def _words_of(file: File, lines: Iterable[tuple[str, Any]], level: str) -> list[tuple[str, Any]]:
-    """Return the words of lines, or the lines."""
-    if level == "line":
-        return list(lines)
-    words = []
-    for at, line in lines:
-        inner = list(nested(file, line, at, "words"))
-        file.notes[WITHOUT_WORDS] += not inner and bool(within(line, "text"))
-        words += inner
-    return words
+def _words(file: File, lines: Iterable[tuple[str, Any]], level: str) -> list[tuple[str, Any]]:
+    return [(at, word) for at, (word, _) in words_of(file, lines, "det", level)]
 
 
 def _azure_object(page: _Page, item: Any) -> TextObject:

@@ -7,7 +7,7 @@ text and a confidence, whatever the engine calls them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -33,6 +33,7 @@ from evaltex_cli.formats.parsing import (
     box,
     confidence,
     converted,
+    nested,
     outline,
     plain_json,
     under,
@@ -50,26 +51,20 @@ def _object(shape: Any, text: Any, score: Any, *, corners: bool = False) -> Text
     return TextObject(points, converted(text, str | None) or "", confidence=read)
 
 
-def _in_columns(file: File, record: Mapping[str, Any], at: str, *keys: str) -> list[TextObject]:
-    """Read objects whose shapes, texts and confidences are lists of the same length, under keys of
-    a record that `at` leads to.
-
-    Raises
-    ------
-    FormatError
-        For a list of another length.
+def words_of(
+    file: File, lines: Iterable[tuple[str, Any]], side: Side, level: str
+) -> Iterator[tuple[str, tuple[Any, int | None]]]:
+    """Yield where each word of lines is, the word, and in ground truth the number of its line, its
+    region; at the level of lines each line and None.
     """
-    columns: list[list[Any]] = []
-    for key in keys:
-        with under(at, key):
-            column = converted(record.get(key), list[Any] | None)
-            if columns and column is not None and len(column) != len(columns[0]):
-                expected = f"{len(columns[0])} values, one for each shape"
-                raise FormatError(f"a list of {len(column)}", expected)
-        columns.append([None] * len(columns[0]) if column is None else column)
-    rows = zip(*columns, strict=True)
-    read = partial(_object, corners=True)
-    return file.each(enumerate(rows), lambda row: read(*row), f"{at}.{keys[0]}[{{}}]")
+    for number, (at, line) in enumerate(lines, 1):
+        if level == "line":
+            yield at, (line, None)
+            continue
+        words = list(nested(file, line, at, "words"))
+        file.notes[WITHOUT_WORDS] += not words and bool(within(line, "text"))
+        for where, word in words:
+            yield where, (word, number if side == "gt" else None)
 
 
 # PaddleOCR ----------------------------------------------------------------------------------------
@@ -149,46 +144,7 @@ PADDLE = Format(
 )
 
 
-def _paddle_result(value: Any) -> tuple[Any, str]:
-    """Return the object that has the polygons, and what leads to it; None if there is none."""
-    at = ""
-    for key in ("res", "overall_ocr_res"):  # of versions 3.x, and of pipelines of documents
-        if isinstance(within(value, key), dict) and not _has_polygons(value):
-            value, at = value[key], f"{at}.{key}".removeprefix(".")
-    return (value, at) if _has_polygons(value) else (None, at)
-
-
-def _has_polygons(value: Any) -> bool:
-    return within(value, "rec_polys") is not None or within(value, "dt_polys") is not None
-
-
-def _read_paddle_json(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    record, at = _paddle_result(file.json(dict[str, Any]))
-    if record is None:
-        raise FormatError("neither dt_polys nor rec_polys", "one of them")
-    kind = "dt" if record.get("rec_polys") is None else "rec"
-    columns = (f"{kind}_polys", f"{kind}_texts", f"{kind}_scores")
-    yield Image(file.stem, _in_columns(file, record, at, *columns))
-
-
-PADDLE_JSON = Format(
-    "paddleocr-json",
-    "PaddleOCR 3: save_to_json, one file per image",
-    _read_paddle_json,
-    lambda head: "the key dt_polys or rec_polys" if _paddle_result(head.json)[0] else "",
-    (".json",),
-    layout='{"dt_polys": [[[x, y], ...]], "rec_polys": [[[x, y], ...]], "rec_texts": [...],'
-    ' "rec_scores": [...]}',
-)
-
-
 # MMOCR 1.x ----------------------------------------------------------------------------------------
-
-_MMOCR_COLUMNS = (
-    ("det_polygons", "rec_texts", "det_scores"),
-    ("polygons", "texts", "scores"),
-    ("bboxes", "texts", "scores"),
-)
 
 
 class _Instance(msgspec.Struct, gc=False):
@@ -244,27 +200,75 @@ MMOCR = Format(
 )
 
 
-def _mmocr_columns(value: Any) -> tuple[str, ...]:
-    return next((keys for keys in _MMOCR_COLUMNS if within(value, keys[0]) is not None), ())
+# Columns: the results of PaddleOCR 3 and of MMOCR's inferencers -----------------------------------
+#
+# Shapes, texts and confidences are lists of one length. PaddleOCR has `dt_polys` of the detector,
+# and after recognition `rec_polys` besides, which are what remained of them.
+
+_PADDLE = (("rec_polys", "rec_texts", "rec_scores"), ("dt_polys", "dt_texts", "dt_scores"))
+_MMOCR = (
+    ("det_polygons", "rec_texts", "det_scores"),
+    ("polygons", "texts", "scores"),
+    ("bboxes", "texts", "scores"),
+)
+_Keys = tuple[str, str, str]
 
 
-def _read_mmocr_result(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    record = file.json(dict[str, Any])
-    columns = _mmocr_columns(record)
-    if not columns:
-        raise FormatError("no key det_polygons, polygons or bboxes", "one of them")
-    yield Image(file.stem, _in_columns(file, record, "", *columns))
+def _columns(value: Any, known: Sequence[_Keys]) -> tuple[Any, str, _Keys] | None:
+    """Return the object that has columns, what leads to it, and the columns' keys."""
+    at = ""
+    for inner in ("", "res", "overall_ocr_res"):  # as versions 3.x and pipelines of documents have
+        if isinstance(within(value, inner), dict):
+            value, at = value[inner], f"{at}{inner}."
+        for keys in known:
+            if within(value, keys[0]) is not None:
+                return value, at, keys
+    return None
+
+
+def _read_columns(
+    known: Sequence[_Keys], file: File, side: Side, options: ReadOptions
+) -> Iterator[Image]:
+    result = _columns(file.json(dict[str, Any]), known)
+    if result is None:
+        raise FormatError(f"no key {known[0][0]}", "it, a list of shapes")
+    record, at, keys = result
+    columns: list[list[Any]] = []
+    for key in keys:
+        with under(at + key):
+            column = converted(record.get(key), list[Any] | None)
+            if columns and column is not None and len(column) != len(columns[0]):
+                expected = f"{len(columns[0])} values, one for each shape"
+                raise FormatError(f"a list of {len(column)}", expected)
+        columns.append([None] * len(columns[0]) if column is None else column)
+    rows = enumerate(zip(*columns, strict=True))
+    objects = file.each(rows, lambda row: _object(*row, corners=True), f"{at}{keys[0]}[{{}}]")
+    yield Image(file.stem, objects)
+
+
+def _is_paddle_json(head: Head) -> str:
+    return "the key dt_polys or rec_polys" if _columns(head.json, _PADDLE) else ""
 
 
 def _is_mmocr_result(head: Head) -> str:
-    columns = _mmocr_columns(head.json)
-    return f"the keys {columns[0]} and {columns[2]}" if columns and columns[2] in head.json else ""
+    result = _columns(head.json, _MMOCR)
+    is_known = result is not None and result[2][2] in result[0]
+    return "polygons and scores" if is_known else ""
 
 
+PADDLE_JSON = Format(
+    "paddleocr-json",
+    "PaddleOCR 3: save_to_json, one file per image",
+    partial(_read_columns, _PADDLE),
+    _is_paddle_json,
+    (".json",),
+    layout='{"dt_polys": [[[x, y], ...]], "rec_polys": [[[x, y], ...]], "rec_texts": [...],'
+    ' "rec_scores": [...]}',
+)
 MMOCR_RESULT = Format(
     "mmocr-result",
     "MMOCR 1.x: results of the inferencers, one file per image",
-    _read_mmocr_result,
+    partial(_read_columns, _MMOCR),
     _is_mmocr_result,
     (".json",),
     layout='{"det_polygons": [[x1, y1, ...]], "det_scores": [...], "rec_texts": [...],'
@@ -417,76 +421,41 @@ OCRMAC = Format(
 # line. The KIE predictor has predictions by class in the place of blocks.
 
 
-class _DoctrWord(msgspec.Struct, gc=False):
+class _DoctrText(msgspec.Struct, gc=False):
+    """A word, or a line of words."""
+
     geometry: list[Any]
     value: str | None = None
+    words: list[_DoctrText] | None = None
     confidence: float | None = None
-
-
-class _DoctrLine(msgspec.Struct, gc=False):
-    geometry: list[Any]
-    words: list[_DoctrWord]
-    confidence: float | None = None
-
-
-class _DoctrBlock(msgspec.Struct, gc=False):
-    lines: list[_DoctrLine]
-
-
-class _DoctrPage(msgspec.Struct, gc=False):
-    dimensions: tuple[Number, Number]
-    blocks: list[_DoctrBlock] = []
-    predictions: dict[str, list[_DoctrWord]] = {}
-
-
-class _Doctr(msgspec.Struct, gc=False):
-    pages: list[_DoctrPage]
-
-
-_Numbered = tuple[str, tuple[_DoctrWord | _DoctrLine, int | None]]
-
-
-def _doctr_items(page: _DoctrPage, at: str, level: str) -> Iterator[_Numbered]:
-    """Yield where each word or line of a page is, the word or line, and the number of its line."""
-    for name, words in page.predictions.items():
-        for k, word in enumerate(words):
-            yield f"{at}.predictions.{name}[{k}]", (word, None)
-    number = 0
-    for b, block in enumerate(page.blocks):
-        for k, line in enumerate(block.lines):
-            number += 1
-            where = f"{at}.blocks[{b}].lines[{k}]"
-            if level == "line":
-                yield where, (line, None)
-                continue
-            for w, word in enumerate(line.words):
-                yield f"{where}.words[{w}]", (word, number)
 
 
 def _read_doctr(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    pages = file.json(_Doctr).pages
-    for p, (page, name) in enumerate(zip(pages, file.page_names(len(pages)), strict=True)):
-        height, width = page.dimensions
-        if min(height, width) <= 0:
-            found = f"dimensions {height:g}, {width:g}"
-            error = FormatError(found, "height and width of the page in pixels", ("dimensions",))
-            file.log(error, f"pages[{p}]")
-            continue
+    pages = list(nested(file, file.json(dict[str, Any]), "", "pages"))
+    for (at, page), name in zip(pages, file.page_names(len(pages)), strict=True):
+        with file.catching(at):
+            with under("dimensions"):
+                height, width = converted(within(page, "dimensions"), tuple[Number, Number])
+                if min(height, width) <= 0:
+                    found = f"{height:g}, {width:g}"
+                    raise FormatError(found, "height and width of the page in pixels")
+            read = partial(_doctr_object, (width, height))
+            lines = nested(file, page, at, "blocks", "lines")
+            words = list(words_of(file, lines, side, options.level))
+            classes = within(page, "predictions") or {}
+            for kind in classes:
+                listed = nested(file, classes, f"{at}.predictions", kind)
+                words += ((where, (word, None)) for where, word in listed)
+            yield Image(name, file.each(words, read), height, width)
 
-        def read(item: Any, width: float = width, height: float = height) -> TextObject:
-            one, line = item
-            with under("geometry"):
-                points = outline(one.geometry, corners=True)
-            words = one.words if isinstance(one, _DoctrLine) else [one]
-            return TextObject(
-                [value * (height if k % 2 else width) for k, value in enumerate(points)],
-                " ".join(word.value or "" for word in words),
-                confidence=one.confidence,
-                region=line if side == "gt" else None,
-            )
 
-        objects = file.each(_doctr_items(page, f"pages[{p}]", options.level), read)
-        yield Image(name, objects, height, width)
+def _doctr_object(size: tuple[float, float], numbered: tuple[Any, int | None]) -> TextObject:
+    item, line = numbered
+    one = converted(item, _DoctrText)
+    with under("geometry"):
+        points = [v * size[k % 2] for k, v in enumerate(outline(one.geometry, corners=True))]
+    text = " ".join(word.value or "" for word in ([one] if one.words is None else one.words))
+    return TextObject(points, text, confidence=one.confidence, region=line)
 
 
 def _is_doctr(head: Head) -> str:
@@ -519,55 +488,31 @@ class _SuryaText(msgspec.Struct, gc=False):
     bbox: list[Any] | None = None
     text: str | None = None
     confidence: float | None = None
-    words: list[Any] | None = None
-
-
-class _SuryaPage(msgspec.Struct, gc=False):
-    text_lines: list[Any] | None = None
-    bboxes: list[Any] | None = None
-    image_bbox: tuple[Number, Number, Number, Number] | None = None
 
 
 def _read_surya(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    images = file.json(dict[str, list[Any]])
+    images = file.json(dict[str, Any])
     for key, image in zip(images, names_of_pictures(list(images)), strict=True):
-        count = len(images[key])
-        for k, value in enumerate(images[key]):
-            try:
-                page = converted(value, _SuryaPage)
-            except FormatError as error:
-                file.log(error, f"{key}[{k}]")
-                continue
-            at = f"{key}[{k}]." + ("bboxes" if page.text_lines is None else "text_lines")
-            lines = page.text_lines or page.bboxes or []
-            if options.level == "line":
-                objects = file.each(enumerate(lines), _surya_object, f"{at}[{{}}]")
-            else:
-                objects = _surya_words(file, lines, at, side)
-            x0, y0, x1, y1 = page.image_bbox or (0, 0, 0, 0)
-            yield Image(image if count == 1 else f"{image}-{k + 1}", objects, y1 - y0, x1 - x0)
+        pages = list(nested(file, images, "", key))
+        names = [image] if len(pages) == 1 else [f"{image}-{k + 1}" for k in range(len(pages))]
+        for (at, page), name in zip(pages, names, strict=True):
+            with file.catching(at):
+                bounds = within(page, "image_bbox") or (0, 0, 0, 0)
+                x0, y0, x1, y1 = converted(bounds, tuple[Number, Number, Number, Number])
+                lines_key = "text_lines" if within(page, "text_lines") is not None else "bboxes"
+                lines = nested(file, page, at, lines_key)
+                words = words_of(file, lines, side, options.level)
+                yield Image(name, file.each(words, _surya_object), y1 - y0, x1 - x0)
 
 
-def _surya_words(file: File, lines: Sequence[Any], at: str, side: Side) -> list[TextObject]:
-    words = []
-    for k, line in enumerate(lines):
-        try:
-            one = converted(line, _SuryaText)
-        except FormatError as error:
-            file.log(error, f"{at}[{k}]")
-            continue
-        file.notes[WITHOUT_WORDS] += not one.words and bool(one.text)
-        read = partial(_surya_object, region=k + 1 if side == "gt" else None)
-        words += file.each(enumerate(one.words or []), read, f"{at}[{k}].words[{{}}]")
-    return words
-
-
-def _surya_object(value: Any, region: int | None = None) -> TextObject:
-    one = converted(value, _SuryaText)
-    if not one.polygon and not one.bbox:
+def _surya_object(numbered: tuple[Any, int | None]) -> TextObject:
+    item, line = numbered
+    one = converted(item, _SuryaText)
+    shape = one.polygon or one.bbox
+    if not shape:
         raise FormatError("no polygon and no bbox", "one of them")
-    points = outline(one.polygon or one.bbox, corners=True)
-    return TextObject(points, one.text or "", confidence=one.confidence, region=region)
+    points = outline(shape, corners=True)
+    return TextObject(points, one.text or "", confidence=one.confidence, region=line)
 
 
 def _is_surya(head: Head) -> str:
