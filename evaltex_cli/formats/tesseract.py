@@ -41,7 +41,7 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
 
 def _rows(file: File) -> Iterator[tuple[int, _Row]]:
     """Yield each row with its line; a row of too few or too many cells is a fault."""
-    header = file.text.lstrip().partition("\n")[0]
+    header = file.text.lstrip("\n ").partition("\n")[0]
     delimiter = _delimiter(header)
     if not delimiter:
         expected = f"the names of the columns, with tabs between them: {' '.join(_COLUMNS)}"
@@ -114,7 +114,7 @@ def _number(row: _Row, name: str) -> float:
 
 
 def _recognised_by(head: Head) -> str:
-    header = head.text.lstrip().partition("\n")[0]
+    header = head.text.lstrip("\n ").partition("\n")[0]
     return "a first line with the names of its columns" if _delimiter(header) else ""
 
 

@@ -26,6 +26,11 @@ class Read:
         return self.source.objects
 
     @property
+    def warnings(self) -> list[str]:
+        """The warnings, without the path of the input."""
+        return [text.removeprefix(f"{self.source.path}: ") for text in self.source.warnings]
+
+    @property
     def texts(self) -> list[str]:
         return list(self.objects.texts)
 

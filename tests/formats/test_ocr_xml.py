@@ -1,0 +1,447 @@
+"""PAGE, ALTO, hOCR and ABBYY's XML: words, lines and regions, pages, and what is said of the rest."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from reading import Read, described, folder, read
+
+from evaltex_cli.formats.base import Head
+from evaltex_cli.formats.ocr_xml import HOCR as HOCR_FORMAT
+
+PAGE = """<?xml version="1.0" encoding="UTF-8"?>
+<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15">
+  <Page imageFilename="page_1.tif" imageWidth="640" imageHeight="480"><TableRegion id="t">
+    <TextRegion id="r1"><Coords points="0,0 300,0 300,90 0,90"/>
+      <TextLine id="l1"><Coords points="0,0 300,0 300,40 0,40"/>
+        <Word id="w1"><Coords points="0,0 99.5,0 99.5,40 0,40" conf="0.5"/>
+          <Glyph><Coords points="0,0 9,0 9,40"/><TextEquiv><Unicode>T</Unicode></TextEquiv></Glyph>
+          <TextEquiv index="1"><Unicode>Tw0</Unicode></TextEquiv>
+          <TextEquiv index="0" conf="0.9"><Unicode>Two &amp; &#233;</Unicode></TextEquiv></Word>
+        <Word id="w2"><Coords points="110,0 300,0 300,40 110,40"/></Word>
+        <TextEquiv><Unicode>Two words</Unicode></TextEquiv></TextLine>
+      <TextLine id="l2"><Coords points="0,50 300,50 300,90 0,90"/>
+        <Word id="w3"><Coords>
+          <Point x="0" y="50"/><Point x="300" y="50"/><Point x="300" y="90"/><Point x="0" y="90"/>
+        </Coords><TextEquiv conf="0.25"><Unicode>three</Unicode></TextEquiv></Word></TextLine>
+    </TextRegion></TableRegion>
+    <ImageRegion id="i"><Coords points="400,0 500,0 500,90"/></ImageRegion>
+  </Page></PcGts>
+"""
+ALTO = """<?xml version="1.0" encoding="UTF-8"?>
+<alto xmlns="http://www.loc.gov/standards/alto/ns-v3#"><Description>
+  <MeasurementUnit>pixel</MeasurementUnit>
+  <OCRProcessing><ocrProcessingStep><processingStepSettings>none</processingStepSettings>
+  </ocrProcessingStep></OCRProcessing></Description>
+  <Layout><Page ID="p1" WIDTH="640" HEIGHT="480"><PrintSpace><TextBlock ID="b1">
+    <TextLine ID="l1" HPOS="0" VPOS="0" WIDTH="300" HEIGHT="40">
+      <String ID="s1" HPOS="0" VPOS="0" WIDTH="99.5" HEIGHT="40" CONTENT="Two" WC="0.5"/><SP/>
+      <String ID="s2" HPOS="110" VPOS="0" WIDTH="190" HEIGHT="40" CONTENT="words">
+        <Shape><Polygon POINTS="110,0 300,0 300,40 110,38.5"/></Shape></String></TextLine>
+    <TextLine ID="l2" HPOS="0" VPOS="50" WIDTH="300" HEIGHT="40">
+      <String ID="s3" HPOS="0" VPOS="50" WIDTH="300" HEIGHT="40" CONTENT="three" WC="1"/></TextLine>
+  </TextBlock></PrintSpace></Page></Layout></alto>
+"""
+HOCR = """<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/xhtml1.dtd">
+<html xmlns="http://www.w3.org/1999/xhtml"><head><title></title><meta charset="utf-8"><br/></head>
+<body><!-- <div class="ocr_page"> -->
+<div class='ocr_page' id='page_1' title='image "a; bbox 1 2 3 4.png"; bbox 0 0 640 480; ppageno 0'>
+ <p class='ocr_par' title="bbox 1 1 2 2"><span class='ocr_caption' title="bbox 0 0 100 60">
+  <span class='x ocr_line' title="bbox 1 2 100 20">
+   <span class='ocrx_word' title='bbox 1 2 40.5 20; x_wconf 96'><b>A &amp;</b> &eacute;</span>
+   <span class="ocr_word" title="x_wconf 0;bbox 50 2 100 20">two</span></span></span>
+ <p><span class=ocr_header title='bbox 1 30 90 40'>own
+  text</span></div></body></html>
+"""
+ABBYY_CHARACTERS = (("a", 20, 90), ("b", 21, 70), (" ", 20, 255), ("c", 20, 255))
+WORD_BOXES = [[0, 0, 99.5, 40], [110, 0, 300, 40], [0, 50, 300, 90]]
+NAN = float("nan")
+
+
+def abbyy(*characters: tuple[str, int, int]) -> str:
+    """A page with one line of characters, each with the bottom of its box and its confidence."""
+    inner = "".join(
+        f'<charParams l="{10 * k}" t="5" r="{10 * k + 9}" b="{bottom}" charConfidence="{percent}">'
+        f"{text}</charParams>"
+        for k, (text, bottom, percent) in enumerate(characters)
+    )
+    return (
+        '<page width="640" height="480"><block blockType="Text"><text><par>'
+        f'<line l="0" t="5" r="90" b="20"><formatting>\n{inner}</formatting></line>'
+        "</par></text></block></page>"
+    )
+
+
+def replaced(text: str, *changes: tuple[str, str]) -> str:
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+def hocr(*words: str) -> str:
+    return f"<html><div class='ocr_page' title='bbox 0 0 90 90'>{' '.join(words)}</div></html>"
+
+
+def read_text(
+    tmp_path: Path, text: str | bytes, side: Any = "gt", form: str | None = None, level: Any = None
+) -> Read:
+    path = tmp_path / "p.xml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read(path, side, form, level)
+
+
+def confidences(found: Read) -> Any:
+    column = found.objects.confidences
+    return None if column is None else pytest.approx(column.tolist(), nan_ok=True)
+
+
+def test_page(tmp_path: Path) -> None:
+    words = read_text(tmp_path, PAGE)
+    assert (words.source.format, words.source.names, words.faults) == ("page", ["p"], [])
+    assert words.source.sizes.tolist() == [[480, 640]]
+    assert described(words) == list(zip(WORD_BOXES, ["Two & é", "", "three"], strict=True))
+    assert (words.objects.ids.tolist(), words.objects.regions.tolist()) == ([1, 2, 3], [1, 1, 2])
+    assert confidences(words) == [0.5, NAN, 0.25]
+    assert read_text(tmp_path, PAGE, "det").objects.regions.tolist() == [1, 2, 3]
+    lines, regions = (read_text(tmp_path, PAGE, level=level) for level in ("line", "region"))
+    assert described(lines) == [([0, 0, 300, 40], "Two words"), ([0, 50, 300, 90], "")]
+    assert described(regions) == [([0, 0, 300, 90], "")]
+    assert (lines.source.level, lines.objects.regions.tolist()) == ("line", [1, 2])
+
+
+@pytest.mark.parametrize(
+    "namespace", ["www.loc.gov/standards/alto/ns-v2#", "schema.ccs-gmbh.com/ALTO"]
+)
+def test_alto(tmp_path: Path, namespace: str) -> None:
+    text = replaced(ALTO, ("www.loc.gov/standards/alto/ns-v3#", namespace))
+    words, lines = read_text(tmp_path, text), read_text(tmp_path, text, level="line")
+    assert (words.source.format, words.faults, words.warnings) == ("alto", [], [])
+    assert words.source.sizes.tolist() == [[480, 640]]
+    assert described(words) == list(zip(WORD_BOXES, ["Two", "words", "three"], strict=True))
+    assert [bool(count) for count in words.objects.outlines.counts] == [False, True, False]
+    assert words.objects.regions.tolist() == [1, 1, 2]
+    assert confidences(words) == [0.5, NAN, 1]
+    assert described(lines) == [([0, 0, 300, 40], "Two words"), ([0, 50, 300, 90], "three")]
+
+
+@pytest.mark.parametrize(("unit", "per_inch"), [("mm10", 254), ("inch1200", 1200)])
+@pytest.mark.parametrize(
+    "dpi", ["at 300 dpi", "dpi: 300", "XResolution=300; YResolution=300", "", "300 dpi, 200 dpi"]
+)
+def test_units_of_alto(tmp_path: Path, unit: str, per_inch: int, dpi: str) -> None:
+    """They become pixels, or fractions of the page without one resolution."""
+    text = replaced(ALTO, (">pixel<", f">{unit}<"), (">none<", f">{dpi}<"))
+    found, are_pixels = read_text(tmp_path, text), len(set(re.findall("[0-9]+", dpi))) == 1
+    scale = 300 / per_inch if are_pixels else 1 / np.array([640, 480, 640, 480])
+    assert (found.faults, found.source.fractions is None) == ([], are_pixels)
+    assert found.objects.boxes.tolist() == pytest.approx(np.array(WORD_BOXES) * scale)
+    size = np.array([[480, 640]]) * (scale if are_pixels else 0)
+    assert found.source.sizes.tolist() == pytest.approx(size)
+    faults = read_text(tmp_path, replaced(text, ('WIDTH="640" HEIGHT="480"', ""))).faults
+    assert are_pixels or "no pixels, no resolution of the scan, and a Page without" in faults[0]
+
+
+def test_ellipses_of_alto_are_boxes(tmp_path: Path) -> None:
+    """Turned by 90 degrees here."""
+    ellipse = '<Ellipse HPOS="50" VPOS="50" HLENGTH="40" VLENGTH="10" ROTATION="90"/>'
+    found = read_text(tmp_path, replaced(ALTO, ("<Polygon", f"{ellipse}<Other")))
+    assert found.objects.boxes[1].tolist() == pytest.approx([40, 10, 60, 90])
+    assert found.warnings == ["1 ellipse or circle is taken for its bounding box"]
+
+
+def test_hocr(tmp_path: Path) -> None:
+    words, lines = read_text(tmp_path, HOCR), read_text(tmp_path, HOCR, level="line")
+    assert (words.source.format, words.faults) == ("hocr", [])
+    assert words.source.sizes.tolist() == [[480, 640]]
+    assert described(words) == [([1, 2, 40.5, 20], "A & é"), ([50, 2, 100, 20], "two")]
+    assert confidences(words) == [0.96, 0]
+    assert words.objects.regions[0] == words.objects.regions[1]
+    assert described(lines) == [([1, 2, 100, 20], "A & é two"), ([1, 30, 90, 40], "own text")]
+    assert lines.objects.confidences is None
+
+
+def test_words_of_hocr_outside_of_lines_and_pages(tmp_path: Path) -> None:
+    word = "<span class='ocrx_word' title='bbox 1 2 3 4'>a</span>"
+    found = read_text(tmp_path, f"{word}<div class='ocr_page'>{word}</div>")
+    assert described(found) == [([1, 2, 3, 4], "a")] * 2
+    assert found.source.names == ["p"]
+
+
+@pytest.mark.parametrize("encoding", ["", "utf-8-sig", "iso-8859-1"])
+def test_hocr_is_in_utf_8_unless_it_says_otherwise(tmp_path: Path, encoding: str) -> None:
+    meta = f"<meta charset={encoding}>" if encoding == "iso-8859-1" else ""
+    text = meta + hocr("<i class='ocr_word' title='bbox 0 0 9 9'>Müller</i>")
+    assert read_text(tmp_path, text.encode(encoding or "utf-8")).texts == ["Müller"]
+    (fault,) = read_text(tmp_path, f"{HOCR}Müller".encode("latin-1")).faults
+    assert "byte 0xfc; expected text in UTF-8" in fault
+
+
+def test_abbyy(tmp_path: Path) -> None:
+    text = f"<document>{abbyy(*ABBYY_CHARACTERS)}{abbyy()}</document>"
+    words, lines = read_text(tmp_path, text), read_text(tmp_path, text, level="line")
+    assert (words.source.format, words.source.names) == ("abbyy", ["p-1", "p-2"])
+    assert described(words) == [([0, 5, 19, 21], "ab"), ([30, 5, 39, 20], "c")]
+    assert confidences(words) == [0.8, NAN]
+    assert words.objects.regions.tolist() == [1, 1]
+    assert words.source.sizes.tolist() == [[480, 640]] * 2
+    assert described(lines) == [([0, 5, 90, 20], "ab c"), ([0, 5, 90, 20], "")]
+    variants = "<charRecVariants><charRecVariant>{}</charRecVariant></charRecVariants>"
+    character = variants.format("a") + variants.format("o")
+    assert read_text(tmp_path, f"<document>{abbyy((character, 20, 9))}</document>").texts == ["a"]
+
+
+@pytest.mark.parametrize("form", ["alto", "hocr"])
+def test_pages_are_images(tmp_path: Path, form: str) -> None:
+    text = ALTO.replace('"Two"', '"two"') if form == "alto" else HOCR
+    begin = text.index("<Page " if form == "alto" else "<div class='ocr_page'")
+    end = text.index("</Layout>" if form == "alto" else "</body>")
+    second = replaced(text[begin:end], ("640", "1280"), ("two", "three"))
+    both = f"{text[:end]}<!-- {second} -->{second}{text[end:]}"
+    found = read(folder(tmp_path / "in", text, both, suffix=".xml"))
+    assert (found.source.names, found.faults) == (["1", "2-1", "2-2"], [])
+    assert found.source.sizes.tolist() == [[480, 640], [480, 640], [480, 1280]]
+    first, *others = np.split(np.array(found.texts), 3)
+    assert [one.tolist() for one in others] == [
+        first.tolist(),
+        [text.replace("two", "three") for text in first],
+    ]
+
+
+LINES = replaced(PAGE, ("Word", "Sentence"))
+REGIONS = replaced(LINES, ("TextLine", "Other"))
+
+
+@pytest.mark.parametrize(
+    ("text", "level", "first"),
+    [
+        (LINES, "line", [0, 0, 300, 40]),
+        (replaced(LINES, ("UTF-8", "UTF-16")).encode("utf-16"), "line", [0, 0, 300, 40]),
+        (f"{REGIONS}<!-- <Word> -->", "region", [0, 0, 300, 90]),
+        (replaced(ALTO, ("String", "Strings")), "line", [0, 0, 300, 40]),
+        (hocr("<p class=ocr_line title='bbox 1 2 3 4'>a</p>"), "line", [1, 2, 3, 4]),
+        (f"<document>{abbyy()}</document>", "line", [0, 5, 90, 20]),
+    ],
+)
+def test_the_next_level_is_read_where_no_file_has_words(
+    tmp_path: Path, text: str | bytes, level: str, first: list[float]
+) -> None:
+    found = read_text(tmp_path, text)
+    assert (found.source.level, found.faults) == (level, [])
+    assert found.objects.boxes[0].tolist() == first
+    said = f"no file has words, so {level}s are read (--gt-level names another level)"
+    assert found.warnings == [said]
+
+
+def test_the_level_is_that_of_the_whole_input(tmp_path: Path) -> None:
+    path = folder(tmp_path / "gt", REGIONS, LINES, LINES, suffix=".xml")
+    found = read(path)
+    assert np.diff(found.objects.offsets).tolist() == [0, 2, 2]
+    assert found.warnings == [
+        "1 page has regions but no lines, so no objects (--gt-level region reads regions)",
+        "no file has words, so lines are read (--gt-level names another level)",
+    ]
+    (path / "4.xml").write_text(PAGE)
+    found = read(path)
+    assert np.diff(found.objects.offsets).tolist() == [0, 0, 0, 3]
+    assert sorted(found.warnings) == [
+        "1 page has regions but no words, so no objects (--gt-level region reads regions)",
+        "2 pages have lines but no words, so no objects (--gt-level line reads lines)",
+    ]
+
+
+def test_a_named_level_that_no_file_has(tmp_path: Path) -> None:
+    found = read_text(tmp_path, replaced(ALTO, ("TextLine", "Line")), "det", level="line")
+    assert (found.objects.count, found.faults) == (0, [])
+    words = read_text(tmp_path, REGIONS, "det", level="line")
+    said = "no file has lines, so there are no objects (--det-level region reads regions)"
+    assert words.warnings[-1] == said
+
+
+PAGE_LINE = "<TextLine><Coords points='0,0 9,0 9,9'/><TextEquiv><Unicode>{}</Unicode></TextEquiv></TextLine>"
+ALTO_LINE = '<TextLine HPOS="0" VPOS="0" WIDTH="9" HEIGHT="9"><String CONTENT="a b"/></TextLine>'
+ABBYY_LINE = '<line l="1" t="1" r="2" b="2"><formatting>a</formatting></line>'
+HOCR_WORD = "<i class='ocrx_word' title='bbox 0 0 9 9'>{}</i>"
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "left_out"),
+    [
+        (PAGE, "</TextRegion>", f"{PAGE_LINE.format('a') * 2}</TextRegion>", 2),
+        (PAGE, "</TextRegion>", f"{PAGE_LINE.format(' ')}</TextRegion>", 0),
+        (ALTO, "</TextBlock>", f"{ALTO_LINE}</TextBlock>", 1),
+        (HOCR, "own", "the own", 1),
+        (HOCR, "own\n  text", " ", 0),
+        (f"<document>{abbyy(('a', 20, 90))}</document>", "</par>", f"{ABBYY_LINE}</par>", 1),
+    ],
+)
+def test_lines_without_words_next_to_words_are_counted(
+    tmp_path: Path, text: str, old: str, new: str, left_out: int
+) -> None:
+    found = read_text(tmp_path, replaced(text, (old, new)), "det")
+    assert (found.source.level, found.faults) == ("word", [])
+    one, two = "1 line with text but without words was", "2 lines with text but without words were"
+    said = {0: [], 1: [one], 2: [two]}[left_out]
+    warnings = [text for text in found.warnings if "without words" in text]
+    assert warnings == [f"{text} left out (--det-level line reads lines)" for text in said]
+
+
+@pytest.mark.parametrize("content", ["one line", "one"])
+def test_alto_whose_words_have_the_box_of_their_line(tmp_path: Path, content: str) -> None:
+    """As eScriptorium writes lines: a String for all of it, or for each word."""
+    place = 'HPOS="10" VPOS="{0}" WIDTH="90" HEIGHT="20"'
+    shape = '<Shape><Polygon POINTS="10 {0} 100 {0} 100 30 10 30"/></Shape>'
+    strings = f'<String {place} CONTENT="{content}"/>' * (1 + ("line" not in content))
+    line = f"<TextLine {place}>{shape}{strings}</TextLine>"
+    lines = "".join(line.format(k) for k in (10, 15))
+    single = f'<TextLine {place}><String {place} CONTENT="12"/></TextLine>'.format(40)
+    unit = "<Description><MeasurementUnit>pixel</MeasurementUnit></Description>"
+    text = f"<alto>{unit}<Layout><Page>{lines}{single}</Page></Layout></alto>"
+    found = read_text(tmp_path, text)
+    assert (found.source.level, found.objects.count) == ("line", 3)
+    assert found.texts[-1] == "12"
+    assert found.warnings == [
+        "1 page has words that all have the box of their line",
+        "no file has words, so lines are read (--gt-level names another level)",
+    ]
+    mixed = read(folder(tmp_path / "gt", text, ALTO, suffix=".xml"))
+    assert (mixed.source.level, np.diff(mixed.objects.offsets).tolist()) == ("word", [0, 3])
+    assert mixed.warnings == [
+        "1 page has lines but no words, so no objects (--gt-level line reads lines)"
+    ]
+
+
+LINE_COORDS, WORD_POINTS = 'points="0,0 300,0 300,40 0,40"', "110,0 300,0 300,40 110,40"
+ALTO_PLACE, SHAPE = 'HPOS="0" VPOS="50" WIDTH="300" HEIGHT="40"', "110,0 300,0 300,40 110,38.5"
+HOCR_NOWHERE = hocr(HOCR_WORD, "<i class='ocrx_word'>b</i>")
+HOCR_LINE = f"<p class='ocr_line' title='bbox 0 0 9 9'>{HOCR_WORD.format('a')}</p>"
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "level", "objects", "left_out"),
+    [
+        (PAGE, LINE_COORDS, "", "line", 1, "1 TextLine without Coords"),
+        (PAGE, f"<Coords {LINE_COORDS}/>", "", "line", 1, "1 TextLine without Coords"),
+        (PAGE, WORD_POINTS, "", "word", 2, "1 Word without Coords"),
+        (ALTO, f'{ALTO_PLACE} CONTENT="three"', "", "word", 2, "1 String element without a place"),
+        (ALTO, f'"l2" {ALTO_PLACE}', "''", "line", 1, "1 TextLine element without a place"),
+        (ALTO, "three", "  ", "word", 2, "1 String element of blanks alone"),
+        (ALTO, "three", "  ", "line", 1, "1 TextLine element of blanks alone"),
+        (hocr(HOCR_LINE * 2), ">a<", "><em> </em><", "line", 0, "2 lines of blanks alone"),
+        (hocr(HOCR_LINE, HOCR_WORD), "{}", " ", "word", 1, "1 word of blanks alone"),
+        (hocr(HOCR_LINE, HOCR_WORD), "{}", "", "word", 2, ""),
+        (HOCR_NOWHERE, ">b<", ">c<", "word", 1, "1 word without bbox"),
+    ],
+)
+def test_what_is_left_out_is_counted(
+    tmp_path: Path, text: str, old: str, new: str, level: str, objects: int, left_out: str
+) -> None:
+    """A String without place or text leaves a line without words, which has no text either."""
+    found = read_text(tmp_path, replaced(text, (old, new)), level=level)
+    assert (found.objects.count, found.faults) == (objects, [])
+    were = "were" if left_out.startswith("2") else "was"
+    assert found.warnings == [f"{left_out} {were} left out"] * bool(left_out)
+
+
+PERCENT = "its confidences are percent, up to 96; they were divided by 100"
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "values", "warning"),
+    [
+        (ALTO, 'WC="1"', 'WC="96"', [0.005, NAN, 0.96], PERCENT),
+        (PAGE, 'conf="0.25"', 'conf="96"', [0.005, NAN, 0.96], PERCENT),
+        (ALTO, "<MeasurementUnit>pixel</MeasurementUnit>", "", [0.5, NAN, 1],
+         "1 file without MeasurementUnit is taken for pixels"),
+        (ALTO, 'WIDTH="640" HEIGHT="480"', 'WIDTH=""', [0.5, NAN, 1], ""),
+        (PAGE, 'imageWidth="640" imageHeight="480"', 'imageWidth=""', [0.5, NAN, 0.25], ""),
+    ],
+)  # fmt: skip
+def test_confidences_in_percent_and_what_may_be_missing(
+    tmp_path: Path, text: str, old: str, new: str, values: list[float], warning: str
+) -> None:
+    found = read_text(tmp_path, replaced(text, (old, new)), "det")
+    assert (found.faults, confidences(found)) == ([], values)
+    assert found.warnings == [warning] * bool(warning)
+    assert found.source.sizes.tolist() == [[0, 0] if 'WIDTH=""' in new.upper() else [480, 640]]
+
+
+HOCR_ONE = "<p class='ocr_page'>\n<i class='ocrx_word' title='bbox 1 2 3 4; x_wconf 9'>a</i>"
+ABBYY_ONE = f"<document>{abbyy(('a', 20, 90))}</document>"
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "old", "new", "message"),
+    [
+        ("page", PAGE, WORD_POINTS, "110,0 300,0", "10: 2 vertices; expected three or more"),
+        ("page", PAGE, WORD_POINTS, "1,0 300,nan 3,4", "10: 'nan'; expected a finite"),
+        ("page", PAGE, '<Point x="0" y="50"/>', '<Point x="0"/>', "14: Point without y"),
+        ("page", PAGE, "640", "wide", "3: imageWidth 'wide'; expected a finite number"),
+        ("page", PAGE, "Page>", "Pages>", "18: Opening and ending tag mismatch"),
+        ("page", PAGE, "Page", "Pages", "2: PcGts without Page; expected one Page"),
+        ("page", ALTO, "640", "640", "2: root 'alto'; expected root PcGts"),
+        ("alto", PAGE, "640", "640", "2: root 'PcGts'; expected root alto"),
+        ("alto", ALTO, ">pixel<", ">inch<", "3: MeasurementUnit 'inch'; expected pixel"),
+        ("alto", ALTO, '"s3" HPOS="0"', '"s3"', "12: String without HPOS; expected a number"),
+        ("alto", ALTO, "Page", "Seite", "2: no Page element; expected one or more"),
+        ("alto", ALTO, 'WC="1"', 'WC="high"', "12: WC 'high'; expected a finite number"),
+        ("alto", ALTO, SHAPE, "110,0 300,0 300", "9: 5 coordinates; expected an even count"),
+        ("alto", ALTO, SHAPE, "", "9: 0 vertices; expected three or more"),
+        ("alto", ALTO, 'WIDTH="300" HEIGHT="40" C', 'WIDTH="-3" HEIGHT="40" C', "12: width -3, h"),
+        ("hocr", HOCR_ONE, " 3 4;", " 3;", "2: bbox of 3 numbers; expected bbox x0 y0 x1 y1"),
+        ("hocr", HOCR_ONE, " 3 4;", " 3 nan;", "2: 'nan'; expected a finite number"),
+        ("hocr", HOCR_ONE, " 3 4;", " 0 4;", "2: a box from 1, 2 to 0, 4; expected x0 <= x1"),
+        ("hocr", HOCR_ONE, "wconf 9", "wconf", "2: ''; expected a finite number"),
+        ("hocr", HOCR, "</body></html>", "", "no </html>; expected a whole document"),
+        ("abbyy", ABBYY_ONE, 'b="20" char', 'b="4" char', "2: a box from 0, 5 to 9, 4; expected"),
+        ("abbyy", ABBYY_ONE, "page", "pages", "1: no page element; expected one or more"),
+        ("abbyy", ALTO, "640", "640", "2: root 'alto'; expected root document"),
+    ],
+)
+def test_faults_name_line_and_expectation(
+    tmp_path: Path, form: str, text: str, old: str, new: str, message: str
+) -> None:
+    fault, *hint = read_text(tmp_path, replaced(text, (old, new)), "gt", form).faults
+    line = f"{tmp_path / 'p.xml'}:" if message[0].isdigit() else ""
+    assert fault.startswith(line + message)
+    assert len(hint) == ("; expected root" in message)
+    assert all("content of the format " in one for one in hint)
+
+
+@pytest.mark.parametrize(
+    ("doctype", "entity"),
+    [
+        ('<!DOCTYPE {} [<!ENTITY a "x">]>', "&a;"),
+        ('<!DOCTYPE {} [<!ENTITY a SYSTEM "file:///etc/passwd">]>', "&a;"),
+        ('<!DOCTYPE {} [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]>', ""),
+        ('<!DOCTYPE {} SYSTEM "http://localhost/x.dtd">', "&uuml;"),
+    ],
+)
+@pytest.mark.parametrize(("root", "text"), [("PcGts", PAGE), ("alto", ALTO)])
+def test_entities_of_a_document_type_are_refused(
+    tmp_path: Path, root: str, text: str, doctype: str, entity: str
+) -> None:
+    """lxml would leave them out of the texts; a document type without any is read."""
+    doctype, plain = doctype.replace("{}", root), f'<!DOCTYPE {root} SYSTEM "x.dtd">'
+    text = replaced(text, (f"<{root}", f"{doctype}<{root}"), ("three", f"three{entity}"))
+    (fault,) = read_text(tmp_path, text).faults
+    said = "entities of a document type; expected the characters", "references external entity 'a'"
+    assert any(sentence in fault for sentence in said)
+    found = read_text(tmp_path, replaced(text, (doctype, plain), (f"three{entity}", "three")))
+    assert (found.faults, found.texts[-1]) == ([], "three")
+
+
+def test_an_empty_file_of_hocr_is_an_image_without_text(tmp_path: Path) -> None:
+    found = read(folder(tmp_path / "det", HOCR, "", suffix=".hocr"), "det")
+    assert (found.source.names, found.faults) == (["1", "2"], [])
+    assert np.diff(found.objects.offsets).tolist() == [2, 0]
+
+
+def test_what_is_not_hocr() -> None:
+    for text in ("<p class='ocr'>a</p>", "of <i class='ocrx_word'>a</i>", "[1]", ""):
+        assert HOCR_FORMAT.recognised_by(Head("a.html", text.encode())) == ""
