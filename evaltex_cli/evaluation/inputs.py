@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -28,9 +28,10 @@ from evaltex_cli.formats.sizes import with_sizes, with_sizes_of_each_other
 from evaltex_cli.protocols.base import Protocol
 from evaltex_cli.protocols.presets import PRESETS
 from evaltex_cli.records import Ints
-from evaltex_cli.runtime import OrderedMap
+from evaltex_cli.runtime import OrderedMap, is_elsewhere
 from evaltex_cli.version import __version__
 
+SideInput: TypeAlias = tuple[Path | Source, Side, InputOptions]
 LINES_OF_FILE = "file"
 """Value of a parameter `lines`: those of the ground truth of lines."""
 
@@ -87,9 +88,14 @@ def open_inputs(
     InputError
         When an input cannot be read at all.
     """
-    faults = FaultLog()
-    gt_source = _opened(gt, "gt", options, faults, ordered_map)
-    det_source = _opened(det, "det", options, faults, ordered_map)
+    if is_elsewhere(ordered_map):
+        ordered_map = map  # a cluster gets columns, and need not find these files
+    sides: list[SideInput] = [(gt, "gt", options), (det, "det", options)]
+    if all(isinstance(path, Path) and path.is_file() for path in (gt, det)):
+        (gt_source, faults), (det_source, more) = ordered_map(_opened, sides)
+    else:  # files of folders are read side by side
+        (gt_source, faults), (det_source, more) = (_opened(one, ordered_map) for one in sides)
+    faults.extend(more)
     _refuse_unused(options, gt_source, det_source)
     det_source = with_names_of(gt_source, det_source)
     if options.only is not None:
@@ -109,19 +115,15 @@ def open_inputs(
     return Inputs(gt_source, det_source, faults, options, lines)
 
 
-def _opened(
-    given: Path | Source,
-    side: Side,
-    options: InputOptions,
-    faults: FaultLog,
-    ordered_map: OrderedMap = map,
-) -> Source:
-    """Return an input with the objects that are asked for."""
+def _opened(side_input: SideInput, ordered_map: OrderedMap = map) -> tuple[Source, FaultLog]:
+    """Return an input with the objects that are asked for, and what is wrong with it."""
+    given, side, options = side_input
+    faults = FaultLog()
     if not isinstance(given, Path):
-        return given
+        return given, faults
     source = read(given, side, options, faults, ordered_map)
     classes = options.classes_of(side)
-    return source if classes is None else only_classes(source, classes)
+    return (source if classes is None else only_classes(source, classes)), faults
 
 
 def _refuse_unused(options: InputOptions, *sources: Source) -> None:
@@ -145,8 +147,8 @@ def opened_lines(path: Path, gt: Source, options: InputOptions) -> tuple[Source,
     """Index a ground truth of lines, its images named as those of `gt`; what
     is wrong with it is in the log.
     """
-    faults = FaultLog()
-    lines = with_dont_care(_opened(path, "gt", options, faults), options.dont_care)
+    lines, faults = _opened((path, "gt", options))
+    lines = with_dont_care(lines, options.dont_care)
     if options.images is not None:
         lines = with_sizes(lines, options.images)
     lines = with_names_of(gt, lines)
