@@ -52,6 +52,9 @@ def _read_tagset(file: File, side: Side, options: ReadOptions) -> Iterator[Image
         objects = file.each(with_lines(element.iter("taggedRectangle")), read)
         file.notes[_MIXED] += len({one.type == ANY_TYPE for one in objects}) == 2
         name = (element.findtext("imageName") or "").strip()
+        if not name:
+            file.log(FormatError("an image without imageName", "one"), element.sourceline)
+            continue
         yield Image(name, objects, *_size(file, element))
     outside = [one for one in root.iter("taggedRectangle") if one.getparent().tag == "tagset"]
     for one in outside:

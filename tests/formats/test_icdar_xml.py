@@ -1,18 +1,16 @@
-"""The XML of ICDAR 2003 to 2011."""
+"""The XML of ICDAR 2003 to 2011, and of CTW1500."""
 
 import random
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reading import read
 from reference_deteval import image_totals, pixels_of, setting
 from reference_icdar2003 import plain_totals
 
-from evaltex_cli import InputError, evaluate
+from evaltex_cli import evaluate
 from evaltex_cli.conversion.conversion import convert
-from evaltex_cli.errors import FaultLog
-from evaltex_cli.old_formats.documents.icdar_xml import FORMAT
 
 DOCUMENT = """<?xml version="1.0" encoding="UTF-8"?>
 <tagset>
@@ -37,26 +35,22 @@ def write(folder, text, name="gt.xml"):
 
 
 def test_reads_images_rectangles_and_words(tmp_path):
-    faults = FaultLog()
-    path = write(tmp_path, DOCUMENT)
-    assert FORMAT.recognises(path)
-    source = FORMAT.index(path, "gt", faults)
-    read = source.read(np.array([1, 0]))
-    faults.raise_if_any()
-    assert source.names == ["day_1/IMG_1.JPG", "empty"]
-    assert read.sizes.tolist() == [[0, 0], [960, 1280]]
-    assert read.objects.offsets.tolist() == [0, 0, 3]
-    assert read.objects.boxes.tolist() == [[10, 20.5, 109, 49.5], [0, 0, 0, 0], [5, 6, 11, 13]]
-    assert read.objects.pixels.tolist() == [[10, 20, 109, 49], [0, 0, -1, -1], [5, 6, 11, 13]]
-    assert read.objects.types is None
-    assert read.objects.ids.tolist() == [1, 2, 3]
-    assert list(read.objects.texts) == ["Café & Bar", "", ""]
+    found = read(write(tmp_path, DOCUMENT))
+    assert (found.source.format, found.faults) == ("icdar-xml", [])
+    assert found.source.names == ["day_1/IMG_1.JPG", "empty"]
+    assert found.source.sizes.tolist() == [[960, 1280], [0, 0]]
+    assert found.objects.offsets.tolist() == [0, 3, 3]
+    assert found.objects.boxes.tolist() == [[10, 20.5, 109, 49.5], [0, 0, 0, 0], [5, 6, 11, 13]]
+    assert found.objects.pixels.tolist() == [[10, 20, 109, 49], [0, 0, -1, -1], [5, 6, 11, 13]]
+    assert found.objects.types is None
+    assert found.objects.ids.tolist() == [1, 2, 3]
+    assert found.texts == ["Café & Bar", "", ""]
 
 
 def test_sizes_of_street_view_text(tmp_path):
     """Its element has a capital letter."""
     path = write(tmp_path, DOCUMENT.replace("<resolution", "<Resolution"))
-    assert FORMAT.index(path, "gt", FaultLog()).read(np.array([0])).sizes.tolist() == [[960, 1280]]
+    assert read(path).source.sizes.tolist() == [[960, 1280], [0, 0]]
 
 
 def test_whole_numbers_and_no_types_need_no_columns(tmp_path):
@@ -64,7 +58,7 @@ def test_whole_numbers_and_no_types_need_no_columns(tmp_path):
         tmp_path,
         DOCUMENT.replace("20.5", "20.0").replace('width="0" height="0"', 'width="1" height="1"'),
     )
-    objects = FORMAT.index(path, "gt", FaultLog()).read(np.array([0, 1])).objects
+    objects = read(path).objects
     assert objects.pixels is None
     assert objects.types is None
 
@@ -74,7 +68,7 @@ def test_evaluates_against_itself(tmp_path):
     found = evaluate(path, path)
     assert (found.totals["counted_gt_objects"], found.scores["recall"]) == (3, pytest.approx(2 / 3))
     assert found.warnings[0] == (
-        "gt.xml: 1 rectangle of four zeros is an object without area; zero_rectangles=ignored of"
+        f"{path}: 1 rectangle of four zeros is an object without area; zero_rectangles=ignored of"
         " deteval and icdar2003 leaves it out"
     )
     for protocol in ("deteval", "icdar2003"):
@@ -225,7 +219,7 @@ def test_a_detection_of_another_type_is_a_rival(tmp_path):
 def test_objects_with_and_without_a_type_are_a_warning(tmp_path):
     path = write(tmp_path, document([[(*WORD, 1), (200, 0, 50, 20, -1)], [(*WORD, 3)]]))
     expected = (
-        "gt.xml: 1 image has rectangles with and without a modelType; those without match any"
+        f"{path}: 1 image has rectangles with and without a modelType; those without match any"
     )
     assert evaluate(path, path, "deteval").warnings[0].startswith(expected)
 
@@ -238,54 +232,80 @@ def test_conversion_says_that_types_are_lost(tmp_path):
 # Faults -------------------------------------------------------------------------------------------
 
 
-def faults_of(tmp_path, text):
-    path = write(tmp_path, text)
-    with pytest.raises(InputError) as caught:
-        evaluate(path, path)
-    return str(caught.value)
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('x="5"', 'x="5px"', "gt.xml:9: x '5px'; expected a finite number"),
+        ('x="5"', 'x="nan"', "gt.xml:9: x 'nan'; expected a finite number"),
+        ('x="5"', 'x="1e13"', "gt.xml:9: x '1e13'; expected a finite number"),
+        ('x="5" ', "", "gt.xml:9: taggedRectangle without x; expected a number there"),
+        ('x="5"', 'x="1_0"', "gt.xml:9: x '1_0'; expected a finite number"),
+        ('x="5"', 'modelType="word" x="5"', "gt.xml:9: modelType 'word'; expected a finite number"),
+        ('width="7"', 'width="-7"', "gt.xml:9: width -7, height 8; expected both at least 1"),
+        ('x="1280"', 'x="wide"', "gt.xml:5: x 'wide'; expected a finite number"),
+        (
+            "</tagset>",
+            "<taggedRectangle/></tagset>",
+            "gt.xml:13: a taggedRectangle; expected it in",
+        ),
+        (">empty<", ">../x<", "image name '../x'; expected a name that stays"),
+        (">empty<", ">day_1/IMG_1.JPG<", "image name 'day_1/IMG_1.JPG' again"),
+        (">empty<", "><", "gt.xml:12: an image without imageName; expected one"),
+        ("</tagset>", "", "gt.xml:14: Premature end of data"),
+        ("<tagset>", '<!DOCTYPE t [<!ENTITY a "aa">]>\n<tagset>', "entities of a document type"),
+        (
+            "<tagset>",
+            '<!DOCTYPE t [<!ENTITY a SYSTEM "file:///etc/passwd">]>\n<tagset>',
+            "entities of a document type",
+        ),
+    ],
+)
+def test_faults_name_line_and_expectation(tmp_path, old, new, message):
+    assert old in DOCUMENT
+    text = DOCUMENT.replace(old, new)
+    (fault,) = read(write(tmp_path, text.replace("Bar", "&a;") if "ENTITY" in new else text)).faults
+    assert message in fault
+
+
+# CTW1500 ------------------------------------------------------------------------------------------
+
+CTW1500 = """<Annotations>
+ <image file="0200.jpg">
+  <box height="20" left="10" top="30" width="90">
+   <label> École </label>
+   <segs>10,30,40,30,70,35,100,30,100,50,70,50,40,45,10,50</segs>
+   <pts x="20" y="40" />
+  </box>
+  <box height="20" left="10" top="90" width="90"><label>###</label><segs>1,9,10,9</segs></box>
+  <box height="20" left="10" top="190" width="90"><label>box</label></box>
+ </image>
+</Annotations>
+"""
+
+
+def test_ctw1500(tmp_path):
+    path = write(tmp_path, CTW1500, "0200.xml")
+    found = read(path)
+    assert (found.source.format, found.source.names, found.faults) == ("ctw1500-xml", ["0200"], [])
+    assert found.texts == ["École", "###", "box"]
+    assert found.objects.dont_care.tolist() == [False, True, False]
+    assert found.objects.boxes.tolist() == [[10, 30, 100, 50], [1, 9, 10, 9], [10, 190, 100, 210]]
+    assert found.objects.outlines.counts.tolist() == [8, 3, 0]
+    (fault,) = read(path, "det").faults
+    assert "0200.xml:8: 2 vertices; expected three or more" in fault
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('x="5"', 'x="5px"', "gt.xml:9: x = '5px'; expected numbers x, y, width, height"),
-        ('x="5"', 'x="nan"', "gt.xml:9: x = 'nan'; expected numbers"),
-        ('x="5"', 'x="1e13"', "gt.xml:9: x = '1e13'; expected numbers"),
-        ('x="5" ', "", "gt.xml:9: no attribute x; expected numbers"),
-        ('x="5"', 'x="1_0"', "gt.xml:9: x = '1_0'; expected numbers"),
-        (
-            'x="5"',
-            'modelType="word" x="5"',
-            "gt.xml:9: modelType = 'word'; expected number modelType",
-        ),
-        ('width="7"', 'width="-7"', "gt.xml:9: width -7, height 8; expected both at least 1"),
-        (
-            "<imageName>empty",
-            "<imageName>../../etc/x",
-            "gt.xml:12: image name '../../etc/x'; expected a name that stays",
-        ),
-        (
-            "<imageName>empty",
-            "<imageName>day_1/IMG_1.JPG",
-            "gt.xml:12: image name 'day_1/IMG_1.JPG' again",
-        ),
-        ("<imageName>empty", "<imageName>", "gt.xml:12: image name ''"),
-        ("</tagset>", "", "gt.xml:14: no element found; expected well-formed XML"),
+        ("<segs>10,30,", "<segs>10,x,", "gt.xml:3: 'x'; expected a finite number"),
+        ("<segs>10,30,", "<segs>10,", "gt.xml:3: 15 coordinates; expected an even count"),
+        ("<segs>10,30,", "<segs>" + "9" * 400 + ",1,", "gt.xml:3: '9999"),
+        ('top="190"', "", "gt.xml:9: box without top; expected a number there"),
+        ("</image>", "</image><image/>", "gt.xml:10: 2 image elements; expected one image in each"),
     ],
 )
-def test_faults_name_line_and_expectation(tmp_path, old, new, message):
-    assert old in DOCUMENT
-    assert message in faults_of(tmp_path, DOCUMENT.replace(old, new))
-
-
-@pytest.mark.parametrize(
-    "doctype",
-    [
-        '<!DOCTYPE t [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;">]>',
-        '<!DOCTYPE t [<!ENTITY a SYSTEM "file:///etc/passwd">]>',
-        '<!DOCTYPE t SYSTEM "http://localhost/x.dtd">',
-    ],
-)
-def test_document_types_and_entities_are_refused(tmp_path, doctype):
-    text = DOCUMENT.replace("<tagset>", f"{doctype}\n<tagset>").replace("empty<", "&a;<")
-    assert "gt.xml:2: a document type declaration; expected none" in faults_of(tmp_path, text)
+def test_faults_of_ctw1500(tmp_path, old, new, message):
+    assert old in CTW1500
+    (fault,) = read(write(tmp_path, CTW1500.replace(old, new))).faults
+    assert message in fault

@@ -1,0 +1,188 @@
+"""Label Studio's JSON and JSON-MIN."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from reading import Read, read
+from written_files import in_folder, written
+
+from evaltex_cli import evaluate
+from evaltex_cli.formats.sizes import with_sizes
+
+SIZE = {"original_width": 200, "original_height": 100}
+BOX = {"x": 1, "y": 2, "width": 3, "height": 4, "rotation": 0}
+
+
+def result(value: Any = None, **others: Any) -> dict[str, Any]:
+    return SIZE | {"value": BOX if value is None else value} | others
+
+
+def task(*results: Any, **others: Any) -> dict[str, Any]:
+    found = {"id": 1, "data": {"image": "a.png"}, "annotations": [{"result": list(results)}]}
+    return found | others
+
+
+def of(path: Path, *tasks: Any, side: Any = "gt") -> Read:
+    return read(written(path / "tasks.json", list(tasks)), side)
+
+
+def rounded(found: Read) -> list[list[float]]:
+    return [np.round(box, 3).tolist() for box in found.objects.boxes]
+
+
+def test_the_results_of_an_id_are_one_object(tmp_path: Path) -> None:
+    turned = {"x": 10, "y": 20, "width": 30, "height": 5, "rotation": 30}
+    results = [
+        result(turned, id="a"),
+        result(turned | {"labels": ["Text"]}, id="a"),
+        result(turned | {"text": ["two", "words"]}, id="a"),
+        result({"points": [[10, 10], [50, 10], [50, 50]], "polygonlabels": ["###"]}, id="p"),
+        result({"x": 50, "y": 50, "radiusX": 5, "radiusY": 10, "rotation": 0}),
+        result({"x": 50, "y": 50, "width": 1}),
+        {"value": {"choices": ["ok"]}, "id": "c"},
+    ]
+    found = of(tmp_path, task(*results))
+    assert (found.source.names, found.source.sizes.tolist()) == (["a"], [[100, 200]])
+    assert (found.faults, found.texts) == ([], ["two words", "", ""])
+    assert found.objects.labels is not None
+    assert list(found.objects.labels) == ["Text", "###", ""]
+    assert found.objects.dont_care.tolist() == [False, True, False]
+    corners = found.objects.outlines.ring(0).round(3).tolist()
+    about_the_upper_left = [[20, 20], [71.962, 50], [69.462, 54.33], [17.5, 24.33]]
+    assert corners == about_the_upper_left
+    assert rounded(found)[1:] == [[20, 10, 100, 50], [90, 40, 110, 60]]
+    assert [warning.partition(": ")[2] for warning in found.source.warnings] == [
+        "1 circle, ellipse or mask taken for its bounding box",
+        "1 point, line or mask left out: it has no area that can be read",
+    ]
+
+
+def test_predictions_are_the_detections(tmp_path: Path) -> None:
+    both = task(result(), predictions=[{"result": [result(BOX | {"x": 50}, score=0.5)]}])
+    found = of(tmp_path, both, side="det")
+    assert (rounded(found), found.objects.confidences) == ([[100, 2, 106, 6]], [0.5])
+    assert rounded(of(tmp_path, both)) == [[2, 2, 8, 6]]
+    assert rounded(of(tmp_path, task(result(), predictions=[]), side="det")) == [[2, 2, 8, 6]]
+
+
+def test_the_first_annotation_that_was_not_cancelled_is_read(tmp_path: Path) -> None:
+    sets = [{"was_cancelled": True, "result": []}, {"result": [result()]}, {"result": []}]
+    found = of(tmp_path, task(annotations=sets))
+    assert (found.objects.count, found.faults) == (1, [])
+    assert "1 task has several annotations, of which the first" in found.source.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        ({"image": "/data/upload/3/0a1b2c3d-img_7.jpg"}, "img_7"),
+        ({"image": "/data/local-files/?d=sets/20240101-img%207.png"}, "20240101-img 7"),
+        ({"captioning": "s3://bucket/dir/img_7.tif"}, "img_7"),
+        ({"image": "https://host/img_7.jpg?X-Signature=a/b"}, "img_7"),
+        ({"image": "data:image/png;base64,AAAA"}, "1"),
+        ({}, "1"),
+    ],
+)
+def test_images_are_named_by_their_files(tmp_path: Path, data: dict[str, str], name: str) -> None:
+    assert of(tmp_path, task(result(), data=data)).source.names == [name]
+
+
+def test_names_that_would_be_equal_without_the_digits_of_an_upload(tmp_path: Path) -> None:
+    names = ["0a1b2c3d-a", "1a1b2c3d-a"]
+    tasks = [task(result(), data={"ocr": f"/data/upload/1/{name}.png"}) for name in names]
+    assert of(tmp_path, *tasks).source.names == names
+
+
+def test_detections_named_with_the_digits_of_an_upload(tmp_path: Path) -> None:
+    """As the files in Label Studio's media folder are."""
+    url = "/data/upload/7/0a1b2c3d-p{}.png"
+    gt = [task(result(), data={"image": url.format(k)}) for k in (1, 2)]
+    det = {f"0a1b2c3d-p{k}.json": "" for k in (1, 2)}
+    shape = {"label": "x", "shape_type": "rectangle", "points": [[2, 2], [8, 6]]}
+    folder = in_folder(tmp_path / "det", det)
+    for name in det:
+        written(folder / name, {"shapes": [shape]})
+    assert evaluate(written(tmp_path / "gt.json", gt), folder, "iou").scores["hmean"] == 1
+
+
+def test_without_sizes_it_is_in_fractions(tmp_path: Path) -> None:
+    value = {"x": 10, "y": 20, "width": 30, "height": 40}
+    found = of(tmp_path, task({"value": value}))
+    assert found.source.fractions is not None and found.source.fractions.tolist() == [True]
+    Image.new("L", (200, 50)).save(tmp_path / "a.png")
+    boxes = with_sizes(found.source, tmp_path).objects.boxes
+    assert boxes.round(6).tolist() == [[20, 10, 80, 30]]
+    faults = of(tmp_path, task({"value": value | {"rotation": 5}})).faults
+    assert "a turned shape, and no size of the picture" in faults[0]
+
+
+def minimal(**others: Any) -> dict[str, Any]:
+    return {"ocr": "/data/upload/1/a.png", "id": 1, "annotator": 1, "annotation_id": 2} | others
+
+
+def test_minimal(tmp_path: Path) -> None:
+    shapes = [SIZE | BOX, SIZE | BOX | {"x": 50}]
+    found = of(tmp_path, minimal(bbox=shapes, transcription=["one", "###"]))
+    assert (found.source.format, found.source.names) == ("label-studio", ["a"])
+    assert (rounded(found), found.texts) == ([[2, 2, 8, 6], [100, 2, 106, 6]], ["one", "###"])
+    assert found.objects.dont_care.tolist() == [False, True]
+    found = of(tmp_path, minimal(bbox=shapes[:1], transcription="one"))
+    assert (found.texts, found.source.warnings) == (["one"], ())
+
+
+def test_minimal_has_each_shape_among_the_labels_too(tmp_path: Path) -> None:
+    """As the template for OCR exports it; two equal boxes of one list are two objects."""
+    polygon = SIZE | {"points": [[1, 1], [9, 1], [9, 9]]}
+    boxes = [SIZE | BOX, SIZE | BOX]
+    labelled = [boxes[0] | {"labels": ["Text"]}, boxes[1] | {"labels": ["Handwriting"]}]
+    export = minimal(
+        bbox=boxes,
+        label=[*labelled, polygon | {"labels": ["Text"]}],
+        poly=[polygon],
+        transcription=["one", "two", "three"],
+    )
+    found = of(tmp_path, export)
+    assert (found.faults, found.texts) == ([], ["one", "two", "three"])
+    assert rounded(found) == [[2, 2, 8, 6], [2, 2, 8, 6], [2, 1, 18, 9]]
+    assert found.objects.labels is not None
+    assert list(found.objects.labels) == ["Text", "Handwriting", "Text"]
+
+
+def test_transcriptions_of_an_unknown_shape_are_counted(tmp_path: Path) -> None:
+    shapes = [SIZE | BOX, SIZE | BOX | {"x": 50}]
+    found = of(tmp_path, minimal(bbox=shapes, transcription=["one"]))
+    assert found.texts == ["", ""]
+    assert "1 task of JSON-MIN has another number of transcriptions" in found.source.warnings[0]
+    with_shape = minimal(bbox=shapes, transcription=["one", shapes[1]])
+    assert of(tmp_path, with_shape).texts == ["one", ""]
+
+
+@pytest.mark.parametrize(
+    ("faulty", "fault"),
+    [
+        (result({"x": 1, "width": 3}), ".value: a shape without x and y; expected both, in"),
+        (result(BOX | {"x": "1"}), ".value.x: text; expected a number"),
+        (result({"points": [[1, 2], [3, 4]]}), ": 2 vertices; expected three or more"),
+        (result(BOX | {"width": -3}), ": width -6, height 4; expected both at least 0"),
+        (result(image_rotation=90), ".image_rotation: a picture that was turned by 90 degrees"),
+        (7, ": a whole number; expected an object"),
+    ],
+)
+def test_faults_hide_no_other_result(tmp_path: Path, faulty: Any, fault: str) -> None:
+    found = of(tmp_path, task(result(), faulty, result()), {"data": {}, "annotations": []})
+    assert (found.objects.count, found.fault_count) == (2, 2)
+    assert any(one.startswith(f"[0].annotations[0].result[1]{fault}") for one in found.faults)
+    assert "[1]: a task without a picture and id; expected one of them" in found.faults
+
+
+def test_faults_of_minimal_have_their_place(tmp_path: Path) -> None:
+    found = of(tmp_path, minimal(bbox=[SIZE | BOX, SIZE | BOX | {"x": "1"}]))
+    assert (found.objects.count, found.faults) == (
+        1,
+        ["[0].bbox[1].x: text; expected a number or null"],
+    )

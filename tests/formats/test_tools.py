@@ -1,0 +1,299 @@
+"""The documents of annotation tools: labelme, VIA, CVAT, VOC."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reading import Read, described, read
+from written_files import in_folder, written, zipped
+
+from evaltex_cli.records import Labels
+
+SAMPLES = Path(__file__).parents[1] / "samples"
+NOTES = (
+    "1 circle, ellipse or mask taken for its bounding box",
+    "1 point, line or mask left out: it has no area that can be read",
+)
+
+
+def labels(found: Read) -> list[str]:
+    column = found.objects.labels
+    return list(column) if isinstance(column, Labels) else []
+
+
+def notes(found: Read) -> tuple[str, ...]:
+    return tuple(warning.partition(": ")[2] for warning in found.source.warnings)
+
+
+@pytest.mark.parametrize("name", ["label-studio", "via", "labelme", "cvat", "voc"])
+def test_each_is_recognised_in_file_folder_and_archive(tmp_path: Path, name: str) -> None:
+    (path,) = (SAMPLES / name).iterdir()
+    files = {f"labels/{path.name}": path.read_bytes(), "pictures/img.jpg": b"x"}
+    inputs = (path, in_folder(tmp_path / "gt", files), zipped(tmp_path / "gt.zip", files))
+    found = [read(one) for one in inputs]
+    assert [one.source.format for one in found] == [name] * 3
+    assert [one.faults for one in found] == [[]] * 3
+    assert [one.source.names for one in found] == [["img_1"]] * 3
+    assert [described(one) for one in found] == [described(found[0])] * 3
+
+
+# labelme ------------------------------------------------------------------------------------------
+
+
+def shape(points: Any, kind: str | None = "rectangle", **others: Any) -> dict[str, Any]:
+    return {"label": "word", "points": points, "shape_type": kind, "flags": {}} | others
+
+
+TURNED = [[5, 0], [10, 5], [5, 10], [0, 5]]
+BOX = [[10, 30], [60, 10]]
+
+
+def test_labelme(tmp_path: Path) -> None:
+    shapes = [
+        shape(BOX),
+        shape([[0, 0], [9, 0], [9, 5], [0, 5]], score=0.5),
+        shape(TURNED, difficult=True),
+        shape(TURNED, "quadrilateral", flags={"ignore": True}),
+        shape(TURNED[:3], None, label="###"),
+        shape([[50, 60], [53, 64]], "circle"),
+        shape([[1, 2], [3, 4]], "line"),
+    ]
+    document = {"shapes": shapes, "imageHeight": 480, "imageWidth": 640}
+    empty = {"shapes": [], "imageHeight": None}
+    folder = in_folder(tmp_path / "gt", {"classes.txt": "text"})
+    written(folder / "img_10.json", document)
+    written(folder / "img_2.json", empty)
+    found = read(folder)
+    assert (found.source.names, found.faults) == (["img_2", "img_10"], [])
+    assert found.source.sizes.tolist() == [[0, 0], [480, 640]]
+    assert found.objects.boxes.tolist() == [
+        *([10, 10, 60, 30], [0, 0, 9, 5], [0, 0, 10, 10], [0, 0, 10, 10], [5, 0, 10, 10]),
+        [45, 55, 55, 65],
+    ]
+    assert found.objects.outlines.counts.tolist() == [0, 0, 4, 4, 3, 0]
+    assert found.texts == ["word"] * 4 + ["###", "word"]
+    assert found.objects.dont_care.tolist() == [False, False, True, True, True, False]
+    assert notes(found) == ("1 file that is not .json was left out: 'classes.txt'", *NOTES)
+    assert not read(folder, "det").objects.dont_care.any()
+    assert labels(found) == []
+
+
+def test_labels_of_labelme_are_classes_where_there_are_descriptions(tmp_path: Path) -> None:
+    shapes = [shape(BOX, label="sign", description="exit"), shape(BOX, label="###", description="")]
+    found = read(written(tmp_path / "1.json", {"shapes": shapes}))
+    assert (found.texts, labels(found)) == (["exit", "###"], ["sign", "###"])
+
+
+@pytest.mark.parametrize(
+    ("faulty", "fault"),
+    [
+        (shape([[1, 2]]), "shapes[1].points: 1 points; expected two opposite corners"),
+        (shape([[1, 2]], "circle"), "shapes[1].points: 1 points; expected the centre of a circle"),
+        (shape([[1, 2], [3, 4]], "polygon"), "shapes[1]: 2 vertices; expected three or more"),
+        (shape([[1, 2], [3, "4"]]), "shapes[1].points[1][1]: text; expected a number"),
+        (shape(BOX, "star"), "shapes[1].shape_type: shape_type 'star'; expected polygon or rect"),
+        ({"label": "x"}, "shapes[1]: no key 'points'; expected it in each object"),
+    ],
+)
+def test_faults_of_labelme_hide_no_other_shape(
+    tmp_path: Path, faulty: dict[str, Any], fault: str
+) -> None:
+    shapes = [shape(BOX), faulty, shape(BOX)]
+    found = read(written(tmp_path / "1.json", {"shapes": shapes}))
+    assert (found.objects.count, found.fault_count) == (2, 1)
+    assert found.faults[0].startswith(fault)
+
+
+def test_another_document_in_a_folder_is_no_empty_image(tmp_path: Path) -> None:
+    folder = in_folder(tmp_path / "gt", {"b.json": '{"regions": []}'})
+    written(folder / "a.json", {"shapes": [shape(BOX)]})
+    assert read(folder).faults == ["b.json: no key 'shapes'; expected it in each object"]
+    folder = in_folder(tmp_path / "xml", {"a.xml": voc(), "b.xml": "<alto/>"})
+    assert read(folder, "gt", "voc").faults == ["b.xml:1: root 'alto'; expected root annotation"]
+
+
+# VIA ----------------------------------------------------------------------------------------------
+
+
+def region(name: str = "rect", attributes: Any = None, **values: Any) -> dict[str, Any]:
+    if name == "rect" and not values:
+        values = {"x": 10, "y": 10, "width": 50, "height": 20}
+    return {"shape_attributes": {"name": name} | values, "region_attributes": attributes}
+
+
+@pytest.mark.parametrize("is_project", [False, True])
+def test_via(tmp_path: Path, is_project: bool) -> None:
+    regions = [
+        region(attributes={"Text": "w", "ignore": "0", "Type": "sign"}),
+        region("polygon", {"text": "###"}, all_points_x=[1, 20, 20], all_points_y=[1, 1, 30]),
+        region("circle", cx=50, cy=60, r=7),
+        region("polyline", all_points_x=[1, 2], all_points_y=[1, 2]),
+    ]
+    other = {"0": region(attributes={"difficult": "1"})}
+    images = {
+        "a.jpg12": {"filename": "a.jpg", "size": 12, "regions": regions},
+        "b.jpg1": {"filename": "b.jpg", "size": 1, "regions": other},
+    }
+    project = {"_via_settings": {}, "_via_img_metadata": images}
+    found = read(written(tmp_path / "via.json", project if is_project else images))
+    assert (found.source.format, found.source.names, found.faults) == ("via", ["a", "b"], [])
+    assert found.objects.boxes.tolist() == [
+        *([10, 10, 60, 30], [1, 1, 20, 30], [43, 53, 57, 67]),
+        [10, 10, 60, 30],
+    ]
+    assert found.objects.offsets.tolist() == [0, 3, 4]
+    assert (found.texts, labels(found)) == (["w", "###", "", ""], ["sign", "", "", ""])
+    assert found.objects.dont_care.tolist() == [False, True, False, True]
+    assert notes(found) == NOTES
+
+
+def test_a_turned_ellipse(tmp_path: Path) -> None:
+    ellipse = region("ellipse", cx=50, cy=60, rx=7, ry=3, theta=math.pi / 2)
+    path = written(tmp_path / "1.json", {"a": {"filename": "a.jpg", "regions": [ellipse]}})
+    assert read(path).objects.boxes[0].tolist() == pytest.approx([47, 53, 53, 67])
+
+
+@pytest.mark.parametrize(
+    ("faulty", "fault"),
+    [
+        (region("circle", cx=1, cy=2), "shape_attributes.r: no r in a circle; expected a number"),
+        (region("rect", x=1), "shape_attributes.y: no y in a rect; expected a number"),
+        (region("star"), "shape 'star'; expected rect, polygon, circle or ellipse"),
+        (region("polygon", all_points_x=[1], all_points_y=[]), "1 x and 0 y; expected as many"),
+        (region("rect", x=1, y=2, width=-3, height=4), "width -3, height 4; expected both at"),
+        ({}, "no key 'shape_attributes'; expected it in each object"),
+        (7, "a whole number; expected an object"),
+    ],
+)
+def test_faults_of_via_hide_no_other_region(tmp_path: Path, faulty: Any, fault: str) -> None:
+    images = {"a.jpg1": {"filename": "a.jpg", "regions": [region(), faulty, region()]}, "b": 7}
+    found = read(written(tmp_path / "via.json", images))
+    assert (found.objects.count, found.fault_count) == (2, 2)
+    assert fault in found.faults[0] and found.faults[0].startswith("a.jpg1.regions[1]")
+    assert found.faults[1] == "b: a whole number; expected an object"
+
+
+# CVAT ---------------------------------------------------------------------------------------------
+
+
+def cvat(shapes: str, attributes: str = 'name="a/img_1.jpg" width="640" height="480"') -> str:
+    return f"<annotations><version>1.1</version>\n<image {attributes}>\n{shapes}\n</image></annotations>"
+
+
+def test_cvat(tmp_path: Path) -> None:
+    shapes = """<box label="sign" xtl="10" ytl="10" xbr="60" ybr="30" rotation="90">
+        <attribute name="Text"> one </attribute></box>
+        <polygon label="text" points="1.5,2;30,4;6,50"><attribute name="illegible">true</attribute></polygon>
+        <ellipse label="###" cx="50" cy="60" rx="5" ry="6"/><points points="1,2"/><tag label="y"/>"""
+    path = written(tmp_path / "annotations.xml", cvat(shapes))
+    found = read(path)
+    assert (found.source.names, found.faults) == (["img_1"], [])
+    assert found.source.sizes.tolist() == [[480, 640]]
+    turned, *others = found.objects.boxes.tolist()
+    assert turned == pytest.approx([25, -5, 45, 45])  # about its centre
+    assert others == [[1.5, 2, 30, 50], [45, 54, 55, 66]]
+    assert (found.texts, labels(found)) == (["one", "", ""], ["sign", "text", "###"])
+    assert found.objects.dont_care.tolist() == [False, True, True]
+    assert notes(found) == NOTES
+    assert not read(path, "det").objects.dont_care.any()
+
+
+@pytest.mark.parametrize(
+    ("faulty", "fault"),
+    [
+        ('<box xtl="10" ytl="1" xbr="6" ybr="3"/>', "a box from 10, 1 to 6, 3; expected x0 <= x1"),
+        ('<box ytl="1" xbr="6" ybr="3"/>', "box without xtl; expected a number there"),
+        ('<box xtl="x" ytl="1" xbr="6" ybr="3"/>', "xtl 'x'; expected a finite number"),
+        ('<polygon points="1,2;3,4"/>', "2 vertices; expected three or more"),
+        ("<star/>", "the shape star; expected box, polygon or ellipse"),
+    ],
+)
+def test_faults_of_cvat_hide_no_other_shape(tmp_path: Path, faulty: str, fault: str) -> None:
+    box = '<box xtl="1" ytl="1" xbr="6" ybr="3"/>'
+    found = read(written(tmp_path / "1.xml", cvat(f"{box}\n{faulty}\n{box}")))
+    assert (found.objects.count, found.fault_count) == (2, 1)
+    assert f"1.xml:4: {fault}" in found.faults[0]
+
+
+def test_images_of_cvat(tmp_path: Path) -> None:
+    path = tmp_path / "1.xml"
+    found = read(written(path, "<annotations><track/></annotations>"))
+    assert "tracks of a video; expected an export as 'CVAT for images'" in found.faults[0]
+    found = read(written(path, cvat("", 'name="a.jpg" width="x"')), "det")
+    assert "1.xml:2: 'x'; expected a finite number" in found.faults[0]
+    image = '<image name="img_1.jpg" width="9" height="9" subset="{}"/>'
+    same = f"<annotations>{image.format('train')}{image.format('test')}</annotations>"
+    found = read(written(path, same))
+    assert (found.source.names, found.faults) == (["train/img_1", "test/img_1"], [])
+
+
+# VOC ----------------------------------------------------------------------------------------------
+
+BNDBOX = "<bndbox><xmin>10</xmin><ymin>20.5</ymin><ymax>50</ymax><xmax>110</xmax></bndbox>"
+ROBNDBOX = "<robndbox><cx>100</cx><cy>50</cy><w>40</w><h>20</h><angle>{}</angle></robndbox>"
+
+
+def voc(*objects: str, size: str = "") -> str:
+    listed = "".join(f"<object><name>text</name>\n{one}</object>" for one in objects)
+    return f"<annotation><filename>x.jpg</filename>{size}{listed}</annotation>"
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [
+        ("", [0, 0]),
+        ("<size/>", [0, 0]),
+        ("<size><width/><height> </height></size>", [0, 0]),
+        ("<size><width>640</width><height/></size>", [0, 640]),
+        ("<size><width>640</width><height>480</height><depth>3</depth></size>", [480, 640]),
+    ],
+)
+def test_the_size_of_voc_may_be_empty(tmp_path: Path, size: str, expected: list[int]) -> None:
+    found = read(written(tmp_path / "gt_img_1.xml", voc(BNDBOX, size=size)))
+    assert (found.source.names, found.faults) == (["img_1"], [])
+    assert found.source.sizes.tolist() == [expected]
+    assert found.objects.boxes.tolist() == [[10, 20.5, 110, 50]]
+
+
+def test_voc(tmp_path: Path) -> None:
+    objects = [
+        f"<difficult/>{BNDBOX}",
+        f"<difficult>1</difficult>{BNDBOX}".replace("10<", "100<"),
+        ROBNDBOX.format(math.pi / 2),
+    ]
+    path = written(tmp_path / "1.xml", voc(*objects).replace("text", "sign", 1))
+    found = read(path)
+    assert (found.faults, found.texts, labels(found)) == ([], [""] * 3, ["sign", "text", "text"])
+    assert found.objects.dont_care.tolist() == [False, True, False]
+    assert found.objects.boxes[2].tolist() == pytest.approx([90, 30, 110, 70])
+    first = found.objects.outlines.ring(2)[0].tolist()
+    assert first == pytest.approx([110, 30])  # its own upper left corner
+    assert not read(path, "det").objects.dont_care.any()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("<xmin>10</xmin>", "", "bndbox without xmin; expected a number there"),
+        ("<xmin>10<", "<xmin>ten<", "'ten'; expected a finite number"),
+        ("<xmin>10<", "<xmin>1e13<", "'1e13'; expected a finite number"),
+        ("<xmin>10<", "<xmin>111<", "a box from 111, 20.5 to 110, 50; expected x0 <= x1"),
+        (BNDBOX, "", "object without bndbox; expected one"),
+        (BNDBOX, f"<difficult>yes</difficult>{BNDBOX}", "difficult 'yes'; expected 0 or 1"),
+        (BNDBOX, ROBNDBOX.format(0).replace("40", "-4"), "width -4, height 20; expected both"),
+    ],
+)
+def test_faults_of_voc_hide_no_other_object(tmp_path: Path, old: str, new: str, fault: str) -> None:
+    text = voc(BNDBOX, BNDBOX, BNDBOX)
+    first, second, *rest = text.split(BNDBOX)
+    found = read(
+        written(
+            tmp_path / "1.xml",
+            BNDBOX.join([first, second]) + BNDBOX.replace(old, new) + BNDBOX.join(rest),
+        )
+    )
+    assert (found.objects.count, found.fault_count) == (2, 1)
+    assert f"1.xml:2: {fault}" in found.faults[0]
