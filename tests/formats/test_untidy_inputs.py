@@ -6,13 +6,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-import pytest
 from reading import read
 
 from evaltex_cli import evaluate
-from evaltex_cli.old_formats.documents import each_file
-from evaltex_cli.old_formats.engines import hocr
 from evaltex_cli.old_formats.files import archive
 
 WORD = '<Word><Coords points="0,0 9,0 9,9"/></Word>'
@@ -24,19 +20,6 @@ def written(folder: Path, **files: str) -> Path:
     for name, text in files.items():
         (folder / name.replace("__", ".")).write_text(text)
     return folder
-
-
-@pytest.mark.parametrize("name", ["mets__xml", "metadata__xml", "zz_mets__xml"])
-def test_mets_next_to_pages_is_left_out(tmp_path: Path, name: str) -> None:
-    root = "trpDocMetadata" if "meta" in name else "mets:mets xmlns:mets='m'"
-    found = read(
-        written(
-            tmp_path / "gt", **{name: f"<{root}></{root.split(maxsplit=1)[0]}>", "p__xml": PAGE}
-        ),
-        "gt",
-    )
-    assert (found.source.names, found.objects.count, found.faults) == (["p"], 1, [])
-    assert found.source.warnings == (f"{tmp_path / 'gt'}: 1 file of METS or metadata was left out",)
 
 
 def test_files_of_a_bag_are_left_out(tmp_path: Path) -> None:
@@ -69,48 +52,6 @@ def test_lists_of_darknet_are_left_out(tmp_path: Path) -> None:
 def test_fractions_that_reach_a_little_over_the_edge_are_of_yolo(tmp_path: Path) -> None:
     lines = ["7 0.94 0.5 0.5 0.8 0.8"] * 9 + ["7 0.9 0.65 0.68 0.7 0.69"]
     assert read(written(tmp_path / "det", a__txt="\n".join(lines)), "det").source.format == "yolo"
-
-
-def test_a_document_of_pages_is_opened_once_for_all_batches(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened: list[int] = []
-    events = hocr.events
-    monkeypatch.setattr(hocr, "events", lambda data: opened.append(1) or events(data))
-    word = "<span class='ocrx_word' title='bbox 0 0 {0} 9'>a</span>"
-    pages = "".join(f"<div class='ocr_page'>{word.format(k)}</div>" for k in range(1, 6))
-    source = read(written(tmp_path / "det", doc__hocr=f"<html>{pages}</html>"), "det").source
-    opened.clear()
-    boxes = [source.read(np.array([k])).objects.boxes[0, 2] for k in range(5)]
-    assert (boxes, len(opened)) == ([1, 2, 3, 4, 5], 0)
-    assert len(each_file._held) <= 2
-    (tmp_path / "det" / "doc.hocr").write_text(f"<html>{pages}{pages}</html>")
-    assert len(read(tmp_path / "det", "det").source.names) == 10
-
-
-def test_round_shapes_of_alto_and_words_of_blanks(tmp_path: Path) -> None:
-    shape = '<Shape><Ellipse HPOS="50" VPOS="20" HLENGTH="40" VLENGTH="10"/></Shape>'
-    blank = '<String HPOS="1" VPOS="1" WIDTH="5" HEIGHT="5" CONTENT="  "/>'
-    line = f'<TextLine><String CONTENT="a">{shape}</String>{blank}</TextLine>'
-    unit = "<MeasurementUnit>pixel</MeasurementUnit>"
-    (tmp_path / "a.xml").write_text(f"<alto>{unit}<Page>{line}</Page></alto>")
-    found = read(tmp_path / "a.xml", "det")
-    assert (found.objects.boxes.tolist(), found.texts) == ([[10, 10, 90, 30]], ["a"])
-    said = [warning.partition(": ")[2] for warning in found.source.warnings]
-    assert said == [
-        "1 String element of blanks alone was left out",
-        "1 ellipse or circle is taken for its bounding box",
-    ]
-
-
-def test_words_of_blanks_in_hocr(tmp_path: Path) -> None:
-    word = "<span class='ocrx_word' title='bbox 0 0 9 9'>{}</span>"
-    (tmp_path / "a.hocr").write_text(
-        f"<html>{word.format('a')}{word.format('<em> </em>')}{word.format('')}</html>"
-    )
-    found = read(tmp_path / "a.hocr", "det")
-    assert found.texts == ["a", ""]
-    assert found.source.warnings == (f"{tmp_path / 'a.hocr'}: 1 word of blanks alone was left out",)
 
 
 def test_a_file_of_another_format_among_many_is_named(tmp_path: Path) -> None:

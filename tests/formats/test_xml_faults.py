@@ -13,33 +13,6 @@ from evaltex_cli.errors import FormatError
 from evaltex_cli.old_formats.documents import safe_xml
 
 FAULTS = [
-    ("page", "110,0 300,0 300,40 110,40", "110,0 300,0", ":15: 2 vertices; expected three or more"),
-    (
-        "page",
-        "110,0 300,0 300,40 110,40",
-        "110,0 300,nan 3,4",
-        ":15: points = 'nan'; expected a finite number",
-    ),
-    (
-        "page",
-        '<Coords points="110,0 300,0 300,40 110,40"/>',
-        "",
-        ":15: Word without Coords; expected one Coords in each",
-    ),
-    ("page", 'conf="0.5"', 'conf="50"', ":10: conf = '50'; expected a confidence in [0, 1]"),
-    (
-        "page",
-        '<Point x="0" y="50"/>',
-        '<Point x="0"/>',
-        ":21: Point without attribute y; expected a number there",
-    ),
-    (
-        "page",
-        'imageWidth="640"',
-        'imageWidth="wide"',
-        ":4: imageWidth = 'wide'; expected a finite number",
-    ),
-    ("page", "Page>", "Pages>", ":26: mismatched tag; expected well-formed XML"),
     ("voc", "<xmin>10</xmin>", "", ":8: bndbox without xmin; expected one xmin in each bndbox"),
     ("voc", "<xmin>10</xmin>", "<xmin>ten</xmin>", ":8: xmin = 'ten'; expected a finite number"),
     ("voc", "<xmin>10</xmin>", "<xmin>1e13</xmin>", ":8: xmin = '1e13'; expected a finite number"),
@@ -100,7 +73,7 @@ def test_short_dont_care_polygons_have_no_area(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize(
     ("name", "root"),
-    [("page", "<PcGts"), ("alto", "<alto"), ("voc", "<annot"), ("ctw1500-xml", "<A")],
+    [("voc", "<annot"), ("ctw1500-xml", "<A")],
 )
 def test_document_types_and_entities_are_refused(
     tmp_path: Path, name: str, root: str, doctype: str
