@@ -447,9 +447,13 @@ def test_what_is_not_hocr() -> None:
         assert HOCR_FORMAT.recognised_by(Head("a.html", text.encode())) == ""
 
 
-@pytest.mark.parametrize("root", ["trpDocMetadata", "m:mets xmlns:m='m'"])
-def test_mets_next_to_pages_is_left_out(tmp_path: Path, root: str) -> None:
-    path = folder(tmp_path / "gt", f"<{root}></{root.split()[0]}>", PAGE, suffix=".xml")
+@pytest.mark.parametrize(
+    ("name", "root"),
+    [("mets", "m:mets xmlns:m='m'"), ("metadata", "trpDocMetadata"), ("2_mets", "mets xmlns='m'")],
+)
+def test_mets_next_to_pages_is_left_out(tmp_path: Path, name: str, root: str) -> None:
+    path = folder(tmp_path / "gt", PAGE, suffix=".xml")
+    (path / f"{name}.xml").write_text(f"<{root}></{root.split()[0]}>")
     found = read(path)
-    assert (found.source.names, found.objects.count, found.faults) == (["2"], 3, [])
+    assert (found.source.names, found.objects.count, found.faults) == (["1"], 3, [])
     assert found.warnings == ["1 file of METS or metadata was left out"]
