@@ -309,3 +309,29 @@ def test_faults_of_ctw1500(tmp_path, old, new, message):
     assert old in CTW1500
     (fault,) = read(write(tmp_path, CTW1500.replace(old, new))).faults
     assert message in fault
+
+
+@pytest.mark.parametrize(
+    ("declared", "encoding", "fault"),
+    [
+        ("", "utf-8-sig", ""),
+        ("", "utf-16", ""),
+        ("iso-8859-1", "latin-1", ""),
+        ("", "latin-1", "gt.xml:4: "),
+        ("no-such", "utf-8", "gt.xml:1: "),
+    ],
+)
+def test_encodings(tmp_path, declared, encoding, fault):
+    text = f'<?xml version="1.0" encoding="{declared}"?>{CTW1500}' if declared else CTW1500
+    path = tmp_path / "gt.xml"
+    path.write_bytes(text.encode(encoding))
+    found = read(path)
+    assert found.texts[:1] == ([] if fault else ["École"])
+    assert [fault in one for one in found.faults] == [True] * bool(fault)
+
+
+def test_long_texts_and_numbers_take_no_long_time(tmp_path):
+    text = CTW1500.replace("<segs>1,", "<segs>" + "9" * 3_000_000 + "x,")
+    found = read(write(tmp_path, text.replace(">box<", ">" + "&amp;x" * 500_000 + "<")))
+    assert len(found.texts[1]) == 1_000_000
+    assert "gt.xml:8: '9999" in found.faults[0] and len(found.faults[0]) < 400
