@@ -23,7 +23,16 @@ from evaltex_cli.formats.base import (
     TextObject,
 )
 from evaltex_cli.formats.engines import WORD_OR_LINE, words_of
-from evaltex_cli.formats.parsing import Number, box, converted, nested, outline, under, within
+from evaltex_cli.formats.parsing import (
+    Number,
+    box,
+    converted,
+    nested,
+    outline,
+    shown,
+    under,
+    within,
+)
 
 _SNAKE_CASE = re.compile(rb'"[a-z]+(?:_[a-z]+)+"\s*:')
 
@@ -374,9 +383,9 @@ def _azure_page(file: File, page: Any, where: str, key: str, level: str) -> _Pag
         objects = list(nested(file, page, where, f"{level}s"))
     else:
         objects = _words(file, nested(file, page, where, "lines"), level)
-    unit = within(page, "unit") or "pixel"
+    unit = "pixel" if page.get("unit") is None else page["unit"]
     if unit not in ("pixel", "inch"):
-        raise FormatError(quote(str(unit)), "pixel or inch", ("unit",))
+        raise FormatError(shown(unit), "pixel or inch", ("unit",))
     width, height = _size(page)
     if unit == "inch" and min(width, height) <= 0:
         raise FormatError("a page in inches of unknown width or height", "both above 0")

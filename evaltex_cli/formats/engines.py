@@ -36,6 +36,7 @@ from evaltex_cli.formats.parsing import (
     nested,
     outline,
     plain_json,
+    shown,
     under,
     within,
 )
@@ -303,7 +304,7 @@ def _list_object(value: Any) -> TextObject:
     if _is_shape(value):
         return TextObject(outline(value))
     if not _is_reading(value):
-        raise FormatError(quote(str(value), 40), _A_READING)
+        raise FormatError(shown(value), _A_READING)
     shape, *read = value
     text, *scores = read[0] if isinstance(read[0], list) else read
     return _object(shape, text, scores[0] if scores else None)
@@ -316,7 +317,7 @@ def _read_lists(file: File, side: Side, options: ReadOptions) -> Iterator[Image]
         return
     for k, (page, name) in enumerate(zip(value, file.page_names(len(value)), strict=True)):
         if page is not None and not isinstance(page, list):
-            file.log(FormatError(quote(str(page), 40), _A_READING), f"[{k}]")
+            file.log(FormatError(shown(page), _A_READING), f"[{k}]")
         else:
             yield Image(name, file.each(enumerate(page or []), _list_object, f"[{k}][{{}}]"))
 
@@ -432,6 +433,8 @@ class _DoctrText(msgspec.Struct, gc=False):
 
 def _read_doctr(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     pages = list(nested(file, file.json(dict[str, Any]), "", "pages"))
+    if not pages:
+        yield Image(file.stem)
     for (at, page), name in zip(pages, file.page_names(len(pages)), strict=True):
         with file.catching(at):
             with under("dimensions"):
@@ -498,7 +501,8 @@ def _read_surya(file: File, side: Side, options: ReadOptions) -> Iterator[Image]
         for (at, page), name in zip(pages, names, strict=True):
             with file.catching(at):
                 bounds = within(page, "image_bbox") or (0, 0, 0, 0)
-                x0, y0, x1, y1 = converted(bounds, tuple[Number, Number, Number, Number])
+                with under("image_bbox"):
+                    x0, y0, x1, y1 = converted(bounds, tuple[Number, Number, Number, Number])
                 lines_key = "text_lines" if within(page, "text_lines") is not None else "bboxes"
                 lines = nested(file, page, at, lines_key)
                 words = words_of(file, lines, side, options.level)

@@ -61,19 +61,19 @@ def _with_what_fits(file: File, value: Any, kind: type[Kind]) -> Kind:
         try:
             return msgspec.convert(value, kind)
         except msgspec.ValidationError as error:
-            message, path = _divided(error)
+            _, path = _divided(error)
             steps = re.findall(r"\[(?:\.\.\.|\d+)\]|\.?[^.\[\]]+", path)
             holder, last = _last_list(value, steps)
             if holder is None:
-                raise _fault(error) from error
-            found, expected = _explained(message)
+                raise _fault(error, value) from error
+            fault = _fault(error, value)
             before, index = "".join(steps[:last]), int(steps[last][1:-1])
             del holder[index]
             for gone in left_out.setdefault(before, []):
                 index += gone <= index
             left_out[before] = sorted([*left_out[before], index])
             where = f"{before}[{index}]{''.join(steps[last + 1 :])}".removeprefix(".")
-            file.faults.add(file.place, None, found, expected, (where,))
+            file.faults.add(file.place, None, fault.found, fault.expected, (where,))
     raise FormatError(f"more than {MAX_FAULTS} items that do not fit", "a document of the format")
 
 
@@ -86,7 +86,7 @@ def converted(value: Any, kind: Any) -> Any:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        raise _fault(error) from error
+        raise _fault(error, value) from error
 
 
 @contextmanager
@@ -134,15 +134,26 @@ def _divided(error: msgspec.ValidationError) -> tuple[str, str]:
     return message, path.rstrip("`")
 
 
-def _fault(error: msgspec.ValidationError) -> FormatError:
+def _fault(error: msgspec.ValidationError, value: Any) -> FormatError:
+    """Return what is wrong with a part of a value, with what is there."""
     message, path = _divided(error)
-    steps = re.findall(r"\[(\d+)\]|([^.\[\]]+)", path)
-    return FormatError(*_explained(message), tuple(key or int(index) for index, key in steps))
+    steps = tuple(key or int(k) for k, key in re.findall(r"\[(\d+)\]|([^.\[\]]+)", path))
+    found, expected = _explained(message)
+    if "[...]" not in path and not found.startswith("no key"):
+        found = shown(within(value, *steps))
+    return FormatError(found, expected, steps)
+
+
+def shown(value: Any) -> str:
+    """Return a plain JSON value fit for a message."""
+    if isinstance(value, dict | list):
+        return f"a list of {len(value)}" if isinstance(value, list) else "an object"
+    return quote(value) if isinstance(value, str) else quote(json.dumps(value))[1:-1]
 
 
 def _last_list(value: Any, steps: Sequence[str]) -> tuple[Any, int]:
-    """Return the innermost list on a way into a JSON value whose items are all of one type (no
-    coordinates), and which step leads to its item; None without.
+    """Return the innermost list of records on a way into a JSON value, and which step leads to its
+    item; None without.
     """
     found: tuple[Any, int] = (None, -1)
     for k, step in enumerate(steps):
@@ -150,7 +161,7 @@ def _last_list(value: Any, steps: Sequence[str]) -> tuple[Any, int]:
             if step == "[...]":
                 return found
             index = int(step[1:-1])
-            if k == 0 or (isinstance(value[index], dict | list) and not _is_point(value[index])):
+            if k == 0 or any(map(_is_record, value)):
                 found = value, k
             value = value[index]
         else:
@@ -160,8 +171,10 @@ def _last_list(value: Any, steps: Sequence[str]) -> tuple[Any, int]:
     return found
 
 
-def _is_point(value: Any) -> bool:
-    return isinstance(value, list) and not any(isinstance(one, list | dict) for one in value)
+def _is_record(value: Any) -> bool:
+    """Whether a value is an object, or a list of other than numbers and texts, as no point is."""
+    inside = value if isinstance(value, list) else []
+    return isinstance(value, dict) or any(isinstance(one, list | dict) for one in inside)
 
 
 def _explained(message: str) -> tuple[str, str]:
@@ -208,23 +221,22 @@ def partial_json(data: bytes) -> Any:
     with suppress(FormatError):
         return plain_json(data)
     closing: list[bytes] = []
-    whole = b""
     end = 0
     for token in _TOKEN.finditer(data):
         mark = token[0]
         if mark in (b"{", b"["):
             closing.append(b"}" if mark == b"{" else b"]")
-            end, whole = token.end(), b"".join(reversed(closing))
+            end = token.end()
         elif mark in (b"}", b"]"):
             if not closing or closing.pop() != mark:
                 return None
-            end, whole = token.end(), b"".join(reversed(closing))
+            end = token.end()
             if not closing:
                 break
         elif mark == b",":
-            end, whole = token.start(), b"".join(reversed(closing))
+            end = token.start()
     with suppress(FormatError):
-        return plain_json(data[:end] + whole)
+        return plain_json(data[:end] + b"".join(reversed(closing)))
     return None
 
 

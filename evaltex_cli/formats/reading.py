@@ -229,6 +229,8 @@ def _columns_of(file: File, form: Format, side: Side, options: ReadOptions) -> l
                     images = []
     except FormatError as error:
         file.log(error)
+        if not form.one_document and not parts and not images:
+            images.append(Image(file.stem))
     return [*parts, columns(images, file.place)] if images else parts
 
 
