@@ -436,6 +436,16 @@ def test_entities_of_a_document_type_are_refused(
     assert (found.faults, found.texts[-1]) == ([], "three")
 
 
+@pytest.mark.parametrize("declared", ["UTF-8", "no-such", "rot13", "utf-7", "ISO-8859-1"])
+def test_encodings_of_xml(tmp_path: Path, declared: str) -> None:
+    text = replaced(PAGE, ("UTF-8", declared), ("three", "dreißig"))
+    found = read_text(tmp_path, text.encode("latin-1"), "gt", "page")
+    if declared == "ISO-8859-1":
+        assert found.texts[-1] == "dreißig"
+    else:
+        assert found.texts == [] and "expected well-formed XML" in found.faults[0]
+
+
 def test_an_empty_file_of_hocr_is_an_image_without_text(tmp_path: Path) -> None:
     found = read(folder(tmp_path / "det", HOCR, "", suffix=".hocr"), "det")
     assert (found.source.names, found.faults) == (["1", "2"], [])
