@@ -47,6 +47,7 @@ FORMATS: dict[str, str] = {
     "voc": "tools.VOC",
     "ctw1500-xml": "icdar_xml.CTW1500_XML",
     "totaltext-mat": "matlab.TOTALTEXT_MAT",
+    "table": "table.TABLE",
     "evaltex": "evaltex.EVALTEX",
 }
 """Name -> module and attribute of its `Format`; the first that recognises a file reads it."""

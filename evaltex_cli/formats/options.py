@@ -32,7 +32,7 @@ ORDERS, PIXELS = ("xyxy", "yxyx", "xywh"), "pixels"
 LARGEST_SCALE = 1e6
 TABLE_COLUMNS = (
     *("image", "x0", "y0", "x1", "y1", "width", "height", "polygon", "text", "confidence"),
-    *("dont_care", "image_width", "image_height"),
+    *("dont_care", "image_width", "image_height", "label"),
 )
 """What the columns of a table with a header can hold."""
 

@@ -1,29 +1,22 @@
-"""Tables with a header: columns by their usual names or by a mapping, and
-what is decided over all rows.
-"""
+"""Tables with a header: columns by their usual names or by a mapping, and what all rows decide."""
 
 from __future__ import annotations
 
 import gzip
-import json
 from pathlib import Path
 
-import numpy as np
 import pytest
-from click.testing import CliRunner
 from PIL import Image
 from reading import Read, folder, read
 from written_files import zipped
 
 from evaltex_cli import evaluate
-from evaltex_cli.cli import main
-from evaltex_cli.errors import ConfigError, FaultLog, InputError
+from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.evaluation.inputs import options_of
-from evaltex_cli.old_formats import open_source
-from evaltex_cli.old_formats.base import Side
-from evaltex_cli.old_formats.image_sizes import with_sizes
-from evaltex_cli.old_formats.options import TABLE_COLUMNS, InputOptions, column_mapping
-from evaltex_cli.old_formats.rows.table_columns import USUAL
+from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.options import TABLE_COLUMNS, InputOptions, column_mapping
+from evaltex_cli.formats.sizes import with_sizes
+from evaltex_cli.formats.table import USUAL
 
 
 def table(tmp_path: Path, text: str, side: Side = "gt", ending: str = ".csv") -> Read:
@@ -72,7 +65,7 @@ def test_all_that_a_row_has(tmp_path: Path) -> None:
     assert found.objects.offsets.tolist() == [0, 2, 3, 3]
     assert found.texts == ['a "quoted", text', "two", "###"]
     assert found.objects.dont_care.tolist() == [False, True, True]
-    assert found.images.sizes.tolist() == [[480, 640], [0, 0], [50, 100]]
+    assert found.source.sizes.tolist() == [[480, 640], [0, 0], [50, 100]]
     det = table(tmp_path, text, "det")
     assert det.objects.confidences is not None and det.objects.confidences[[0, 2]].tolist() == [
         0.5,
@@ -87,7 +80,7 @@ def test_the_places_of_faults(tmp_path: Path) -> None:
         "file,xmin,ymin,xmax,ymax,ignore\na,5,2,1,9\na,1,2,x,9\na,1,2,5,9,maybe\na,1,2,5,9,0,more\n",
     )
     assert [fault.split("; ")[0].removeprefix(found.source.path) for fault in found.faults] == [
-        ":2: a box from (5, 2) to (1, 9)",
+        ":2: a box from 5, 2 to 1, 9",
         ":3: 'x'",
         ":4: 'maybe' as don't care",
         ":5: 7 cells",
@@ -113,78 +106,46 @@ def test_one_file_per_image_folders_archives_and_gzip(tmp_path: Path) -> None:
 def test_fractions_and_percent(tmp_path: Path) -> None:
     text = "file,xmin,ymin,xmax,ymax,conf\nimg_1,0.125,0.25,0.5,1,87.5\n"
     found = table(tmp_path, text, "det")
-    assert found.source.warnings == (
-        "words.csv: its confidences are percent, up to 87.5; they were divided by 100",
-        "words.csv: all coordinates are in [0, 1]: they are read as fractions of the page",
-    )
-    assert (
-        found.faults[0]
-        .removeprefix(found.source.path)
-        .startswith(":2: coordinates that are fractions of the page")
-    )
+    assert [note.removeprefix(f"{found.source.path}: ") for note in found.source.warnings] == [
+        "all coordinates are in [0, 1]: they are read as fractions of the page",
+        "its confidences are percent, up to 87.5; they were divided by 100",
+    ]
+    assert found.source.fractions is not None and found.source.fractions.tolist() == [True]
     Image.new("1", (200, 100)).save(tmp_path / "img_1.png")
-    images = with_sizes(found.source, tmp_path).read(np.zeros(1, np.int64))
-    assert images.objects.boxes.tolist() == [[25, 25, 100, 100]]
+    sized = with_sizes(found.source, tmp_path)
+    assert (sized.objects.boxes.tolist(), sized.fractions) == ([[25, 25, 100, 100]], None)
     sized = table(tmp_path, "file,xmin,ymin,xmax,ymax,width,height\na,0.125,0.25,0.5,1,200,100\n")
     assert sized.objects.boxes.tolist() == [[25, 25, 100, 100]] and sized.faults == []
 
 
 @pytest.mark.parametrize("text", ["file,a,b,c,d\nx,1,2,5,9\n", "file,xmin,ymin\nx,1,2\n", "", "{}"])
-def test_other_tables_are_not_taken(tmp_path: Path, text: str) -> None:
+def test_other_tables_are_not_read(tmp_path: Path, text: str) -> None:
     path = tmp_path / "words.csv"
     path.write_text(text)
-    log = FaultLog()
     try:
-        assert open_source(path, "det", log).format != "table"
+        assert read(path, "det").source.format != "table"
     except InputError as error:
         assert str(path) in str(error)
 
 
-def test_columns_are_mapped_in_every_command(tmp_path: Path) -> None:
+def test_columns_are_mapped(tmp_path: Path) -> None:
     gt, det = tmp_path / "gt.csv", tmp_path / "det.csv"
-    gt.write_text("page no,a,b,c,d\nx,1,2,5,9\n")
+    gt.write_text("page no,a,b,c,d,kind\nx,1,2,5,9,word\n")
     det.write_text("file,xmin,ymin,xmax,ymax\nx,1,2,5,9\n")
-    columns = "image=page no,x0=a,y0=b,x1=c,y1=d"
+    columns = "image=page no,x0=a,y0=b,x1=c,y1=d,label=kind"
     found = evaluate(gt, det, "iou", columns=columns)
     assert found.scores["hmean"] == 1
     assert f"|columns:{columns}|" in found.signature
     assert options_of(found.signature).columns == columns
-    runner = CliRunner()
-    given = [str(gt), str(det)]
-    results = [
-        runner.invoke(
-            main, [*given, str(tmp_path / "res"), "--protocol", "iou", "--columns", columns]
-        ),
-        runner.invoke(main, ["validate", *given, "--columns", columns]),
-        runner.invoke(
-            main,
-            ["compare", *given, str(det), "--label", "a", "--label", "b", "--columns", columns],
-        ),
-        runner.invoke(main, ["diagnose", *given, "--columns", columns]),
-        runner.invoke(
-            main,
-            ["convert", str(gt), str(tmp_path / "c.txt"), "--kind", "gt", "--columns", columns],
-        ),
-        runner.invoke(
-            main,
-            ["toys", str(gt), str(tmp_path / "toys"), "--recipe", "orig", "--columns", columns],
-        ),
-    ]
-    assert [result.exit_code for result in results] == [0] * len(results), [
-        result.output for result in results
-    ]
-    assert json.loads((tmp_path / "res" / "iou.json").read_text())["signature"] == found.signature
-    missing = runner.invoke(
-        main, [*given, str(tmp_path / "other"), "--columns", "image=page no,x0=z"]
-    )
-    assert (
-        missing.exit_code == 2
-        and "no column 'z' in the header, which has 'page no', 'a', 'b', 'c', 'd'" in missing.output
-    )
-    unused = runner.invoke(
-        main, [str(det), str(det), str(tmp_path / "other"), "--columns", "left=xmin"]
-    )
-    assert unused.exit_code == 2 and "expected HOLDS=NAME,..." in " ".join(unused.output.split())
+    labels = read(gt, columns=columns).objects.labels
+    assert labels is not None and list(labels) == ["word"]
+    missing = "no column 'z' in the header, which has 'page no', 'a', 'b', 'c', 'd', 'kind'"
+    with pytest.raises(InputError, match=missing):
+        evaluate(gt, det, "iou", columns="image=page no,x0=z")
+    other = tmp_path / "other.txt"
+    other.write_text('x\n9,9\n1,1,"",f,1,2,3,4\n')
+    with pytest.raises(ConfigError, match="no input is a table with these columns"):
+        evaluate(other, other, "iou", columns="image=z")
 
 
 @pytest.mark.parametrize("text", ["", "image", "image=", "place=x", "x0=a,x0=b", "x0=a|b"])
@@ -208,8 +169,17 @@ def test_decimal_commas_and_corner_with_size(tmp_path: Path, text: str) -> None:
 
 def test_a_table_without_images_is_of_one_image_and_says_so(tmp_path: Path) -> None:
     found = table(tmp_path, "NAME_ID,x,y,w,h\na,1,2,3,4\nb,1,2,3,5\n").source
-    said = "words.csv: no column has a usual name of images, so all rows are of one image, 'words'"
+    said = f"{found.path}: no column has a usual name of images, so all rows are of one image"
     assert (found.names, found.warnings) == (["words"], (said,))
+
+
+@pytest.mark.parametrize("name", ["label", "Class", "category_name"])
+def test_classes_are_labels(tmp_path: Path, name: str) -> None:
+    """They were ignored: with every class wrong hmean was 1."""
+    labels = table(
+        tmp_path, f"file,x,y,w,h,{name}\na,1,2,3,4,text\na,1,9,3,5,logo\n"
+    ).objects.labels
+    assert labels is not None and list(labels) == ["text", "logo"]
 
 
 def test_json_in_one_line_is_no_table(tmp_path: Path) -> None:
