@@ -121,7 +121,8 @@ def _opened(side_input: SideInput, ordered_map: OrderedMap = map) -> tuple[Sourc
     faults = FaultLog()
     if not isinstance(given, Path):
         return given, faults
-    source = read(given, side, options, faults, ordered_map)
+    preferred = PRESETS[options.preset].formats[side] if options.preset else ()
+    source = read(given, side, options, faults, ordered_map, preferred)
     classes = options.classes_of(side)
     return (source if classes is None else only_classes(source, classes)), faults
 

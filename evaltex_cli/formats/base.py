@@ -291,7 +291,7 @@ class Format:
     """One object, or the elements around it, as the documentation shows them."""
     one_document: bool = False
     """Whether one file has all images of a data set, so that an input has one."""
-    survey: Callable[[Sequence[File], Side], Any] | None = None
+    survey: Callable[[Iterable[File], Side], Any] | None = None
     """Looks at all files of an input before any is read (`ReadOptions.surveyed`), unless the user
     declared `option`; raises `FormatError` for an input that cannot be read."""
     option: str = ""

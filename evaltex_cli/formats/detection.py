@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from evaltex_cli.errors import InputError
 from evaltex_cli.formats import FORMATS, load
@@ -15,8 +16,23 @@ _EVALTEX_BEGINS = re.compile(rb"[^\n\t]*\n[ \t]*[\d.]+[ \t]*,[ \t]*[\d.]+[ \t\r]
 """A name, and a line of height and width."""
 
 
-def detect(listing: Listing, side: Side) -> tuple[Format, str]:
-    """Return the format of an input, and by what it was recognised, in words.
+class Detected(NamedTuple):
+    """The format of an input."""
+
+    format: Format
+    reason: str
+    """By what it was recognised, in words."""
+    note: str = ""
+    """What the user should know of the choice."""
+
+
+def detect(listing: Listing, side: Side, preferred: Sequence[str] = ()) -> Detected:
+    """Return the format of an input.
+
+    Parameters
+    ----------
+    preferred : sequence of str
+        Formats that decide where lines of numbers fit several.
 
     Raises
     ------
@@ -27,18 +43,20 @@ def detect(listing: Listing, side: Side) -> tuple[Format, str]:
         raise InputError(f"{listing.path}: no file in it; expected one for each image")
     heads = list(_heads(listing))
     if listing.kind == "file" and _EVALTEX_BEGINS.match(heads[0].data):
-        return load(EVALTEX), "a name, height and width"  # without a look at the other formats
+        return Detected(
+            load(EVALTEX), "a name, height and width"
+        )  # without a look at the other formats
     for head in heads:
         found = _recognised(head, listing)
         if found:
-            return found
+            return Detected(*found)
     from evaltex_cli.formats import lines, unread
 
-    found_lines = lines.recognise(listing, side)
+    found_lines = lines.recognise(listing, side, preferred)
     if found_lines:
-        return found_lines
+        return Detected(*found_lines)
     unread.refuse(listing, heads[0])
-    return load(EVALTEX), "text"
+    return Detected(load(EVALTEX), "text")
 
 
 def _heads(listing: Listing) -> list[Head]:

@@ -90,7 +90,7 @@ class _PaddleWord(msgspec.Struct, gc=False):
     recscore: Score = None
 
 
-def _name_paddle(files: Sequence[File], side: Side) -> dict[str, str]:
+def _name_paddle(files: Iterable[File], side: Side) -> dict[str, str]:
     """Return what the lines of all files call an image -> its name."""
     paths = {line.partition("\t")[0]: "" for file in files for _, line in file.lines()}
     return dict(zip(paths, names_of_pictures(list(paths)), strict=True))

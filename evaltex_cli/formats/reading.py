@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -64,6 +64,7 @@ def read(
     options: InputOptions,
     faults: FaultLog,
     ordered_map: OrderedMap = map,
+    preferred: Sequence[str] = (),
 ) -> Source:
     """Read an input, detecting its format by content unless one is named.
 
@@ -75,6 +76,8 @@ def read(
         A file, a folder, a .zip archive, or a pattern of EvaLTex files.
     ordered_map : callable
         What reads many files; see `runtime.workers`.
+    preferred : sequence of str
+        Formats that decide where lines of numbers fit several, as those of a preset do.
 
     Raises
     ------
@@ -90,7 +93,7 @@ def read(
         from evaltex_cli.formats.table import has_columns
 
         named = "table" if has_columns(listing, column_mapping(options.columns)) else None
-    form, why = (load(named), "named") if named else detect(listing, side)
+    form, why, note = (load(named), "named", "") if named else detect(listing, side, preferred)
     chosen, left_out = listing.chosen(form.endings)
     _refuse_none(chosen, left_out, form, side)
     own = ReadOptions(
@@ -119,7 +122,8 @@ def read(
         faults.add(str(path), None, "no image", "at least one in ground truth")
     for k, found, expected in bad_names(part.columns.names):
         faults.add(part.columns.files[k], None, found, expected)
-    notes = [f"{path}: {counted(count, note)}" for note, count in part.notes.items() if count]
+    notes = [f"{path}: {counted(count, text)}" for text, count in part.notes.items() if count]
+    notes += [f"{path}: {note}"] if note else []
     if level_note:
         notes.append(f"{path}: {level_note}")
     return _source(
@@ -234,13 +238,11 @@ def _columns_of(file: File, form: Format, side: Side, options: ReadOptions) -> l
     return [*parts, columns(images, file.place)] if images else parts
 
 
-def opened(listing: Listing) -> list[File]:
-    """Return the files of a listing, for a look at all of them."""
+def opened(listing: Listing) -> Iterator[File]:
+    """Yield the files of a listing, for a look at all of them."""
     log = FaultLog()
-    return [
-        File(listing.place(entry), entry.image, data, log)
-        for entry, data in zip(listing.entries, listing.read(), strict=True)
-    ]
+    for entry, data in zip(listing.entries, listing.read(), strict=True):
+        yield File(listing.place(entry), entry.image, data, log)
 
 
 def _at_first_level_of_objects(
