@@ -13,7 +13,7 @@ of all numbers say, with a warning; where these leave a doubt, the input is refu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from math import inf
@@ -55,7 +55,7 @@ def _box(item: Any) -> tuple[str, list[float]]:
     return key, numbers
 
 
-def _evident(files: Sequence[File], side: Side) -> tuple[Coordinates, str]:
+def _evident(files: Iterable[File], side: Side) -> tuple[Coordinates, str]:
     """Return the order and scale that the key of all boxes has by its model's documentation, if
     all numbers agree, and a note about it; raises `FormatError` if they do not.
     """
