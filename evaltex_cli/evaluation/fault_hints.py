@@ -35,34 +35,39 @@ def hints(
     faults: FaultLog, gt: Source, det: Source, paired: Ints, options: InputOptions
 ) -> Iterator[str]:
     """Yield what the faults of both sides look like."""
-    kinds = list(faults.kinds.values())
-    found = [same.first[0].found for same in kinds]
-    is_of_names = all(_ONLY_IN_DETECTIONS in one for one in found)
-    if not is_of_names and options.masks is None and _are_swapped(gt, det, options):
+    of_names = [_ONLY_IN_DETECTIONS in same.first[0].found for same in faults.kinds.values()]
+    if not all(of_names) and options.masks is None and _are_swapped(gt, det, options):
         yield (
             "each side reads well as the other one; give the ground truth first, then the"
             " detections"
         )
         return
-    separators = sorted({hint for one in found for hint in _separators(one)})
-    yield from separators
-    if separators or any(_NOT_UTF8 in one for one in found):
+    yield from of_lines(faults, gt, det)
+    found = [same.first[0].found for same in faults.kinds.values()]
+    if any(_NOT_UTF8 in one or any(_separators(one)) for one in found):
         return  # names that are not read well are not spelled in another way
-    for same, text in zip(kinds, found, strict=True):
-        file = same.first[0].file
-        read_well = max(one.objects.count * file.startswith(one.path) for one in (gt, det))
-        if text.startswith(_INVERTED_BOX) and same.count >= read_well:
+    for same in faults.kinds.values():
+        if _ONLY_IN_DETECTIONS in same.first[0].found:
+            yield from _names(gt, det, paired, same)
+
+
+def of_lines(faults: FaultLog, *sources: Source) -> Iterator[str]:
+    """Yield what the faults of lines look like."""
+    kinds = list(faults.kinds.values())
+    yield from sorted({hint for same in kinds for hint in _separators(same.first[0].found)})
+    for same in kinds:
+        file, _, found, *_ = same.first[0]
+        read_well = max(one.objects.count * file.startswith(one.path) for one in sources)
+        if found.startswith(_INVERTED_BOX) and same.count >= read_well:
             yield (
                 f"{same.count} boxes look like x,y,width,height; write x,y,x+width,y+height. If"
                 " they are of two corners, write the upper left one first"
             )
-        elif re.match(_ROW, text):
+        elif re.match(_ROW, found):
             yield (
                 "a table of one object per line needs a header, such as"
                 " image,x0,y0,x1,y1,confidence"
             )
-        elif _ONLY_IN_DETECTIONS in text:
-            yield from _names(gt, det, paired, same)
 
 
 def _separators(found: str) -> Iterator[str]:

@@ -92,11 +92,11 @@ def open_inputs(
         ordered_map = map  # a cluster gets columns, and need not find these files
     sides: list[SideInput] = [(gt, "gt", options), (det, "det", options)]
     if all(isinstance(path, Path) and path.is_file() for path in (gt, det)):
-        (gt_source, faults), (det_source, more) = ordered_map(_opened, sides)
+        (gt_source, faults), (det_source, more) = ordered_map(opened, sides)
     else:  # files of folders are read side by side
-        (gt_source, faults), (det_source, more) = (_opened(one, ordered_map) for one in sides)
+        (gt_source, faults), (det_source, more) = (opened(one, ordered_map) for one in sides)
     faults.extend(more)
-    _refuse_unused(options, gt_source, det_source)
+    refuse_unused(options, gt_source, det_source)
     det_source = with_names_of(gt_source, det_source)
     if options.only is not None:
         only = names_in(gt_source, options.only)
@@ -115,7 +115,7 @@ def open_inputs(
     return Inputs(gt_source, det_source, faults, options, lines)
 
 
-def _opened(side_input: SideInput, ordered_map: OrderedMap = map) -> tuple[Source, FaultLog]:
+def opened(side_input: SideInput, ordered_map: OrderedMap = map) -> tuple[Source, FaultLog]:
     """Return an input with the objects that are asked for, and what is wrong with it."""
     given, side, options = side_input
     faults = FaultLog()
@@ -127,7 +127,7 @@ def _opened(side_input: SideInput, ordered_map: OrderedMap = map) -> tuple[Sourc
     return (source if classes is None else only_classes(source, classes)), faults
 
 
-def _refuse_unused(options: InputOptions, *sources: Source) -> None:
+def refuse_unused(options: InputOptions, *sources: Source) -> None:
     """Refuse options of formats that none of the inputs has."""
     used = {
         formats.load(source.format).option for source in sources if source.format != formats.MEMORY
@@ -148,7 +148,7 @@ def opened_lines(path: Path, gt: Source, options: InputOptions) -> tuple[Source,
     """Index a ground truth of lines, its images named as those of `gt`; what
     is wrong with it is in the log.
     """
-    lines, faults = _opened((path, "gt", options))
+    lines, faults = opened((path, "gt", options))
     lines = with_dont_care(lines, options.dont_care)
     if options.images is not None:
         lines = with_sizes(lines, options.images)

@@ -351,10 +351,15 @@ class Source:
 
     def place(self, row: int) -> str:
         """Return where an object is, as messages begin with it."""
-        places = self.objects.places
+        file, line, where = self.location(row)
+        if line is None and not where:
+            image = int(self.objects.image[row])
+            where = f"image {self.names[image]}, object {self.objects.ids[row]}"
+        return f"{file}:{line}" if line is not None else f"{file}: {where}"
+
+    def location(self, row: int) -> tuple[str, int | None, str]:
+        """Return the file of an object, with its line, or what leads to it in a document."""
         image = int(np.searchsorted(self.objects.offsets, row, side="right")) - 1
         file = self.files[image] if self.files else self.path
-        if places is None:
-            return f"{file}: image {self.names[image]}, object {self.objects.ids[row]}"
-        place = places[row]
-        return f"{file}:{place}" if place.isdigit() else f"{file}: {place}"
+        place = self.objects.places[row] if self.objects.places is not None else ""
+        return (file, int(place), "") if place.isdigit() else (file, None, place)

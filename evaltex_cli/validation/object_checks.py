@@ -31,14 +31,7 @@ class Finding(NamedTuple):
 
 
 def check(objects: Objects, sizes: Floats) -> Iterator[Finding]:
-    """Yield all findings about the objects of a batch.
-
-    Parameters
-    ----------
-    objects : Objects
-    sizes : (images, 2) float64
-        Heights and widths; 0 where unknown.
-    """
+    """Yield all findings about objects; `sizes` are (images, 2), 0 where unknown."""
     yield from invalid_polygons(objects)
     yield from boxes_without_area(objects)
     yield from beyond_picture(objects, sizes)
@@ -52,12 +45,8 @@ def invalid_polygons(objects: Objects) -> Iterator[Finding]:
         return
     for row, (why, has_area) in geometry.polygons.describe_invalid(objects.outlines).items():
         fate = "is repaired, every lobe kept" if has_area else "matches nothing"
-        yield Finding(
-            "invalid-polygon",
-            row,
-            why,
-            f"it {fate}, unless --invalid says otherwise; better repair it",
-        )
+        advice = f"it {fate}, unless --invalid says otherwise; better repair it"
+        yield Finding("invalid-polygon", row, why, advice)
 
 
 def boxes_without_area(objects: Objects) -> Iterator[Finding]:
@@ -92,47 +81,30 @@ def duplicates(objects: Objects) -> Iterator[Finding]:
 
 
 def counter_clockwise(objects: Objects) -> Iterator[Finding]:
-    """Yield, once an image, quadrilaterals drawn counter-clockwise as one
-    sees them; the RRC's scripts refuse these.
+    """Yield, once an image, quadrilaterals drawn counter-clockwise as one sees them; the RRC's
+    scripts refuse these.
     """
     drawn = objects.outlines
     quads = np.flatnonzero(drawn.counts == 4)
-    # (q, 1) first vertices and (4,) steps broadcast to the (q, 4) indices of all corners.
-    corners = drawn.vertices[drawn.offsets[quads, None] + np.arange(4)]
-    turned = quads[_signed_area(corners) < 0]
-    images = objects.image
-    owners, starts, counts = np.unique(images[turned], return_index=True, return_counts=True)
-    every = np.bincount(images[quads], minlength=len(objects.offsets) - 1)
-    for k, start, count in zip(owners.tolist(), starts.tolist(), counts.tolist(), strict=True):
-        rows = turned[start : start + count].tolist()
-        listed = ", ".join(str(objects.ids[row]) for row in rows[:_LISTED]) + (
-            ", ..." if count > _LISTED else ""
-        )
-        of_all = counted(int(every[k]), "{count} quadrilateral[s]")
-        found = (
-            counted(count, f"{{count}} of {of_all} [is|are] counter-clockwise (object[s] ")
-            + f"{listed})"
-        )
-        yield Finding(
-            "orientation",
-            rows[0],
-            found,
-            "harmless here; the RRC's own scripts want them clockwise",
-        )
-
-
-def _signed_area(corners: Floats) -> Floats:
-    """(n,) areas of (n, k, 2) rings, above 0 where they turn clockwise on a screen (y down)."""
+    corners = drawn.vertices[drawn.offsets[quads, None] + np.arange(4)]  # (q, 4, 2)
     after = np.roll(corners, -1, axis=1)
-    area: Floats = (corners[..., 0] * after[..., 1] - after[..., 0] * corners[..., 1]).sum(
-        axis=1
-    ) / 2
-    return area
+    area = (corners[..., 0] * after[..., 1] - after[..., 0] * corners[..., 1]).sum(axis=1)
+    images = objects.image[quads]
+    turned: dict[int, list[int]] = {}
+    for row, image in zip(quads[area < 0].tolist(), images[area < 0].tolist(), strict=True):
+        turned.setdefault(image, []).append(row)
+    every = np.bincount(images, minlength=len(objects.offsets))
+    for image, rows in turned.items():
+        ids = ", ".join(str(objects.ids[row]) for row in rows[:_LISTED])
+        ids += ", ..." if len(rows) > _LISTED else ""
+        of_all = counted(int(every[image]), "{count} quadrilateral[s]")
+        found = counted(len(rows), f"{{count}} of {of_all} [is|are] counter-clockwise (object[s] ")
+        advice = "harmless here; the RRC's own scripts want them clockwise"
+        yield Finding("orientation", rows[0], f"{found}{ids})", advice)
 
 
 def _box(box: Floats) -> str:
-    x0, y0, x1, y1 = box.tolist()
-    return f"({x0:g}, {y0:g}) to ({x1:g}, {y1:g})"
+    return "({:g}, {:g}) to ({:g}, {:g})".format(*box)
 
 
 def all_dont_care(objects: Objects) -> Bools:

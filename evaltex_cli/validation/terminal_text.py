@@ -45,10 +45,7 @@ def text(
         read it; else equal problems are one.
     """
     screen = screen or Screen()
-    wrapped = _unwrapped if every else screen.wrapped
-    lines: list[str] = []
-    for title, side in (("ground truth", validation.gt), ("detections", validation.det)):
-        lines += _side(title, side) if side else []
+    lines = [*_side("ground truth", validation.gt), *_side("detections", validation.det)]
     if validation.pairs:
         lines += ["", *_pairing(validation.pairs, all_pairs, screen.columns)]
     for level in LEVELS:
@@ -57,11 +54,9 @@ def text(
             found = _each(problems, limit) if every else _equal_once(problems, limit)
             lines += ["", screen.paint(f"{level}s", COLORS[level]), *found]
     lines += ["", *_counts(validation)]
-    return joined(part for line in lines for part in wrapped(line, "    "))
-
-
-def _unwrapped(line: str, _: str) -> Iterator[str]:
-    yield line
+    return joined(
+        lines if every else (part for line in lines for part in screen.wrapped(line, "    "))
+    )
 
 
 def _each(problems: Sequence[Problem], limit: int | None) -> Iterator[str]:
@@ -93,9 +88,7 @@ def _left_out(count: int, limit: int | None, what: str) -> Iterator[str]:
 
 
 def _next(equal: Sequence[Problem]) -> list[str]:
-    """The places of the next of equal problems; or their images, if they have the place of the
-    first.
-    """
+    """Return the places of the next of equal problems; or their images, if they have one place."""
     first, *others = equal[:PLACES]
     places = [one.place for one in others if one.place != first.place]
     if places:
@@ -113,7 +106,9 @@ def _described(problem: Problem) -> str:
     return printable(f"{problem.place}: {text}{advice}")
 
 
-def _side(title: str, side: SideSummary) -> Iterator[str]:
+def _side(title: str, side: SideSummary | None) -> Iterator[str]:
+    if side is None:
+        return
     yield f"{title}: {printable(side.file)}"
     yield f"  format {side.format} ({side.reason})"
     counts = {
@@ -126,40 +121,31 @@ def _side(title: str, side: SideSummary) -> Iterator[str]:
         "{count} invalid polygon[s]": side.invalid_polygons,
         "{count} object[s] without area": side.zero_area,
     }
-    always = ("{count} image[s]", "{count} object[s]")
-    yield "  " + ", ".join(
-        counted(count, what) for what, count in counts.items() if count or what in always
-    )
+    shown = [counted(n, what) for k, (what, n) in enumerate(counts.items()) if n or k < 2]
+    yield f"  {', '.join(shown)}"
 
 
 def _pairing(pairs: Sequence[Pair], all_pairs: bool, columns: int) -> Iterator[str]:
-    named = sum(pair.by == "name" for pair in pairs)
-    other = sum(pair.by in ("stem", "number") for pair in pairs)
-    missing = sum(pair.det is None for pair in pairs)
-    extra = sum(pair.gt is None for pair in pairs)
+    by = Counter("extra" if pair.gt is None else pair.by or "missing" for pair in pairs)
     counts = {
-        "by name": named,
-        "by file name": sum(pair.by == "file name" for pair in pairs),
-        "by ID": sum(pair.by == "id" for pair in pairs),
-        "as only image": sum(pair.by == "only image" for pair in pairs),
-        "that would if spelled alike": other,
-        "without detections": missing,
-        "only in the detections": extra,
+        "by name": by["name"],
+        "by file name": by["file name"],
+        "by ID": by["id"],
+        "as only image": by["only image"],
+        "that would if spelled alike": by["stem"] + by["number"],
+        "without detections": by["missing"],
+        "only in the detections": by["extra"],
     }
-    told = [f"{count} {what}" for what, count in counts.items() if count]
-    yield "pairing: " + (", ".join(told) or "0 by name")
-    usual = ("name", "id")
-    is_short = len(pairs) <= FEW_PAIRS
-    notable = pairs if is_short else [pair for pair in pairs if pair.by not in usual]
-    shown = pairs if all_pairs else notable[:FEW_PAIRS]
+    yield "pairing: " + ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    notable = [pair for pair in pairs if pair.by not in ("name", "id")]
+    shown = pairs if all_pairs else (pairs if len(pairs) <= FEW_PAIRS else notable)[:FEW_PAIRS]
     if shown:
         head = ["ground truth", "detections", "paired by", "objects", "detected"]
-        rows = narrowed([head, *(_pair_cells(pair) for pair in shown)], columns - 2, (0, 1))
+        rows = narrowed([head, *map(_pair_cells, shown)], columns - 2, (0, 1))
         yield from (f"  {row}" for row in aligned(rows))
     if len(shown) < len(pairs):
-        by = "name or ID" if any(pair.by == "id" for pair in pairs) else "name"
-        usual_ones = f" that pair[s|] by {by}" if len(shown) == len(notable) else ""
-        left_out = f"({{count}} image[s]{usual_ones} [is|are] not listed; --pairs does)"
+        what = " that pair[s|] by name or ID" if shown == notable else ""
+        left_out = f"({{count}} image[s]{what} [is|are] not listed; --pairs does)"
         yield f"  {counted(len(pairs) - len(shown), left_out)}"
 
 

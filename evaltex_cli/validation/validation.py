@@ -1,43 +1,90 @@
-"""Whether inputs can be evaluated, what is suspicious about them, and which
-images pair: everything at once.
+"""Whether inputs can be evaluated, what is suspicious about them, and which images pair: everything
+at once.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from evaltex_cli import old_formats as formats
-from evaltex_cli.errors import InputError, quote
+from evaltex_cli.errors import FaultLog, InputError, counted, inside, listed, quote
 from evaltex_cli.errors.suggestions import HINTS, nearest
-from evaltex_cli.evaluation import coordinate_mixups, pairing, swapped_inputs
-from evaltex_cli.evaluation.likely_mistakes import MANY_IMAGES
-from evaltex_cli.evaluation.unusual_values import sample as sample_of
-from evaltex_cli.evaluation.unusual_values import unusual_values
-from evaltex_cli.old_formats import locations
-from evaltex_cli.old_formats.base import IN_FRACTIONS, Source
-from evaltex_cli.old_formats.files import image_names
-from evaltex_cli.old_formats.image_sizes import with_sizes, with_sizes_of_each_other
-from evaltex_cli.old_formats.image_subset import names_in, some_images
-from evaltex_cli.old_formats.options import InputOptions
-from evaltex_cli.records import Floats, Ints
-from evaltex_cli.runtime import OrderedMap
-from evaltex_cli.validation.findings import Pair, Problem, Validation
-from evaltex_cli.validation.input_check import (
-    Inspection,
-    at,
-    open_input,
-    picture_sizes,
-    read_all,
-    unreadable,
+from evaltex_cli.evaluation import fault_hints, mistakes
+from evaltex_cli.evaluation.inputs import opened, refuse_unused
+from evaltex_cli.evaluation.pairing import with_names_of, would_pair
+from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.image_subset import names_in, only_images, some_images
+from evaltex_cli.formats.names import stem
+from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.formats.sizes import (
+    refuse_fractions,
+    sizes_from_pictures,
+    with_sizes,
+    with_sizes_of_each_other,
 )
+from evaltex_cli.geometry import outlines
+from evaltex_cli.records import Floats, Ints, count_texts
+from evaltex_cli.runtime import OrderedMap
+from evaltex_cli.validation import object_checks
+from evaltex_cli.validation.findings import Level, Pair, Problem, SideSummary, Validation
 
 _DISAGREE = 0.05
 """Mean best IoU below which the sides have nothing in common."""
+_SPELLINGS = ("stem", "number")
+"""What names share that would pair if they were spelled alike (`pairing.would_pair`)."""
+
+
+@dataclass(slots=True)
+class _Input:
+    """One side while it is looked at."""
+
+    side: Side
+    source: Source
+    names_in_file: Sequence[str]
+    """Before images got the names of the other side."""
+    faults: FaultLog
+    problems: list[Problem] = field(default_factory=list)
+
+    def report(self, level: Level, kind: str, found: str, advice: str = "", **place: Any) -> None:
+        """Add a problem of the whole input, unless the attributes of a place say otherwise."""
+        place = {"file": self.source.path} | place
+        self.problems.append(
+            Problem(level=level, kind=kind, side=self.side, found=found, advice=advice, **place)
+        )
+
+    def file_of(self, image: int) -> str:
+        """Return the file of an image."""
+        return self.source.files[image] if self.source.files else self.source.path
+
+    def report_warnings(self, warnings: Sequence[str]) -> None:
+        """Report what the reader or the pairing of images says."""
+        path = self.source.path
+        for text in warnings:
+            found = text.removeprefix(f"{path}: ").removeprefix(f"{Path(path).name}: ")
+            self.report("warning", "input", found)
+
+    def summary(self) -> SideSummary:
+        """Return what was read."""
+        objects = self.source.objects
+        shapes = outlines.checked(objects.outlines)
+        return SideSummary(
+            file=self.source.path,
+            format=self.source.format,
+            reason=self.source.why,
+            images=len(self.source.names),
+            objects=objects.count,
+            dont_care=int(objects.dont_care.sum()),
+            transcriptions=count_texts(objects.texts),
+            empty=int((np.diff(objects.offsets) == 0).sum()),
+            all_dont_care=int(object_checks.all_dont_care(objects).sum()),
+            invalid_polygons=shapes.repaired,
+            zero_area=shapes.zero_area,
+        )
 
 
 def validate(
@@ -51,256 +98,260 @@ def validate(
     gt, det : Path or Source
         Inputs of any known format, or in memory; `det` may be left out.
     ordered_map : callable
-        What reads the images (`workers`); `map` does it here.
+        What reads inputs of many files (`runtime.workers`).
     **given
-        Attributes of `InputOptions`: ``gt_format`` and ``det_format``; ``images`` for sizes where
-        the ground truth has none, or to check those it has; ``invalid``, which makes an invalid
-        polygon an error or a warning; ``only``; and ``coordinates``: if they are missing, those
-        that agree with the ground truth are reported.
+        Attributes of `InputOptions`, of which ``images`` also checks the sizes that the ground
+        truth has, and ``invalid`` makes an invalid polygon an error or a warning.
 
     Raises
     ------
     InputError
         When `images` cannot be read. What is wrong with the inputs is in the result.
     ConfigError
-        For a value out of range, and for `coordinates` that no input takes.
+        For a value out of range, and for options that no input takes.
     """
-    problems: list[Problem] = []
     options = InputOptions(**given)
-    images = options.images
-    ours = open_input("gt", gt, options, problems)
-    theirs = open_input("det", det, options, problems) if det is not None else None
-    opened = [one.source for one in (ours, theirs) if one is not None]
-    if len(opened) == 1 + (det is not None):
-        formats.refuse_unused(options, opened)
-    if ours is not None and theirs is not None:
-        try:
-            theirs.rename(pairing.with_names_of(ours.source, theirs.source), problems)
-        except InputError as error:
-            problems.append(unreadable("det", theirs.source.path, error))
-            read_all(theirs, np.zeros((len(theirs.source.names), 2)), problems, ordered_map)
-            theirs = None
-    _take_only(ours, theirs, options.only, problems)
-    paired, also = _paired(ours, theirs)
-    partners = np.where(paired == pairing.NO_DETECTIONS, also, paired)
-    _make_pixels(ours, theirs, partners, images)
-    if ours is not None:
-        sizes = read_all(ours, picture_sizes(ours, images, problems), problems, ordered_map)
-        if theirs is not None:
-            det_sizes = np.zeros((len(theirs.source.names), 2))
-            det_sizes[partners[partners >= 0]] = sizes[partners >= 0]
-            of_theirs: list[Problem] = []
-            read_all(theirs, det_sizes, of_theirs, ordered_map)
-            problems += _without_same_pictures(of_theirs, problems)
-            problems += _pairing_problems(ours, theirs, paired, also)
-            problems += _coordinate_problems(
-                ours, theirs, paired if (paired >= 0).any() else also, sizes
-            )
-            problems += _swapped_problems(ours, theirs)
-        problems += _unusual_problems(ours, theirs)
-    elif theirs is not None:
-        read_all(theirs, np.zeros((len(theirs.source.names), 2)), problems, ordered_map)
-    return Validation(
-        ours.summary() if ours else None,
-        theirs.summary() if theirs else None,
-        list(_pairs(ours, theirs, paired, also)) if ours and theirs else [],
-        sorted(problems, key=lambda problem: (problem.level, problem.side != "gt")),
-    )
+    ours = _read("gt", gt, options, ordered_map)
+    theirs = None if det is None else _read("det", det, options, ordered_map)
+    sides = [one for one in (ours, theirs) if isinstance(one, _Input)]
+    problems = [one for one in (ours, theirs) if isinstance(one, Problem)]
+    if not problems:
+        refuse_unused(options, *(one.source for one in sides))
+    pairs: list[Pair] = []
+    if isinstance(ours, _Input) and isinstance(theirs, _Input) and _share_names(ours, theirs):
+        pairs = _check_both(ours, theirs, options)
+    else:
+        for one in sides:
+            _check_alone(one, options)
+    for one in sides:
+        problems += one.problems
+    summaries = {one.side: one.summary() for one in sides}
+    problems.sort(key=lambda problem: (problem.level, problem.side != "gt"))
+    return Validation(summaries.get("gt"), summaries.get("det"), pairs, problems)
 
 
-def _take_only(
-    ours: Inspection | None,
-    theirs: Inspection | None,
-    only: Sequence[str] | None,
-    problems: list[Problem],
-) -> None:
-    """Leave images out of both sides as an evaluation does; `problems` gets names that the ground
-    truth does not have.
-    """
-    if only is None or ours is None:
-        return
+# Reading ------------------------------------------------------------------------------------------
+
+
+def _read(
+    side: Side, given: Path | Source, options: InputOptions, ordered_map: OrderedMap
+) -> _Input | Problem:
+    """Read an input, unless it is in memory; return why it cannot be read, if it cannot."""
+    try:
+        source, faults = opened((given, side, options), ordered_map)
+    except InputError as error:
+        return _unreadable(side, str(getattr(given, "path", given)), error)
+    one = _Input(side, source, source.names, faults)
+    one.report_warnings(source.warnings)
+    return one
+
+
+def _unreadable(side: Side, path: str, error: InputError) -> Problem:
+    """Return what an error reports; its text begins with the file, perhaps with the line."""
+    parts = re.fullmatch(rf"({re.escape(path)}.*?)(?::([0-9]+))?: (.*)", str(error), re.DOTALL)
+    file, line, found = parts.groups() if parts else (path, None, str(error))
+    number = int(line) if line else None
+    return Problem(level="error", kind="input", side=side, file=file, line=number, found=found)
+
+
+def _share_names(ours: _Input, theirs: _Input) -> bool:
+    """Give the detections the names of the ground truth; return whether it can be."""
+    known = len(theirs.source.warnings)
+    try:
+        theirs.source = with_names_of(ours.source, theirs.source)
+    except InputError as error:
+        theirs.problems.append(_unreadable("det", theirs.source.path, error))
+        return False
+    theirs.report_warnings(theirs.source.warnings[known:])
+    return True
+
+
+def _leave_out(ours: _Input, sides: Sequence[_Input], only: Sequence[str]) -> None:
+    """Leave images out as an evaluation does, and report names that the ground truth lacks."""
     try:
         names = names_in(ours.source, only)
     except InputError as error:
-        problems.append(unreadable("gt", ours.source.path, error))
+        ours.problems.append(_unreadable("gt", ours.source.path, error))
         return
-    problems.append(ours.problem("warning", "input", some_images(ours.source, names), ""))
-    for one in (ours, theirs):
-        if one is not None:
-            one.take_only(names)
+    ours.report("warning", "input", some_images(ours.source, names))
+    for one in sides:
+        known = zip(one.source.names, one.names_in_file, strict=True)
+        one.names_in_file = [own for name, own in known if name in set(names)]
+        one.source = only_images(one.source, names)
 
 
-def _without_same_pictures(theirs: list[Problem], ours: Sequence[Problem]) -> list[Problem]:
-    """Leave out that sizes of pictures are missing where the ground truth misses them, too: they
-    are of the same images.
-    """
-    missing, _ = IN_FRACTIONS
-    if all(one.found != missing for one in ours):
-        return theirs
-    return [one for one in theirs if one.found != missing]
+def _use_pictures(one: _Input, folder: Path) -> None:
+    """Take the sizes of pictures for images without, and compare those that are stated."""
+    names, stated = one.source.names, one.source.sizes
+    sizes = sizes_from_pictures(folder, names)
+    missing = [name for name, size in zip(names, sizes, strict=True) if not size.all()]
+    if missing:
+        count = counted(len(names), f"{len(missing)} of {{count}} image[s]")
+        found = f"{count} without a picture that can be read: {listed(missing, 3)}"
+        one.report("warning", "picture", found, "one of the image's name", file=str(folder))
+    differ = (stated > 0).all(axis=1) & (sizes > 0).all(axis=1) & (stated != sizes).any(axis=1)
+    for k in np.flatnonzero(differ).tolist():
+        height, width = sizes[k].tolist()
+        are_swapped = (stated[k] == sizes[k, ::-1]).all()
+        found = "image {}: height,width {:g},{:g}".format(quote(names[k]), *stated[k])
+        advice = f"{height:g},{width:g}, as its picture has"
+        advice += " (height and width are swapped)" if are_swapped else ""
+        place = {"file": one.file_of(k), "image": names[k]}
+        one.report("warning", "picture", found, advice, **place)
+    one.source = with_sizes(one.source, folder)
 
 
-def _make_pixels(
-    ours: Inspection | None, theirs: Inspection | None, partners: Ints, images: Path | None
-) -> None:
-    """Make fractions of the page pixels as an evaluation does, by the
-    pictures or the other side's sizes.
-    """
-    opened = [one for one in (ours, theirs) if one is not None]
-    if not any(formats.load(one.source.format).fractions for one in opened):
-        return
-    if ours is not None and images is not None:
-        ours.source = with_sizes(ours.source, images)
-    if ours is not None and theirs is not None:
-        ours.source, theirs.source = with_sizes_of_each_other(
-            ours.source, theirs.source, partners, images
+# Checks -------------------------------------------------------------------------------------------
+
+
+def _check_alone(one: _Input, options: InputOptions) -> None:
+    if one.side == "gt" and options.only is not None:
+        _leave_out(one, [one], options.only)
+    if options.images is not None:
+        _use_pictures(one, options.images)
+    refuse_fractions(one.source, one.faults)
+    _check_objects(one, one.source.sizes, options.invalid)
+    if one.side == "gt":
+        _report_mistakes([one])
+
+
+def _check_both(ours: _Input, theirs: _Input, options: InputOptions) -> list[Pair]:
+    """Report what is wrong with either side and with their pairing; return the pairs."""
+    if options.only is not None:
+        _leave_out(ours, [ours, theirs], options.only)
+    if options.images is not None:
+        _use_pictures(ours, options.images)
+    partners, shared = _partners(ours, theirs)
+    ours.source, theirs.source = with_sizes_of_each_other(
+        ours.source, theirs.source, partners, theirs.faults, options.images
+    )
+    refuse_fractions(ours.source, ours.faults)
+    if ours.source.fractions is None:  # else the sizes of the same pictures are missing
+        refuse_fractions(theirs.source, theirs.faults)
+    sizes = np.zeros_like(theirs.source.sizes)
+    sizes[partners[partners >= 0]] = ours.source.sizes[partners >= 0]
+    sizes = np.where(theirs.source.sizes > 0, theirs.source.sizes, sizes)
+    _check_objects(ours, ours.source.sizes, options.invalid)
+    _check_objects(theirs, sizes, options.invalid)
+    pairs = list(_pairs(ours, theirs, partners, shared))
+    _check_pairs(ours, theirs, pairs)
+    _report_mistakes([ours, theirs])
+    is_usual = np.array([how not in _SPELLINGS for how in shared], np.bool_)
+    usual = np.where(is_usual, partners, -1)
+    _compare_boxes(ours, theirs, usual if (usual >= 0).any() else partners)
+    return pairs
+
+
+def _check_objects(one: _Input, sizes: Floats, invalid: str) -> None:
+    """Report what the reader refuses, and what is wrong with objects; `sizes` are (images, 2)."""
+    source, objects, faults = one.source, one.source.objects, one.faults
+    for finding in object_checks.check(objects, sizes):
+        is_error = finding.kind == "invalid-polygon" and invalid == "error"
+        file, line, where = source.location(finding.row)
+        image = source.names[int(objects.image[finding.row])]
+        number = None if finding.kind == "orientation" else int(objects.ids[finding.row])
+        place = {"file": file, "line": line, "where": where, "image": image, "object": number}
+        level: Level = "error" if is_error else "warning"
+        one.report(level, finding.kind, finding.found, finding.advice, **place)
+    for fault in faults.shown:
+        where = inside(fault.where).removesuffix(": ")
+        place = {"file": fault.file, "line": fault.line, "where": where}
+        one.report("error", "input", fault.found, f"expected {fault.expected}", **place)
+    if faults.count > len(faults.shown):
+        found = counted(faults.count - len(faults.shown), "{count} more fault[s]")
+        one.report("error", "input", found, "correct those before first")
+    for hint in fault_hints.of_lines(faults, source):
+        one.report("warning", "input", *hint.split("; ", 1))
+    if not objects.count and not faults.count:
+        advice = "check that this is the right input, and its format"
+        one.report("warning", "no-objects", "no object in it", advice)
+
+
+def _report_mistakes(sides: Sequence[_Input]) -> None:
+    ours = sides[0].source.objects
+    if 0 < ours.count == ours.dont_care.sum():
+        advice = "objects that count; nothing does"
+        sides[0].report("warning", "dont-care", "every object is don't care", advice)
+    for mistake in mistakes.suspicions(*(one.source for one in sides)):
+        one = sides[mistake.side == "det"]
+        one.report("warning", mistake.kind, mistake.found, mistake.advice)
+
+
+def _compare_boxes(ours: _Input, theirs: _Input, partners: Ints) -> None:
+    """Report what would make both sides agree much better."""
+    batch = mistakes.sample(ours.source, theirs.source, partners)
+    misreading, agreement = mistakes.best_misreading(batch), mistakes.agreement(batch)
+    if misreading is not None:
+        advice = "check how both sides were written"
+        theirs.report("warning", "coordinates", f"it seems that {misreading}", advice)
+    elif batch.gt.count and batch.det.count and agreement < _DISAGREE:
+        found = (
+            "hardly any box of one side agrees with one of the other (mean best IoU"
+            f" {agreement:.2f}), and no other reading of the coordinates changes that"
         )
-    if theirs is not None and images is not None:
-        theirs.source = with_sizes(theirs.source, images)
+        theirs.report("warning", "coordinates", found, "are both of one data set?")
 
 
-def _paired(ours: Inspection | None, theirs: Inspection | None) -> tuple[Ints, Ints]:
-    """(images,) partner of each image of the ground truth by name, and by
-    spelling where there is none by name.
+# Pairing ------------------------------------------------------------------------------------------
+
+
+def _partners(ours: _Input, theirs: _Input) -> tuple[Ints, list[str]]:
+    """(images,) where the detections of each image are, -1 for none; and what their names share,
+    one of `_SPELLINGS` if they would pair only if spelled alike.
     """
-    if ours is None or theirs is None:
-        nothing = np.broadcast_to(
-            np.int64(pairing.NO_DETECTIONS), 0 if ours is None else len(ours.source.names)
-        )
-        return nothing, nothing
-    gt, det = ours.source.names, theirs.source.names
+    gt, det, own = ours.source.names, theirs.source.names, theirs.names_in_file
     position = {name: k for k, name in enumerate(det)}
-    paired = np.array([position.get(name, pairing.NO_DETECTIONS) for name in gt], np.int64)
     known = set(gt)
-    alike = pairing.would_pair(
-        [name for name in gt if name not in position], [name for name in det if name not in known]
-    )
-    also = [position[alike[name][0]] if name in alike else pairing.NO_DETECTIONS for name in gt]
-    return paired, np.array(also, np.int64)
-
-
-def _pairing_problems(
-    ours: Inspection, theirs: Inspection, paired: Ints, also: Ints
-) -> Iterator[Problem]:
-    gt, det = ours.source.names, theirs.source.names
-    alike = {det[k]: gt[i] for i, k in enumerate(also.tolist()) if k >= 0}
-    known = set(gt)
-    extra = [k for k, name in enumerate(det) if name not in known]
-    unpaired = np.flatnonzero((paired < 0) & (also < 0)).tolist() if det else []
-    missing = [gt[i] for i in unpaired]
-    has_counted = {name for name, count in zip(gt, ours.counted.tolist(), strict=True) if count}
-    without = np.flatnonzero(theirs.object_counts == 0).tolist()
-    empty = [k for k in without if det[k] in known]
-    places = locations.of_images(theirs.source, [*extra, *empty])
-    for k, position in enumerate(extra):
-        name = det[position]
-        advice = (
-            f"rename it to {quote(alike[name])}"
-            if name in alike
-            else "only names of the ground truth's images"
-        )
-        hint = nearest(name, missing or gt) if name not in alike and k < HINTS else ""
-        found = f"image {quote(name)} is not in the ground truth{hint}"
-        yield at(places[position], theirs.problem("error", "extra-image", found, advice, name))
-    unknown = [det[position] for position in extra]
-    for k, name in enumerate(missing):
-        hint = nearest(name, unknown) if k < HINTS else ""
-        found = f"no image {quote(name)} in the detections{hint}"
-        yield theirs.problem("warning", "missing-image", found, _outcome(name in has_counted), name)
-    for position in empty:
-        name = det[position]
-        found, advice = f"image {quote(name)} has no detections", _outcome(name in has_counted)
-        yield at(places[position], theirs.problem("warning", "empty-image", found, advice, name))
-
-
-def _outcome(has_counted: bool) -> str:
-    return (
-        "its objects count as missed"
-        if has_counted
-        else "no object in it counts, so none is missed"
-    )
-
-
-def _coordinate_problems(
-    ours: Inspection, theirs: Inspection, paired: Ints, sizes: Floats
-) -> Iterator[Problem]:
-    """What would make both sides agree much better."""
-    if not (paired >= 0).any():
-        return
-    try:
-        sample = coordinate_mixups.sample(ours.source, theirs.source, paired)
-    except InputError:
-        return
-    known = sizes[np.flatnonzero(paired >= 0)[: len(sample.names)]]
-    batch = replace(sample, sizes=known)
-    mixup = coordinate_mixups.best_misreading(batch)
-    if mixup is None and batch.gt.count and batch.det.count:
-        agreement = coordinate_mixups.agreement(batch)
-        if agreement < _DISAGREE:
-            found = (
-                "hardly any box of one side agrees with one of the other (mean best IoU"
-                f" {agreement:.2f}), and no other reading of the coordinates changes that"
-            )
-            yield theirs.problem("warning", "coordinates", found, "are both of one data set?")
-    if mixup is not None:
-        yield theirs.problem(
-            "warning", "coordinates", f"it seems that {mixup}", "check how both sides were written"
-        )
-
-
-def _unusual_problems(ours: Inspection, theirs: Inspection | None) -> Iterator[Problem]:
-    """Sides without an object, or of don't care only, and values that are probably not what they
-    are taken for.
-    """
-    sides = {one.side: one for one in (ours, theirs) if one is not None}
-    for one in sides.values():
-        if not one.counts.objects and not one.faults.count:
-            advice = "check that this is the right input, and its format"
-            yield one.problem("warning", "no-objects", "no object in it", advice)
-    if 0 < ours.counts.objects == ours.counts.dont_care:
-        found, advice = "every object is don't care", "objects that count; nothing does"
-        yield ours.problem("warning", "dont-care", found, advice)
-    try:
-        sources = [one.source for one in (ours, theirs) if one is not None]
-        unusual = list(unusual_values(sources, [sample_of(one, MANY_IMAGES) for one in sources]))
-    except InputError:
-        return
-    for value in unusual:
-        found, _, advice = value.text.partition("; ")
-        yield sides[value.side].problem("warning", value.kind, found, advice)
-
-
-def _swapped_problems(ours: Inspection, theirs: Inspection) -> Iterator[Problem]:
-    try:
-        swapped = swapped_inputs.swapped(ours.source, theirs.source)
-    except InputError:
-        return
-    if swapped is not None:
-        yield ours.problem(
-            "warning",
-            "swapped-sides",
-            swapped,
-            "the ground truth is given first, then the detections",
-        )
-
-
-def _pairs(ours: Inspection, theirs: Inspection, paired: Ints, also: Ints) -> Iterator[Pair]:
-    """All images of the ground truth in its order, then those that only the detections have."""
-    gt, det = ours.source.names, theirs.names_in_file or theirs.source.names
-    objects, detections = ours.object_counts.tolist(), theirs.object_counts.tolist()
-    gt_ids, det_ids = ours.source.ids or gt, theirs.source.ids or det
+    extra = [name for name in det if name not in known]
+    alike = would_pair([name for name in gt if name not in position], extra)
+    gt_ids, det_ids = ours.source.ids or gt, theirs.source.ids or own
+    partners, shared = [], []
     for i, name in enumerate(gt):
-        k = int(paired[i] if paired[i] >= 0 else also[i])
-        if k < 0:
-            yield Pair(name, None, None, objects[i], None)
-            continue
-        same_stem = image_names.stem(name).casefold() == image_names.stem(det[k]).casefold()
-        by = "stem" if same_stem else "number"
-        if paired[i] >= 0:
-            other = "id" if gt_ids[i] == det_ids[k] else "only image"
-            by = "name" if det[k] == name else "file name" if same_stem else other
-        yield Pair(name, det[k], by, objects[i], detections[k])
-    taken = {*paired.tolist(), *also.tolist()}
-    yield from (
-        Pair(None, name, None, None, detections[k]) for k, name in enumerate(det) if k not in taken
-    )
+        other, how = alike.get(name, (name, ""))
+        k = position.get(other, -1)
+        if k >= 0 and not how:
+            by_id = "id" if gt_ids[i] == det_ids[k] else "only image"
+            same_stem = stem(name).casefold() == stem(own[k]).casefold()
+            how = "name" if name == own[k] else "file name" if same_stem else by_id
+        partners.append(k)
+        shared.append(how)
+    return np.array(partners, np.int64), shared
+
+
+def _pairs(ours: _Input, theirs: _Input, partners: Ints, shared: Sequence[str]) -> Iterator[Pair]:
+    """Yield all images of the ground truth in its order, then those that only detections have."""
+    gt, det = ours.source.names, theirs.names_in_file
+    objects, detections = (np.diff(one.source.objects.offsets).tolist() for one in (ours, theirs))
+    for name, k, how, count in zip(gt, partners.tolist(), shared, objects, strict=True):
+        other = (det[k], how, count, detections[k]) if k >= 0 else (None, None, count, None)
+        yield Pair(name, *other)
+    for k in sorted(set(range(len(det))) - set(partners.tolist())):
+        yield Pair(None, det[k], None, None, detections[k])
+
+
+def _check_pairs(ours: _Input, theirs: _Input, pairs: Sequence[Pair]) -> None:
+    """Report images that only one side has, and those without detections."""
+    objects = ours.source.objects
+    counts = np.bincount(objects.image[~objects.dont_care], minlength=len(pairs)).tolist()
+    files = {name: theirs.file_of(k) for k, name in enumerate(theirs.names_in_file)}
+    missing = [pair.gt for pair in pairs if pair.gt is not None and pair.det is None]
+    extra = [pair.det for pair in pairs if pair.gt is None and pair.det is not None]
+    gt_names = list(ours.source.names)
+    hints = {name: nearest(name, missing or gt_names) for name in extra[:HINTS]}
+    hints |= {name: nearest(name, extra) for name in missing[:HINTS]}
+    for pair, count in zip(pairs, counts, strict=True):
+        name, other = pair.gt or "", pair.det or ""
+        outcome = "its objects count as missed" if count else "no object in it counts"
+        place = {"file": files.get(other, theirs.source.path), "image": other or name}
+        if not other and files:
+            found = f"no image {quote(name)} in the detections{hints.get(name, '')}"
+            theirs.report("warning", "missing-image", found, outcome, **place)
+        elif other and (not name or pair.by in _SPELLINGS):
+            found = f"image {quote(other)} is not in the ground truth{hints.get(other, '')}"
+            advice = (
+                f"rename it to {quote(name)}" if name else "give only images of the ground truth"
+            )
+            theirs.report("error", "extra-image", found, advice, **place)
+        elif other and not pair.detections:
+            found = f"image {quote(other)} has no detections"
+            theirs.report("warning", "empty-image", found, outcome, **place)
