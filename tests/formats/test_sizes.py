@@ -1,0 +1,169 @@
+"""Sizes of images by their pictures or the other side; fractions of the page made pixels by them."""
+
+from __future__ import annotations
+
+import json
+import threading
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import run
+from PIL import Image
+
+from evaltex_cli import InputError, evaluate
+from evaltex_cli.errors import FaultLog
+from evaltex_cli.formats import base
+from evaltex_cli.formats.base import Source, TextObject
+from evaltex_cli.formats.columns import columns
+from evaltex_cli.formats.masks import unlimited_and_silent
+from evaltex_cli.formats.sizes import (
+    find_pictures,
+    refuse_fractions,
+    sizes_from_pictures,
+    with_sizes,
+    with_sizes_of_each_other,
+)
+
+BOX = (0.1, 0.2, 0.5, 0.4)
+TRIANGLE = (0.0, 0.0, 0.5, 0.0, 0.5, 0.25)
+STATED = (0, 0, 9, 9)
+
+
+def image(name: str, *points: tuple[float, ...], size: tuple[int, int] | None = None) -> base.Image:
+    """An image of this height and width with pixels, or with fractions of the page."""
+    objects = [TextObject(numbers) for numbers in points]
+    return base.Image(name, objects, *(size or (0, 0)), fractions=size is None)
+
+
+def source(*images: base.Image) -> Source:
+    read = columns(images, "det.json")
+    fractions = read.fractions if read.fractions.any() else None
+    return Source(
+        "det.json", "test", "", read.names, read.sizes, read.objects, read.files, fractions
+    )
+
+
+def picture(path: Path, size: tuple[int, int], orientation: int = 0) -> None:
+    """A picture of this width and height."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    exif = Image.Exif()
+    if orientation:
+        exif[0x0112] = orientation
+    Image.new("L", size).save(path, exif=exif)
+
+
+def in_fractions(found: Source) -> list[bool]:
+    return [] if found.fractions is None else found.fractions.tolist()
+
+
+def test_pictures_are_found_by_name_then_by_stem(tmp_path: Path) -> None:
+    """The one nearest to the folder counts, then the ending that comes first."""
+    for file in ("a.jpg", "a.png", "deep/a.png", "deep/b.JPG", "deep/er/c.tif", "x.txt"):
+        picture(tmp_path / file, (2, 1)) if "x" not in file else (tmp_path / file).touch()
+    names = ["a", "deep/a", "gt_b.xml", "c.tif", "../a", "x", "z"]
+    found = [
+        path and path.relative_to(tmp_path).as_posix() for path in find_pictures(tmp_path, names)
+    ]
+    assert found == ["a.png", "deep/a.png", "deep/b.JPG", "deep/er/c.tif", "a.png", None, None]
+
+
+def test_sizes_are_those_that_viewers_show(tmp_path: Path) -> None:
+    """A photograph that lies on its side is turned; what cannot be read has no size."""
+    picture(tmp_path / "upright.jpg", (200, 100), 3)
+    picture(tmp_path / "turned.jpg", (200, 100), 6)
+    picture(tmp_path / "turned_png.png", (200, 100), 6)
+    (tmp_path / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    names = ["upright", "turned", "turned_png", "broken", "missing"]
+    expected = [[100, 200], [200, 100], [100, 200], [0, 0], [0, 0]]
+    assert sizes_from_pictures(tmp_path, names).tolist() == expected
+
+
+def test_pictures_make_fractions_pixels(tmp_path: Path) -> None:
+    """A stated size stays."""
+    picture(tmp_path / "a.png", (200, 100))
+    picture(tmp_path / "b.png", (7, 7))
+    both = source(
+        image("a", BOX, TRIANGLE), image("b", (1, 2, 3, 4), size=(10, 20)), image("c", BOX)
+    )
+    found = with_sizes(both, tmp_path)
+    boxes = [[20, 20, 100, 40], [0, 0, 100, 25], [1, 2, 3, 4], [*BOX]]
+    np.testing.assert_allclose(found.objects.boxes, boxes)
+    np.testing.assert_allclose(found.objects.outlines.ring(1), [[0, 0], [100, 0], [100, 25]])
+    assert found.sizes.tolist() == [[100, 200], [10, 20], [0, 0]]
+    assert in_fractions(found) == [False, False, True]
+
+
+def test_the_size_on_the_other_side_makes_them_pixels() -> None:
+    gt = source(image("a", STATED, size=(100, 200)), image("b", BOX), image("c", BOX))
+    det = source(image("b", STATED, size=(50, 10)), image("a", BOX))
+    ours, theirs = with_sizes_of_each_other(gt, det, np.array([1, 0, -1]), FaultLog())
+    np.testing.assert_allclose(theirs.objects.boxes, [STATED, [20, 20, 100, 40]])
+    np.testing.assert_allclose(ours.objects.boxes[:2], [STATED, [1, 10, 5, 20]])
+    assert ours.sizes.tolist() == [[100, 200], [50, 10], [0, 0]]
+    assert (in_fractions(ours), in_fractions(theirs)) == ([False, False, True], [])
+
+
+def test_fractions_without_a_size_are_a_fault_of_images_with_objects() -> None:
+    faults = FaultLog()
+    refuse_fractions(source(image("a"), image("b", BOX)), faults)
+    expected = "expected the size of its picture: give the pictures by --images FOLDER"
+    (fault,) = faults.every()
+    assert fault.startswith("det.json: ") and "fractions of the page" in fault and expected in fault
+
+
+def test_a_picture_of_another_size_than_is_stated_is_a_fault(tmp_path: Path) -> None:
+    """It is not known which of them the fractions are of."""
+    picture(tmp_path / "a.png", (100, 50))
+    picture(tmp_path / "b.png", (200, 100))
+    gt = source(image("a", STATED, size=(100, 200)), image("b", STATED, size=(100, 200)))
+    det, faults = source(image("a", BOX), image("b", BOX)), FaultLog()
+    with_sizes_of_each_other(gt, det, np.array([0, 1]), faults, tmp_path)
+    (fault,) = faults.every()
+    stated = f"{tmp_path}/a.png: a picture of height,width 50,100, while 100,200 are stated"
+    assert fault.startswith(stated)
+    pixels = source(image("a", STATED, size=(1, 1)))
+    with_sizes_of_each_other(gt, pixels, np.array([0, -1]), faults, tmp_path)
+    assert faults.count == 1
+
+
+def test_they_decide_the_scale_of_objects(tmp_path: Path) -> None:
+    """Shorter side of the word over longer side of the picture: 20/200, 10/400, 9/100."""
+    words = {"img_1": "10,10,60,30,one", "img_2": "5,5,25,15,two", "img_3": "0,0,9,9,three"}
+    for name, line in words.items():
+        for side, prefix in (("gt", "gt_"), ("det", "res_")):
+            (tmp_path / side).mkdir(exist_ok=True)
+            (tmp_path / side / f"{prefix}{name}.txt").write_text(line)
+    sides, images = (tmp_path / "gt", tmp_path / "det"), tmp_path / "pictures"
+    picture(images / "img_1.jpg", (200, 100))
+    picture(images / "img_2.jpg", (60, 400))
+    options = ("--protocol", "cleval", "--set", "cleval.scale_bins=0,0.05,1", "--images")
+    reported = run(*sides, tmp_path / "res", *options, images, status=2).stderr
+    assert "image 'img_3' has no height and width" in reported
+    picture(images / "img_3.png", (100, 100))
+    totals = []
+    for folder, jobs in (("one", "1"), ("two", "2")):
+        run(*sides, tmp_path / folder, *options, images, "--jobs", jobs)
+        totals.append(json.loads((tmp_path / folder / "cleval.json").read_text())["totals"])
+    totals.append(evaluate(*sides, "cleval", images=images, scale_bins="0,0.05,1").totals)
+    assert totals == [totals[0]] * 3
+    assert totals[0]["scale_gt_characters"] == [len("two"), len("onethree")]
+    with pytest.raises(InputError, match="no such folder"):
+        evaluate(*sides, images=tmp_path / "nowhere")
+
+
+def test_settings_of_decoders_are_restored() -> None:
+    """By the last of several threads, and where one is in the block twice."""
+    limit, filters = Image.MAX_IMAGE_PIXELS, warnings.filters[:]
+
+    def other() -> None:
+        with unlimited_and_silent():
+            assert Image.MAX_IMAGE_PIXELS is None
+
+    with unlimited_and_silent(), unlimited_and_silent():
+        thread = threading.Thread(target=other)
+        thread.start()
+        assert Image.MAX_IMAGE_PIXELS is None
+    thread.join(60)
+    assert limit == Image.MAX_IMAGE_PIXELS and filters == warnings.filters[:]
