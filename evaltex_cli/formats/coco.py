@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import chain
+from operator import ne
 from typing import Any, TypeVar
 
 import msgspec
@@ -81,7 +82,6 @@ _SAMPLES = 20
 """Points along each curve, as AdelaiDet samples it."""
 _T = np.linspace(0, 1, _SAMPLES)
 _CUBIC = np.stack([(1 - _T) ** 3, 3 * _T * (1 - _T) ** 2, 3 * _T**2 * (1 - _T), _T**3], axis=1)
-_LARGEST_ID = 10**18
 
 
 class _Annotation(msgspec.Struct, gc=False):
@@ -142,9 +142,11 @@ def _read_coco(file: File, side: Side, options: ReadOptions) -> Iterator[Columns
         if isinstance(one, dict) and isinstance(one.get("id"), Hashable) and "name" in one
     }
     names = _names_of_files(file, images)
+    heights = np.array([one.height or 0.0 for one in images.values()])
+    widths = np.array([one.width or 0.0 for one in images.values()])
     yield Columns(
         names or list(images),
-        np.array([(one.height or 0.0, one.width or 0.0) for one in images.values()]).reshape(-1, 2),
+        np.stack([heights, widths], axis=1),
         _objects(file, annotations, rows, owners, len(images), side, categories, "annotations[{}]"),
         np.zeros(len(images), np.bool_),
         [file.place] * len(images),
@@ -192,10 +194,15 @@ def _fitting(file: File, items: list[Any], kind: type[Item], place: str) -> tupl
 
 
 def _numbered(values: Sequence[Any]) -> tuple[list[Any], Ints]:
-    """Return the distinct values, and for each value which of them it is."""
+    """Return the distinct values, and for each value which of them it is.
+
+    Quick where equal values are next to each other.
+    """
+    are_new = np.fromiter(map(ne, values, chain([object()], values)), np.bool_, len(values))
+    begins = np.flatnonzero(are_new)
     first: dict[Any, int] = {}
-    numbers = [first.setdefault(value, len(first)) for value in values]
-    return list(first), np.array(numbers, np.int64)
+    numbers = [first.setdefault(values[k], len(first)) for k in begins.tolist()]
+    return list(first), np.repeat(np.array(numbers, np.int64), np.diff(begins, append=len(values)))
 
 
 def _names_of_files(file: File, images: dict[str, _Image]) -> list[str]:
@@ -237,10 +244,8 @@ def _objects(
     place : str
         Where they are in the document, with ``{}`` for the index.
     """
-    count = len(annotations)
-    dont_care = np.zeros(count, np.bool_)
-    if side == "gt":
-        dont_care[:] = [one.iscrowd or one.ignore or False for one in annotations]
+    flags = [one.iscrowd or one.ignore for one in annotations if side == "gt"]
+    dont_care = np.array(flags, np.bool_) if any(flags) else np.zeros(len(annotations), np.bool_)
     ids, again = _ids([one.id if side == "gt" else None for one in annotations])
     boxes, are_boxes = _boxes(annotations)
 
@@ -277,38 +282,39 @@ def _objects(
     )
 
 
-def _ids(ids: Sequence[Any]) -> tuple[Ints | None, Bools]:
+def _ids(values: Sequence[Any]) -> tuple[Ints | None, Bools]:
     """Return the IDs if all are whole numbers, else None; and which of them are there before."""
-    again = np.zeros(len(ids), np.bool_)
-    if not {*map(type, ids)} <= {int} or max(map(abs, ids), default=0) >= _LARGEST_ID:
+    again = np.zeros(len(values), np.bool_)
+    ids = np.array(values) if {*map(type, values)} == {int} else None
+    if ids is None or ids.dtype != np.int64:
         return None, again
-    if len({*ids}) < len(ids):
-        again[:] = True
-        again[np.unique(ids, return_index=True)[1]] = False
-    return np.array(ids, np.int64), again
+    order = np.argsort(ids, kind="stable")
+    again[order[1:]] = ids[order[1:]] == ids[order[:-1]]
+    return ids, again
 
 
 def _boxes(annotations: Sequence[_Annotation]) -> tuple[Floats, Bools]:
     """Return x0, y0, x1, y1 of each, and which annotations are a box and nothing else."""
-    are_boxes = np.array(
-        [
-            one.bbox is not None and not (one.segmentation or one.bezier_pts) and one.polys is None
-            for one in annotations
-        ],
-        np.bool_,
-    )
-    nowhere = (0.0, 0.0, 0.0, 0.0)
-    values = chain.from_iterable([one.bbox or nowhere for one in annotations])
-    boxes = np.fromiter(values, np.float64, 4 * len(annotations)).reshape(-1, 4)
-    are_boxes &= (boxes[:, 2:] >= 0).all(axis=1)
+    values: list[Any] = [one.bbox for one in annotations]
+    shapes = [one.segmentation or one.polys or one.bezier_pts for one in annotations]
+    are_boxes = np.ones(len(values), np.bool_)
+    if any(shapes) or None in values:
+        are_boxes[:] = [
+            box is not None and not shape for box, shape in zip(values, shapes, strict=True)
+        ]
+        values = [box or (0.0, 0.0, 0.0, 0.0) for box in values]
+    numbers = np.fromiter(chain.from_iterable(values), np.float64, 4 * len(values))
+    boxes = numbers.reshape(-1, 4)
+    are_boxes &= (boxes[:, 2] >= 0) & (boxes[:, 3] >= 0)
     boxes[:, 2:] += boxes[:, :2]
-    are_boxes &= (np.abs(boxes) <= COORDINATE_LIMIT).all(axis=1)
+    for column in boxes.T:
+        are_boxes &= np.abs(column) <= COORDINATE_LIMIT
     return boxes, are_boxes
 
 
 def _points(file: File, one: _Annotation, *, dont_care: bool) -> Sequence[float]:
     """Return what is drawn around an object; raises `FormatError`."""
-    if one.polys is not None:
+    if one.polys:
         if any(isinstance(vertex, list) for vertex in one.polys):
             return polygon(flat(converted(one.polys, list[Point])), dont_care=dont_care)
         return polygon(converted(one.polys, list[float]), dont_care=dont_care)
@@ -357,10 +363,10 @@ def _texts(file: File, annotations: Sequence[_Annotation]) -> Texts:
     texts: list[Any] = [
         one.utf8_string or one.text or one.transcription or one.rec or "" for one in annotations
     ]
-    coded = [codes for codes in texts if isinstance(codes, list)]
     if not any(texts):
         nothing = np.zeros(len(texts), np.int64)
         return Texts(b"", nothing, nothing)
+    coded = [codes for codes in texts if isinstance(codes, list)]
     if not coded:
         return concatenate_texts(texts)
     largest = max(map(max, coded))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from evaltex_cli.errors import InputError
 from evaltex_cli.formats import FORMATS, load
 from evaltex_cli.formats.base import HEAD_BYTES, File, Format, Head, Side
-from evaltex_cli.formats.files import Listing
+from evaltex_cli.formats.files import Entry, Listing
 
 EVALTEX = "evaltex"
 _EVALTEX_BEGINS = re.compile(rb"[^\n\t]*\n[ \t]*[\d.]+[ \t]*,[ \t]*[\d.]+[ \t\r]*(?:\n|\Z)")
@@ -41,28 +41,27 @@ def detect(listing: Listing, side: Side, preferred: Sequence[str] = ()) -> Detec
     """
     if not listing.entries:
         raise InputError(f"{listing.path}: no file in it; expected one for each image")
-    heads = list(_heads(listing))
-    if listing.kind == "file" and _EVALTEX_BEGINS.match(heads[0].data):
-        return Detected(
-            load(EVALTEX), "a name, height and width"
-        )  # without a look at the other formats
-    for head in heads:
-        found = _recognised(head, listing)
-        if found:
-            return Detected(*found)
+    entry = _typical_entry(listing)
+    beginning = listing.beginning(entry, HEAD_BYTES)
+    head = Head(entry.name, beginning, is_whole=len(beginning) < HEAD_BYTES)
+    if listing.kind == "file" and _EVALTEX_BEGINS.match(head.data):
+        return Detected(load(EVALTEX), "a name, height and width")  # the others need no look
+    found = _recognised(head, listing)
+    if not found and not head.is_whole and head.json is not None:
+        found = _recognised(Head(entry.name, next(listing.read([entry]))), listing)
+    if found:
+        return Detected(*found)
     from evaltex_cli.formats import lines, unread
 
     found_lines = lines.recognise(listing, side, preferred)
     if found_lines:
         return Detected(*found_lines)
-    unread.refuse(listing, heads[0])
+    unread.refuse(listing, head)
     return Detected(load(EVALTEX), "text")
 
 
-def _heads(listing: Listing) -> list[Head]:
-    """Return what formats look at: the beginning of the file, or of the first file of the ending
-    that most files have; and the whole of it, if it is JSON that does not show at once what it is.
-    """
+def _typical_entry(listing: Listing) -> Entry:
+    """Return what formats look at: the file, or the first file of the ending that most have."""
     entry = listing.entries[0]
     if listing.kind != "file":
         counts = listing.endings()
@@ -70,12 +69,7 @@ def _heads(listing: Listing) -> list[Head]:
         ranked = sorted(known & set(counts), key=lambda ending: (-counts[ending], ending))
         some, _ = listing.chosen(ranked[:1] or list(counts)[:1])
         entry = some.first_with_content() if some.entries else entry
-    beginning = listing.beginning(entry, HEAD_BYTES)
-    is_whole = len(beginning) < HEAD_BYTES
-    heads = [Head(entry.name, beginning, is_whole=is_whole)]
-    if not is_whole and heads[0].json is not None:
-        heads.append(Head(entry.name, next(listing.read([entry]))))
-    return heads
+    return entry
 
 
 def _recognised(head: Head, listing: Listing) -> tuple[Format, str] | None:

@@ -55,7 +55,7 @@ def image_names(paths: Sequence[str]) -> list[str]:
 
 def parts_of(name: str) -> list[str]:
     """Return folders and file name of an entry's name, whatever slash is between them."""
-    return [part for part in _SLASH.split(name) if part != "."]
+    return [part for part in name.replace("\\", "/").split("/") if part != "."]
 
 
 def is_unicode(name: str) -> bool:
@@ -80,11 +80,13 @@ def leaves_result_folder(name: str) -> bool:
     True for absolute names, drive letters, empty, ``.`` or ``..`` components (with either slash)
     and control characters, NUL among them.
     """
-    return not _PLAIN.fullmatch(name) and _LEAVES_FOLDER.search(name) is not None
+    return _LEAVES_FOLDER.search(name) is not None
 
 
 def unfit_name(name: str) -> tuple[str, str] | None:
     """Return what is wrong with an image's name, and what is expected; None if nothing is."""
+    if len(name) <= MAX_NAME_BYTES // 4 and _PLAIN.fullmatch(name):
+        return None
     if len(name) > MAX_NAME_BYTES // 4 and bytes_of(name) > MAX_NAME_BYTES:
         return (
             f"an image name of more than {MAX_NAME_BYTES} bytes",
