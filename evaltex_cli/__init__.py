@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evaltex_cli.api.validate import validate
     from evaltex_cli.audit.audit import Audit
     from evaltex_cli.comparison.comparison import Comparison
-    from evaltex_cli.conversion.conversion import Converted
+    from evaltex_cli.conversion.convert import Converted
     from evaltex_cli.diagnosis.diagnosis import Diagnosis
     from evaltex_cli.errors import ConfigError, EvaltexError, EvaltexWarning, InputError
     from evaltex_cli.evaluation.arrays import image_objects
@@ -73,7 +73,7 @@ _HOMES = {
     "Evaluations": "evaluation.evaluations",
     "Audit": "audit.audit",
     "Comparison": "comparison.comparison",
-    "Converted": "conversion.conversion",
+    "Converted": "conversion.convert",
     "Diagnosis": "diagnosis.diagnosis",
     "Ranking": "ranking.ranking",
     "Sweep": "thresholds.result",

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from evaltex_cli import evaluate
-from evaltex_cli.conversion.toy_detections import write_toys
+from evaltex_cli.conversion.toys import write_toys
 from evaltex_cli.errors import EvaltexError
 
 CASES = {

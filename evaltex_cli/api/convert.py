@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Literal
 
 from evaltex_cli.api.inputs import AnyPath, Images, images_of, warn
-from evaltex_cli.conversion import Target, conversion
-from evaltex_cli.conversion.conversion import Converted
+from evaltex_cli.conversion import Target
+from evaltex_cli.conversion import convert as conversion
+from evaltex_cli.conversion.convert import Converted
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.evaluation.arrays import image_size
 from evaltex_cli.formats import memory
-from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.options import InputOptions
 
 
@@ -24,6 +25,7 @@ def convert(
     to: str | None = None,
     kind: Side | None = None,
     source_format: str | None = None,
+    source_level: str | None = None,
     regions: Literal["own", "lines"] = "own",
     boxes: bool = False,
     masks: AnyPath | None = None,
@@ -50,6 +52,8 @@ def convert(
         What the source is; by default it is found out, and needed for arrays.
     source_format : str, optional
         Name of the source's format, if the content should not decide.
+    source_level : {'word', 'line', 'paragraph', 'region', 'character'}, optional
+        What of a document is written, by default the finest that it has.
     regions : {'own', 'lines'}
         Whether regions stay as they are, or words are grouped into lines.
     boxes : bool
@@ -87,6 +91,8 @@ def convert(
     options = InputOptions(
         gt_format=source_format,
         det_format=source_format,
+        gt_level=source_level,
+        det_level=source_level,
         images=None if images is None else Path(images),
         min_confidence=min_confidence,
         coordinates=coordinates,
@@ -94,19 +100,14 @@ def convert(
         only=None if only is None else tuple(only),
     )
     if isinstance(source, str | PathLike):
-        done = conversion.convert(Path(source), Path(target), kind, how, options)
+        given: Path | Source = Path(source)
     elif kind is None:
         raise ConfigError("kind is not given; objects in memory need kind='gt' or kind='det'")
     else:
         objects = images_of(kind, source) or {}
-        known = {name: one for name, one in objects.items() if isinstance(one, memory.ImageObjects)}
-        sizes = {
-            name: image_size(one.picture.shape)
-            for name, one in known.items()
-            if one.picture is not None
-        }
-        done = conversion.convert(
-            memory.source(kind, objects, sizes), Path(target), kind, how, options
-        )
+        pictures = {name: getattr(one, "picture", None) for name, one in objects.items()}
+        sizes = {name: image_size(one.shape) for name, one in pictures.items() if one is not None}
+        given = memory.source(kind, objects, sizes)
+    done = conversion.convert(given, Path(target), kind, how, options)
     warn(done.warnings)
     return done

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from evaltex_cli.audit import gathering, readings, regions, unmatched, what_if
+from evaltex_cli.audit import gathering, patches, readings, regions, unmatched, what_if
 from evaltex_cli.audit.agreement import AGREE, Independent
 from evaltex_cli.audit.evidence import Evidence
 from evaltex_cli.audit.findings import Findings, Lists
 from evaltex_cli.audit.scenes import Scene
 from evaltex_cli.audit.suspect_columns import Found, Suspects, columns, explained
 from evaltex_cli.audit.what_if import WhatIf
-from evaltex_cli.conversion import patches
 from evaltex_cli.display import Record, Table
 from evaltex_cli.errors import counted
 from evaltex_cli.evaluation.inputs import Inputs

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+from evaltex_cli.audit import patches
 from evaltex_cli.audit.findings import Findings, Lists, joined
+from evaltex_cli.audit.patches import KINDS, Kind
 from evaltex_cli.audit.scenes import Scene
 from evaltex_cli.audit.suspects import AuditedObject, Suspect
-from evaltex_cli.conversion import patches
-from evaltex_cli.conversion.patches import KINDS, Kind
 from evaltex_cli.formats.base import DONT_CARE
 from evaltex_cli.records import Bools, Floats, Ints, offsets_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from evaltex_cli.conversion.patches import AuditedObject, Entry, Kind
+from evaltex_cli.audit.patches import AuditedObject, Entry, Kind
 
 __all__ = ["AuditedObject", "Kind", "Suspect"]
 Box: TypeAlias = tuple[float, float, float, float]

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from evaltex_cli.audit import patches
 from evaltex_cli.audit.findings import Lists
 from evaltex_cli.audit.scenes import interleaved
 from evaltex_cli.audit.suspect_columns import Suspects
-from evaltex_cli.conversion import patches
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.evaluation import Evaluation

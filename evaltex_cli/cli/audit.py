@@ -28,7 +28,7 @@ from evaltex_cli.formats.options import InputOptions
 
 if TYPE_CHECKING:
     from evaltex_cli.audit.audit import Audit
-    from evaltex_cli.conversion.patches import Patch
+    from evaltex_cli.audit.patches import Patch
 
 EXAMPLES = (
     "evaltex audit gt.txt det.txt other.txt",
@@ -85,7 +85,7 @@ def command(
             stop("an audit needs two or more detectors; give GT DET_A DET_B ...")
         named = named_detectors(tuple(detections), labels)
         from evaltex_cli.audit import audit, tables, terminal_table
-        from evaltex_cli.conversion.patches import Patch, write_patch
+        from evaltex_cli.audit.patches import Patch, write_patch
         from evaltex_cli.evaluation.inputs import open_inputs
 
         parameters, options = chosen.parameters(), chosen.with_preset(options)
@@ -110,7 +110,7 @@ def command(
 
 def _write_page(report: Path, found: Audit, patch: Patch, gt: tuple[str, Path | None]) -> None:
     """Write the page; the ground truth has a name and may have a folder of pictures."""
-    from evaltex_cli.conversion.patches import in_json
+    from evaltex_cli.audit.patches import in_json
     from evaltex_cli.report import audit_page
     from evaltex_cli.report.audit_reasons import Detectors
     from evaltex_cli.report.surroundings import around

@@ -26,7 +26,7 @@ from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, ConvertedData, force_opt
 from evaltex_cli.cli.work import Work, jobs_options
 from evaltex_cli.conversion import WRITERS, Target
 from evaltex_cli.errors import counted
-from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.formats.options import LEVELS, InputOptions
 
 EXAMPLES = (
     "evaltex convert gt.zip words.txt --regions lines",
@@ -38,6 +38,12 @@ EXAMPLES = (
 @click.argument("dst", type=ConvertedData())
 @click.option("--kind", type=choice(["gt", "det"]), help="What SRC is.  [default: detected]")
 @format_option("SRC", "--from", "source_format")
+@click.option(
+    "--from-level",
+    "level",
+    type=choice(LEVELS),
+    help="What of SRC to write.  [default: the finest it has]",
+)
 @group(
     "how",
     Target,
@@ -77,6 +83,7 @@ def command(
     dst: Path,
     kind: str | None,
     source_format: str | None,
+    level: str | None,
     how: Target,
     images: Path | None,
     only: tuple[str, ...] | None,
@@ -94,11 +101,15 @@ def command(
     a .zip archive, or to a folder if DST has no ending.
     """
     with error_exit():
-        from evaltex_cli.conversion.conversion import convert
+        from evaltex_cli.conversion.convert import convert
 
         side: Any = kind
         options = InputOptions(
-            *(source_format, source_format, images),
+            gt_format=source_format,
+            det_format=source_format,
+            gt_level=level,
+            det_level=level,
+            images=images,
             min_confidence=min_confidence,
             coordinates=coordinates,
             columns=columns,

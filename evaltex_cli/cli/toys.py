@@ -66,7 +66,7 @@ def command(
     sets of the CLEval paper, Tables 4 to 8. docs/toys.md has the recipes.
     """
     with error_exit():
-        from evaltex_cli.conversion.toy_detections import write_toys
+        from evaltex_cli.conversion.toys import write_toys
 
         options = InputOptions(gt_format, images=images, coordinates=coordinates, columns=columns)
         made = write_toys(gt, out_dir, sets, layout, options)

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 WRITERS = {
-    "evaltex": ("evaltex_cli.conversion.write_evaltex", "WRITER"),
-    "icdar2015": ("evaltex_cli.conversion.write_icdar", "POLYGONS"),
-    "icdar2013": ("evaltex_cli.conversion.write_icdar", "BOXES"),
-    "coco": ("evaltex_cli.conversion.write_coco", "WRITER"),
-    "labelme": ("evaltex_cli.conversion.write_labelme", "WRITER"),
-    "paddleocr": ("evaltex_cli.conversion.write_paddleocr", "WRITER"),
-    "mmocr": ("evaltex_cli.conversion.write_mmocr", "WRITER"),
-    "hiertext": ("evaltex_cli.conversion.write_hiertext", "WRITER"),
-    "page": ("evaltex_cli.conversion.write_page", "WRITER"),
-    "alto": ("evaltex_cli.conversion.write_alto", "WRITER"),
-    "hocr": ("evaltex_cli.conversion.write_hocr", "WRITER"),
-    "cvat": ("evaltex_cli.conversion.write_cvat", "WRITER"),
-    "label-studio": ("evaltex_cli.conversion.write_label_studio", "WRITER"),
-    "yolo": ("evaltex_cli.conversion.write_yolo", "WRITER"),
-    "csv": ("evaltex_cli.conversion.write_csv", "WRITER"),
+    "evaltex": "write_text.EVALTEX",
+    "icdar2015": "write_text.ICDAR2015",
+    "icdar2013": "write_text.ICDAR2013",
+    "coco": "write_json.COCO",
+    "labelme": "write_json.LABELME",
+    "paddleocr": "write_json.PADDLEOCR",
+    "mmocr": "write_json.MMOCR",
+    "hiertext": "write_json.HIERTEXT",
+    "page": "write_xml.PAGE",
+    "alto": "write_xml.ALTO",
+    "hocr": "write_xml.HOCR",
+    "cvat": "write_xml.CVAT",
+    "label-studio": "write_json.LABEL_STUDIO",
+    "yolo": "write_text.YOLO",
+    "csv": "write_text.CSV",
 }
-"""Name -> module and attribute of its `Writer`."""
+"""Name -> module and attribute of its `writer.Writer`."""
 
 FILE_PER_IMAGE = {
     "icdar2015": ".txt",
@@ -55,17 +56,14 @@ class Target:
 
     to: str | None = None
     """A name in `WRITERS`; None where the target's ending decides."""
-    regions: str = "own"
-    """'own' or 'lines'. ``lines`` groups aligned words of similar height into regions (paper,
-    section 3.1); with ``own`` regions stay as they are, which is the object's own ID if the source
-    has none."""
+    regions: Literal["own", "lines"] = "own"
+    """``lines`` groups aligned words of similar height into regions (paper, section 3.1); with
+    ``own`` regions stay as they are, which is the object's own ID if the source has none."""
     boxes: bool = False
     """Whether polygons are written as their bounding boxes."""
     masks: Path | None = None
     """Folder for label pictures of the objects, 16 bits per pixel; later objects cover earlier
     ones."""
-    mask_format: str = "tif"
-    """'tif' or 'png'."""
+    mask_format: Literal["tif", "png"] = "tif"
     patch: Path | None = None
-    """File of which the accepted entries are applied (`patches`); the source is then ground truth.
-    """
+    """File of which the accepted entries are applied; the source is then ground truth."""

@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,11 +21,14 @@ ALIGNMENT = 0.5
 WIDEST_GAP = 1.0
 """Widest gap between neighbours, in heights of the larger one."""
 _ROUNDING = 1e-9
-"""More than sums of areas are wrong by, as a share of them."""
+"""A share of an area that rounding may make."""
 
 
-class _Line(NamedTuple):
-    """Words of a line, the box around them, and their smallest and largest height."""
+@dataclass(slots=True)
+class _Line:
+    """Words of a line, the box around them, their smallest and largest height, and the area that
+    they cover.
+    """
 
     words: list[int]
     x0: float
@@ -34,9 +37,7 @@ class _Line(NamedTuple):
     y1: float
     lowest: float
     tallest: float
-    least: float
-    most: float
-    """`least` and `most`: what the area that the words cover is between."""
+    covered: float
 
 
 def group_lines(boxes: Floats) -> Ints:
@@ -73,44 +74,25 @@ def group_lines(boxes: Floats) -> Ints:
 
 def _lines(words: Floats) -> Ints:
     """(n,) the smallest index of each word's line."""
+    lines = [
+        _Line([k], x0, y0, x1, y1, y1 - y0, y1 - y0, (x1 - x0) * (y1 - y0))
+        for k, (x0, y0, x1, y1) in enumerate(words.tolist())
+    ]
+    for i, j in _neighbours(words):
+        if lines[i] is not lines[j] and (joined := _joined(words, lines[i], lines[j])):
+            for k in joined.words:
+                lines[k] = joined
+    return np.array([min(line.words) for line in lines], np.int64)
+
+
+def _neighbours(words: Floats) -> Iterator[tuple[int, int]]:
+    """Yield pairs of neighbours, by increasing gap."""
     heights = words[:, 3] - words[:, 1]
-    lines: dict[int, _Line] = {}
-    line_of = array("q", range(len(words)))
-    for i, j in _neighbours(words, heights):
-        first, second = line_of[i], line_of[j]
-        if first == second:
-            continue
-        longer, shorter = (lines.get(k) or _alone(words, k) for k in (first, second))
-        if len(longer.words) < len(shorter.words):
-            first, second, longer, shorter = second, first, shorter, longer
-        if joined := _joined(words, longer, shorter):
-            joined.words.extend(shorter.words)
-            lines[first] = joined
-            lines.pop(second, None)
-            for k in shorter.words:
-                line_of[k] = first
-    smallest = np.arange(len(words))
-    for line in lines.values():
-        smallest[line.words] = min(line.words)
-    return smallest
-
-
-def _alone(words: Floats, k: int) -> _Line:
-    """One word as a line."""
-    x0, y0, x1, y1 = words[k].tolist()
-    area = (x1 - x0) * (y1 - y0)
-    return _Line([k], x0, y0, x1, y1, y1 - y0, y1 - y0, area, area)
-
-
-def _neighbours(words: Floats, heights: Floats) -> Iterable[tuple[int, int]]:
-    """Pairs of neighbours, by increasing gap."""
-    if len(words) < 2:
-        return []
     reach = words + (WIDEST_GAP * heights)[:, None] * np.array([-1.0, 0.0, 1.0, 0.0])
     placed: Any = geometry.shapely.box(*words.T)
     pairs = geometry.shapely.STRtree(placed).query(geometry.shapely.box(*reach.T))
     # The tree finds most pairs twice, as (i, j) and (j, i).
-    i, j = np.divmod(np.unique(pairs.min(axis=0) * len(words) + pairs.max(axis=0)), len(words))
+    i, j = np.unique(np.sort(pairs, axis=0), axis=1)
     smaller, larger = np.minimum(heights[i], heights[j]), np.maximum(heights[i], heights[j])
     gap = np.maximum(words[i, 0], words[j, 0]) - np.minimum(words[i, 2], words[j, 2])
     shared = np.minimum(words[i, 3], words[j, 3]) - np.maximum(words[i, 1], words[j, 1])
@@ -122,27 +104,18 @@ def _neighbours(words: Floats, heights: Floats) -> Iterable[tuple[int, int]]:
     )
     i, j = i[near], j[near]
     by_gap = np.lexsort((j, i, gap[near]))
-    return zip(memoryview(i[by_gap]), memoryview(j[by_gap]), strict=True)
+    return zip(i[by_gap].tolist(), j[by_gap].tolist(), strict=True)
 
 
 def _joined(words: Floats, a: _Line, b: _Line) -> _Line | None:
-    """Return two lines as one, still with the words of the first only; None if their heights differ
-    too much, or they cover too little.
-
-    What the words of both cover is measured only where its limits do not decide, so that a long
-    line is not measured again with each word that it gets.
-    """
+    """Return two lines as one; None if their heights differ too much, or they cover too little."""
     lowest, tallest = min(a.lowest, b.lowest), max(a.tallest, b.tallest)
     if lowest < HEIGHT_RATIO * tallest:
         return None
     x0, y0, x1, y1 = min(a.x0, b.x0), min(a.y0, b.y0), max(a.x1, b.x1), max(a.y1, b.y1)
-    width, height = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
-    shared = max(width, 0.0) * max(height, 0.0)
-    least, most = max(a.least, b.least, a.least + b.least - shared), a.most + b.most
-    half = (x1 - x0) * (y1 - y0) / 2
-    if least <= half * (1 + _ROUNDING) and most >= half * (1 - _ROUNDING):
-        members = words[a.words + b.words]
-        least = most = float(union_area(np.zeros(len(members), np.int64), members, 1)[0])
-    if least <= half:
+    members, covered = a.words + b.words, a.covered + b.covered
+    if min(a.x1, b.x1) > max(a.x0, b.x0) and min(a.y1, b.y1) > max(a.y0, b.y0):
+        covered = float(union_area(np.zeros(len(members), np.int64), words[members], 1)[0])
+    if 2 * covered <= (x1 - x0) * (y1 - y0) * (1 + _ROUNDING):
         return None
-    return _Line(a.words, x0, y0, x1, y1, lowest, tallest, least, most)
+    return _Line(members, x0, y0, x1, y1, lowest, tallest, covered)

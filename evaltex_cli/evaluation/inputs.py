@@ -11,8 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from evaltex_cli import formats
-from evaltex_cli.errors import ConfigError, FaultLog, quote
+from evaltex_cli.errors import FaultLog, quote
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, pair_images, with_names_of
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import only_classes, only_confident, with_dont_care
@@ -23,7 +22,7 @@ from evaltex_cli.formats.options import (
     InputOptions,
     MaskFolders,
 )
-from evaltex_cli.formats.reading import read
+from evaltex_cli.formats.reading import read, refuse_unused
 from evaltex_cli.formats.sizes import with_sizes, with_sizes_of_each_other
 from evaltex_cli.protocols.base import Protocol
 from evaltex_cli.protocols.presets import PRESETS
@@ -125,23 +124,6 @@ def opened(side_input: SideInput, ordered_map: OrderedMap = map) -> tuple[Source
     source = read(given, side, options, faults, ordered_map, preferred)
     classes = options.classes_of(side)
     return (source if classes is None else only_classes(source, classes)), faults
-
-
-def refuse_unused(options: InputOptions, *sources: Source) -> None:
-    """Refuse options of formats that none of the inputs has."""
-    used = {
-        formats.load(source.format).option for source in sources if source.format != formats.MEMORY
-    }
-    found = ", ".join(f"{source.path} ({source.format})" for source in sources)
-    if options.coordinates is not None and "coordinates" not in used:
-        raise ConfigError(
-            f"coordinates {options.coordinates}: no input has boxes of format chat-boxes, but"
-            f" {found}"
-        )
-    if options.columns is not None and "columns" not in used:
-        raise ConfigError(
-            f"columns {options.columns}: no input is a table with these columns, but {found}"
-        )
 
 
 def opened_lines(path: Path, gt: Source, options: InputOptions) -> tuple[Source, FaultLog]:

@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from evaltex_cli.errors import FaultLog, FormatError, InputError, counted
+from evaltex_cli.errors import ConfigError, FaultLog, FormatError, InputError, counted
+from evaltex_cli.formats import MEMORY, load
 from evaltex_cli.formats import files as input_files
-from evaltex_cli.formats import load
 from evaltex_cli.formats.base import (
     Columns,
     File,
@@ -236,6 +236,21 @@ def _columns_of(file: File, form: Format, side: Side, options: ReadOptions) -> l
         if not form.one_document and not parts and not images:
             images.append(Image(file.stem))
     return [*parts, columns(images, file.place)] if images else parts
+
+
+def refuse_unused(options: InputOptions, *sources: Source) -> None:
+    """Refuse options of formats that none of the inputs has; raises `ConfigError`."""
+    used = {load(source.format).option for source in sources if source.format != MEMORY}
+    found = ", ".join(f"{source.path} ({source.format})" for source in sources)
+    if options.coordinates is not None and "coordinates" not in used:
+        raise ConfigError(
+            f"coordinates {options.coordinates}: no input has boxes of format chat-boxes, but"
+            f" {found}"
+        )
+    if options.columns is not None and "columns" not in used:
+        raise ConfigError(
+            f"columns {options.columns}: no input is a table with these columns, but {found}"
+        )
 
 
 def opened(listing: Listing) -> Iterator[File]:

@@ -11,9 +11,9 @@ from click.testing import CliRunner
 from reading import read_or_raise
 
 from evaltex_cli.audit.audit import audited
+from evaltex_cli.audit.patches import Patch, write_patch
+from evaltex_cli.audit.patches import audited as object_of
 from evaltex_cli.cli import main
-from evaltex_cli.conversion.patches import Patch, write_patch
-from evaltex_cli.conversion.patches import audited as object_of
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.options import InputOptions

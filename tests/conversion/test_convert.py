@@ -20,7 +20,7 @@ from evaltex_cli import evaluate
 from evaltex_cli import old_formats as formats
 from evaltex_cli.cli import main
 from evaltex_cli.conversion import FILE_PER_IMAGE, Target
-from evaltex_cli.conversion.conversion import convert
+from evaltex_cli.conversion.convert import convert
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.old_formats.base import Side
 from evaltex_cli.old_formats.options import InputOptions

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from evaltex_cli.conversion.kinds import detect
 from PIL import Image
 from samples import SAMPLES, written
 from shared_data import DATA, content, needs
 
 from evaltex_cli.cli import main
-from evaltex_cli.conversion.kinds import detect
 from evaltex_cli.errors import InputError
 from evaltex_cli.old_formats.base import Side
 from evaltex_cli.old_formats.options import InputOptions

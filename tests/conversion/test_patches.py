@@ -13,7 +13,7 @@ from patch_files import GT, WORD, entry, objects_of, patch, write
 from PIL import Image
 
 import evaltex_cli
-from evaltex_cli.conversion.patches import (
+from evaltex_cli.audit.patches import (
     AuditedObject,
     in_json,
     read_patch,

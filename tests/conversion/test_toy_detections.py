@@ -13,6 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from evaltex_cli.conversion.base import vertices_of
+from evaltex_cli.conversion.toy_detections import SETS, write_toys
+from evaltex_cli.conversion.toy_outlines import cut, portion
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared_data import DATA, needs_data
@@ -20,9 +23,6 @@ from shared_data import DATA, needs_data
 from evaltex_cli import evaluate
 from evaltex_cli import old_formats as formats
 from evaltex_cli.conversion import toy_detections
-from evaltex_cli.conversion.base import vertices_of
-from evaltex_cli.conversion.toy_detections import SETS, write_toys
-from evaltex_cli.conversion.toy_outlines import cut, portion
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.old_formats.collected import columns
 from evaltex_cli.old_formats.parsed import CollectedImage, CollectedObject

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from written_files import in_folder
 
 from evaltex_cli.cli import main
-from evaltex_cli.conversion.conversion import convert
+from evaltex_cli.conversion.convert import convert
 from evaltex_cli.errors import InputError
 
 

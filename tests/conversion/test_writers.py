@@ -6,15 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from evaltex_cli.conversion.base import Holds, for_target, load
+from evaltex_cli.conversion.holding import RUNS_LOST
+from evaltex_cli.conversion.xml_text import NO_XML
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from nested import close
 from writing import read, write_columns
 
 from evaltex_cli.conversion import WRITERS, write_alto, write_csv, write_cvat, write_hocr
-from evaltex_cli.conversion.base import Holds, for_target, load
-from evaltex_cli.conversion.holding import RUNS_LOST
-from evaltex_cli.conversion.xml_text import NO_XML
 from evaltex_cli.errors import InputError
 from evaltex_cli.old_formats.base import ReadImages, Side
 from evaltex_cli.old_formats.collected import columns

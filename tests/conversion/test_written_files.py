@@ -8,13 +8,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from evaltex_cli.conversion.base import extent, number
+from evaltex_cli.conversion.holding import NAMES_CHANGED, RUNS_LOST
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from writing import one, read, write
 
 from evaltex_cli.conversion import write_evaltex
-from evaltex_cli.conversion.base import extent, number
-from evaltex_cli.conversion.holding import NAMES_CHANGED, RUNS_LOST
 from evaltex_cli.errors import InputError, counted
 from evaltex_cli.old_formats.files.numbers import COORDINATE_LIMIT
 from evaltex_cli.old_formats.parsed import CollectedImage, CollectedObject

@@ -12,7 +12,7 @@ from PIL import Image
 
 from evaltex_cli import evaluate
 from evaltex_cli.conversion import Target
-from evaltex_cli.conversion.conversion import convert
+from evaltex_cli.conversion.convert import convert
 from evaltex_cli.errors import InputError
 from evaltex_cli.old_formats.collected import columns
 from evaltex_cli.old_formats.parsed import CollectedImage, CollectedObject

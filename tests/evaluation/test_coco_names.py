@@ -13,7 +13,7 @@ import pytest
 from written_files import zipped
 
 from evaltex_cli import evaluate, find_suspects, rank, sweep, validate
-from evaltex_cli.conversion.conversion import convert
+from evaltex_cli.conversion.convert import convert
 from evaltex_cli.errors import InputError
 
 FILES = [str(k) for k in range(1, 31)]

@@ -18,7 +18,7 @@ from samples import SAMPLES, written
 from written_files import in_folder, zipped
 
 from evaltex_cli.cli import main
-from evaltex_cli.conversion.conversion import convert
+from evaltex_cli.conversion.convert import convert
 from evaltex_cli.evaluation.swapped_inputs import swapped
 from evaltex_cli.validation.validation import validate
 

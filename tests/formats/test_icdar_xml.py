@@ -10,7 +10,7 @@ from reference_deteval import image_totals, pixels_of, setting
 from reference_icdar2003 import plain_totals
 
 from evaltex_cli import evaluate
-from evaltex_cli.conversion.conversion import convert
+from evaltex_cli.conversion.convert import convert
 
 DOCUMENT = """<?xml version="1.0" encoding="UTF-8"?>
 <tagset>

@@ -30,7 +30,7 @@ from written_files import written, zipped
 
 from evaltex_cli import InputError, evaluate
 from evaltex_cli import old_formats as formats
-from evaltex_cli.conversion.conversion import convert
+from evaltex_cli.conversion.convert import convert
 
 
 def test_art(tmp_path: Path) -> None:

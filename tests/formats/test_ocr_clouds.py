@@ -13,7 +13,7 @@ from reading import described, read
 from written_files import written
 
 from evaltex_cli import evaluate
-from evaltex_cli.conversion.conversion import convert
+from evaltex_cli.conversion.convert import convert
 from evaltex_cli.errors import InputError
 from evaltex_cli.old_formats.base import IN_FRACTIONS
 from evaltex_cli.old_formats.options import InputOptions

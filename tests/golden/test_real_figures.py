@@ -14,7 +14,7 @@ from shared_data import DATA, content, needs
 
 from evaltex_cli import evaluate
 from evaltex_cli.conversion import Target
-from evaltex_cli.conversion.conversion import convert
+from evaltex_cli.conversion.convert import convert
 
 LEFT_OUT = " (don't-care GT left out of the input)"
 CASES = [

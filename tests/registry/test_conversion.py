@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from evaltex_cli.conversion.base import Holds
+from evaltex_cli.conversion.base import load as load_writer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mat_sample import total_text_mat
@@ -23,9 +25,7 @@ from sample_words import SIZES, Sample
 from samples import SAMPLES, written
 
 from evaltex_cli.conversion import WRITERS, Target, holding, write_coco, write_evaltex, write_icdar
-from evaltex_cli.conversion.base import Holds
-from evaltex_cli.conversion.base import load as load_writer
-from evaltex_cli.conversion.conversion import convert
+from evaltex_cli.conversion.convert import convert
 from evaltex_cli.errors import counted
 from evaltex_cli.evaluation import likely_mistakes
 from evaltex_cli.evaluation.arrays import image_objects

@@ -17,7 +17,7 @@ from PIL import Image
 from evaltex_cli import evaluate
 from evaltex_cli import old_formats as formats
 from evaltex_cli.conversion.__init__ import BY_SUFFIX
-from evaltex_cli.conversion.conversion import convert
+from evaltex_cli.conversion.convert import convert
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.old_formats.image_sizes import with_sizes
 from evaltex_cli.old_formats.options import InputOptions

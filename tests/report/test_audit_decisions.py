@@ -15,7 +15,7 @@ from command_line import run
 from limits import HANG_SECONDS
 from PIL import Image
 
-from evaltex_cli.conversion.patches import read_patch
+from evaltex_cli.audit.patches import read_patch
 from evaltex_cli.report.audit_page import KINDS, Audit, write
 from evaltex_cli.report.audit_reasons import Detectors, reasons
 from evaltex_cli.report.surroundings import Detection, Surroundings

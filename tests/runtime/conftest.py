@@ -11,7 +11,7 @@ from command_line import invoke as run
 from every_command import DET, GT, TABLE
 from reading import read_or_raise
 
-from evaltex_cli.conversion.patches import Patch, write_patch
+from evaltex_cli.audit.patches import Patch, write_patch
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from typing import Any
 from click.testing import CliRunner, Result
 from reading import read_or_raise
 
+from evaltex_cli.audit.patches import AuditedObject, Entry, Patch, audited, write_patch
 from evaltex_cli.cli import main
-from evaltex_cli.conversion.patches import AuditedObject, Entry, Patch, audited, write_patch
 
 GT = (
     'img_1\n100,200\n1,1,"a",f,10,20,30,40\n2,1,"b",f,50,20,30,40\n5,5,"###",t,0,0,5,5\n\n'

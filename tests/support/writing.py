@@ -6,9 +6,9 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+from evaltex_cli.conversion.base import Block, Job, load
 
 from evaltex_cli import old_formats as formats
-from evaltex_cli.conversion.base import Block, Job, load
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.old_formats.base import ReadImages, Side
 from evaltex_cli.old_formats.collected import columns

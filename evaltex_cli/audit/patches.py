@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, pairwise
 from pathlib import Path
@@ -18,11 +18,10 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from evaltex_cli.conversion.base import Block, Job, list_pieces, plain, vertices_of
-from evaltex_cli.errors import FaultLog, InputError, quote
-from evaltex_cli.old_formats.collected import columns
-from evaltex_cli.old_formats.files.numbers import COORDINATE_LIMIT
-from evaltex_cli.old_formats.parsed import CollectedImage, CollectedObject
+from evaltex_cli.conversion.write_json import list_text, plain
+from evaltex_cli.errors import FaultLog, InputError, counted, quote
+from evaltex_cli.formats.base import COORDINATE_LIMIT, MAX_VERTICES, Source, TextObject
+from evaltex_cli.formats.columns import objects_of
 from evaltex_cli.records import Objects, offsets_of
 from evaltex_cli.records.rows import concatenate, take
 from evaltex_cli.runtime.outputs import output_file
@@ -87,7 +86,7 @@ class Patch:
 
 def audited(objects: Objects, row: int) -> AuditedObject:
     """Return an object as patches have it."""
-    flat = vertices_of(objects, row) or objects.boxes[row].tolist()
+    flat = objects.outlines.ring(row).ravel().tolist() or objects.boxes[row].tolist()
     vertices = tuple(zip(flat[::2], flat[1::2], strict=True))
     return AuditedObject(vertices, objects.texts[row], bool(objects.dont_care[row]))
 
@@ -112,7 +111,7 @@ def in_json(patch: Patch) -> Iterator[str]:
     }
     yield "{" + ",".join(f"\n{json.dumps(key)}: {json.dumps(one)}" for key, one in head.items())
     yield ',\n"suspects": '
-    yield from list_pieces(map(_entry_in_json, patch.entries))
+    yield list_text(map(_entry_in_json, patch.entries))
     yield "}\n"
 
 
@@ -174,6 +173,8 @@ def _faults(entry: Entry) -> Iterator[tuple[str, str]]:
         numbers = [*chain.from_iterable(one.vertices)]
         if len(one.vertices) < 2 or max(map(abs, numbers)) > COORDINATE_LIMIT:
             yield "vertices that are no outline", "three or more, or two corners of a box"
+        elif len(one.vertices) > MAX_VERTICES:
+            yield f"a polygon of {len(one.vertices)} vertices", f"at most {MAX_VERTICES}"
         elif len(one.vertices) == 2 and one.box != tuple(numbers):
             yield "a second corner left of or above the first", "the upper left corner first"
 
@@ -199,65 +200,60 @@ def _add(faults: FaultLog, path: Path, k: int, found: str, expected: str) -> Non
 # A patch applied ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """Objects of an image of a batch, by their rows, and what replaces them."""
-
-    image: int
-    rows: Sequence[int]
-    proposed: Sequence[AuditedObject]
-
-
 def patched(
-    blocks: Iterable[Block], patch: Patch, path: Path, sha256: str, job: Job
-) -> Iterator[Block]:
-    """Yield blocks of a ground truth, whose SHA-256 is given, with the accepted entries of a patch
-    applied.
+    source: Source, path: Path, names: Collection[str] | None = None
+) -> tuple[Source, list[str]]:
+    """Return a ground truth with the accepted entries of a patch applied, and notes on the entries.
+
+    Parameters
+    ----------
+    path : Path
+        The patch.
+    names : collection of str, optional
+        The images whose entries are counted; by default all.
 
     Raises
     ------
     InputError
-        If the patch is of another ground truth; after the last block, if an accepted entry does not
+        If the patch cannot be read or is of another ground truth, or an accepted entry does not
         fit.
     """
-    if patch.ground_truth != sha256:
+    patch = read_patch(path)
+    if patch.ground_truth != source.sha256:
         raise InputError(
             f"{path}: is a patch of another ground truth (SHA-256 {patch.ground_truth[:8]}...,"
-            f" while {job.place} has {sha256[:8]}...); give the ground truth that was audited, or"
-            " audit this one"
+            f" while {source.path} has {source.sha256[:8]}...); give the ground truth that was"
+            " audited, or audit this one"
         )
-    faults, written_names = FaultLog(), set(job.names)
-    pending: dict[str, list[int]] = defaultdict(list)
+    faults = FaultLog()
+    image_of = {name: k for k, name in enumerate(source.names)}
+    changes: dict[int, list[tuple[list[int], Sequence[AuditedObject]]]] = defaultdict(list)
     for k, entry in enumerate(patch.entries):
-        if entry.accept:
-            pending[entry.image].append(k)
-    for block in blocks:
-        changes = []
-        for image, name in enumerate(block.names):
-            for k in pending.pop(name, []):
-                rows = _rows(block, image, patch.entries[k], k, path, faults)
-                changes.append(_Change(image, rows, patch.entries[k].proposed))
-        objects = _replaced(block.images.objects, changes, str(path))
-        yield replace(block, images=replace(block.images, objects=objects))
-    for name, wanted in pending.items():
-        for k in wanted:
-            _add(faults, path, k, f"image {quote(name)}", "an image of the ground truth")
+        if not entry.accept:
+            continue
+        if entry.image not in image_of:
+            _add(faults, path, k, f"image {quote(entry.image)}", "an image of the ground truth")
+            continue
+        image = image_of[entry.image]
+        rows = _rows(source.objects, image, entry, k, path, faults)
+        changes[image].append((rows, entry.proposed))
     faults.raise_if_any()
-    accepts = Counter(entry.accept for entry in patch.entries if entry.image in written_names)
-    job.lost[APPLIED if accepts[True] else NONE] += accepts[True] or 1
-    job.lost[LEFT] += accepts[False]
+    accepts = Counter(
+        entry.accept for entry in patch.entries if names is None or entry.image in names
+    )
+    notes = [counted(accepts[True], APPLIED) if accepts[True] else NONE]
+    notes += [counted(accepts[False], LEFT)] if accepts[False] else []
+    return replace(source, objects=_replaced(source.objects, changes)), notes
 
 
 def _rows(
-    block: Block, image: int, entry: Entry, k: int, path: Path, faults: FaultLog
+    objects: Objects, image: int, entry: Entry, k: int, path: Path, faults: FaultLog
 ) -> list[int]:
     """Return the rows of an entry's objects; those that are not there, or have another box, are
     faults.
     """
-    objects = block.images.objects
-    rows = range(*objects.offsets[image : image + 2].tolist())
-    row_of = {int(objects.ids[row]): row for row in rows}
-    found = []
+    row_of = {int(objects.ids[row]): row for row in range(*objects.offsets[image : image + 2])}
+    rows = []
     for number, current in zip(entry.objects, entry.current, strict=True):
         row = row_of.get(number)
         named = f"object {number} of image {quote(entry.image)}"
@@ -266,51 +262,39 @@ def _rows(
         elif audited(objects, row).box != current.box:
             _add(faults, path, k, f"{named} with another box", "the vertices of `current`")
         else:
-            found.append(row)
-    return found
+            rows.append(row)
+    return rows
 
 
-def _replaced(objects: Objects, changes: Sequence[_Change], place: str) -> Objects:
-    """Return objects after changes, of which no two may replace the same object; raises
-    `InputError` for a polygon that crosses itself too often.
-    """
-    new: list[CollectedObject] = []
-    instead: dict[int, list[int]] = {}
-    added: dict[int, list[int]] = defaultdict(list)
-    highest: dict[int, int] = {}
-    for change in changes:
-        own = slice(*objects.offsets[change.image : change.image + 2].tolist())
-        before = [(int(objects.ids[row]), int(objects.regions[row])) for row in change.rows]
-        last = highest.get(change.image, int(objects.ids[own].max(initial=0)))
-        rows = []
-        for k, one in enumerate(change.proposed):
-            if k < len(before):
-                number, region = before[k]
-            else:
-                last += 1
-                in_region = before and before[-1][0] != before[-1][1]
-                number, region = last, before[-1][1] if in_region else last
-            rows.append(objects.count + len(new))
-            flat = [*chain.from_iterable(one.vertices)]
-            new.append(CollectedObject(flat, one.text, one.dont_care, id=number, region=region))
-        highest[change.image] = last
-        instead |= {row: [] for row in change.rows}
-        if change.rows:
-            instead[min(change.rows)] = rows
-        else:
-            added[change.image] += rows
-    if not changes:
-        return objects
-    joined = objects
-    if new:
-        drawn = columns([CollectedImage("", place).with_objects(new)]).objects
-        joined = concatenate([objects, drawn])
+def _replaced(
+    objects: Objects, changes: Mapping[int, Sequence[tuple[list[int], Sequence[AuditedObject]]]]
+) -> Objects:
+    """Return objects after changes of images, of which no two may replace the same object."""
+    new: list[TextObject] = []
     order: list[int] = []
     counts = []
-    for k, (start, stop) in enumerate(pairwise(objects.offsets.tolist())):
-        before_image = len(order)
-        for row in range(start, stop):
-            order += instead.get(row, (row,))
-        order += added[k]
-        counts.append(len(order) - before_image)
+    for image, (start, stop) in enumerate(pairwise(objects.offsets.tolist())):
+        instead: dict[int, list[int]] = {}
+        added: list[int] = []
+        last = int(objects.ids[start:stop].max(initial=0))
+        for rows, proposed in changes.get(image, ()):
+            before = [(int(objects.ids[row]), int(objects.regions[row])) for row in rows]
+            in_region = before and before[-1][0] != before[-1][1]
+            further = range(last + 1, last + 1 + max(len(proposed) - len(before), 0))
+            last = further.stop - 1
+            before += [(number, before[-1][1] if in_region else number) for number in further]
+            first = objects.count + len(new)
+            for one, (number, region) in zip(proposed, before, strict=False):
+                flat = [*chain.from_iterable(one.vertices)]
+                new.append(TextObject(flat, one.text, one.dont_care, id=number, region=region))
+            instead |= {row: [] for row in rows}
+            there = list(range(first, objects.count + len(new)))
+            if rows:
+                instead[min(rows)] = there
+            else:
+                added += there
+        here = [k for row in range(start, stop) for k in instead.get(row, (row,))] + added
+        order += here
+        counts.append(len(here))
+    joined = concatenate([objects, objects_of([new])]) if new else objects
     return take(joined, np.array(order, np.int64), offsets_of(counts))

@@ -27,25 +27,24 @@ import random
 import re
 import string
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, count
 from pathlib import Path
 
 import numpy as np
 
-from evaltex_cli import old_formats as formats
-from evaltex_cli.conversion.base import Block, Job, Writer, is_own, load
-from evaltex_cli.conversion.toy_outlines import cut
-from evaltex_cli.errors import FaultLog, InputError, counted, quote
+from evaltex_cli.conversion.convert import read_source
+from evaltex_cli.conversion.writer import Job, is_own, load
+from evaltex_cli.errors import InputError, counted, quote
 from evaltex_cli.errors.suggestions import nearest, unknown
-from evaltex_cli.old_formats.base import ReadImages, Source
-from evaltex_cli.old_formats.image_sizes import with_sizes
-from evaltex_cli.old_formats.options import InputOptions
-from evaltex_cli.progress import phase
-from evaltex_cli.records import Objects, Texts, concatenate_texts, expanded, offsets_of
-from evaltex_cli.records.rows import take, take_images
+from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.formats.sizes import with_sizes
+from evaltex_cli.geometry import outlines, rings
+from evaltex_cli.records import Floats, Outlines, concatenate_texts, expanded, offsets_of
+from evaltex_cli.records.rows import take
 from evaltex_cli.runtime.outputs import output_folder
 
 CROPS, SPLITS, OVERLAPS, EDITS = (81, 80, 60, 40), (2, 3, 4), (10, 20, 30), (1, 2, 3)
@@ -59,18 +58,13 @@ SETS = (
     *(f"e2e_replace{k}_rand" for k in EDITS),
 )
 """The sets of the paper, and ``crop80``, which is what its "Crop 80%" was meant to be."""
-
 SEED = 20200611
-"""Of each set with random letters; the generator is Python's `random.Random`,
-a new one for every set.
+"""Of each set with random letters; the generator is Python's `random.Random`, a new one for every
+set.
 """
 ALIEN = "¤"
-BLOCK_IMAGES = 1024
 LAYOUTS = ("zip", "txt")
-
-_CROP, _SPLIT, _OVERLAP = (
-    re.compile(rf"{name}([1-9][0-9]{{0,3}})") for name in ("crop", "split", "overlap")
-)
+_CUT = re.compile(r"(crop|split|overlap)([1-9][0-9]{0,3})")
 _EDIT = re.compile(r"e2e_(insert|delete|replace)([1-9][0-9]{0,3})(_rand)?")
 
 
@@ -88,11 +82,11 @@ class Toys:
 
 @dataclass(frozen=True, slots=True)
 class _Recipe:
-    """Shares of a word, along its text, that become detections; None copies
-    it. `edit` makes transcriptions.
+    """Shares of a word, along its text, that become detections; None copies it. `edit` makes
+    transcriptions.
     """
 
-    portions: tuple[tuple[float, float], ...] | None = None
+    portions: Sequence[tuple[float, float]] | None = None
     edit: Callable[[str], str] | None = None
 
 
@@ -119,8 +113,7 @@ def write_toys(
         A .zip archive of ICDAR-style .txt files, or an EvaLTex .txt file; by default what the
         ground truth is.
     options : InputOptions, optional
-        The ground truth's format, where content should not decide, and the folder of pictures for
-        sizes.
+        How the ground truth is read.
 
     Raises
     ------
@@ -130,23 +123,13 @@ def write_toys(
     """
     for name in sets:
         _recipe(name, ALIEN)
-    faults = FaultLog()
-    options = options or InputOptions()
-    source = formats.open_source(gt, "gt", faults, options.gt_format, options)
-    formats.refuse_unused(options, [source])
-    if options.images is not None:
-        source = with_sizes(source, options.images)
-    words = _words(source, faults)
-    layout = layout or ("txt" if source.format in ("evaltex", "icdar-xml") else "zip")
+    words = _words(gt, options or InputOptions())
+    layout = layout or ("txt" if words.format in ("evaltex", "icdar-xml") else "zip")
     if layout not in LAYOUTS:
         raise InputError(unknown("layout", layout, LAYOUTS))
-    if not words.count:
-        raise InputError(
-            f"{gt}: no object that counts; toy detections need ground truth with objects"
-        )
-    notes = list(source.warnings)
+    notes = list(words.warnings)
     wanted = list(dict.fromkeys(sets or SETS))
-    if not any(words.texts):
+    if not any(words.objects.texts):
         textual = [name for name in wanted if name.startswith("e2e_")]
         if textual and sets:
             raise InputError(
@@ -156,26 +139,40 @@ def write_toys(
         left_out = counted(len(textual), "{count} set[s] that need[s|] transcriptions left out")
         notes.append(f"{left_out}: {gt.name} has none")
         wanted = [name for name in wanted if name not in textual]
-    alien, count_of_words = alien_character(words.texts), words.count
+    alien = alien_character(words.objects.texts)
+    only_boxes = words.objects.outlines.all_boxes
+    writer = load("evaltex" if layout == "txt" else "icdar2013" if only_boxes else "icdar2015")
     files = [f"{name}.{layout}" for name in wanted]
     lost: Counter[str] = Counter()
-    only_boxes = words.outlines.all_boxes
-    writer = load("evaltex" if layout == "txt" else "icdar2013" if only_boxes else "icdar2015")
     with output_folder(out_dir, is_own) as folder:
         for name, file in zip(wanted, files, strict=True):
-            job = Job(folder / file, "det", list(source.names), str(gt), faults, lost=lost)
-            _write(job, writer, words, _recipe(name, alien))
+            job = Job(folder / file, "det", _detections(words, _recipe(name, alien)), lost=lost)
+            try:
+                writer.write(job)
+            except InputError as error:
+                if layout == "txt" or not job.faults.count:
+                    raise
+                raise InputError(
+                    f"{error}\n{gt}: EvaLTex .txt files can hold such names (layout txt)"
+                ) from error
     notes += [counted(number, sentence) for sentence, number in lost.items() if number]
-    return Toys(tuple(files), len(source.names), count_of_words, tuple(notes))
+    return Toys(tuple(files), len(words.names), words.objects.count, tuple(notes))
 
 
-def _words(source: Source, faults: FaultLog) -> Objects:
-    """Return the objects that count."""
-    read = source.read(np.arange(len(source.names)))
-    faults.extend(read.faults)
-    faults.raise_if_any()
-    objects = read.objects
-    return take(objects, ~objects.dont_care) if objects.dont_care.any() else objects
+def _words(gt: Path, options: InputOptions) -> Source:
+    """Read the ground truth, without objects that do not count, and without all that detections
+    do not have.
+    """
+    source = read_source(gt, "gt", options)
+    if options.images is not None:
+        source = with_sizes(source, options.images)
+    objects = take(source.objects, ~source.objects.dont_care)
+    if not objects.count:
+        raise InputError(
+            f"{gt}: no object that counts; toy detections need ground truth with objects"
+        )
+    objects = replace(objects, confidences=None, pixels=None, types=None, labels=None)
+    return replace(source, objects=objects, sizes=np.zeros_like(source.sizes))
 
 
 # Recipes ------------------------------------------------------------------------------------------
@@ -191,20 +188,19 @@ def _recipe(name: str, alien: str) -> _Recipe:
     """
     if name in ("orig", "e2e_orig"):
         return _Recipe(edit=str if name == "e2e_orig" else None)
-    if (form := _CROP.fullmatch(name)) and int(form[1]) < 100:
-        share = int(form[1]) / 100
-        return _Recipe((((1 - share) / 2, (1 + share) / 2),))
-    if (form := _SPLIT.fullmatch(name)) and int(form[1]) > 1:
-        parts = int(form[1])
-        return _Recipe(tuple((i / parts, (i + 1) / parts) for i in range(parts)))
-    if (form := _OVERLAP.fullmatch(name)) and int(form[1]) < 100:
-        half = int(form[1]) / 100 / 2
-        return _Recipe(((0.0, 0.5 + half), (0.5 - half, 1.0)))
+    if form := _CUT.fullmatch(name):
+        kind, number = form[1], int(form[2])
+        share = number / 100
+        if kind == "split" and number > 1:
+            return _Recipe([(i / number, (i + 1) / number) for i in range(number)])
+        if kind == "crop" and number < 100:
+            return _Recipe([((1 - share) / 2, (1 + share) / 2)])
+        if kind == "overlap" and number < 100:
+            return _Recipe([(0.0, 0.5 + share / 2), (0.5 - share / 2, 1.0)])
     if (form := _EDIT.fullmatch(name)) and (not form[3] or form[1] == "replace"):
         return _Recipe(edit=_edit(form[1], int(form[2]), alien, bool(form[3])))
     known = f"{', '.join(SETS[:3])}, ..., {SETS[-1]}; other numbers are possible"
-    guess = nearest(name, SETS)
-    raise InputError(f"unknown toy set {quote(name)}{guess}; known: {known}")
+    raise InputError(f"unknown toy set {quote(name)}{nearest(name, SETS)}; known: {known}")
 
 
 def _edit(kind: str, characters: int, alien: str, at_random: bool) -> Callable[[str], str]:
@@ -219,8 +215,8 @@ def _edit(kind: str, characters: int, alien: str, at_random: bool) -> Callable[[
 
 
 def _with_random_letters(generator: random.Random, characters: int, text: str) -> str:
-    """Put another ASCII letter for each of some characters, drawn without
-    repetition and changed from left to right.
+    """Put another ASCII letter for each of some characters, drawn without repetition and changed
+    from left to right.
     """
     changed = list(text)
     for place in sorted(generator.sample(range(len(text)), min(characters, len(text)))):
@@ -231,9 +227,7 @@ def _with_random_letters(generator: random.Random, characters: int, text: str) -
 
 
 def alien_character(texts: Iterable[str]) -> str:
-    """Return a character that none of the texts has: ¤, or the first
-    printable one from there on.
-    """
+    """Return a character that no text has: ¤, or the first printable one from there on."""
     used = set(chain.from_iterable(texts))
     return next(
         c
@@ -242,52 +236,60 @@ def alien_character(texts: Iterable[str]) -> str:
     )
 
 
-def _detections(words: Objects, recipe: _Recipe) -> Objects:
+def _detections(source: Source, recipe: _Recipe) -> Source:
     """Return the detections of words, as many of each, one after the other."""
-    drawn, texts, of_each = words.outlines, words.texts, 1
+    words = source.objects
+    drawn, of_each, texts = words.outlines, 1, [""] * words.count
     if recipe.portions is not None:
         drawn, of_each = cut(drawn, recipe.portions), len(recipe.portions)
+        texts *= of_each
+    if recipe.edit:
+        texts = list(map(recipe.edit, words.texts))
     counts = np.diff(words.offsets) * of_each
     ids = expanded(counts)[1] + 1
-    if recipe.edit:
-        texts = concatenate_texts([*map(recipe.edit, texts)])
-    else:
-        texts = Texts(b"", np.zeros(len(ids), np.int64), np.zeros(len(ids), np.int64))
-    return Objects(offsets_of(counts), ids, drawn, ids, np.zeros(len(ids), bool), texts)
+    detections = replace(
+        words,
+        offsets=offsets_of(counts),
+        ids=ids,
+        regions=ids,
+        outlines=drawn,
+        dont_care=np.zeros(len(ids), bool),
+        texts=concatenate_texts(texts),
+        places=None,
+    )
+    return replace(source, objects=detections)
 
 
-# Files --------------------------------------------------------------------------------------------
+# Parts of words -----------------------------------------------------------------------------------
 
 
-def _write(job: Job, writer: Writer, words: Objects, recipe: _Recipe) -> None:
-    """Write a set.
+def cut(words: Outlines, portions: Sequence[tuple[float, float]]) -> Outlines:
+    """Return parts of words, those of each one after the other; each from one share of the word's
+    length to another, cut points truncated.
 
-    Raises
-    ------
-    InputError
-        For image names that the file cannot contain.
+    A box is cut along x. Of other words the upper and the lower chain of vertices are cut, each at
+    these shares of its own length; of a quadrilateral these are its first side, from the first
+    vertex to the second, and the opposite one. Vertices in between stay as they are.
     """
-    try:
-        writer.write(job, _blocks(job, words, recipe))
-    except InputError as error:
-        if job.target.suffix == ".txt" or not job.faults.count:
-            raise
-        raise InputError(
-            f"{error}\n{job.place}: EvaLTex .txt files can hold such names (layout txt)"
-        ) from error
+    parts: list[list[float]] = []
+    for i, (x0, y0, x1, y1) in enumerate(words.boxes.tolist()):
+        ring = words.ring(i)
+        for start, stop in portions:
+            if len(ring):
+                parts.append(portion(ring, start, stop).ravel().tolist())
+            else:
+                ends = (float(int(x0 + share * (x1 - x0))) for share in (start, stop))
+                left, right = ends
+                parts.append([left, y0, right, y1])
+    counts = np.array([len(part) for part in parts])
+    return outlines.drawn(np.array([*chain.from_iterable(parts)]), counts, counts == 4)
 
 
-def _blocks(job: Job, words: Objects, recipe: _Recipe) -> Iterator[Block]:
-    """Yield the detections of some images at a time; at the end, raise what
-    is wrong with any name.
-    """
-    with phase(f"writing {job.target.name}", "images", len(job.names)) as advance:
-        for start in range(0, len(job.names), BLOCK_IMAGES):
-            names = job.names[start : start + BLOCK_IMAGES]
-            some = words
-            if len(names) < len(job.names):
-                some = take_images(words, np.arange(start, start + len(names)))
-            detections = _detections(some, recipe)
-            yield Block(names, ReadImages(np.zeros((len(names), 2)), detections))
-            advance(len(names))
-    job.faults.raise_if_any()
+def portion(ring: Floats, start: float, stop: float) -> Floats:
+    """Return a part of a polygon as (k, 2) vertices."""
+    pieces = []
+    for side in rings.chains(ring):
+        piece = rings.between(side, start, stop)
+        piece[[0, -1]] = np.trunc(piece[[0, -1]])
+        pieces.append(piece)
+    return np.concatenate([pieces[0], pieces[1][::-1]])

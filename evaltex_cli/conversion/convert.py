@@ -1,0 +1,225 @@
+"""Any readable source to a file of another format, with label pictures if wanted."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from evaltex_cli.conversion import Target, label_pictures
+from evaltex_cli.conversion.text_lines import group_lines
+from evaltex_cli.conversion.writer import Job, for_target, is_own, load
+from evaltex_cli.display import Record
+from evaltex_cli.errors import FaultLog, FaultsError, InputError, counted, quote
+from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.filters import only_confident
+from evaltex_cli.formats.image_subset import names_in, only_images
+from evaltex_cli.formats.names import unfit_name
+from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.formats.reading import read, refuse_unused
+from evaltex_cli.formats.sizes import refuse_fractions, with_sizes
+from evaltex_cli.records import ANY_TYPE, Objects, Outlines
+from evaltex_cli.runtime import OrderedMap
+from evaltex_cli.runtime.input_files import files_of
+from evaltex_cli.runtime.outputs import output_folder
+
+KINDS: dict[Side, str] = {"gt": "ground truth", "det": "detections"}
+ALWAYS_ASKED = ("alto",)
+"""Formats of which confidences are no sign: libraries publish ALTO with the ``WC`` of their OCR."""
+NAMED_BY_ID = "{count} image[s] [is|are] named by [its|their] COCO ID, not by file"
+TYPES_LOST = "{count} object type[s] left out"
+UNCONFIDENT = "{count} object[s] left out, [its|their] confidence below "
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Converted(Record):
+    """What a conversion wrote; `notes` are what the target does not contain as the source did, one
+    sentence each.
+    """
+
+    images: int
+    objects: int
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def convert(
+    source: Path | Source,
+    target: Path,
+    side: Side | None = None,
+    how: Target | None = None,
+    options: InputOptions | None = None,
+    ordered_map: OrderedMap = map,
+) -> Converted:
+    """Write everything in a source to a file of another format, or to a folder of files.
+
+    Parameters
+    ----------
+    source, target : Path
+        Any input of a known format, or a source in memory; the file to write, or the folder if the
+        format has one file per image.
+    side : {'gt', 'det'}, optional
+        What the source is; None to find out.
+    how : Target, optional
+    options : InputOptions, optional
+        How the source is read: format, level, confidence threshold, images, and so on.
+    ordered_map : callable
+        What reads the source (`workers`); `map` does it here.
+
+    Raises
+    ------
+    InputError
+        For a faulty source, a patch that does not fit it, or a target that cannot be written; the
+        targets are then left as they were.
+    """
+    how, options = how or Target(), options or InputOptions()
+    writer = load(how.to) if how.to else for_target(target)
+    if how.masks is not None and writer.name != "evaltex":
+        raise InputError(
+            f"label pictures go with an EvaLTex file, whose IDs they have, not with {writer.title}"
+        )
+    if side is None and how.patch is not None:
+        side = "gt"
+    notes = []
+    if isinstance(source, Path):
+        _refuse_in_source(source, target)
+        if side is None:
+            side, source, reason = _read_as_either(source, options, ordered_map)
+            notes.append(
+                f"{source.path} is taken for {KINDS[side]} by {reason}; --kind says otherwise"
+            )
+        else:
+            source = read_source(source, side, options, ordered_map)
+    elif side is None:
+        raise InputError("objects in memory: say whether they are ground truth or detections")
+    job = Job(target, side, source)
+    _prepare(job, how, options)
+    if writer.name != "coco" and source.ids is not None:
+        job.lost[NAMED_BY_ID] = sum(
+            name == image_id and name.isdigit()
+            for name, image_id in zip(job.names, job.source.ids or (), strict=True)
+        )
+    with ExitStack() as stack:
+        if how.masks is not None:
+            folder = stack.enter_context(output_folder(how.masks, is_own))
+            label_pictures.draw_all(job, folder, how.mask_format)
+        writer.write(job)
+    notes += [*job.notes, *(counted(n, text) for text, n in job.lost.items() if n)]
+    return Converted(len(job.names), job.written, tuple(notes), source.warnings)
+
+
+def _refuse_in_source(source: Path, target: Path) -> None:
+    """Refuse a target that is the source, or in it."""
+    place = Path(os.path.realpath(target))
+    for file in files_of(source) if target.exists() else ():
+        inside = place.is_relative_to(os.path.realpath(file))
+        if file.exists() and (inside or file.samefile(target)):
+            raise InputError(f"{target}: is the source itself, or in it; write to another place")
+
+
+def read_source(
+    path: Path, side: Side, options: InputOptions, ordered_map: OrderedMap = map
+) -> Source:
+    """Read a source.
+
+    Raises
+    ------
+    InputError
+        For its faults, and if it has no image.
+    """
+    faults = FaultLog()
+    source = read(path, side, options, faults, ordered_map)
+    faults.raise_if_any()
+    refuse_unused(options, source)
+    if not source.names:
+        expected = "give a file or folder of a format that `evaltex formats` lists"
+        raise InputError(f"{path}: no image in it ({source.format} as its format); {expected}")
+    return source
+
+
+def _read_as_either(
+    path: Path, options: InputOptions, ordered_map: OrderedMap
+) -> tuple[Side, Source, str]:
+    """Read an input as what it is, ground truth or detections, and return the sign of it.
+
+    Raises
+    ------
+    InputError
+        When it can be read as neither, or has no sign of either.
+    """
+    sources: dict[Side, Source] = {}
+    errors: list[InputError] = []
+    for side in KINDS:
+        try:
+            sources[side] = read_source(path, side, options, ordered_map)
+        except InputError as error:
+            errors.append(error)
+    if not sources:  # what is told is that with the fewest faults, of the side that it probably is
+        raise min(errors, key=lambda e: e.log.count if isinstance(e, FaultsError) else np.inf)
+    if errors:
+        ((side, source),) = sources.items()
+        return side, source, "what can be read: nothing else fits"
+    confidences = sources["det"].objects.confidences
+    signs: dict[Side, tuple[bool, str]] = {
+        "gt": (bool(sources["gt"].objects.dont_care.any()), "its don't-care objects"),
+        "det": (
+            sources["det"].format not in ALWAYS_ASKED
+            and confidences is not None
+            and not np.isnan(confidences).any(),
+            "its confidences",
+        ),
+    }
+    shown = [side for side, (is_there, _) in signs.items() if is_there]
+    if len(shown) != 1:
+        raise InputError(f"{path}: may be ground truth or detections; give --kind gt or --kind det")
+    return shown[0], sources[shown[0]], signs[shown[0]][1]
+
+
+def _prepare(job: Job, how: Target, options: InputOptions) -> None:
+    """Change the source of a job into what is written."""
+    for name in job.names:
+        found = unfit_name(name)
+        if found or "\ufffe" in name or "\uffff" in name:
+            job.refuse(
+                *(found or (f"image name {quote(name)}", "a name without U+FFFE and U+FFFF"))
+            )
+    job.faults.raise_if_any()
+    names = None
+    if options.only is not None:
+        names = names_in(job.source, options.only, "converted")
+    if how.patch is not None:
+        from evaltex_cli.audit import patches
+
+        if job.side == "det":
+            raise InputError(
+                f"{how.patch}: is of ground truth, not of detections; leave out --kind det"
+            )
+        job.source, applied = patches.patched(job.source, how.patch, names)
+        job.notes += applied
+    if names is not None:
+        job.source = only_images(job.source, names)
+    if options.min_confidence is not None:
+        job.source = only_confident(job.source, options.min_confidence)
+        job.lost[f"{UNCONFIDENT}{options.min_confidence}"] = job.source.unconfident
+    if options.images is not None:
+        job.source = with_sizes(job.source, options.images)
+    refuse_fractions(job.source, job.faults)
+    job.faults.raise_if_any()
+    if job.objects.types is not None:
+        job.lost[TYPES_LOST] = int((job.objects.types != ANY_TYPE).sum())
+    job.source = replace(job.source, objects=_shaped(job.objects, how))
+
+
+def _shaped(objects: Objects, how: Target) -> Objects:
+    """Return objects with the outlines and regions that the target asks for."""
+    if how.boxes:
+        objects = replace(objects, outlines=Outlines.of_boxes(objects.boxes))
+    if how.regions == "lines":
+        ends = pairwise(objects.offsets.tolist())
+        regions = [group_lines(objects.boxes[start:stop]) for start, stop in ends]
+        objects = replace(objects, regions=np.concatenate(regions))
+    return objects

@@ -1,0 +1,402 @@
+"""JSON: COCO, labelme, PaddleOCR, MMOCR, HierText and Label Studio."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+from urllib.parse import quote
+
+import numpy as np
+
+from evaltex_cli.conversion.writer import (
+    IDS_LOST,
+    Holds,
+    Job,
+    Writer,
+    bounds,
+    classes,
+    corners,
+    extent,
+    file_per_image,
+    images,
+    lines,
+    picture_files,
+    renumbered,
+    target_file,
+)
+from evaltex_cli.formats.base import DONT_CARE, Image, TextObject
+from evaltex_cli.geometry import shapes
+from evaltex_cli.marks import DATA_MARK
+from evaltex_cli.records import Convention
+
+Record: TypeAlias = dict[str, Any]
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_encode_indented = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=1).encode
+
+
+def plain(value: float) -> float | int:
+    """Return a number as JSON has it: a whole one without a point."""
+    return int(value) if value == int(value) else value
+
+
+def vertices(points: Sequence[float]) -> list[list[float | int]]:
+    """Return the vertices [x, y] of an object, a box by its corners."""
+    return [[plain(x), plain(y)] for x, y in corners(points)]
+
+
+def flat(points: Sequence[float]) -> list[float | int]:
+    """Return x1, y1, x2, y2, ... of an object, a box by its corners."""
+    return [value for corner in vertices(points) for value in corner]
+
+
+def with_score(one: TextObject, record: Record, key: str = "score") -> Record:
+    """Return the record of an object with its confidence, if it has one."""
+    return record if one.confidence is None else record | {key: one.confidence}
+
+
+def list_text(records: Iterable[Mapping[str, Any]]) -> str:
+    """Return a JSON list, one item in each line."""
+    items = ",\n".join(map(_encode, records))
+    return f"[\n{items}\n]" if items else "[]"
+
+
+def _write_object(job: Job, **members: str | Iterable[Record]) -> None:
+    """Write the target as a JSON object with the mark of converted data.
+
+    Parameters
+    ----------
+    members : dict
+        JSON, or the records of a list.
+    """
+    with target_file(job) as file:
+        file.write("{" + _encode(DATA_MARK)[1:-1])
+        for key, value in members.items():
+            file.write(f',\n"{key}": {value if isinstance(value, str) else list_text(value)}')
+        file.write("}\n")
+
+
+# COCO ---------------------------------------------------------------------------------------------
+
+NUMBERED_THROUGH = (
+    "{count} object[s] [is|are] numbered again: COCO JSON numbers [it|them] through all images"
+)
+EMPTY_LOST = "{count} image[s] without objects left out: COCO results hold none"
+NO_CONFIDENCE = "{count} object[s] without confidence got none; COCO's tools ask for one"
+NAMES_LOST = "{count} file name[s] left out: COCO results hold only IDs"
+NAMES_AS_IDS = (
+    "{count} image[s] [has|have] [its|their] name as image_id: convert the ground truth too, so"
+    " that it has the same IDs"
+)
+_COCO = Holds(
+    confidences=("det",),
+    sizes=("gt",),
+    ids=True,
+    dont_care=True,
+    labels=True,
+    boxes=True,
+    extents=True,
+)
+_NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,17})")
+
+
+def _write_coco(job: Job) -> None:
+    """Write annotations of ground truth, a results list of detections.
+
+    An image's ``id`` is that of the source, or else its name (a number where all are), as results
+    pair with annotations by ``image_id``. A box is a ``bbox`` with an empty ``segmentation``; a
+    polygon is both. Don't care is ``iscrowd`` and ``ignore``; the transcription is ``utf8_string``,
+    as in COCO-Text.
+    """
+    ids = job.source.ids or job.names
+    keys: Sequence[Any] = list(map(int, ids)) if all(map(_NUMBER.fullmatch, ids)) else ids
+    categories = {name: k for k, name in enumerate(classes(job.objects) or [""], 1)}
+    if job.side == "det":
+        job.lost[NAMES_LOST] += sum(a != b for a, b in zip(ids, job.names, strict=True))
+        job.lost[NAMES_AS_IDS] += 0 if job.source.ids else len(ids)
+        job.lost[EMPTY_LOST] += int((np.diff(job.objects.offsets) == 0).sum())
+        job.lost[IDS_LOST] += renumbered(job.objects)
+        results = list_text(_results(job, keys, categories))
+        with target_file(job) as file:
+            file.write(f"{results}\n")
+        return
+    job.lost[NUMBERED_THROUGH] += int((job.objects.ids != np.arange(job.objects.count) + 1).sum())
+    about: list[Record] = []
+    named = [{"id": k, "name": name or "text"} for name, k in categories.items()]
+    _write_object(
+        job,
+        annotations=_annotations(job, keys, categories, about),
+        images=about,
+        categories=_encode(named),
+    )
+
+
+def _annotations(
+    job: Job, keys: Sequence[Any], categories: Mapping[str, int], about: list[Record]
+) -> Iterator[Record]:
+    """Yield the records of the objects; `about` gets those of the images."""
+    areas = shapes.area(shapes.from_objects(job.objects, Convention())).tolist()
+    number = 0
+    for key, image in zip(keys, images(job, _COCO), strict=True):
+        size = {"height": plain(image.height), "width": plain(image.width)}
+        about.append({"id": key, "file_name": image.name, **size})
+        for one in image.objects:
+            shape = _coco_shape(one)
+            area = areas[number] if shape["segmentation"] else shape["bbox"][2] * shape["bbox"][3]
+            number += 1
+            yield {
+                "id": number,
+                "image_id": key,
+                "category_id": categories[one.label],
+                **shape,
+                "area": plain(area),
+                "iscrowd": int(one.dont_care),
+                "ignore": int(one.dont_care),
+                "utf8_string": one.text,
+            }
+
+
+def _results(job: Job, keys: Sequence[Any], categories: Mapping[str, int]) -> Iterator[Record]:
+    for key, image in zip(keys, images(job, _COCO), strict=True):
+        for one in image.objects:
+            job.lost[NO_CONFIDENCE] += one.confidence is None
+            record = {"image_id": key, "category_id": categories[one.label], **_coco_shape(one)}
+            record = with_score(one, record)
+            yield record | {"utf8_string": one.text} if one.text else record
+
+
+def _coco_shape(one: TextObject) -> Record:
+    x0, y0, x1, y1 = bounds([one])
+    box = [plain(x0), plain(y0), plain(extent(x0, x1)), plain(extent(y0, y1))]
+    return {"bbox": box, "segmentation": [flat(one.points)] if len(one.points) > 4 else []}
+
+
+COCO = Writer(
+    "coco", "COCO JSON: annotations, or a results list of detections", _write_coco, ".json", _COCO
+)
+
+
+# labelme ------------------------------------------------------------------------------------------
+
+
+def _labelme(_: Job, image: Image, file: str) -> str:
+    document: Record = {
+        **DATA_MARK,
+        "version": "5.4.1",
+        "flags": {},
+        "shapes": list(map(_labelme_shape, image.objects)),
+        "imagePath": file,
+        "imageData": None,
+        "imageHeight": plain(image.height),
+        "imageWidth": plain(image.width),
+    }
+    return _encode_indented(document) + "\n"
+
+
+def _labelme_shape(one: TextObject) -> Record:
+    """A box is a rectangle; don't care is the flag ``difficult``."""
+    is_box, points = len(one.points) == 4, vertices(one.points)
+    record = {
+        "label": one.text,
+        "points": points[::2] if is_box else points,
+        "group_id": None,
+        "description": one.text,
+        "shape_type": "rectangle" if is_box else "polygon",
+        "flags": {"difficult": True} if one.dont_care else {},
+    }
+    return with_score(one, record)
+
+
+LABELME = file_per_image(
+    "labelme",
+    "labelme: JSON files, one per image",
+    Holds(dont_care=True, boxes=True, marks=(DONT_CARE,)),
+    _labelme,
+)
+
+
+# PaddleOCR ----------------------------------------------------------------------------------------
+
+_PADDLEOCR = Holds(sizes=(), dont_care=True, marks=(DONT_CARE, "*"))
+
+
+def _write_paddleocr(job: Job) -> None:
+    """Write ``image TAB JSON``, one image in each line; ``difficult`` is don't care."""
+    job.refuse_names(
+        lambda name: name != name.strip() or name.startswith("["),
+        "a name without outer blanks that does not begin with a bracket",
+    )
+    files = picture_files(job)
+    with target_file(job) as file:
+        for name, image in zip(files, images(job, _PADDLEOCR), strict=True):
+            records = _encode([_paddleocr_object(job, one) for one in image.objects])
+            file.write(f"{name}\t{records}\n")
+
+
+def _paddleocr_object(job: Job, one: TextObject) -> Record:
+    record: Record = {"transcription": one.text, "points": vertices(one.points)}
+    if job.side == "gt":
+        record["difficult"] = one.dont_care
+    return with_score(one, record)
+
+
+PADDLEOCR = Writer(
+    "paddleocr",
+    "PaddleOCR: lines of image, tab, JSON (Label.txt)",
+    _write_paddleocr,
+    ".txt",
+    _PADDLEOCR,
+)
+
+
+# MMOCR --------------------------------------------------------------------------------------------
+
+_MMOCR = Holds(dont_care=True, marks=(DONT_CARE,))
+_MMOCR_ABOUT = {
+    "dataset_type": "TextSpottingDataset",
+    "task_name": "textspotting",
+    "category": [{"id": 0, "name": "text"}],
+}
+
+
+def _write_mmocr(job: Job) -> None:
+    found = zip(picture_files(job), images(job, _MMOCR), strict=True)
+    records = (
+        {
+            "img_path": file,
+            "height": plain(image.height),
+            "width": plain(image.width),
+            "instances": list(map(_mmocr_instance, image.objects)),
+        }
+        for file, image in found
+    )
+    _write_object(job, metainfo=_encode(_MMOCR_ABOUT), data_list=records)
+
+
+def _mmocr_instance(one: TextObject) -> Record:
+    record = {
+        "polygon": flat(one.points),
+        "bbox": list(map(plain, bounds([one]))),
+        "bbox_label": 0,
+        "text": one.text,
+        "ignore": one.dont_care,
+    }
+    return with_score(one, record)
+
+
+MMOCR = Writer("mmocr", "MMOCR 1.x: JSON annotations", _write_mmocr, ".json", _MMOCR)
+
+
+# HierText -----------------------------------------------------------------------------------------
+
+_HIERTEXT = Holds(regions=True, dont_care=True)
+
+
+def _write_hiertext(job: Job) -> None:
+    """Regions are lines, of one paragraph; don't care is not legible."""
+    picture_files(job)  # the reader takes IDs for names of files
+    records = (
+        {
+            "image_id": image.name,
+            "image_width": plain(image.width),
+            "image_height": plain(image.height),
+            "paragraphs": [_around(image.objects, lines=list(_hiertext_lines(job, image)))]
+            if image.objects
+            else [],
+        }
+        for image in images(job, _HIERTEXT)
+    )
+    _write_object(job, annotations=records)
+
+
+def _hiertext_lines(job: Job, image: Image) -> Iterator[Record]:
+    for run in lines(job, image):
+        words = [
+            with_score(
+                one,
+                {
+                    "vertices": vertices(one.points),
+                    "text": one.text,
+                    "legible": not one.dont_care,
+                },
+                "confidence",
+            )
+            for one in run
+        ]
+        yield _around(run, words=words, text=" ".join(one.text for one in run))
+
+
+def _around(objects: Sequence[TextObject], **more: Any) -> Record:
+    """A line or a paragraph: the bounding box of its words, legible if any of them is."""
+    legible = not all(one.dont_care for one in objects)
+    return {"vertices": vertices(bounds(objects)), "legible": legible, **more}
+
+
+HIERTEXT = Writer(
+    "hiertext",
+    "HierText: JSON of paragraphs, lines and words",
+    _write_hiertext,
+    ".json",
+    _HIERTEXT,
+)
+
+
+# Label Studio -------------------------------------------------------------------------------------
+
+SIZES_LOST = "{count} image size[s] left out: Label Studio has sizes of images with objects only"
+CLASSES_LOST = "{count} don't-care object[s] lost [its|their] class: the label ### replaces it"
+_LABEL_STUDIO = Holds(dont_care=True, labels=True, boxes=True, exact=False, marks=(DONT_CARE,))
+
+
+def _write_label_studio(job: Job) -> None:
+    """Write tasks, with annotations of ground truth and predictions of detections. Coordinates are
+    percent of the picture. The label ``###`` is don't care.
+    """
+    set_name = {"gt": "annotations", "det": "predictions"}[job.side]
+    found = zip(picture_files(job), images(job, _LABEL_STUDIO), strict=True)
+    tasks = (
+        {
+            "id": k,
+            "data": {"image": quote(file, "/ ")},
+            set_name: [{"result": list(_label_studio_results(job, image))}],
+        }
+        for k, (file, image) in enumerate(found, 1)
+    )
+    text = list_text(tasks)
+    job.lost[SIZES_LOST] += int((np.diff(job.objects.offsets) == 0).sum())
+    with target_file(job) as file:
+        file.write(f"{text}\n")
+
+
+def _label_studio_results(job: Job, image: Image) -> Iterator[Record]:
+    """Yield the shape of each object with its label, and its transcription."""
+    across, down = 100 / image.width, 100 / image.height
+    for i, one in enumerate(image.objects, 1):
+        common = {
+            "id": str(i),
+            "to_name": "image",
+            "original_width": plain(image.width),
+            "original_height": plain(image.height),
+            "image_rotation": 0,
+        }
+        common = with_score(one, common)
+        place: Record
+        if len(one.points) == 4:
+            x0, y0, x1, y1 = one.points
+            kind, place = "rectanglelabels", {"x": x0 * across, "y": y0 * down}
+            place |= {"width": (x1 - x0) * across, "height": (y1 - y0) * down, "rotation": 0}
+        else:
+            kind = "polygonlabels"
+            place = {"points": [[x * across, y * down] for x, y in corners(one.points)]}
+        job.lost[CLASSES_LOST] += one.dont_care and one.label not in ("", DONT_CARE)
+        label = {kind: [DONT_CARE if one.dont_care else one.label or "Text"]}
+        yield {**common, "type": kind, "from_name": "label", "value": place | label}
+        if one.text:
+            text = {"type": "textarea", "from_name": "transcription"}
+            yield {**common, **text, "value": place | {"text": [one.text]}}
+
+
+LABEL_STUDIO = Writer(
+    "label-studio", "Label Studio: JSON of tasks", _write_label_studio, ".json", _LABEL_STUDIO
+)

@@ -1,0 +1,240 @@
+"""Lines of text: EvaLTex .txt, ICDAR-style files, YOLO, and tables (CSV)."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from evaltex_cli.conversion.writer import (
+    Holds,
+    Job,
+    Writer,
+    classes,
+    corners,
+    extent,
+    images,
+    number,
+    target_file,
+    write_files,
+)
+from evaltex_cli.formats.base import COORDINATE_LIMIT, DONT_CARE, Image, TextObject
+from evaltex_cli.formats.evaltex import is_object_line
+from evaltex_cli.records import count_texts
+
+LINE_BREAKS = "{count} transcription[s] got blanks for line breaks"
+
+
+def numbers(points: list[float]) -> str:
+    """Return coordinates with commas between them."""
+    return ",".join(map(number, points))
+
+
+# EvaLTex ------------------------------------------------------------------------------------------
+
+WITHOUT_AREA = "{count} object[s] without area left out: an EvaLTex file cannot hold [it|them]"
+_EVALTEX = Holds(
+    confidences=(), sizes=("gt",), ids=True, regions=True, dont_care=True, boxes=True, extents=True
+)
+
+
+def _write_evaltex(job: Job) -> None:
+    job.refuse_names(
+        lambda name: name != name.strip() or is_object_line(name, job.side),
+        "a name without outer blanks that does not read as an object line",
+    )
+    sides = job.objects.boxes[:, 2:] - job.objects.boxes[:, :2]
+    has_area = ((sides > 0) & (sides <= COORDINATE_LIMIT)).all(axis=1)
+    job.keep(has_area | (job.objects.outlines.counts > 0), WITHOUT_AREA)
+    with target_file(job) as file:
+        for image in images(job, _EVALTEX):
+            file.write(f"{image.name}\n")
+            if job.side == "gt":
+                file.write(f"{number(image.height)},{number(image.width)}\n")
+            file.writelines(_evaltex_line(job, one) for one in image.objects)
+            file.write("\n")
+
+
+def _evaltex_line(job: Job, one: TextObject) -> str:
+    text = " ".join(one.text.splitlines())
+    job.lost[LINE_BREAKS] += text != one.text
+    points = list(one.points)
+    if len(points) == 4:
+        points[2:] = extent(points[0], points[2]), extent(points[1], points[3])
+    about = f'{one.id},"{text}"'
+    if job.side == "gt":
+        about = f'{one.id},{one.region},"{text}",{"t" if one.dont_care else "f"}'
+    return f"{about},{numbers(points)}\n"
+
+
+EVALTEX = Writer(
+    "evaltex", "EvaLTex .txt: many images in one file", _write_evaltex, ".txt", _EVALTEX
+)
+
+
+# ICDAR --------------------------------------------------------------------------------------------
+
+DONT_CARE_TEXTS_LOST = (
+    "{count} transcription[s] of don't-care objects left out: " + f"{DONT_CARE} replaces [it|them]"
+)
+SOME_CONFIDENCES_LOST = "{count} confidence[s] left out: not all objects have one in [0, 1]"
+MIXED = (
+    "{count} object[s] [is a polygon|are polygons] of other than four corners: read the target with"
+    " the format polygon (--gt-format or --det-format)"
+)
+FEW = 0.05
+_NEEDS_QUOTES = re.compile(r'[\s"#+\-.0-9]|[^,]*[\x00-\x1f]|(?i:nan|inf)|\w+\s*,|.*\s\Z', re.DOTALL)
+_POLYGONS = Holds(confidences=("det",), sizes=(), dont_care=True, marks=(DONT_CARE,))
+_BOXES = replace(_POLYGONS, polygons=False, boxes=True)
+
+
+def _write_icdar(job: Job, holds: Holds) -> None:
+    """Write ``x1,y1,...,xn,yn[,confidence][,transcription]``, boxes as their four corners; or
+    ``x0,y0,x1,y1[,confidence][,transcription]``.
+    """
+    given = job.objects.confidences
+    if job.side == "det" and given is not None and not ((given >= 0) & (given <= 1)).all():
+        job.lost[SOME_CONFIDENCES_LOST] += int((~np.isnan(given)).sum())
+        job.source = replace(job.source, objects=replace(job.objects, confidences=None))
+    has_texts = job.side == "gt" or count_texts(job.objects.texts) > 0
+    counts = job.objects.outlines.counts
+    others = int(((counts != 0) & (counts != 4)).sum())
+    if holds.polygons and has_texts and 0 < others < FEW * job.objects.count:
+        job.lost[MIXED] += others
+    documents = (
+        "".join(_icdar_line(job, holds, one, has_texts) for one in image.objects)
+        for image in images(job, holds)
+    )
+    write_files(job, "icdar2015", documents, always_prefixed=True)
+
+
+def _icdar_line(job: Job, holds: Holds, one: TextObject, has_texts: bool) -> str:
+    points = [value for corner in corners(one.points) for value in corner]
+    fields = [numbers(points if holds.polygons else list(one.points))]
+    if one.confidence is not None:
+        fields.append(repr(one.confidence))
+    if has_texts:
+        fields.append(DONT_CARE if one.dont_care else _icdar_text(job, one.text))
+    job.lost[DONT_CARE_TEXTS_LOST] += one.dont_care and one.text not in ("", DONT_CARE)
+    return ",".join(fields) + "\n"
+
+
+def _icdar_text(job: Job, text: str) -> str:
+    """Return a transcription, in quotes where it would else be read as something else."""
+    job.lost[LINE_BREAKS] += "\n" in text
+    text = text.replace("\n", " ")
+    if not _NEEDS_QUOTES.match(text):
+        return text
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+ICDAR2015 = Writer(
+    "icdar2015",
+    "ICDAR-style .txt files of quadrilaterals or polygons, one per image",
+    partial(_write_icdar, holds=_POLYGONS),
+    ".zip",
+    _POLYGONS,
+    "polygon",
+)
+ICDAR2013 = Writer(
+    "icdar2013",
+    "ICDAR-style .txt files of boxes, one per image",
+    partial(_write_icdar, holds=_BOXES),
+    ".zip",
+    _BOXES,
+    "ltrb",
+)
+
+
+# YOLO ---------------------------------------------------------------------------------------------
+
+OUTSIDE = (
+    "{count} object[s] [reaches|reach] out of the picture: read the target with the format yolo"
+    " (--gt-format or --det-format)"
+)
+_YOLO = Holds(texts=False, sizes=(), needs_sizes=True, labels=True, exact=False)
+
+
+def _write_yolo(job: Job) -> None:
+    """Write ``class x y width height [confidence]`` in fractions of the picture; if any object is a
+    polygon, ``class x1 y1 x2 y2 ... [confidence]``, boxes by their corners.
+    """
+    names = [name or "text" for name in classes(job.objects)] or ["text"]
+    if all(map(str.isdecimal, names)):
+        classes_of = {name: int(name) for name in names}
+    else:
+        classes_of = {name: k for k, name in enumerate(names)}
+        if len(names) > 1:
+            listed = ", ".join(f"{k} {name}" for name, k in classes_of.items())
+            job.notes.append(f"the classes are numbered: {listed}")
+    as_polygons = not job.objects.outlines.all_boxes
+    documents = (
+        "".join(
+            f"{classes_of[one.label or 'text']} {_yolo_place(job, image, one, as_polygons)}\n"
+            for one in image.objects
+        )
+        for image in images(job, _YOLO)
+    )
+    write_files(job, "yolo", documents)
+
+
+def _yolo_place(job: Job, image: Image, one: TextObject, as_polygons: bool) -> str:
+    fractions = np.array(corners(one.points)) / (image.width, image.height)
+    job.lost[OUTSIDE] += bool(((fractions < 0) | (fractions > 1)).any())
+    values: list[float] = fractions.ravel().tolist()
+    if not as_polygons:
+        first, last = fractions[0], fractions[2]
+        values = [*((first + last) / 2).tolist(), *(last - first).tolist()]
+    if one.confidence is not None:
+        values.append(one.confidence)
+    return " ".join(map(number, values))
+
+
+YOLO = Writer("yolo", "YOLO: .txt files, one per image", _write_yolo, ".zip", _YOLO, "yolo")
+
+
+# CSV ----------------------------------------------------------------------------------------------
+
+BLANKS = "{count} transcription[s] lost outer blanks, or NUL characters"
+_CSV = Holds(dont_care=True, marks=(DONT_CARE,))
+
+
+def _write_csv(job: Job) -> None:
+    """Write one object in each row: x0, y0, x1, y1 of boxes, or a column of polygons if there is
+    any.
+    """
+    boxes = job.objects.boxes
+    if len(boxes) and boxes.min() >= 0 and boxes.max() <= 1:
+        job.refuse("no coordinate above 1", "coordinates in pixels, as a table has no unit")
+    job.refuse_names(lambda name: name != name.strip(), "a name without outer blanks")
+    as_boxes = job.objects.outlines.all_boxes
+    shape = ("x0", "y0", "x1", "y1") if as_boxes else ("polygon",)
+    with target_file(job) as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(
+            ("image", "image_width", "image_height", *shape, "text", "dont_care", "confidence")
+        )
+        for image in images(job, _CSV):
+            about = [image.name, number(image.width), number(image.height)]
+            if not image.objects:
+                table.writerow([*about, *([""] * len(shape)), "", "", ""])
+            table.writerows([*about, *_cells(job, one, as_boxes)] for one in image.objects)
+
+
+def _cells(job: Job, one: TextObject, as_boxes: bool) -> Iterator[str]:
+    if as_boxes:
+        yield from map(number, one.points)
+    else:
+        yield " ".join(number(value) for corner in corners(one.points) for value in corner)
+    text = one.text.replace("\0", "").strip()
+    job.lost[BLANKS] += text != one.text
+    yield text
+    yield str(int(one.dont_care))
+    yield "" if one.confidence is None else repr(one.confidence)
+
+
+CSV = Writer("csv", "CSV: a table with one object in each row", _write_csv, ".csv", _CSV)

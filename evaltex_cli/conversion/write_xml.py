@@ -1,0 +1,245 @@
+"""XML: PAGE, ALTO, hOCR (HTML) and CVAT."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import count
+from typing import Any
+
+from lxml import etree
+
+from evaltex_cli.conversion.writer import (
+    Holds,
+    Job,
+    Writer,
+    bounds,
+    corners,
+    extent,
+    file_per_image,
+    images,
+    lines,
+    number,
+    picture_files,
+    target_file,
+)
+from evaltex_cli.formats.base import DONT_CARE, Image, TextObject
+from evaltex_cli.marks import comment
+
+NO_XML = "{count} transcription[s] got U+FFFD for characters that XML cannot hold"
+_DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
+_HEAD = f"{_DECLARATION}{comment('data')}\n"
+_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+
+
+def _add(parent: Any, tag: str, text: str | None = None, /, **attributes: str) -> Any:
+    """Add an element, with a line break after it, to another one."""
+    element = etree.SubElement(parent, tag, attributes)
+    element.text, element.tail = text, "\n"
+    return element
+
+
+def _text_of(element: Any) -> str:
+    text: str = etree.tostring(element, encoding="unicode")
+    return text
+
+
+def _fit(job: Job, text: str) -> str:
+    """Return a transcription without characters that XML cannot hold, which are counted."""
+    fit = _UNFIT.sub("\ufffd", text)
+    job.lost[NO_XML] += fit != text
+    return fit
+
+
+def _pairs(points: Sequence[float], between: str = " ") -> str:
+    return between.join(f"{number(x)},{number(y)}" for x, y in corners(points))
+
+
+# PAGE ---------------------------------------------------------------------------------------------
+
+_PAGE_SCHEMA = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"
+_EPOCH = "1970-01-01T00:00:00"
+"""The schema asks for dates; the same data give the same bytes."""
+
+
+def _page(job: Job, image: Image, file: str) -> str:
+    """Regions are lines, of one text region."""
+    root = etree.Element("PcGts", xmlns=_PAGE_SCHEMA)
+    root.text = "\n"
+    metadata = _add(root, "Metadata")
+    for name, text in (("Creator", "evaltex"), ("Created", _EPOCH), ("LastChange", _EPOCH)):
+        _add(metadata, name, text).tail = None
+    size = {"imageWidth": number(image.width), "imageHeight": number(image.height)}
+    page = _add(root, "Page", "\n", imageFilename=file, **size)
+    if image.objects:
+        region = _add(page, "TextRegion", id="r1")
+        _add(region, "Coords", points=_pairs(bounds(image.objects)))
+        numbers = count(1)
+        for k, run in enumerate(lines(job, image), 1):
+            line = _add(region, "TextLine", id=f"l{k}")
+            _add(line, "Coords", points=_pairs(bounds(run)))
+            for one in run:
+                _add_page_word(job, line, next(numbers), one)
+    return f"{_HEAD}{_text_of(root)}\n"
+
+
+def _add_page_word(job: Job, line: Any, number_: int, one: TextObject) -> None:
+    word = _add(line, "Word", id=f"w{number_}")
+    confidence = {} if one.confidence is None else {"conf": repr(one.confidence)}
+    _add(word, "Coords", points=_pairs(one.points), **confidence).tail = None
+    text = _fit(job, one.text)
+    if text:
+        equivalent = _add(word, "TextEquiv")
+        equivalent.tail = None
+        _add(equivalent, "Unicode", text).tail = None
+
+
+PAGE = file_per_image(
+    "page", "PAGE XML: XML files, one per image", Holds(regions=True, whole=True), _page
+)
+
+
+# ALTO ---------------------------------------------------------------------------------------------
+
+BLANKS_EMPTY = "{count} transcription[s] of blanks alone [was|were] written as empty"
+_ALTO_SCHEMA = "http://www.loc.gov/standards/alto/ns-v4#"
+
+
+def _alto(job: Job, image: Image, file: str) -> str:
+    """Regions are lines, of one text block; polygons have a Shape."""
+    root = etree.Element("alto", xmlns=_ALTO_SCHEMA)
+    root.text = "\n"
+    description = _add(root, "Description")
+    _add(description, "MeasurementUnit", "pixel").tail = None
+    about = _add(description, "sourceImageInformation")
+    about.tail = None
+    _add(about, "fileName", file).tail = None
+    size = {"WIDTH": number(image.width), "HEIGHT": number(image.height)}
+    page = _add(_add(root, "Layout"), "Page", ID="p1", PHYSICAL_IMG_NR="1", **size)
+    space = _add(page, "PrintSpace", "\n", HPOS="0", VPOS="0", **size)
+    page.tail = space.tail = None
+    if image.objects:
+        block = _add(space, "TextBlock", "\n", ID="b1", **_alto_place(image.objects))
+        numbers = count(1)
+        for k, run in enumerate(lines(job, image), 1):
+            line = _add(block, "TextLine", "\n", ID=f"l{k}", **_alto_place(run))
+            for one in run:
+                _add_alto_string(job, line, next(numbers), one)
+    return f"{_HEAD}{_text_of(root)}\n"
+
+
+def _alto_place(objects: Sequence[TextObject]) -> dict[str, str]:
+    x0, y0, x1, y1 = bounds(objects)
+    place = {"HPOS": x0, "VPOS": y0, "WIDTH": extent(x0, x1), "HEIGHT": extent(y0, y1)}
+    return {name: number(value) for name, value in place.items()}
+
+
+def _add_alto_string(job: Job, line: Any, number_: int, one: TextObject) -> None:
+    text = _fit(job, one.text)
+    job.lost[BLANKS_EMPTY] += text.isspace()
+    attributes = {"ID": f"w{number_}", **_alto_place([one])}
+    attributes["CONTENT"] = "" if text.isspace() else text
+    if one.confidence is not None:
+        attributes["WC"] = repr(one.confidence)
+    string = _add(line, "String", **attributes)
+    if len(one.points) > 4:
+        shape = _add(string, "Shape")
+        shape.tail = None
+        _add(shape, "Polygon", POINTS=_pairs(one.points)).tail = None
+
+
+ALTO = file_per_image(
+    "alto",
+    "ALTO: XML files, one per image",
+    Holds(regions=True, boxes=True, extents=True),
+    _alto,
+)
+
+
+# hOCR ---------------------------------------------------------------------------------------------
+
+BLANKS_SINGLE = "{count} transcription[s] got single blanks for white space"
+_HOCR_HEAD = (
+    f"{_DECLARATION}<!DOCTYPE html>\n{comment('data')}\n<html"
+    ' xmlns="http://www.w3.org/1999/xhtml">\n'
+    '<head><title></title><meta name="ocr-system" content="evaltex"/>'
+    '<meta name="ocr-capabilities" content="ocr_page ocr_line ocrx_word"/></head>\n<body>\n'
+)
+
+
+def _hocr(job: Job, image: Image, file: str) -> str:
+    """Regions are lines; confidences are percent."""
+    escaped = file.replace("\\", "\\\\").replace('"', '\\"')
+    title = f'image "{escaped}"; bbox 0 0 {number(image.width)} {number(image.height)}'
+    page = etree.Element("div", {"class": "ocr_page", "id": "page_1", "title": title})
+    page.text = "\n"
+    numbers = count(1)
+    for k, run in enumerate(lines(job, image), 1):
+        about = {"class": "ocr_line", "id": f"line_{k}", "title": _bbox(run)}
+        line = _add(page, "span", "\n", **about)
+        for one in run:
+            fit = _fit(job, one.text)
+            text = " ".join(fit.split())
+            job.lost[BLANKS_SINGLE] += text != fit
+            confidence = one.confidence
+            score = "" if confidence is None else f"; x_wconf {number(confidence * 100)}"
+            about = {
+                "class": "ocrx_word",
+                "id": f"word_{next(numbers)}",
+                "title": _bbox([one]) + score,
+            }
+            _add(line, "span", text, **about)
+    return f"{_HOCR_HEAD}{_text_of(page)}\n</body>\n</html>\n"
+
+
+def _bbox(objects: Sequence[TextObject]) -> str:
+    return f"bbox {' '.join(map(number, bounds(objects)))}"
+
+
+HOCR = file_per_image(
+    "hocr",
+    "hOCR: HTML files, one per image",
+    Holds(regions=True, polygons=False, boxes=True, whole=True, exact=False),
+    _hocr,
+)
+
+
+# CVAT ---------------------------------------------------------------------------------------------
+
+OUTER_BLANKS = "{count} transcription[s] lost outer blanks"
+_CVAT = Holds(confidences=(), dont_care=True, labels=True, boxes=True, marks=(DONT_CARE,))
+
+
+def _write_cvat(job: Job) -> None:
+    """Write one document of all images; the attribute ``ignore`` is don't care."""
+    found = zip(picture_files(job), images(job, _CVAT), strict=True)
+    with target_file(job) as file:
+        file.write(f"{_HEAD}<annotations>\n<version>1.1</version>\n")
+        for k, (name, image) in enumerate(found):
+            size = {"width": number(image.width), "height": number(image.height)}
+            element = etree.Element("image", {"id": str(k), "name": name, **size})
+            element.text = "\n"
+            for one in image.objects:
+                _add_cvat_shape(job, element, one)
+            file.write(f"{_text_of(element)}\n")
+        file.write("</annotations>\n")
+
+
+def _add_cvat_shape(job: Job, image: Any, one: TextObject) -> None:
+    common = {"label": one.label or "text", "source": "manual", "occluded": "0"}
+    if len(one.points) == 4:
+        corner_names = ("xtl", "ytl", "xbr", "ybr")
+        place = dict(zip(corner_names, map(number, one.points), strict=True))
+        shape = _add(image, "box", "\n", **common, **place, z_order="0")
+    else:
+        place = {"points": _pairs(one.points, ";")}
+        shape = _add(image, "polygon", "\n", **common, **place, z_order="0")
+    text = _fit(job, one.text)
+    job.lost[OUTER_BLANKS] += text != text.strip()
+    if text:
+        _add(shape, "attribute", text, name="text")
+    if job.side == "gt":
+        _add(shape, "attribute", str(one.dont_care).lower(), name="ignore")
+
+
+CVAT = Writer("cvat", "CVAT for images: one XML file", _write_cvat, ".xml", _CVAT)

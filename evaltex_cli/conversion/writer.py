@@ -1,0 +1,478 @@
+"""What a writer is: a function that writes the images of a source, and what its format holds.
+
+`images` brings objects into the form that a format has, and counts what is lost by one rule for all
+formats.
+"""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from itertools import groupby, pairwise
+from pathlib import Path
+from typing import Any, TextIO, TypeAlias
+
+import numpy as np
+
+from evaltex_cli.conversion import BY_SUFFIX, FILE_PER_IMAGE, WRITERS, is_folder
+from evaltex_cli.errors import FaultLog, InputError, quote
+from evaltex_cli.errors.suggestions import unknown
+from evaltex_cli.formats.base import Image, Side, Source, TextObject
+from evaltex_cli.formats.names import (
+    MOST_BYTES,
+    bytes_of,
+    image_names,
+    names_of_pictures,
+    unfit_for_files,
+    without_prefix,
+)
+from evaltex_cli.formats.parsing import around
+from evaltex_cli.marks import archive_comment, is_of
+from evaltex_cli.progress import tracked
+from evaltex_cli.records import Bools, Floats, Objects
+from evaltex_cli.records.rows import take
+from evaltex_cli.runtime.outputs import force, output_file, output_folder
+
+Sides: TypeAlias = tuple[Side, ...]
+BOTH: Sides = ("gt", "det")
+SIZE_GUESSED = "{count} image[s] of unknown size got the smallest that holds [its|their] objects"
+SIZES_LOST = "{count} image size[s] left out: the format holds none"
+IDS_LOST = "{count} object[s] [is|are] numbered again: the format holds no IDs"
+REGIONS_LOST = "{count} object[s] lost [its|their] region: the format holds none"
+RUNS_LOST = (
+    "{count} object[s] lost [its|their] region: other objects come between those of the region"
+)
+LABELS_LOST = "{count} object[s] lost [its|their] class: the format holds none"
+TEXTS_LOST = "{count} transcription[s] left out: the format holds none"
+CONFIDENCES_LOST = "{count} confidence[s] left out: the format holds none"
+DONT_CARE_LOST = (
+    "{count} don't-care object[s] [counts|count] now: the format has no mark for don't care"
+)
+BECAME_DONT_CARE = "{count} object[s] became don't care by [its|their] transcription"
+BOXED = "{count} polygon[s] written as [its bounding box|their bounding boxes]"
+ROUNDED = "{count} object[s] moved by rounding: the format holds whole pixels from 0 up"
+EXTENTS_ROUNDED = "{count} box[es] moved by rounding: the format holds width and height"
+NAMES_CHANGED = "{count} image name[s] [is|are] read again without prefix or extension"
+NAME_LOST = "{count} image name[s] left out: [it is|they are] that of the file"
+_PICTURES = (".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".gif", ".webp")
+_PREFIX = {"gt": "gt_", "det": "res_"}
+_TIMESTAMP = (1980, 1, 1, 0, 0, 0)
+_MODE = 0o100644 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """What a format holds."""
+
+    texts: bool = True
+    confidences: Sides = BOTH
+    sizes: Sides = BOTH
+    """`confidences` and `sizes`: the sides that have them."""
+    needs_sizes: bool = False
+    """Whether an image of unknown size cannot be written; the size itself may be left out."""
+    ids: bool = False
+    regions: bool = False
+    dont_care: bool = False
+    """`regions` and `dont_care` are of ground truth only."""
+    labels: bool = False
+    polygons: bool = True
+    """If not, they are written as their bounding boxes."""
+    boxes: bool = False
+    """Whether a box is a box when it is read again, and not its four corners."""
+    extents: bool = False
+    """Whether a box has width and height instead of a second corner."""
+    whole: bool = False
+    """Whether coordinates are whole numbers from 0 up."""
+    exact: bool = True
+    """Whether coordinates and confidences are read again to the last bit."""
+    marks: tuple[str, ...] = ()
+    """Transcriptions that the reader takes for don't care."""
+
+
+@dataclass(slots=True)
+class Job:
+    """What is written and what came of it."""
+
+    target: Path
+    side: Side
+    source: Source
+    faults: FaultLog = field(default_factory=FaultLog)
+    """Gets what cannot be written at all."""
+    lost: Counter[str] = field(default_factory=Counter)
+    """Sentence with ``{count}`` -> how often it is true: what the target does not contain as the
+    source did."""
+    notes: list[str] = field(default_factory=list)
+    """What else the user should know about the target."""
+    written: int = 0
+    """Objects in the target."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """All image names, in order."""
+        return self.source.names
+
+    @property
+    def objects(self) -> Objects:
+        """The objects of all images."""
+        return self.source.objects
+
+    def keep(self, rows: Bools, sentence: str) -> None:
+        """Leave out all other objects, which are counted."""
+        self.lost[sentence] += int((~rows).sum())
+        if not rows.all():
+            self.source = replace(self.source, objects=take(self.objects, rows))
+
+    def refuse(self, found: str, expected: str) -> None:
+        """Log what cannot be written."""
+        self.faults.add(self.source.path, None, found, expected)
+
+    def refuse_names(self, is_unfit: Callable[[str], bool], expected: str) -> None:
+        """Raise `InputError` if a name of an image is unfit."""
+        for name in filter(is_unfit, self.names):
+            self.refuse(f"image name {quote(name)}", f"{expected}; rename the image")
+        self.faults.raise_if_any()
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """A format that images can be written to."""
+
+    name: str
+    title: str
+    write: Callable[[Job], None]
+    """Writes the target, or raises `InputError` and leaves it as it was."""
+    ending: str
+    """Of its targets, with the dot."""
+    holds: Holds
+    format: str | None = None
+    """The reader's name, if the content does not decide."""
+
+
+def load(name: str) -> Writer:
+    """Return a writer by name.
+
+    Raises
+    ------
+    InputError
+        When the registry has none of that name.
+    """
+    if name not in WRITERS:
+        raise InputError(unknown("target format", name, list(WRITERS)))
+    module, _, attribute = WRITERS[name].partition(".")
+    writer: Writer = getattr(import_module(f"evaltex_cli.conversion.{module}"), attribute)
+    return writer
+
+
+def for_target(target: Path) -> Writer:
+    """Return the writer that a target's ending asks for.
+
+    Raises
+    ------
+    InputError
+        When it is none of `BY_SUFFIX`.
+    """
+    name = BY_SUFFIX.get(target.suffix.lower())
+    if name is None:
+        raise InputError(
+            f"{target}: its ending does not say what to write; end it in one of"
+            f" {', '.join(BY_SUFFIX)}, or name the format: --to {', '.join(WRITERS)}; of these"
+            f" {', '.join(FILE_PER_IMAGE)} can be a folder"
+        )
+    return load(name)
+
+
+# Images as a format holds them --------------------------------------------------------------------
+
+
+def images(job: Job, holds: Holds) -> Iterator[Image]:
+    """Yield the images as a format holds them; `job` gets what is lost, and how many objects are
+    written.
+
+    An image of unknown size has the smallest that holds its objects.
+    """
+    _count_lost(job, holds)
+    source, ids = job.source, job.source.ids or [""] * len(job.names)
+    ends = pairwise(job.objects.offsets.tolist())
+    rows = zip(source.names, source.sizes.tolist(), ends, ids, strict=True)
+    for name, (height, width), (start, stop), image_id in tracked(
+        rows, "writing", "images", len(ids)
+    ):
+        image = Image(name, _text_objects(job, holds, start, stop), height, width, id=image_id)
+        if height <= 0 or width <= 0:
+            boxes = job.objects.boxes[start:stop]
+            image.width, image.height = np.ceil(boxes[:, 2:].max(axis=0, initial=1.0)).tolist()
+            job.lost[SIZE_GUESSED] += job.side in holds.sizes
+            if holds.needs_sizes and stop > start:
+                expected = "its picture's size: give the folder of the pictures by --images"
+                job.refuse(f"image {quote(name)} without height and width", expected)
+        yield image
+        job.written += stop - start
+
+
+def _text_objects(job: Job, holds: Holds, start: int, stop: int) -> list[TextObject]:
+    """Return the objects of some rows."""
+    objects, own = job.objects, slice(start, stop)
+    outlines, is_gt = objects.outlines, job.side == "gt"
+    ends = outlines.offsets[start : stop + 1]
+    numbers = outlines.vertices[ends[0] : ends[-1]].ravel().tolist()
+    points: list[list[float]] = [
+        numbers[first:last] if holds.polygons and last > first else box
+        for box, (first, last) in zip(
+            objects.boxes[own].tolist(), pairwise((2 * (ends - ends[0])).tolist()), strict=True
+        )
+    ]
+    if holds.whole:
+        points = [[max(math.floor(value + 0.5), 0) for value in one] for one in points]
+    confidences: list[float | None] = [None] * len(points)
+    if objects.confidences is not None and job.side in holds.confidences:
+        given = objects.confidences[own].tolist()
+        confidences = [None if math.isnan(value) else value for value in given]
+    return [
+        TextObject(*columns)
+        for columns in zip(
+            points,
+            objects.texts[own],
+            objects.dont_care[own].tolist() if is_gt else [False] * len(points),
+            confidences,
+            objects.ids[own].tolist(),
+            (objects.regions if is_gt else objects.ids)[own].tolist(),
+            objects.labels[own] if objects.labels is not None else [""] * len(points),
+            strict=True,
+        )
+    ]
+
+
+def _count_lost(job: Job, holds: Holds) -> None:
+    objects, lost, is_gt = job.objects, job.lost, job.side == "gt"
+    counts = objects.outlines.counts
+    if not holds.ids:
+        lost[IDS_LOST] += renumbered(objects)
+    if job.side not in holds.sizes:
+        lost[SIZES_LOST] += int((job.source.sizes > 0).all(axis=1).sum())
+    if not holds.texts:
+        lost[TEXTS_LOST] += sum(map(bool, objects.texts))
+    if objects.confidences is not None and job.side not in holds.confidences:
+        lost[CONFIDENCES_LOST] += int((~np.isnan(objects.confidences)).sum())
+    if not holds.labels and len(classes(objects)) > 1:
+        lost[LABELS_LOST] += sum(map(bool, objects.labels or ()))
+    if is_gt:
+        lost[DONT_CARE_LOST] += 0 if holds.dont_care else int(objects.dont_care.sum())
+        lost[BECAME_DONT_CARE] += sum(
+            text in holds.marks and not flag
+            for text, flag in zip(objects.texts, objects.dont_care.tolist(), strict=True)
+        )
+        lost[REGIONS_LOST] += 0 if holds.regions else int((objects.regions != objects.ids).sum())
+    if not holds.polygons:
+        lost[BOXED] += int((counts > 0).sum())
+    if holds.whole:
+        moved = (objects.boxes != _whole(objects.boxes)).any(axis=1) & (
+            (counts == 0) | (not holds.polygons)
+        )
+        vertices = objects.outlines.vertices
+        of_vertex = np.repeat(np.arange(len(counts)), counts)
+        moved[of_vertex[(vertices != _whole(vertices)).any(axis=1)]] |= holds.polygons
+        lost[ROUNDED] += int(moved.sum())
+    if holds.extents:
+        lost[EXTENTS_ROUNDED] += sum(
+            x0 + extent(x0, x1) != x1 or y0 + extent(y0, y1) != y1
+            for x0, y0, x1, y1 in objects.boxes[counts == 0].tolist()
+        )
+
+
+def renumbered(objects: Objects) -> int:
+    """How many objects have another ID than their number in their image."""
+    numbers = np.arange(objects.count) - np.repeat(objects.offsets[:-1], np.diff(objects.offsets))
+    return int((objects.ids != numbers + 1).sum())
+
+
+def _whole(values: Floats) -> Floats:
+    return np.maximum(np.floor(values + 0.5), 0)
+
+
+def classes(objects: Objects) -> list[str]:
+    """Return the classes that objects have, in the order of the first object of each."""
+    return [] if objects.labels is None else list(dict.fromkeys(objects.labels))
+
+
+def lines(job: Job, image: Image) -> list[list[TextObject]]:
+    """Return the objects of each region that follow each other; each detection alone."""
+    runs = [list(run) for _, run in groupby(image.objects, lambda one: one.region)]
+    known: set[int | None] = set()
+    for run in runs:
+        job.lost[RUNS_LOST] += len(run) if run[0].region in known else 0
+        known.add(run[0].region)
+    return runs
+
+
+# Numbers and corners ------------------------------------------------------------------------------
+
+
+def corners(points: Sequence[float]) -> list[Sequence[float]]:
+    """Return the vertices [x, y] of an object; of a box its corners, clockwise."""
+    if len(points) == 4:
+        x0, y0, x1, y1 = points
+        return [[x0, y0], [x1, y0], [x1, y1], [x0, y1]]
+    return [points[k : k + 2] for k in range(0, len(points), 2)]
+
+
+def bounds(objects: Iterable[TextObject]) -> tuple[float, float, float, float]:
+    """Return x0, y0, x1, y1 of the box around some objects."""
+    return around([value for one in objects for value in around(one.points)])
+
+
+def extent(start: float, stop: float) -> float:
+    """Return the width that, added to `start`, comes to `stop` in double precision, or as near as
+    any does.
+    """
+    width = stop - start
+    if start + width == stop:
+        return width
+    nearby = (width, math.nextafter(width, 0.0), math.nextafter(width, math.inf))
+    return min(nearby, key=lambda candidate: abs(start + candidate - stop))
+
+
+def number(value: float) -> str:
+    """Return the shortest text that reads back as this value."""
+    return str(int(value)) if value == int(value) else repr(value)
+
+
+# Files --------------------------------------------------------------------------------------------
+
+
+def target_file(job: Job) -> AbstractContextManager[TextIO]:
+    """Return the target, to write to."""
+    return output_file(job.target, is_own)
+
+
+def is_own(path: Path) -> bool:
+    """Whether a conversion may replace a file: one with its mark; from Python, any."""
+    return force.get() is None or is_of("data")(path)
+
+
+def picture_files(job: Job) -> list[str]:
+    """Return the names of the images' pictures in a document: with ``.jpg`` if no ending is known.
+
+    Names that the reader will shorten, as it does those of all pictures, are counted.
+    """
+    files = [name if name.lower().endswith(_PICTURES) else f"{name}.jpg" for name in job.names]
+    again = names_of_pictures(files)
+    job.lost[NAMES_CHANGED] += sum(a != b for a, b in zip(job.names, again, strict=True))
+    return files
+
+
+def file_per_image(
+    name: str, title: str, holds: Holds, document: Callable[[Job, Image, str], str]
+) -> Writer:
+    """Return the writer of a format with one document per image.
+
+    `document` returns one; it gets the image, and what its picture is called.
+    """
+
+    def write(job: Job) -> None:
+        found = zip(images(job, holds), picture_files(job), strict=True)
+        write_files(job, name, (document(job, image, file) for image, file in found))
+
+    return Writer(name, title, write, ".zip", holds)
+
+
+def write_files(
+    job: Job, format_name: str, documents: Iterable[str], always_prefixed: bool = False
+) -> None:
+    """Write the document of each image to a file, with the ending that the format's files have.
+
+    The target is a .zip archive (the same bytes for the same data), or a folder; a target of this
+    very ending is the file of the only image. A name that the reader would take a prefix off gets
+    one, with `always_prefixed` all names. Faults go to the job's log and are raised at the end.
+    """
+    ending = FILE_PER_IMAGE[format_name]
+    in_folder = is_folder(job.target, format_name)
+    if not in_folder and job.target.suffix.lower() == ending:
+        if len(job.names) > 1:
+            expected = f"one for a {ending} file; end the target in .zip, or give a folder"
+            job.refuse(f"{len(job.names)} images", expected)
+        job.faults.raise_if_any()
+        job.lost[NAME_LOST] += job.names[0] != job.target.stem
+        with target_file(job) as file:
+            file.writelines(documents)
+            job.faults.raise_if_any()
+        return
+    files = [_file_name(job, name, always_prefixed) for name in job.names]
+    _refuse_unreadable_names(job, files, ending)
+    files = [file + ending for file in files]
+    if in_folder:
+        _write_folder(job, ending, dict(zip(files, documents, strict=True)))
+        return
+    with target_file(job) as file:
+        binary: Any = file
+        with zipfile.ZipFile(binary.buffer, "w") as packed:
+            packed.comment = archive_comment("data")
+            for entry, document in zip(files, documents, strict=True):
+                info = zipfile.ZipInfo(entry, _TIMESTAMP)
+                info.compress_type, info.create_system = zipfile.ZIP_DEFLATED, 3
+                info.external_attr = _MODE
+                packed.writestr(info, document.encode())
+        job.faults.raise_if_any()
+
+
+def _write_folder(job: Job, ending: str, documents: dict[str, str]) -> None:
+    files = list(documents)
+    others = sorted(path.name for path in job.target.glob(f"*{ending}") if path.name not in files)
+    if others:
+        raise InputError(
+            f"{job.target}: has {quote(others[0])}, which would be read as one of its images; give"
+            " an empty folder"
+        )
+    with output_folder(job.target, is_own) as folder:
+        refuse_unfit_files(job, files, folder)
+        for file, document in documents.items():
+            path = folder / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(document, encoding="utf-8", newline="\n")
+
+
+def refuse_unfit_files(job: Job, files: Sequence[str], folder: Path) -> None:
+    """Raise `InputError` for images of which no file can be in a folder, or not with the others'.
+
+    Parameters
+    ----------
+    files : sequence of str
+        The file of each image.
+    """
+    unfit = unfit_for_files(files, folder.parent, folder.name, "")
+    first: dict[str, str] = {}
+    for name, file in zip(job.names, files, strict=True):
+        if first.setdefault(file, name) != name:
+            found = f"makes the file {quote(file)}, which is that of image {quote(first[file])}"
+            expected = "names that differ by more than an ending; rename one of the images"
+            job.refuse(f"image name {quote(name)} {found}", expected)
+        elif file in unfit:
+            found, expected = unfit[file]
+            job.refuse(f"image name {quote(name)} {found}", expected)
+    job.faults.raise_if_any()
+
+
+def _refuse_unreadable_names(job: Job, files: Sequence[str], ending: str) -> None:
+    """The reader must find the images' names again."""
+    for name, file, again in zip(job.names, files, image_names(files), strict=True):
+        size = max(map(bytes_of, (file + ending).split("/")))
+        if size > MOST_BYTES:
+            found = f"image name {quote(name)} makes a file name of {size} bytes"
+            job.refuse(found, f"at most {MOST_BYTES}; shorten it")
+        elif name != again:
+            expected = "a name without slashes that can be a file's; rename the image"
+            job.refuse(f"image name {quote(name)}", expected)
+    job.faults.raise_if_any()
+
+
+def _file_name(job: Job, image: str, always_prefixed: bool) -> str:
+    """Return the name of an image's file without ending. Its prefix comes after the folders, which
+    the reader keeps where names repeat without them.
+    """
+    folder, slash, name = image.rpartition("/")
+    prefix = _PREFIX[job.side] if always_prefixed or without_prefix(name) != name else ""
+    return f"{folder}{slash}{prefix}{name}"
