@@ -82,7 +82,11 @@ def convert(
         raise InputError(
             f"label pictures go with an EvaLTex file, whose IDs they have, not with {writer.title}"
         )
-    if side is None and how.patch is not None:
+    if how.patch is not None:
+        if side == "det":
+            raise InputError(
+                f"{how.patch}: is of ground truth, not of detections; leave out --kind det"
+            )
         side = "gt"
     notes = []
     if isinstance(source, Path):
@@ -194,10 +198,6 @@ def _prepare(job: Job, how: Target, options: InputOptions) -> None:
     if how.patch is not None:
         from evaltex_cli.audit import patches
 
-        if job.side == "det":
-            raise InputError(
-                f"{how.patch}: is of ground truth, not of detections; leave out --kind det"
-            )
         job.source, applied = patches.patched(job.source, how.patch, names)
         job.notes += applied
     if names is not None:

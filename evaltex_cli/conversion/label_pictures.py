@@ -41,7 +41,7 @@ def draw_all(job: Job, folder: Path, mask_format: str) -> None:
     files = [
         name if name.lower().endswith(SUFFIXES) else f"{name}.{mask_format}" for name in job.names
     ]
-    refuse_unfit_files(job, files, folder)
+    refuse_unfit_files(job, files)
     ends = pairwise(job.objects.offsets.tolist())
     rows = zip(job.names, files, job.source.sizes.tolist(), ends, strict=True)
     for name, file, size, (start, stop) in rows:

@@ -24,8 +24,6 @@ from evaltex_cli.errors import FaultLog, InputError, quote
 from evaltex_cli.errors.suggestions import unknown
 from evaltex_cli.formats.base import Image, Side, Source, TextObject
 from evaltex_cli.formats.names import (
-    MOST_BYTES,
-    bytes_of,
     image_names,
     names_of_pictures,
     unfit_for_files,
@@ -402,8 +400,12 @@ def write_files(
             job.faults.raise_if_any()
         return
     files = [_file_name(job, name, always_prefixed) for name in job.names]
-    _refuse_unreadable_names(job, files, ending)
+    for name, again in zip(job.names, image_names(files), strict=True):
+        if name != again:  # the reader must find it again
+            expected = "a name without slashes that can be a file's; rename the image"
+            job.refuse(f"image name {quote(name)}", expected)
     files = [file + ending for file in files]
+    refuse_unfit_files(job, files)
     if in_folder:
         _write_folder(job, ending, dict(zip(files, documents, strict=True)))
         return
@@ -428,44 +430,32 @@ def _write_folder(job: Job, ending: str, documents: dict[str, str]) -> None:
             " an empty folder"
         )
     with output_folder(job.target, is_own) as folder:
-        refuse_unfit_files(job, files, folder)
+        job.faults.raise_if_any()
         for file, document in documents.items():
             path = folder / file
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(document, encoding="utf-8", newline="\n")
 
 
-def refuse_unfit_files(job: Job, files: Sequence[str], folder: Path) -> None:
-    """Raise `InputError` for images of which no file can be in a folder, or not with the others'.
+def refuse_unfit_files(job: Job, files: Sequence[str]) -> None:
+    """Raise `InputError` for images of which no file can be made: for names that are too long, or
+    make the same file.
 
     Parameters
     ----------
     files : sequence of str
         The file of each image.
     """
-    unfit = unfit_for_files(files, folder.parent, folder.name, "")
+    too_long = unfit_for_files(files, "")
     first: dict[str, str] = {}
     for name, file in zip(job.names, files, strict=True):
-        if first.setdefault(file, name) != name:
+        if file in too_long:
+            found, expected = too_long[file]
+            job.refuse(f"image name {quote(name)} {found}", expected)
+        elif first.setdefault(file, name) != name:
             found = f"makes the file {quote(file)}, which is that of image {quote(first[file])}"
             expected = "names that differ by more than an ending; rename one of the images"
             job.refuse(f"image name {quote(name)} {found}", expected)
-        elif file in unfit:
-            found, expected = unfit[file]
-            job.refuse(f"image name {quote(name)} {found}", expected)
-    job.faults.raise_if_any()
-
-
-def _refuse_unreadable_names(job: Job, files: Sequence[str], ending: str) -> None:
-    """The reader must find the images' names again."""
-    for name, file, again in zip(job.names, files, image_names(files), strict=True):
-        size = max(map(bytes_of, (file + ending).split("/")))
-        if size > MOST_BYTES:
-            found = f"image name {quote(name)} makes a file name of {size} bytes"
-            job.refuse(found, f"at most {MOST_BYTES}; shorten it")
-        elif name != again:
-            expected = "a name without slashes that can be a file's; rename the image"
-            job.refuse(f"image name {quote(name)}", expected)
     job.faults.raise_if_any()
 
 

@@ -176,7 +176,7 @@ def test_a_polygon_of_too_many_vertices_is_refused() -> None:
     )
     result = patch()
     assert result.exit_code == 2
-    assert "p.json: a polygon of 10001 vertices" in result.stderr
+    assert "p.json: suspects[0]: a polygon of 10001 vertices" in result.stderr
 
 
 def test_two_accepted_entries_on_one_object() -> None:

@@ -4,39 +4,43 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-from evaltex_cli.conversion.base import Block, Job, load
-
-from evaltex_cli import old_formats as formats
-from evaltex_cli.errors import FaultLog
-from evaltex_cli.old_formats.base import ReadImages, Side
-from evaltex_cli.old_formats.collected import columns
-from evaltex_cli.old_formats.parsed import CollectedImage, CollectedObject
+from evaltex_cli.conversion.writer import Job, load
+from evaltex_cli.errors import FaultLog, counted
+from evaltex_cli.formats import reading
+from evaltex_cli.formats.base import Image, Side, Source, TextObject
+from evaltex_cli.formats.columns import columns
+from evaltex_cli.formats.options import InputOptions
 
 
-def write(path: Path, name: str, side: Side, images: list[CollectedImage]) -> Counter[str]:
+def source_of(images: list[Image]) -> Source:
+    """Images as an input in memory."""
+    read = columns(images)
+    return Source(
+        "memory", "memory", "", read.names, read.sizes, read.objects, ids=read.ids or None
+    )
+
+
+def write(path: Path, name: str, side: Side, images: list[Image]) -> Counter[str]:
     """Write images and return what was lost, by sentence."""
-    return write_columns(path, name, side, [image.name for image in images], columns(images))
-
-
-def write_columns(
-    path: Path, name: str, side: Side, names: list[str], images: ReadImages
-) -> Counter[str]:
-    job = Job(path, side, names, "memory", FaultLog())
-    load(name).write(job, iter([Block(names, images)]))
-    job.faults.raise_if_any()
+    job = Job(path, side, source_of(images))
+    load(name).write(job)
     return Counter({sentence: count for sentence, count in job.lost.items() if count})
 
 
-def read(path: Path, side: Side, format_name: str | None = None) -> tuple[list[str], ReadImages]:
+def notes(lost: Counter[str]) -> list[str]:
+    """What was lost, as it is said."""
+    return sorted(counted(count, sentence) for sentence, count in lost.items())
+
+
+def read(path: Path, side: Side, format_name: str | None = None) -> Source:
     log = FaultLog()
-    source = formats.open_source(path, side, log, format_name)
-    found = source.part(np.arange(len(source.names))).read_in_any_unit()
-    log.extend(found.faults)
+    options = InputOptions(gt_format=format_name, det_format=format_name)
+    source = reading.read(path, side, options, log)
     log.raise_if_any()
-    return source.names, found
+    return source
 
 
-def one(text: str = "word", dont_care: bool = False, **more: object) -> CollectedObject:
-    return CollectedObject([1.0, 2.0, 30.0, 40.0], text, dont_care, **more)  # type: ignore[arg-type]
+def one(text: str = "word", dont_care: bool = False, **more: Any) -> TextObject:
+    return TextObject([1.0, 2.0, 30.0, 40.0], text, dont_care, **more)
