@@ -463,7 +463,7 @@ def test_what_is_not_hocr() -> None:
 )
 def test_mets_next_to_pages_is_left_out(tmp_path: Path, name: str, root: str) -> None:
     path = folder(tmp_path / "gt", PAGE, suffix=".xml")
-    (path / f"{name}.xml").write_text(f"<{root}></{root.split()[0]}>")
+    (path / f"{name}.xml").write_text(f"<{root}></{root.split(maxsplit=1)[0]}>")
     found = read(path)
     assert (found.source.names, found.objects.count, found.faults) == (["1"], 3, [])
     assert found.warnings == ["1 file of METS or metadata was left out"]
