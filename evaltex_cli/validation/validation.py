@@ -15,12 +15,13 @@ import numpy as np
 from evaltex_cli.errors import FaultLog, InputError, counted, inside, listed, quote
 from evaltex_cli.errors.suggestions import HINTS, nearest
 from evaltex_cli.evaluation import fault_hints, mistakes
-from evaltex_cli.evaluation.inputs import opened, refuse_unused
+from evaltex_cli.evaluation.inputs import opened
 from evaltex_cli.evaluation.pairing import with_names_of, would_pair
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.image_subset import names_in, only_images, some_images
 from evaltex_cli.formats.names import stem
 from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.formats.reading import refuse_unused
 from evaltex_cli.formats.sizes import (
     refuse_fractions,
     sizes_from_pictures,

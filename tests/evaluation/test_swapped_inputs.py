@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from evaltex_cli.evaluation.swapped_inputs import swapped
 from json_samples import COCO_RESULTS
 from reading import read
 from sample_words import Sample, json_of
@@ -19,7 +20,6 @@ from written_files import in_folder, zipped
 
 from evaltex_cli.cli import main
 from evaltex_cli.conversion.convert import convert
-from evaltex_cli.evaluation.swapped_inputs import swapped
 from evaltex_cli.validation.validation import validate
 
 GOLDEN = Path(__file__).parents[1] / "golden"
