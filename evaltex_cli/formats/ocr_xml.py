@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,15 +66,12 @@ def _read_page(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
             file.notes[f"{{count}} {element.tag}[s] without Coords [was|were] left out"] += 1
             return None
         equivalent = _page_text(element)
-        confidences = [
-            attribute(one, "conf")
-            for one in (coords, equivalent)
-            if one is not None and one.get("conf")
-        ]
+        places = (one for one in (coords, equivalent) if one is not None and one.get("conf"))
+        place = next(places, None)
         return TextObject(
             polygon(vertices),
             _unicode(equivalent),
-            confidence=next(iter(confidences), None),
+            confidence=None if place is None else attribute(place, "conf"),
             region=line_of.get(element) if level == "word" and side == "gt" else None,
         )
 
@@ -120,7 +118,6 @@ PAGE = Format(
 
 # ALTO ---------------------------------------------------------------------------------------------
 
-_ALTO_ELEMENTS = {"word": "String", "line": "TextLine"}
 _ALTO_BOX = ("HPOS", "VPOS", "WIDTH", "HEIGHT")
 _PER_INCH = {"mm10": 254.0, "inch1200": 1200.0}
 _DPI = r"([0-9]{2,5}(?:\.[0-9]{1,3})?)(?![0-9.])"
@@ -143,10 +140,10 @@ def _read_alto(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     for name, page in zip(file.page_names(len(pages)), pages, strict=True):
         width, height = (attribute(page, name, 0.0) for name in ("WIDTH", "HEIGHT"))
         if by is not None:
-            objects = _alto_objects(file, side, options.level, page, (by, by))
+            objects = _alto_objects(file, side, options, page, (by, by))
             yield Image(name, objects, height * by, width * by)
         elif width > 0 and height > 0:
-            objects = _alto_objects(file, side, options.level, page, (1 / width, 1 / height))
+            objects = _alto_objects(file, side, options, page, (1 / width, 1 / height))
             yield Image(name, objects, fractions=True)
         else:
             found = "no pixels, no resolution of the scan, and a Page without WIDTH and HEIGHT"
@@ -172,12 +169,12 @@ def _pixels_per_unit(file: File, root: Any) -> float | None:
 
 
 def _alto_objects(
-    file: File, side: Side, level: str, page: Any, scale: tuple[float, float]
+    file: File, side: Side, options: ReadOptions, page: Any, scale: tuple[float, float]
 ) -> list[TextObject]:
     lines = list(page.iter("TextLine"))
     strings = {line: list(line.iter("String")) for line in lines}
     texts = {line: " ".join(map(_content, strings[line])) for line in lines}
-    have_boxes_of_lines = _have_boxes_of_lines(strings)
+    are_lines = options.surveyed or _have_boxes_of_lines(lines)
 
     def is_object(element: Any, text: str) -> bool:
         if text.isspace():  # Tesseract has such for pictures and rules
@@ -200,15 +197,15 @@ def _alto_objects(
         )
 
     items: list[tuple[Any, str, int | None]] = []
-    if level == "line":
+    if options.level == "line":
         items = [(line, texts[line], None) for line in lines if is_object(line, texts[line])]
         note = "{count} page[s] [has|have] words that all have the box of their line"
-        file.notes[note] += have_boxes_of_lines
+        file.notes[note] += are_lines
     else:
         left_out = []
         for k, line in enumerate(lines, 1):
             words = [one for one in strings[line] if is_object(one, _content(one))]
-            words = [] if have_boxes_of_lines else words
+            words = [] if are_lines else words
             items += [(word, _content(word), k if side == "gt" else None) for word in words]
             left_out.append((bool(words) or texts[line].isspace(), texts[line]))
         _note_left_out(file, side, "word", "line", left_out)
@@ -219,17 +216,23 @@ def _content(string: Any) -> str:
     return str(string.get("CONTENT", ""))
 
 
-def _have_boxes_of_lines(strings: dict[Any, list[Any]]) -> bool:
+def _have_boxes_of_lines(lines: Iterable[Any]) -> bool:
     """Whether all words have the box of their line, and some line has several words or one with
     blanks in it, as eScriptorium writes lines.
     """
-    several = any(len(" ".join(map(_content, words)).split()) > 1 for words in strings.values())
-    return several and all(
-        one.get(name) == line.get(name)
-        for line, words in strings.items()
-        for one in words
-        for name in _ALTO_BOX
-    )
+    have_several = False
+    for line in lines:
+        strings = list(line.iter("String"))
+        if any(one.get(name) != line.get(name) for one in strings for name in _ALTO_BOX):
+            return False
+        have_several |= len(" ".join(map(_content, strings)).split()) > 1
+    return have_several
+
+
+def _alto_lines(files: Iterable[File]) -> Iterator[Any]:
+    for file in files:
+        with suppress(FormatError):  # which is logged when the file is read
+            yield from file.xml("alto").iter("TextLine")
 
 
 def _alto_shape(file: File, element: Any) -> Sequence[float] | None:
@@ -257,6 +260,7 @@ ALTO = Format(
     (".xml",),
     levels=("word", "line"),
     layout="TextLine / String HPOS VPOS WIDTH HEIGHT CONTENT WC / Shape / Polygon POINTS",
+    survey=lambda files, side: _have_boxes_of_lines(_alto_lines(files)),
 )
 
 # hOCR ---------------------------------------------------------------------------------------------

@@ -309,6 +309,9 @@ def test_alto_whose_words_have_the_box_of_their_line(tmp_path: Path, content: st
         "1 page has words that all have the box of their line",
         "no file has words, so lines are read (--gt-level names another level)",
     ]
+    one = replaced(text, (lines, ""))
+    several = read(folder(tmp_path / "many", text, one, suffix=".xml"))
+    assert np.diff(several.objects.offsets).tolist() == [3, 1]
     mixed = read(folder(tmp_path / "gt", text, ALTO, suffix=".xml"))
     assert (mixed.source.level, np.diff(mixed.objects.offsets).tolist()) == ("word", [0, 3])
     assert mixed.warnings == [
