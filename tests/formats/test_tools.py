@@ -87,26 +87,6 @@ def test_labels_of_labelme_are_classes_where_there_are_descriptions(tmp_path: Pa
     assert (found.texts, labels(found)) == (["exit", "###"], ["sign", "###"])
 
 
-@pytest.mark.parametrize(
-    ("faulty", "fault"),
-    [
-        (shape([[1, 2]]), "shapes[1].points: 1 points; expected two opposite corners"),
-        (shape([[1, 2]], "circle"), "shapes[1].points: 1 points; expected the centre of a circle"),
-        (shape([[1, 2], [3, 4]], "polygon"), "shapes[1]: 2 vertices; expected three or more"),
-        (shape([[1, 2], [3, "4"]]), "shapes[1].points[1][1]: text; expected a number"),
-        (shape(BOX, "star"), "shapes[1].shape_type: shape_type 'star'; expected polygon or rect"),
-        ({"label": "x"}, "shapes[1]: no key 'points'; expected it in each object"),
-    ],
-)
-def test_faults_of_labelme_hide_no_other_shape(
-    tmp_path: Path, faulty: dict[str, Any], fault: str
-) -> None:
-    shapes = [shape(BOX), faulty, shape(BOX)]
-    found = read(written(tmp_path / "1.json", {"shapes": shapes}))
-    assert (found.objects.count, found.fault_count) == (2, 1)
-    assert found.faults[0].startswith(fault)
-
-
 def test_another_document_in_a_folder_is_no_empty_image(tmp_path: Path) -> None:
     folder = in_folder(tmp_path / "gt", {"b.json": '{"regions": []}'})
     written(folder / "a.json", {"shapes": [shape(BOX)]})
@@ -156,26 +136,6 @@ def test_a_turned_ellipse(tmp_path: Path) -> None:
     assert read(path).objects.boxes[0].tolist() == pytest.approx([47, 53, 53, 67])
 
 
-@pytest.mark.parametrize(
-    ("faulty", "fault"),
-    [
-        (region("circle", cx=1, cy=2), "shape_attributes.r: no r in a circle; expected a number"),
-        (region("rect", x=1), "shape_attributes.y: no y in a rect; expected a number"),
-        (region("star"), "shape 'star'; expected rect, polygon, circle or ellipse"),
-        (region("polygon", all_points_x=[1], all_points_y=[]), "1 x and 0 y; expected as many"),
-        (region("rect", x=1, y=2, width=-3, height=4), "width -3, height 4; expected both at"),
-        ({}, "no key 'shape_attributes'; expected it in each object"),
-        (7, "a whole number; expected an object"),
-    ],
-)
-def test_faults_of_via_hide_no_other_region(tmp_path: Path, faulty: Any, fault: str) -> None:
-    images = {"a.jpg1": {"filename": "a.jpg", "regions": [region(), faulty, region()]}, "b": 7}
-    found = read(written(tmp_path / "via.json", images))
-    assert (found.objects.count, found.fault_count) == (2, 2)
-    assert fault in found.faults[0] and found.faults[0].startswith("a.jpg1.regions[1]")
-    assert found.faults[1] == "b: a whole number; expected an object"
-
-
 # CVAT ---------------------------------------------------------------------------------------------
 
 
@@ -199,23 +159,6 @@ def test_cvat(tmp_path: Path) -> None:
     assert found.objects.dont_care.tolist() == [False, True, True]
     assert notes(found) == NOTES
     assert not read(path, "det").objects.dont_care.any()
-
-
-@pytest.mark.parametrize(
-    ("faulty", "fault"),
-    [
-        ('<box xtl="10" ytl="1" xbr="6" ybr="3"/>', "a box from 10, 1 to 6, 3; expected x0 <= x1"),
-        ('<box ytl="1" xbr="6" ybr="3"/>', "box without xtl; expected a number there"),
-        ('<box xtl="x" ytl="1" xbr="6" ybr="3"/>', "xtl 'x'; expected a finite number"),
-        ('<polygon points="1,2;3,4"/>', "2 vertices; expected three or more"),
-        ("<star/>", "the shape star; expected box, polygon or ellipse"),
-    ],
-)
-def test_faults_of_cvat_hide_no_other_shape(tmp_path: Path, faulty: str, fault: str) -> None:
-    box = '<box xtl="1" ytl="1" xbr="6" ybr="3"/>'
-    found = read(written(tmp_path / "1.xml", cvat(f"{box}\n{faulty}\n{box}")))
-    assert (found.objects.count, found.fault_count) == (2, 1)
-    assert f"1.xml:4: {fault}" in found.faults[0]
 
 
 def test_images_of_cvat(tmp_path: Path) -> None:
@@ -274,26 +217,72 @@ def test_voc(tmp_path: Path) -> None:
     assert not read(path, "det").objects.dont_care.any()
 
 
+# Faults -------------------------------------------------------------------------------------------
+
+GOOD: dict[str, Any] = {
+    "labelme": shape(BOX),
+    "via": region(),
+    "cvat": '<box xtl="1" ytl="1" xbr="6" ybr="3"/>',
+    "voc": BNDBOX,
+    "label-studio": {"value": {"x": 1, "y": 2, "width": 3, "height": 4}},
+    "ctw1500-xml": '<box left="1" top="1" width="6" height="3"/>',
+}
+
+
+def document(name: str, objects: list[Any]) -> Any:
+    if name == "via":
+        return {"a.jpg": {"filename": "a.jpg", "regions": objects}}
+    if name == "label-studio":
+        return [{"id": 1, "data": {}, "annotations": [{"result": objects}]}]
+    if name == "ctw1500-xml":
+        return "<Annotations><image>" + "\n".join(objects) + "</image></Annotations>"
+    if name == "labelme":
+        return {"shapes": objects}
+    return cvat("\n".join(objects)) if name == "cvat" else voc(*objects)
+
+
 @pytest.mark.parametrize(
-    ("old", "new", "fault"),
+    ("name", "faulty", "fault"),
     [
-        ("<xmin>10</xmin>", "", "bndbox without xmin; expected a number there"),
-        ("<xmin>10<", "<xmin>ten<", "'ten'; expected a finite number"),
-        ("<xmin>10<", "<xmin>1e13<", "'1e13'; expected a finite number"),
-        ("<xmin>10<", "<xmin>111<", "a box from 111, 20.5 to 110, 50; expected x0 <= x1"),
-        (BNDBOX, "", "object without bndbox; expected one"),
-        (BNDBOX, f"<difficult>yes</difficult>{BNDBOX}", "difficult 'yes'; expected 0 or 1"),
-        (BNDBOX, ROBNDBOX.format(0).replace("40", "-4"), "width -4, height 20; expected both"),
+        ("labelme", shape([[1, 2]]), "[1].points: 1 points; expected two opposite corners"),
+        ("labelme", shape([[1, 2]], "circle"), "[1].points: 1 points; expected the centre of a"),
+        ("labelme", shape([[1, 2]] * 2, "polygon"), "[1]: 2 vertices; expected three or more"),
+        ("labelme", shape([[1, 2], [3, "4"]]), "[1].points[1][1]: text; expected a number"),
+        ("labelme", shape(BOX, "star"), "[1].shape_type: shape_type 'star'; expected polygon or"),
+        ("labelme", {"label": "x"}, "shapes[1]: no key 'points'; expected it in each object"),
+        ("via", region("circle", cx=1, cy=2), "[1].shape_attributes.r: no r in a circle"),
+        ("via", region("rect", x=1), "[1].shape_attributes.y: no y in a rect; expected a number"),
+        ("via", region("star"), "shape 'star'; expected rect, polygon, circle or ellipse"),
+        ("via", region("polygon", all_points_x=[1]), "1 x and 0 y; expected as many x as y"),
+        ("via", region(x=1, y=2, width=-3, height=4), "width -3, height 4; expected both at least"),
+        ("via", {}, "a.jpg.regions[1]: no key 'shape_attributes'; expected it in each object"),
+        ("via", 7, "a.jpg.regions[1]: a whole number; expected an object"),
+        ("cvat", '<box xtl="7" ytl="1" xbr="6" ybr="3"/>', ":4: a box from 7, 1 to 6, 3; expected"),
+        ("cvat", '<box ytl="1" xbr="6" ybr="3"/>', ":4: box without xtl; expected a number there"),
+        ("cvat", '<box xtl="x" ytl="1" xbr="6" ybr="3"/>', ":4: xtl 'x'; expected a finite number"),
+        ("cvat", '<polygon points="1,2;3,4"/>', ":4: 2 vertices; expected three or more"),
+        ("cvat", "<star/>", ":4: the shape star; expected box, polygon or ellipse"),
+        ("voc", "<bndbox/>", ":2: bndbox without xmin; expected a number there"),
+        ("voc", BNDBOX.replace("10<", "ten<", 1), ":2: 'ten'; expected a finite number"),
+        ("voc", BNDBOX.replace("10<", "1e13<", 1), ":2: '1e13'; expected a finite number"),
+        ("voc", BNDBOX.replace("10<", "111<", 1), ":2: a box from 111, 20.5 to 110, 50; expected"),
+        ("voc", "", ":2: object without bndbox; expected one"),
+        ("voc", f"<difficult>yes</difficult>{BNDBOX}", ":2: difficult 'yes'; expected 0 or 1"),
+        ("voc", ROBNDBOX.format(0).replace("40", "-4"), ":2: width -4, height 20; expected both"),
+        ("label-studio", {"value": {"x": 1}}, "[1].value: a shape without x and y; expected both"),
+        ("label-studio", {"value": {"x": "1"}}, "[1].value.x: text; expected a number"),
+        ("label-studio", {"value": {"points": [[1, 2]]}}, "[1]: 1 vertices; expected three or"),
+        ("label-studio", {"value": {"x": 1, "y": 1, "width": -3, "height": 1}}, "width -0.03"),
+        ("label-studio", {"image_rotation": 90, "value": {"x": 1}}, "a picture that was turned by"),
+        ("label-studio", 7, "[0].annotations[0].result[1]: a whole number; expected an object"),
+        ("ctw1500-xml", "<box><segs>1,x</segs></box>", ":2: 'x'; expected a finite number"),
+        ("ctw1500-xml", "<box><segs>1,2,3</segs></box>", ":2: 3 coordinates; expected an even"),
+        ("ctw1500-xml", "<box/>", ":2: box without left; expected a number there"),
     ],
-)
-def test_faults_of_voc_hide_no_other_object(tmp_path: Path, old: str, new: str, fault: str) -> None:
-    text = voc(BNDBOX, BNDBOX, BNDBOX)
-    first, second, *rest = text.split(BNDBOX)
-    found = read(
-        written(
-            tmp_path / "1.xml",
-            BNDBOX.join([first, second]) + BNDBOX.replace(old, new) + BNDBOX.join(rest),
-        )
-    )
-    assert (found.objects.count, found.fault_count) == (2, 1)
-    assert f"1.xml:2: {fault}" in found.faults[0]
+)  # fmt: skip
+def test_a_fault_hides_no_other_object(tmp_path: Path, name: str, faulty: Any, fault: str) -> None:
+    ending = ".xml" if isinstance(GOOD[name], str) else ".json"
+    content = document(name, [GOOD[name], faulty, GOOD[name]])
+    found = read(written(tmp_path / f"a{ending}", content))
+    assert (found.source.format, found.objects.count, found.fault_count) == (name, 2, 1)
+    assert fault in found.faults[0]
