@@ -9,8 +9,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
 from evaltex_cli.errors import quote
 
-MAX_NAME_BYTES = 4096
-"""Longest image name, in UTF-8: no path may be longer."""
+MAX_NAME_BYTES = 1000
+"""Longest image name, in UTF-8: it becomes a path of folders."""
 MOST_BYTES = 255
 """Of a file's name; no common file system takes more."""
 _SURELY_SHORT = 50

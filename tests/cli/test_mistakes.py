@@ -119,26 +119,16 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
         (
             "long.txt nothing.txt new/res -a",
-            f"long.txt:3: image name '{'x' * 80}...' makes a file name of 304 bytes; expected at"
+            f"long.txt: image name '{'x' * 80}...' makes a file name of 304 bytes; expected at"
             " most 255; shorten it, or leave out -a",
         ),
         (
             "endless.txt nothing.txt new/res -a --jobs 2",
-            " makes a path of 4095 bytes; expected at most ",
+            "an image name of more than 1000 bytes; expected a shorter one",
         ),
         (
             "too_long.txt nothing.txt new/res -a",
-            "too_long.txt:1: an image name of more than 4096 bytes",
-        ),
-        (
-            "clash.txt nothing.txt new/res -a",
-            "clash.txt:3: image name 'a' makes the file 'a.txt', which is a folder of image"
-            " 'a.txt/b'; expected files"
-            " and folders that differ; rename one of the images, or leave out -a",
-        ),
-        (
-            "/dev/null det.txt res",
-            "/dev/null: is a pipe or device, and input is read more than once; write it to",
+            "too_long.txt:1: an image name of more than 1000 bytes",
         ),
         ("'' det.txt res", "'GT': is empty; give a path"),
         ("gt.txt det.txt ''", "'RES_DIR': is empty; give a path"),
@@ -166,7 +156,6 @@ def test_wrong_input_ends_in_a_message_and_writes_nothing(
     Path("long.txt").write_text("y\n9,9\n" + "x" * 300 + "\n9,9\n")
     Path("endless.txt").write_text("e/" * 2045 + "e\n9,9\n")
     Path("too_long.txt").write_text("n" * 5000 + "\n9,9\n")
-    Path("clash.txt").write_text("b\n9,9\na\n9,9\na.txt/b\n9,9\n")
     Path("nothing.txt").write_text("")
     for folder in ("empty", "mine", "mine2/evaltex"):
         Path(folder).mkdir(parents=True)
@@ -205,7 +194,7 @@ def test_a_bug_shows_itself_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_names_that_are_too_much_for_files_do_without(here: Path) -> None:
-    name = "d/" * 500 + "x" * 300
+    name = "d/" * 300 + "x" * 300
     Path("gt.txt").write_text(f"{name}\n9,9\n")
     Path("det.txt").write_text(f"{name}\n")
     assert run("gt.txt", "det.txt", "res").exit_code == 0
