@@ -1,0 +1,383 @@
+"""Label pictures: how each is found, every kind of pixels, and whether the labels are the objects'."""
+
+from __future__ import annotations
+
+import re
+import struct
+import warnings
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tifffile
+from label_pictures import (
+    HEIGHT,
+    LABELS,
+    WIDTH,
+    Writer,
+    assert_reads,
+    only_fault,
+    painted,
+    palette,
+    read,
+    with_pillow,
+    with_tifffile,
+)
+from PIL import Image
+
+from evaltex_cli import evaluate
+from evaltex_cli.errors import InputError
+
+GREY = with_pillow("u1")
+
+
+# Finding pictures ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", [".tif", ".tiff", ".png", ".bmp", ".gif", ".PNG", ".TIF"])
+def test_the_picture_of_an_image(tmp_path: Path, suffix: str) -> None:
+    """The image's name with a suffix, or the name itself where it has one; in folders too."""
+    (tmp_path / "a").mkdir()
+    GREY(tmp_path / f"a/img.v2{suffix}", LABELS)
+    assert_reads(tmp_path, LABELS, "a/img.v2")
+    assert_reads(tmp_path, LABELS, f"a/img.v2{suffix}")
+
+
+@pytest.mark.parametrize(
+    ("name", "files", "message"),
+    [
+        ("img", (), "no picture of image 'img'; expected a file img plus one of .tif .tiff"),
+        ("img", ("img.jpg",), "no picture of image 'img' but a JPEG, whose compression changes"),
+        ("img.png", (), "expected a file img.png"),
+        (
+            "img",
+            ("img.png", "img.tif"),
+            "2 pictures of image 'img': img.tif, img.png; expected one",
+        ),
+        *(
+            (name, (), "a name that stays in the folder")
+            for name in ("../img", "/img", "a/../../img", "..\\img", "img\0")
+        ),
+        ("i" * 5000, (), "cannot be read ("),
+    ],
+)
+def test_no_picture(tmp_path: Path, name: str, files: tuple[str, ...], message: str) -> None:
+    (tmp_path / "in" / "a").mkdir(parents=True)
+    for file in ("../img.png", *files):
+        GREY(tmp_path / "in" / file, LABELS)
+    runs, [fault] = read(tmp_path / "in", [name], [[1, 2, 3]])
+    assert message in fault
+    assert len(runs.start) == 0
+
+
+def test_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such folder; expected a folder of label pictures"):
+        read(tmp_path / "nothing", ["img"], [[1]])
+
+
+# Sizes and limits ---------------------------------------------------------------------------------
+
+
+def test_size(tmp_path: Path) -> None:
+    """Both are reported as in the .txt: height,width. A format without sizes takes any."""
+    GREY(tmp_path / "img.png", LABELS)
+    fault = only_fault(tmp_path, [1, 2, 3], size=(WIDTH, HEIGHT))
+    assert f"height,width {HEIGHT},{WIDTH}; expected {WIDTH},{HEIGHT}" in fault
+    assert read(tmp_path, ["img"], [[1, 2, 3]], size=(0, 0))[1] == []
+
+
+def chunk(name: bytes, content: bytes) -> bytes:
+    """A chunk of a PNG."""
+    crc = struct.pack(">I", zlib.crc32(name + content))
+    return struct.pack(">I", len(content)) + name + content + crc
+
+
+def png(width: int, height: int, bits: int, data: bytes) -> bytes:
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, bits, 0, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+
+
+def bmp(width: int, height: int, bits: int, content: bytes) -> bytes:
+    header = struct.pack("<IiiHHIIiiII", 40, width, height, 1, bits, 0, 0, 0, 0, 0, 0)
+    return b"BM" + struct.pack("<IHHI", 54 + len(content), 0, 0, 54) + header + content
+
+
+def tiff(side: int, data: bytes) -> bytes:
+    values = {
+        256: side,
+        257: side,
+        258: 8,
+        259: 8,
+        262: 1,
+        273: 8,
+        277: 1,
+        278: side,
+        279: len(data),
+    }
+    tags = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in values.items())
+    return (
+        b"II*\0" + struct.pack("<I", 8 + len(data)) + data + struct.pack("<H", 9) + tags + bytes(4)
+    )
+
+
+@pytest.mark.parametrize("kind", ["png", "tif", "bmp"])
+@pytest.mark.parametrize("side", [60_000, 2**31 - 1])
+def test_most_pixels(tmp_path: Path, kind: str, side: int) -> None:
+    """The header decides, before anything is decoded."""
+    data = zlib.compress(bytes(1 << 20))
+    files = {
+        "png": png(side, side, 8, data),
+        "tif": tiff(side, data),
+        "bmp": bmp(side, side, 8, b""),
+    }
+    (tmp_path / f"img.{kind}").write_bytes(files[kind])
+    fault = only_fault(tmp_path, [1], size=(side, side), max_pixels=100_000_000)
+    pixels = f"{side**2} pixels ({side},{side}); expected at most 100000000;"
+    assert (pixels in fault and "--max-pixels" in fault) or "cannot be read" in fault
+    assert side > 60_000 or pixels in fault
+
+
+def test_our_limit_is_the_only_one(tmp_path: Path) -> None:
+    """Pillow's own, which warns or refuses, is set aside while we read and is back afterwards."""
+    GREY(tmp_path / "img.png", LABELS)
+    before = Image.MAX_IMAGE_PIXELS
+    try:
+        for limit in (HEIGHT * WIDTH - 1, 10):
+            Image.MAX_IMAGE_PIXELS = limit
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                assert_reads(tmp_path, LABELS)
+            assert limit == Image.MAX_IMAGE_PIXELS
+    finally:
+        Image.MAX_IMAGE_PIXELS = before
+
+
+# Labels and objects -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("labels", "ids", "message"),
+    [
+        (LABELS, [3, 1], "label 2 without an object of this ID; expected 0 and the IDs"),
+        (LABELS, [], "labels 1, 2, 3 without"),
+        (np.arange(120).reshape(8, 15), [], "labels 1, 2, 3, 4, 5, ... (119 in all) without"),
+        (LABELS, [1, 2, 900, 3], "no pixel of ID 900; expected"),
+        (LABELS, [1, 0, 2, 7, -5, 3], "no pixel of IDs -5, 0, 7; expected"),
+    ],
+)
+def test_labels_that_are_not_the_objects(
+    tmp_path: Path, labels: np.ndarray, ids: list[int], message: str
+) -> None:
+    GREY(tmp_path / "img.png", labels)
+    assert message in only_fault(tmp_path, ids)
+
+
+def test_an_image_without_detections_needs_no_picture(tmp_path: Path) -> None:
+    """If there is one all the same, it is empty."""
+    assert read(tmp_path, ["img"], [[]], has_picture=False)[1] == []
+    GREY(tmp_path / "img.png", LABELS * 0)
+    assert read(tmp_path, ["img"], [[]], has_picture=False)[1] == []
+    GREY(tmp_path / "img.png", LABELS)
+    assert "labels 1, 2, 3 without an object" in only_fault(tmp_path, [], has_picture=False)
+
+
+def test_other_pictures_are_still_checked(tmp_path: Path) -> None:
+    """One fault each; the good one in the middle has its runs, at its objects' places."""
+    GREY(tmp_path / "a.png", LABELS * 2)
+    GREY(tmp_path / "b.png", LABELS)
+    runs, [a, c] = read(tmp_path, ["a", "b", "c"], [[1, 2], [3, 2, 1], [1]])
+    assert "a.png: " in a and "no picture of image 'c'" in c
+    assert (painted(runs, [0, 0, 3, 2, 1, 0]) == LABELS).all()
+    assert np.bincount(runs.owner, minlength=6).tolist() == [0, 0, 4, 4, 4, 0]
+
+
+def test_evaluate_reports_all_pictures_at_once(tmp_path: Path) -> None:
+    """Faults of both sides in one message, files named as the user would."""
+    gt = f'a\n{HEIGHT},{WIDTH}\n1,1,"",f,0,0,1,1\nb\n{HEIGHT},{WIDTH}\n'
+    (tmp_path / "gt.txt").write_text(gt)
+    (tmp_path / "det.txt").write_text('a\n1,"",0,0,1,1\n')
+    folders = {f"{side}_images": tmp_path / side for side in ("gt", "det")}
+    for side, label in (("gt", 2), ("det", 1)):
+        (tmp_path / side).mkdir()
+        GREY(tmp_path / side / "a.png", (LABELS == 1) * label)
+    with pytest.raises(InputError) as caught:
+        evaluate(tmp_path / "gt.txt", tmp_path / "det.txt", **folders)
+    assert f"{tmp_path / 'gt' / 'a.png'}: label 2 without" in str(caught.value)
+    assert f"{tmp_path / 'gt'}: no picture of image 'b'" in str(caught.value)
+    assert "det" not in str(caught.value).replace(str(tmp_path), "")
+    GREY(tmp_path / "gt" / "a.png", LABELS == 1)
+    GREY(tmp_path / "gt" / "b.png", LABELS * 0)
+    assert evaluate(tmp_path / "gt.txt", tmp_path / "det.txt", **folders).scores["fscore"] == 1
+
+
+# Pixels -------------------------------------------------------------------------------------------
+
+
+def grey_png(bits: int) -> Writer:
+    """A PNG of 2 or 4 bits of grey, which Pillow does not write."""
+
+    def write(path: Path, labels: np.ndarray) -> None:
+        size = -(-labels.shape[1] * bits // 8)
+        rows = [
+            "".join(f"{value:0{bits}b}" for value in row).ljust(size * 8, "0") for row in labels
+        ]
+        data = b"".join(b"\0" + int(row, 2).to_bytes(size, "big") for row in rows)
+        path.write_bytes(png(*labels.shape[::-1], bits, zlib.compress(data)))
+
+    return write
+
+
+EXACT: dict[str, tuple[str, Writer, int]] = {
+    "PNG 2": (".png", grey_png(2), 1),
+    "PNG 4": (".png", grey_png(4), 1),
+    "PNG 16": (".png", with_pillow("u2", 20_000), 20_000),
+    "PNG palette 4": (".png", palette(bits=4), 1),
+    "BMP 8": (".bmp", with_pillow("u1", 80), 80),
+    "BMP palette": (".bmp", palette(), 1),
+    "GIF palette": (".gif", palette(), 1),
+    "TIFF 8": (".tif", with_pillow("u1", 80), 80),
+    "TIFF 32": (".tif", with_pillow("i4", 700_000_000), 700_000_000),
+    "TIFF float": (".tif", with_pillow("f4", 5_000_000), 5_000_000),
+    "TIFF palette": (".tif", palette(), 1),
+    "TIFF LZW 16": (".tif", with_pillow("u2", 20_000, compression="tiff_lzw"), 20_000),
+    "TIFF LZW 32": (".tif", with_pillow("i4", 700_000_000, compression="tiff_lzw"), 700_000_000),
+    "TIFF PackBits": (".tif", with_pillow("u1", 80, compression="packbits"), 80),
+    "TIFF 32, the largest label": (".tif", with_tifffile("<u4", 1_431_655_765), 1_431_655_765),
+    "TIFF tiled": (".tif", with_tifffile("<u2", tile=(16, 16)), 1),
+    "BigTIFF": (".tif", with_tifffile("<u2", bigtiff=True), 1),
+    "TIFF big endian ZIP": (".tif", with_tifffile(">i4", byteorder=">", compression="zlib"), 1),
+}
+
+
+@pytest.mark.parametrize("kind", EXACT)
+def test_pixels_of_one_channel(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decoded in this thread alone, as one job promises."""
+    monkeypatch.setattr("threading.Thread.start", None)
+    suffix, write, factor = EXACT[kind]
+    write(tmp_path / f"img{suffix}", LABELS)
+    assert_reads(tmp_path, LABELS * factor)
+
+
+def colours(labels: np.ndarray) -> np.ndarray:
+    return np.stack([labels & 255, labels >> 8 & 255, labels >> 16], axis=-1).astype(np.uint8)
+
+
+@pytest.mark.parametrize("suffix", [".png", ".bmp", ".tif"])
+def test_bilevel_and_rgb(tmp_path: Path, suffix: str) -> None:
+    """Foreground is label 1; R + 256 G + 65536 B. A grey picture in RGB is told."""
+    Image.fromarray(LABELS > 0).save(tmp_path / f"img{suffix}")
+    assert_reads(tmp_path, (LABELS > 0).astype(np.int64))
+    Image.fromarray(colours(LABELS * 70_001)).save(tmp_path / f"img{suffix}")
+    assert_reads(tmp_path, LABELS * 70_001)
+    Image.fromarray(LABELS.astype(np.uint8)).convert("RGB").save(tmp_path / f"img{suffix}")
+    assert "a grey picture stored as RGB, so labels 65793, 131586" in only_fault(
+        tmp_path, [1, 2, 3]
+    )
+
+
+@pytest.mark.parametrize("mode", ["RGBA", "LA"])
+def test_alpha_must_be_opaque(tmp_path: Path, mode: str) -> None:
+    values = colours(LABELS) if mode == "RGBA" else LABELS.astype(np.uint8)
+    image = Image.fromarray(values).convert(mode)
+    image.save(tmp_path / "img.png")
+    assert_reads(tmp_path, LABELS)
+    alpha = np.full(LABELS.shape, 255, np.uint8)
+    alpha[3, 4] = 254
+    image.putalpha(Image.fromarray(alpha))
+    image.save(tmp_path / "img.png")
+    assert "transparent pixels; expected" in only_fault(tmp_path, [1, 2, 3])
+
+
+def frames(path: Path) -> None:
+    one, two = (Image.fromarray((LABELS * k).astype(np.uint8)) for k in (1, 2))
+    one.save(path, save_all=True, append_images=[two])
+
+
+def pillow_of(values: np.ndarray) -> Callable[[Path], None]:
+    return lambda path: Image.fromarray(values.astype(np.float32)).save(path)
+
+
+def tiff_of(values: np.ndarray, **options: Any) -> Callable[[Path], None]:
+    return lambda path: tifffile.imwrite(path, values, **options)
+
+
+def lzw_of_64_bits(path: Path) -> None:
+    """Neither Pillow nor, without another library, tifffile reads it."""
+    with_tifffile("<u8")(path, LABELS)
+    with tifffile.TiffFile(path, mode="r+") as file:
+        file.pages[0].tags["Compression"].overwrite(5)  # type: ignore[union-attr]
+
+
+RGB, GREYS = colours(LABELS), LABELS.astype(np.uint8)
+PLANES = np.moveaxis(RGB, -1, 0)
+TURNED: dict[str, Any] = {"photometric": "minisblack", "extratags": [(274, 3, 1, 6, True)]}
+FRAMES = r"2 pages or frames; expected a picture of one"
+REFUSED: dict[str, tuple[str, Callable[[Path], Any], str]] = {
+    "16-bit RGB": (
+        *(".tif", tiff_of(RGB.astype("u2"), photometric="rgb")),
+        "3 channels of 16 bits",
+    ),
+    "planes": (
+        *(".tif", tiff_of(PLANES, photometric="rgb", planarconfig="separate")),
+        "colours in planes",
+    ),
+    "5-bit BMP": (
+        *(".bmp", lambda path: path.write_bytes(bmp(WIDTH, HEIGHT, 16, bytes(HEIGHT * 32)))),
+        "colours of other than 8 bits",
+    ),
+    "white is zero": (".tif", tiff_of(GREYS, photometric="miniswhite"), "white-is-zero grey"),
+    "CMYK": (".tif", lambda path: Image.new("CMYK", (WIDTH, HEIGHT)).save(path), "other colours"),
+    "turned": (".tif", tiff_of(LABELS.astype("u2"), **TURNED), r"orientation tag \(6\)"),
+    "complex": (".tif", tiff_of(LABELS.astype(np.complex64)), "samples of a kind"),
+    "LZW of 64 bits": (".tif", lzw_of_64_bits, "cannot be read|LZW compression of 64-bit samples"),
+    "fractions": (".tif", pillow_of(LABELS / 2), "value 0.5; expected"),
+    "NaN": (".tif", pillow_of(np.where(LABELS, np.nan, 0)), "value nan"),
+    "inexact": (".tif", pillow_of(LABELS * 2.0**24), "whole numbers below 16777216"),
+    "TIFF pages": (".tif", frames, FRAMES),
+    "GIF frames": (".gif", frames, FRAMES),
+    "PNG frames": (".png", frames, FRAMES),
+    "JPEG": (".png", lambda path: Image.new("L", (9, 9)).save(path, "JPEG"), "not a picture;"),
+    "text": (".png", lambda path: path.write_text("img"), "not a picture; expected"),
+    "empty": (".tif", lambda path: path.write_bytes(b""), "not a picture; expected"),
+    "no pages": (".tif", lambda path: path.write_bytes(b"II*\0" + bytes(4)), r"cannot be read \("),
+    "folder": (".png", lambda path: path.mkdir(), "not a file"),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_pictures_that_are_no_labels(tmp_path: Path, kind: str) -> None:
+    suffix, write, message = REFUSED[kind]
+    write(tmp_path / f"img{suffix}")
+    assert re.search(message, only_fault(tmp_path, [1, 2, 3]))
+
+
+@pytest.mark.parametrize("suffix", [".png", ".bmp", ".gif", ".tif"])
+def test_truncated_pictures(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"img{suffix}"
+    noise = np.random.default_rng(0).integers(0, 200, (HEIGHT, WIDTH)).astype(np.uint8)
+    Image.fromarray(noise).save(path)
+    whole = path.read_bytes()
+    for missing in (40, 60, 80):
+        path.write_bytes(whole[:-missing])
+        assert "cannot be read (" in only_fault(tmp_path, [1])
+
+
+@pytest.mark.parametrize(
+    ("suffix", "write"), [(".png", GREY), (".tif", with_pillow("u2")), (".gif", palette())]
+)
+def test_any_damage_ends_in_a_fault_or_is_harmless(
+    tmp_path: Path, suffix: str, write: Writer
+) -> None:
+    """Whatever byte is wrong: no exception, no warning; a picture without runs has a fault."""
+    rng, path = np.random.default_rng(0), tmp_path / f"img{suffix}"
+    write(path, LABELS)
+    whole = np.frombuffer(path.read_bytes(), np.uint8)
+    for _ in range(60):
+        damaged = whole.copy()
+        damaged[rng.integers(0, min(len(whole), 300), 2)] = rng.integers(0, 256, 2)
+        path.write_bytes(damaged.tobytes())
+        runs, faults = read(tmp_path, ["img"], [[1, 2, 3]])
+        assert bool(faults) == (len(runs.start) == 0)
