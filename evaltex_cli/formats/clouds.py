@@ -305,15 +305,12 @@ def _document_ai_object(text: str, page: _Page, item: Any) -> TextObject:
 
 
 def _segment(text: str, segment: _Segment) -> str:
-    try:
-        start, stop = int(segment.start_index), int(segment.end_index)
-    except ValueError as error:
-        raise FormatError(
-            f"indices {segment.start_index}, {segment.end_index}", "whole numbers"
-        ) from error
+    """Return what a segment is of a text; raises `FormatError`."""
+    limits = (segment.start_index, segment.end_index)
+    start, stop = (int(k) if re.fullmatch(r"\d{1,18}", str(k)) else -1 for k in limits)
     if not 0 <= start <= stop <= len(text):
         expected = f"indices in the text of {len(text)} characters"
-        raise FormatError(f"characters {start} to {stop}", expected, ("textAnchor",))
+        raise FormatError("characters {} to {}".format(*limits), expected, ("textAnchor",))
     return text[start:stop]
 
 

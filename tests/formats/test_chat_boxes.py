@@ -1,5 +1,5 @@
-"""Boxes of vision-language models: their order and scale are declared, or
-evident, or refused; never guessed.
+"""Boxes of vision-language models: their order and scale are declared, or evident, or refused;
+never guessed.
 """
 
 from __future__ import annotations
@@ -13,29 +13,17 @@ import pytest
 from reading import folder, read
 from written_files import written
 
-from evaltex_cli.errors import ConfigError, FaultLog, InputError
-from evaltex_cli.old_formats import open_source
-from evaltex_cli.old_formats.engines.chat_boxes import UndeclaredError
-from evaltex_cli.old_formats.options import Coordinates, InputOptions
-
-DECLARE = "--coordinates ORDER:SCALE"
+from evaltex_cli.errors import ConfigError, InputError
+from evaltex_cli.formats.options import Coordinates, InputOptions
+from evaltex_cli.records import Labels
 
 
-def boxes(
-    path: Path, coordinates: str | None = None
-) -> tuple[list[list[float]], bool, tuple[str, ...]]:
-    """What is read as detections: the boxes, whether they are fractions of
-    the page, and warnings.
-    """
-    source = open_source(path, "det", FaultLog(), None, InputOptions(coordinates=coordinates))
-    assert source.format == "chat-boxes"
-    images = source.content.read()
-    assert not images.faults.count
-    return (
-        np.round(images.objects.boxes, 6).tolist(),
-        images.in_fractions is not None,
-        source.warnings,
-    )
+def boxes(path: Path, coordinates: str | None = None) -> tuple[Any, bool, list[str]]:
+    """What is read as detections: the boxes, whether they are fractions of the page, and warnings."""
+    found = read(path, "det", coordinates=coordinates)
+    assert (found.source.format, found.faults) == ("chat-boxes", [])
+    rounded = np.round(found.objects.boxes, 6).tolist()
+    return rounded, found.source.fractions is not None, found.warnings
 
 
 @pytest.mark.parametrize(
@@ -50,12 +38,9 @@ def boxes(
 def test_what_the_key_and_the_numbers_say_is_taken_with_a_warning(
     tmp_path: Path, item: Any, coordinates: str, box: list[float]
 ) -> None:
-    found, in_fractions, warnings = boxes(written(tmp_path / "a.json", [item]))
-    assert (found, in_fractions) == ([box], not coordinates.endswith("pixels"))
-    (warning,) = warnings
-    assert (
-        f"boxes are read as {coordinates}, as the key {next(iter(item))} and the range" in warning
-    )
+    found, are_fractions, (warning,) = boxes(written(tmp_path / "a.json", [item]))
+    assert (found, are_fractions) == ([box], not coordinates.endswith("pixels"))
+    assert f"boxes are read as {coordinates}, as the key {min(item)} and the range" in warning
 
 
 @pytest.mark.parametrize(
@@ -71,7 +56,7 @@ def test_what_the_key_and_the_numbers_say_is_taken_with_a_warning(
     ],
 )
 def test_what_is_not_evident_is_refused(tmp_path: Path, items: Any) -> None:
-    with pytest.raises(UndeclaredError, match=DECLARE):
+    with pytest.raises(InputError, match=r"a.json: boxes .* --coordinates ORDER:SCALE"):
         boxes(written(tmp_path / "a.json", items))
 
 
@@ -88,50 +73,36 @@ def test_what_is_not_evident_is_refused(tmp_path: Path, items: Any) -> None:
 def test_what_is_declared_is_taken_without_a_word(
     tmp_path: Path, coordinates: str, box: list[float]
 ) -> None:
-    for items in (
-        [{"bbox_2d": [100, 200, 300, 400]}],
-        [{"box": [100, 200, 300, 400]}],
-        [[100, 200, 300, 400]],
-    ):
-        path = written(tmp_path / "a.json", items)
-        assert boxes(path, coordinates) == ([box], not coordinates.endswith("pixels"), ())
+    numbers = [100, 200, 300, 400]
+    for item in ({"bbox_2d": numbers}, {"box": numbers}, numbers):
+        path = written(tmp_path / "a.json", [item])
+        assert boxes(path, coordinates) == ([box], not coordinates.endswith("pixels"), [])
 
 
 def test_all_files_of_an_input_decide(tmp_path: Path) -> None:
     small, large = (json.dumps([{"bbox_2d": [100, 200, 300, last]}]) for last in (400, 1400))
-    assert boxes(folder(tmp_path / "in", "[]", small, large, suffix=".json"))[0] == [
-        [100, 200, 300, 400],
-        [100, 200, 300, 1400],
-    ]
+    found, are_fractions, _ = boxes(folder(tmp_path / "a", "[]", small, large, suffix=".json"))
+    assert (found, are_fractions) == ([[100, 200, 300, 400], [100, 200, 300, 1400]], False)
 
 
-def test_code_blocks_and_texts(tmp_path: Path) -> None:
-    items = [
-        {"bbox": [1, 2, 3, 4], "text_content": "a", "label": "word", "confidence": 0.5},
-        {"bbox": [1, 2, 3, 4], "label": "b"},
-    ]
-    path = written(tmp_path / "a.md", f"```json\n{json.dumps(items)}\n```\n")
-    source = open_source(path, "det", FaultLog(), None, InputOptions(coordinates="xyxy:pixels"))
-    objects = source.content.read().objects
-    assert list(objects.texts) == ["a", "b"]
-    assert objects.confidences is not None
-    np.testing.assert_array_equal(objects.confidences, [0.5, np.nan])
-
-
-def test_results_of_coco_are_no_boxes_of_a_model(tmp_path: Path) -> None:
-    items = [{"bbox": [1, 2, 3, 4], "image_id": 1, "score": 0.5}]
-    assert read(written(tmp_path / "a.json", items), "det").source.format == "coco-res"
-
-
-def test_numbers_beyond_the_declared_scale_are_refused(tmp_path: Path) -> None:
-    path = written(tmp_path / "a.json", [[1, 2, 3, 1005]])
-    assert boxes(path, "xyxy:1000")[0] == [[0.001, 0.002, 0.003, 1.005]]
-    with pytest.raises(
-        InputError, match="from 1 to 1005; expected numbers from 0 to 1, as --coordinates xyxy:1"
-    ):
-        boxes(path, "xyxy:1")
-    with pytest.raises(InputError, match="from -5 to 4"):
-        boxes(written(tmp_path / "b.json", [[-5, 2, 3, 4]]), "xyxy:4")
+@pytest.mark.parametrize(
+    ("item", "text", "label", "score"),
+    [
+        ({"text_content": "a", "label": "word", "confidence": 0.5}, "a", "word", 0.5),
+        ({"label": "b", "score": "0.25"}, "b", "", 0.25),
+        ({"category": "Section-header", "text": "c"}, "c", "Section-header", None),  # dots.ocr
+        ({"category": "Picture"}, "", "Picture", None),
+    ],
+)
+def test_texts_classes_and_confidences(
+    tmp_path: Path, item: Any, text: str, label: str, score: float | None
+) -> None:
+    document = json.dumps([{"bbox": [1, 2, 3, 4]} | item, {"bbox": [1, 2, 3, 4]}], indent=1)
+    path = written(tmp_path / "a.md", f"\ufeff```json\n{document}\n```\n")
+    objects = read(path, "det", coordinates="xyxy:pixels").objects
+    assert list(objects.texts) == [text, ""]
+    assert list(objects.labels if isinstance(objects.labels, Labels) else ["", ""]) == [label, ""]
+    assert (None if objects.confidences is None else objects.confidences[0]) == score
 
 
 def test_faults_have_their_place(tmp_path: Path) -> None:
@@ -141,18 +112,23 @@ def test_faults_have_their_place(tmp_path: Path) -> None:
         {"bbox_2d": [3, 2, 1, 4]},
         {"label": "a"},
         "b",
+        {"bbox_2d": [1, 2, 3, 4], "score": []},
     ]
-    found = read(written(tmp_path / "a.json", items), "det")
-    assert found.faults == [
+    path = written(tmp_path / "a.json", items)
+    assert read(path, "det").faults == [
         "[1].bbox_2d: a list of 3; expected four numbers of a box",
-        (
-            "[2].bbox_2d: 3, 2, 1, 4, of which a side is below 0 as xyxy:pixels; expected the"
-            " smaller coordinate first"
-        ),
+        "[2].bbox_2d: 3, 2, 1, 4, of which a side is below 0 as xyxy:pixels; expected the smaller"
+        " coordinate first",
         "[3]: no key 'bbox_2d' or 'box_2d' or 'bbox' or 'box' or 'bounding_box'; expected one of"
         " them, with four numbers",
-        "[4]: 'b'; expected a list [...]",
+        "[4]: 'b'; expected a list",
+        "[5]: a list of 0; expected a number or text or null",
     ]
+    found = read(path, "det", coordinates="xyxy:1000").faults
+    expected = "numbers from 0 to 1000, as xyxy:1000 declares"
+    assert found[0] == f"[0].bbox_2d: 2000; expected {expected}"
+    edge = written(tmp_path / "b.json", [[1, 2, 3, 1005]])
+    assert boxes(edge, "xyxy:1000")[0] == [[0.001, 0.002, 0.003, 1.005]]
 
 
 @pytest.mark.parametrize(
@@ -166,3 +142,8 @@ def test_other_coordinates_are_refused(text: str) -> None:
 def test_coordinates_are_written_as_they_are_read() -> None:
     for text in ("xyxy:pixels", "yxyx:1000", "xywh:0.5"):
         assert str(Coordinates.parse(text)) == text
+
+
+def test_results_of_coco_are_no_boxes_of_a_model(tmp_path: Path) -> None:
+    items = [{"bbox": [1, 2, 3, 4], "image_id": 1, "score": 0.5}]
+    assert read(written(tmp_path / "a.json", items), "det").source.format == "coco-res"

@@ -1,0 +1,244 @@
+"""What OCR engines write: every form of their objects, what is don't care, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from reading import Read, folder, read
+from written_files import in_folder, written
+
+QUAD = [[10, 10], [60, 12.5], [60, 30], [10, 28]]
+FLAT = [value for point in QUAD for value in point]
+BOX = [10, 10, 60, 30]
+READ = [[QUAD, "a", 0.5], [QUAD, "b", 0.25]]
+COLUMNS = {"rec_polys": [QUAD], "rec_texts": ["a"], "rec_scores": [0.75]}
+DETECTED = {"dt_polys": [QUAD, QUAD], "dt_scores": [0.25, 0.5]}
+
+
+def label(*words: Any, image: str = "set/img 1.v2.jpg") -> str:
+    return f"{image}\t{json.dumps(list(words))}\n"
+
+
+def word(text: str | None = "a", **others: Any) -> dict[str, Any]:
+    return {"transcription": text, "points": QUAD, **others}
+
+
+def mmocr(*instances: Any, path: str = "x/img_1.jpg") -> dict[str, Any]:
+    images = [{"img_path": path, "height": 480, "width": 640, "instances": list(instances)}]
+    return {"metainfo": {}, "data_list": images}
+
+
+def doctr(geometry: Any, **page: Any) -> dict[str, Any]:
+    one = {"value": "a", "confidence": 0.5, "geometry": geometry}
+    lines = [{"geometry": geometry, "words": [one, one]}, {"geometry": geometry, "words": [one]}]
+    return {"pages": [{"dimensions": [200, 100], "blocks": [{"lines": lines}], **page}]}
+
+
+def surya(*lines: Any, key: str = "text_lines") -> dict[str, Any]:
+    return {"img_1": [{key: list(lines), "image_bbox": [0, 0, 640, 480], "page": 1}]}
+
+
+LINE = {"polygon": QUAD, "bbox": BOX, "text": "a b", "confidence": 0.5}
+WORDS = {**LINE, "words": [{"bbox": BOX, "text": "a"}, {"bbox": BOX, "text": "b"}]}
+KIE = {"pages": [{"dimensions": [40, 80], "predictions": {"total": [{"value": "a", "geometry":
+       [[0.125, 0.25], [0.75, 0.75]]}]}}]}  # fmt: skip
+
+
+def shapes(found: Read) -> list[list[float]]:
+    """The vertices of polygons, and the corners of boxes."""
+    pairs = zip(found.flat_rings, found.objects.boxes.tolist(), strict=True)
+    return [ring or box for ring, box in pairs]
+
+
+def confidences(found: Read) -> list[float | None]:
+    column = found.objects.confidences
+    return [] if column is None else [None if np.isnan(one) else one for one in column.tolist()]
+
+
+@pytest.mark.parametrize(
+    ("name", "document", "shape", "texts", "scores"),
+    [
+        ("paddleocr", label(QUAD, QUAD), FLAT, ["", ""], []),
+        ("paddleocr", label(word(score=0.5), word(recscore=1)), FLAT, ["a", "a"], [0.5, 1]),
+        ("paddleocr", "\ufeffa.jpg\t[]\r\n\r\n" + label(word(None)), FLAT, [""], []),
+        ("paddleocr", "a.jpg\t" + json.dumps({"ocr_info": [word("c", pred="O")]}), FLAT, ["c"], []),
+        ("paddleocr-json", DETECTED | {"input_path": "a.png"}, FLAT, ["", ""], [0.25, 0.5]),
+        ("paddleocr-json", {"res": DETECTED | COLUMNS}, FLAT, ["a"], [0.75]),
+        ("paddleocr-json", {"layout_det_res": {}, "overall_ocr_res": COLUMNS}, FLAT, ["a"], [0.75]),
+        ("mmocr", mmocr({"bbox": BOX}, {"bbox": BOX, "text": "a"}), BOX, ["", "a"], []),
+        ("mmocr", mmocr({"polygon": FLAT, "bbox": BOX, "score": 0.5}), FLAT, [""], [0.5]),
+        (
+            "mmocr-result",
+            {"rec_texts": ["a"], "rec_scores": [1], "det_polygons": [FLAT], "det_scores": [0.5]},
+            *(FLAT, ["a"], [0.5]),
+        ),
+        ("mmocr-result", {"polygons": [FLAT], "scores": [0.5], "texts": ["a"]}, FLAT, ["a"], [0.5]),
+        ("mmocr-result", {"polygons": [[FLAT]], "scores": [0.5]}, FLAT, [""], [0.5]),
+        ("mmocr-result", {"bboxes": [BOX], "scores": [0.5]}, BOX, [""], [0.5]),
+        ("easyocr", READ, FLAT, ["a", "b"], [0.5, 0.25]),
+        ("easyocr", [[QUAD, "a", "0.5"]], FLAT, ["a"], [0.5]),  # RapidOCR 1.x
+        ("easyocr", [[[QUAD, ["a", 0.5]], [QUAD, ["b", 0.25]]]], FLAT, ["a", "b"], [0.5, 0.25]),
+        ("easyocr", [[QUAD, "a"], [QUAD, "b"]], FLAT, ["a", "b"], []),  # by paragraphs
+        ("easyocr", [QUAD, QUAD], FLAT, ["", ""], []),
+        ("easyocr", [[QUAD, QUAD]], FLAT, ["", ""], []),  # PaddleOCR 2 without recognition
+        ("easyocr", [None], FLAT, [], []),  # PaddleOCR 2: nothing found
+        ("rapidocr", [{"box": QUAD, "txt": "a", "score": 0.5}], FLAT, ["a"], [0.5]),
+        ("rapidocr", [{"boxes": QUAD, "text": "a", "confident": 0.5}], FLAT, ["a"], [0.5]),
+        ("rapidocr", {"0": {"rec_txt": "a", "dt_boxes": QUAD, "score": "1"}}, FLAT, ["a"], [1]),
+        ("ocrmac", [["a", 1, BOX], ["b", 0.5, BOX]], BOX, ["a", "b"], [1, 0.5]),
+        ("ocrmac", [["a", 1, [0.25, 0.125, 0.5, 0.25]]], [0.25, 0.625, 0.75, 0.875], ["a"], [1]),
+        ("doctr", doctr([[0.25, 0.5], [0.75, 1]]), [25, 100, 75, 200], ["a"] * 3, [0.5] * 3),
+        ("doctr", doctr([[0, 0.5], [1, 0.5], [1, 1]]), [0, 100, 100, 100, 100, 200], ["a"] * 3, [0.5] * 3),
+        ("doctr", KIE, [10, 10, 60, 30], ["a"], []),
+        ("doctr", {"pages": [{"dimensions": [9, 9], "blocks": []}]}, [], [], []),
+        ("surya", surya(WORDS), BOX, ["a", "b"], []),
+        ("surya", surya(LINE), FLAT, ["a b"], [0.5]),
+        ("surya", surya({"polygon": QUAD, "confidence": 0.5}, key="bboxes"), FLAT, [""], [0.5]),
+        ("surya", surya(), [], [], []),
+    ],
+)  # fmt: skip
+def test_every_form_is_read(
+    tmp_path: Path, name: str, document: Any, shape: Any, texts: Any, scores: Any
+) -> None:
+    found = read(written(tmp_path / "img_1.json", document), "det")
+    assert (found.source.format, found.faults) == (name, [])
+    assert shapes(found) == [shape] * len(texts)
+    assert (found.texts, confidences(found)) == (texts, scores)
+
+
+@pytest.mark.parametrize(
+    ("document", "dont_care"),
+    [
+        (
+            label(word(), word(difficult=True), word("###"), word("*"), word(illegibility=1)),
+            [False, True, True, True, True],
+        ),
+        (
+            mmocr({"bbox": BOX, "ignore": True}, {"bbox": BOX, "text": "###"}, {"bbox": BOX}),
+            [True, True, False],
+        ),
+        ([[QUAD, "###", 1]], [False]),
+    ],
+)
+def test_what_training_leaves_out_is_dont_care(
+    tmp_path: Path, document: Any, dont_care: list[bool]
+) -> None:
+    path = written(tmp_path / "a.json", document)
+    assert read(path).objects.dont_care.tolist() == dont_care
+    assert not read(path, "det").objects.dont_care.any()
+
+
+PAGES = [[[QUAD, ["a", 1]]], None, [[QUAD, ["b", 1]], [QUAD, ["c", 1]]]]
+TWO = [f"imgs/{part}/a.jpg" for part in ("train", "test")]
+
+
+@pytest.mark.parametrize(
+    ("documents", "names", "counts"),
+    [
+        ({"scan_res.json": COLUMNS}, ["scan_res"], [1]),
+        ({"1.json": [], "2.json": READ}, ["1", "2"], [0, 2]),  # the first says nothing
+        ({"one.json": PAGES[:1], "scan.json": PAGES}, ["one", "scan-1", "scan-2", "scan-3"], [1, 1, 0, 2]),
+        ({"a.json": {"pages": doctr([[0, 0], [1, 1]])["pages"] * 2}}, ["a-1", "a-2"], [3, 3]),
+        ({"r.json": {"b/img_1.png": surya(LINE)["img_1"], "c": surya(LINE)["img_1"] * 2}}, ["img_1", "c-1", "c-2"], [1, 1, 1]),
+        ({"gt.json": {"data_list": [mmocr(path=path)["data_list"][0] for path in TWO]}}, ["train/a", "test/a"], [0, 0]),
+        ({f"{k}/Label.txt": label(QUAD, image=path) for k, path in enumerate(TWO)}, ["train/a", "test/a"], [1, 1]),
+    ],
+)  # fmt: skip
+def test_images_and_their_names(
+    tmp_path: Path, documents: dict[str, Any], names: list[str], counts: list[int]
+) -> None:
+    texts = {name: v if isinstance(v, str) else json.dumps(v) for name, v in documents.items()}
+    path = in_folder(tmp_path / "in", texts)
+    found = read(path / next(iter(texts)) if len(texts) == 1 else path, "det")
+    assert (list(found.source.names), found.faults) == (names, [])
+    assert np.diff(found.objects.offsets).tolist() == counts
+
+
+def test_files_beside_the_labels_of_ppocrlabel_are_left_out(tmp_path: Path) -> None:
+    files = {"Label.txt": label(word()), "fileState.txt": "labelled/a.jpg\t1\n"}
+    found = read(in_folder(tmp_path / "a", files | {"rec_gt.txt": "crop_img/a_crop_0.jpg\ta\n"}))
+    assert (found.source.format, list(found.source.names)) == ("paddleocr", ["img 1.v2"])
+    assert found.warnings == ["2 files of another format were left out"]
+
+
+@pytest.mark.parametrize(
+    ("document", "word_regions", "line_texts"),
+    [
+        (doctr([[0, 0], [1, 1]]), [1, 1, 2], ["a a", "a"]),
+        (surya(WORDS, LINE), [1, 1], ["a b", "a b"]),
+    ],
+)
+def test_words_and_lines(
+    tmp_path: Path, document: Any, word_regions: list[int], line_texts: list[str]
+) -> None:
+    path = written(tmp_path / "a.json", document)
+    assert read(path).objects.regions.tolist() == word_regions
+    found = read(path, level="line")
+    assert (found.texts, found.source.level, found.warnings) == (line_texts, "line", [])
+
+
+def test_lines_without_words_are_counted(tmp_path: Path) -> None:
+    found = read(written(tmp_path / "a.json", surya(WORDS, LINE, LINE)), "det")
+    assert found.texts == ["a", "b"]
+    (warning,) = found.warnings
+    assert warning.startswith("2 lines with text but without words were left out (--gt-level line")
+    (warning,) = read(written(tmp_path / "b.json", surya(LINE)), "det").warnings
+    assert warning.startswith("no file has words, so lines are read")
+
+
+def test_a_file_of_fractions_says_so(tmp_path: Path) -> None:
+    files = [json.dumps([["a", 1, box]]) for box in ([0.25, 0.125, 0.5, 0.25], [0, 0, 1, 1.5])]
+    found = read(folder(tmp_path / "in", *files, "[]", suffix=".json"), "det").source
+    assert found.fractions is not None
+    assert found.fractions.tolist() == [True, False, False]
+
+
+def test_every_document_is_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But the first, by which the format is recognised."""
+    path = folder(tmp_path / "in", *[json.dumps(READ)] * 10, suffix=".json")
+    parsed: list[bytes] = []
+    decode = msgspec.json.decode
+    monkeypatch.setattr(
+        msgspec.json, "decode", lambda data, **kind: parsed.append(data) or decode(data, **kind)
+    )
+    assert read(path, "det").objects.count == 20
+    assert len(parsed) == 11
+
+
+@pytest.mark.parametrize(
+    ("name", "document", "faults"),
+    [
+        ("paddleocr", "b.jpg\t[]\na.jpg [[1]]\n", ["2: 'a.jpg [[1]]' without a tab"]),
+        ("paddleocr", "a.jpg\t[[[1, 2], [3, 4]]]", ["1: [0]: 2 vertices; expected three or more"]),
+        ("paddleocr", label(word(), 5, word(points=[[1, 2], [3, "x"], [5, 6]])), ["1: [1]: 5", "1: [2].points[1][1]: 'x'"]),
+        ("paddleocr", "a.jpg\t[]\n\nb.jpg\t[[1, 2]", ["3: expecting"]),
+        ("paddleocr", 'a.jpg\t"x"', ["1: 'x'; expected a list"]),
+        ("paddleocr-json", {"rec_polys": [QUAD], "rec_texts": [], "rec_scores": [1]}, ["rec_texts: a list of 0; expected 1 values"]),
+        ("paddleocr-json", {"res": {"rec_polys": [QUAD, 5]}}, ["res.rec_polys[1]: 5; expected a list"]),
+        ("paddleocr-json", {"other": []}, ["no key rec_polys"]),
+        ("mmocr", mmocr({"text": "cropped"}, {"bbox": BOX}), ["data_list[0].instances[0]: no polygon and no bbox"]),
+        ("mmocr", {"data_list": [5, *mmocr({"bbox": BOX})["data_list"]]}, ["data_list[0]: 5; expected an object"]),
+        ("easyocr", [*READ, "b", [QUAD, 5]], ["[2]: 'b'; expected a list [box, text", "[3]: a list of 2"]),
+        ("easyocr", [PAGES[0], "b"], ["[1]: 'b'; expected a list [box, text, confidence]"]),
+        ("easyocr", [[QUAD, "a", "x"]], ["[0]: 'x'; expected a finite number"]),
+        ("rapidocr", {"0": {"box": QUAD}, "1": {"txt": "a"}}, ["1: no key box, dt_boxes or boxes"]),
+        ("ocrmac", [["a", 1, [1, 2, 3]], ["a", 1, BOX]], ["[0][2]: a list of 3; expected a list of length 4"]),
+        ("doctr", doctr([[0, 0], [1, 1]], dimensions=[0, 5]), ["pages[0].dimensions: 0, 5; expected height and width"]),
+        ("doctr", doctr([[0, 0]]), [f"pages[0].blocks[0].lines[{k}].words[{w}].geometry: 1 vertices" for k, w in ((0, 0), (0, 1), (1, 0))]),
+        ("surya", surya(WORDS, {"text": "a", "words": [{"text": "b"}]}), ["img_1[0].text_lines[1].words[0]: no polygon and no bbox"]),
+        ("surya", {"img_1": [5]}, ["img_1[0]: 5; expected an object"]),
+    ],
+)  # fmt: skip
+def test_faults_have_their_place(
+    tmp_path: Path, name: str, document: Any, faults: list[str]
+) -> None:
+    path = written(tmp_path / "a", document)
+    found = [fault.removeprefix(f"{path}:") for fault in read(path, "det", name).faults]
+    assert len([one for one in found if "which was named" not in one]) == len(faults)
+    for fault, expected in zip(found, faults, strict=False):
+        assert fault.startswith(expected)
