@@ -29,14 +29,12 @@ def only(tmp_path: Path) -> Path:
 @pytest.fixture
 def parts(tmp_path: Path) -> list[Path]:
     """Both archives with the wanted images only."""
-    made = []
     for path in (GT, DET):
         with zipfile.ZipFile(path) as whole, zipfile.ZipFile(tmp_path / path.name, "w") as part:
             for name in whole.namelist():
                 if any(wanted in name for wanted in WANTED):
                     part.writestr(name, whole.read(name))
-        made.append(tmp_path / path.name)
-    return made
+    return [tmp_path / path.name for path in (GT, DET)]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -52,7 +50,7 @@ def test_scores_are_those_of_inputs_without_the_other_images(
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes(), file
 
 
-def test_label_pictures(only: Path) -> None:
+def test_label_pictures() -> None:
     masks = EXAMPLES / "masks" / "words"
     pictures = {"gt_images": masks / "gt", "det_images": masks / "det", "per_image": True}
     whole = evaluate(masks / "gt.txt", masks / "det.txt", **pictures)
@@ -71,11 +69,22 @@ def test_every_function_and_the_signature(only: Path, parts: list[Path], tmp_pat
     signed = json.loads((tmp_path / "res" / "iou.json").read_text(encoding="utf-8"))["signature"]
     assert signed == found.signature
     assert diagnose(GT, DET, "iou", only=WANTED).kinds == diagnose(*parts, "iou").kinds
-    compared = compare(GT, {"a": DET, "b": GT}, "iou", only=WANTED)
-    assert compared.images.better <= 2
+    assert compare(GT, {"a": DET, "b": GT}, "iou", only=WANTED).images.better <= 2
     assert "2 of 4 images evaluated" in run("compare", GT, DET, GT, "--only", only).stderr
     refused = run("compare", tmp_path / "res", tmp_path / "res", "--only", only, status=2)
     assert "leave out --images, --only" in refused.stderr
+    for kind, whole, part in (("gt", GT, parts[0]), ("det", DET, parts[1])):
+        files = tmp_path / f"{kind}-a.csv", tmp_path / f"{kind}-b.csv"
+        convert(whole, files[0], kind=kind, only=WANTED)
+        convert(part, files[1], kind=kind)
+        assert files[0].read_bytes() == files[1].read_bytes()
+    options = ("--protocol", "iou", "--format", "json")
+    ranked = [
+        json.loads(run("rank", gt, det, gt, *options, *given).stdout)["datasets"][0]["protocols"]
+        for gt, det, given in ((GT, DET, ()), (GT, DET, ("--only", only)), (*parts, ()))
+    ]
+    scores = [[one["scores"] for one in each["iou"]["detectors"]] for each in ranked]
+    assert scores[0] != scores[1] and scores[1] == scores[2]
 
 
 def test_results_of_parts_merge_report_and_are_no_baseline(only: Path, tmp_path: Path) -> None:
@@ -100,6 +109,8 @@ def test_lists_that_cannot_be_used(tmp_path: Path) -> None:
         evaluate(GT, DET, "iou", only=["lane", "lanes", "x", "y"])
     with pytest.raises(InputError, match="no image is to be evaluated; list one at least"):
         evaluate(GT, DET, "iou", only=[])
+    with pytest.raises(InputError, match=r"1 image that is to be converted \('lanes'\)"):
+        convert(GT, tmp_path / "c.csv", kind="gt", only=["lanes"])
     (tmp_path / "not.txt").write_bytes(b"\xff\xfe\xfa")
     for name, reason in (("not.txt", "it is not UTF-8"), ("missing.txt", "No such file")):
         refused = " ".join(run(GT, DET, "--only", tmp_path / name, status=2).stderr.split())
@@ -107,36 +118,20 @@ def test_lists_that_cannot_be_used(tmp_path: Path) -> None:
         assert "expected a file with the names of images, one per line" in refused
 
 
-def test_rank(only: Path, parts: list[Path]) -> None:
-    options = ("--protocol", "iou", "--format", "json")
-    found = []
-    for gt, det, given in ((GT, DET, ()), (GT, DET, ("--only", only)), (*parts, ())):
-        ranked = run("rank", gt, det, gt, "--label", "a", "--label", "b", *options, *given)
-        found.append(json.loads(ranked.stdout)["datasets"][0]["protocols"]["iou"]["detectors"])
-    assert found[0] != found[1]
-    assert found[1] == found[2]
-
-
 def test_sweep(tmp_path: Path) -> None:
-    (tmp_path / "only.txt").write_text("img_1\nimg_3\n", encoding="utf-8")
-    for folder, images in (("all", range(5)), ("some", (1, 3))):
-        for side in ("gt", "det"):
-            (tmp_path / folder / side).mkdir(parents=True)
-        for k in images:
-            boxes = [f"{60 * n},0,{60 * n + 50},20" for n in range(4)]
-            (tmp_path / folder / "gt" / f"img_{k}.txt").write_text("\n".join(boxes))
-            found = [f"{box},0.{n + k + 1}" for n, box in enumerate(boxes[k % 3 :])]
-            (tmp_path / folder / "det" / f"img_{k}.txt").write_text("\n".join(found))
-    sweeps = {}
-    for folder, given in (("all", {"only": ["img_3", "img_1"]}), ("some", {})):
-        inputs = tmp_path / folder / "gt", tmp_path / folder / "det"
-        sweeps[folder] = sweep(*inputs, "iou", folds=2, **given)
-    assert sweeps["all"].scores == sweeps["some"].scores
-    assert sweeps["all"].operating_point == sweeps["some"].operating_point
-    options = ("--only", tmp_path / "only.txt", "--folds", "2", "--protocol", "iou")
-    whole = tmp_path / "all"
-    printed = run("sweep", whole / "gt", whole / "det", *options, "--format", "json").stdout
-    assert json.loads(printed)["protocols"]["iou"]["scores"] == sweeps["some"].scores
+    sweeps = []
+    for images, only in ((range(5), ["img_3", "img_1"]), ((1, 3), None)):
+        rows = [
+            f"img_{k},{60 * n},0,{60 * n + 50},20,0.{n + k + 1}" for k in images for n in range(4)
+        ]
+        for side, own in (
+            ("gt", rows),
+            ("det", [row for row in rows if not row.startswith("img_3,0")]),
+        ):
+            text = "\n".join(["image,x0,y0,x1,y1,score", *own])
+            (tmp_path / f"{side}.csv").write_text(text)
+        sweeps.append(sweep(tmp_path / "gt.csv", tmp_path / "det.csv", "iou", only=only))
+    assert sweeps[0].scores == sweeps[1].scores and len(sweeps[0].scores["recall"]) > 3
 
 
 def test_a_board_has_a_list_for_each_data_set(only: Path, tmp_path: Path) -> None:
@@ -150,54 +145,24 @@ def test_a_board_has_a_list_for_each_data_set(only: Path, tmp_path: Path) -> Non
     assert ", 2 images;" in ranked.stdout
     assert "2 of 4 images evaluated" in ranked.stderr
     assert "write it there" in run("rank", board, "--only", only, status=2).stderr
-    run("rank", board, "--output", only, status=2)
     for names, message in (("lanes", "(did you mean 'lane'?)"), (None, "there is no")):
         only.unlink() if names is None else only.write_text(names, encoding="utf-8")
         assert message in " ".join(run("rank", board, status=2).stderr.split())
 
 
-def test_convert(only: Path, parts: list[Path], tmp_path: Path) -> None:
-    for kind, one, part in (("gt", GT, parts[0]), ("det", DET, parts[1])):
-        files = tmp_path / f"{kind}-a.csv", tmp_path / f"{kind}-b.csv"
-        converted = run("convert", one, files[0], "--kind", kind, "--only", only)
-        run("convert", part, files[1], "--kind", kind)
-        assert files[0].read_bytes() == files[1].read_bytes()
-        assert "2 images" in converted.stdout
-    convert(GT, tmp_path / "c.json", kind="gt", only=WANTED)
-    convert(parts[0], tmp_path / "d.json", kind="gt")
-    assert (tmp_path / "c.json").read_bytes() == (tmp_path / "d.json").read_bytes()
-    refused = run("convert", DET, tmp_path / "e.json", "--kind", "det", "--only", GT, status=2)
-    assert "it is not UTF-8" in refused.stderr
-    only.write_text("lanes", encoding="utf-8")
-    refused = run("convert", DET, tmp_path / "e.json", "--only", only, status=2)
-    assert "1 image that is to be converted ('lanes') (did you mean" in " ".join(
-        refused.stderr.split()
-    )
-
-
-def test_validate(only: Path, parts: list[Path], tmp_path: Path) -> None:
+def test_validate(parts: list[Path]) -> None:
     """As of inputs without the other images; detections may have images that are not there."""
     found, expected = validate(GT, DET, only=WANTED), validate(*parts)
     assert [one.found for one in found.problems if one not in expected.problems] == [
         "2 of 4 images evaluated (--only)"
     ]
-    assert [(one.gt, one.det) for one in found.pairs] == [
-        (one.gt, one.det) for one in expected.pairs
-    ]
-    assert found.gt is not None
-    assert expected.gt is not None
+    assert found.gt is not None and expected.gt is not None
     assert (found.gt.images, found.gt.objects) == (2, expected.gt.objects)
-    whole = validate(parts[0], DET)
-    assert [one.kind for one in whole.problems if one.level == "error"] == ["extra-image"] * 2
+    assert not validate(parts[0], DET).passed
     assert validate(parts[0], DET, only=WANTED).passed
-    only.write_text("lanes\nlane", encoding="utf-8")
-    refused = run("validate", GT, DET, "--only", only, status=2)
-    assert "does not have 1 image that is to be evaluated ('lanes')" in " ".join(
-        refused.stdout.split()
-    )
 
 
-def test_reconcile_gives_commands_with_the_list(only: Path, tmp_path: Path) -> None:
+def test_reconcile_gives_commands_with_the_list(only: Path) -> None:
     scores = evaluate(GT, DET, "iou", only=WANTED).scores
     figures = [f"--{name}={scores[name]:.4f}" for name in ("recall", "precision")]
     found = run("reconcile", GT, DET, *figures, "--only", only, "--format", "json")
