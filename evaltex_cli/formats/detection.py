@@ -53,10 +53,10 @@ def detect(listing: Listing, side: Side, preferred: Sequence[str] = ()) -> Detec
         return Detected(*found)
     from evaltex_cli.formats import lines, unread
 
+    unread.refuse(listing, head)
     found_lines = lines.recognise(listing, side, preferred)
     if found_lines:
         return Detected(*found_lines)
-    unread.refuse(listing, head)
     return Detected(load(EVALTEX), "text")
 
 

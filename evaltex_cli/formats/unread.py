@@ -42,7 +42,6 @@ _ENDINGS = {
     ".zip": ("a file that is no zip archive", "pack it again, or name it as it is"),
 }
 _PICTURE_NAME = r"[^\s,]*\.(?:jpe?g|png|bmp|tiff?|gif|webp)"
-_CLASS_BOX = r"[ \t]*[^\s,]+(?:[ \t]+0?\.\d+)?(?:[ \t]+\d+(?:\.\d+)?){4}[ \t]*"
 _LINES = (
     (
         rf"{_PICTURE_NAME}(?:,[ \t]*-?[\d.]+[ \t]*){{4,}}",
@@ -54,16 +53,6 @@ _LINES = (
         "a list of pictures",
         _CSV,
     ),
-    (
-        r"(?:-?\d+[ \t]+){9}\".*\"[ \t]*(?:\n|\Z)",
-        "ICDAR 2013's ground truth of segmentation",
-        "give that of localisation (gt_img_1.txt)",
-    ),
-    (
-        rf"{_CLASS_BOX}(?:\n{_CLASS_BOX}(?:\n|\Z)|\s*\Z)",
-        "lines of a class and a box in pixels",
-        f"{_CSV}, or as YOLO's fractions",
-    ),
 )
 """The same by the first lines of text."""
 _NEAREST, _LEAST_SHARED = 3, 2
@@ -72,12 +61,12 @@ _LAYOUT_NAMES = {"json": r'"(\w+)"', "xml": r"[A-Za-z]\w+"}
 
 
 def refuse(listing: Listing, head: Head) -> None:
-    """Refuse what no format reads; return if it may be EvaLTex text.
+    """Refuse what no format reads; return if it may be lines of numbers or EvaLTex text.
 
     Raises
     ------
     InputError
-        When it is binary, JSON or XML of no known layout, or lines that are known and not read.
+        When it is binary, JSON or XML of no known layout, or a list of pictures.
     """
     known = _known(listing, head)
     if known:

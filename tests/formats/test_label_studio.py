@@ -166,5 +166,5 @@ def test_faults_have_their_place(tmp_path: Path) -> None:
     tasks = minimal(bbox=[SIZE | BOX, SIZE | BOX | {"x": "1"}]), {"data": {}, "annotations": []}
     found = of(tmp_path, *tasks)
     assert (found.objects.count, found.fault_count) == (1, 2)
-    assert found.faults[0] == "[0].bbox[1].x: text; expected a number or null"
+    assert found.faults[0] == "[0].bbox[1].x: '1'; expected a number or null"
     assert found.faults[1] == "[1]: a task without a picture and id; expected one of them"
