@@ -27,14 +27,14 @@ _LEAST_PERCENT = 10.0
 """Confidences beyond 1 are taken for percent if the highest is above this."""
 
 
-def columns(images: Sequence[Image], file: str = "") -> Columns:
+def columns(images: Sequence[Image], files: Sequence[str]) -> Columns:
     """Return images in columns.
 
     Parameters
     ----------
     images : sequence of Image
-    file : str
-        The file that they are of.
+    files : sequence of str
+        The file of each.
     """
     names, ids = [image.name for image in images], [image.id for image in images]
     return Columns(
@@ -42,7 +42,7 @@ def columns(images: Sequence[Image], file: str = "") -> Columns:
         np.array([(image.height, image.width) for image in images], np.float64).reshape(-1, 2),
         objects_of([image.objects for image in images]),
         np.array([image.fractions for image in images], np.bool_),
-        [file] * len(images),
+        list(files),
         ids if any(ids) else [],
         has_file_names=not any(ids) or ids != names,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -184,12 +184,16 @@ def _read(
         except FormatError as error:
             raise InputError(f"{listing.path}: {error.found}; expected {error.expected}") from error
     entries = listing.entries
-    tasks = [
-        _Task(listing, entries[k : k + FILES_AT_ONCE], form.name, side, options)
-        for k in range(0, len(entries), FILES_AT_ONCE)
-    ]
-    done = (ordered_map if len(tasks) > 1 else map)(_read_some, tasks)
-    parts = list(tracked(done, "reading", "parts", len(tasks)))
+    if ordered_map is map or len(entries) <= FILES_AT_ONCE:
+        watched = tracked(entries, "reading", "files", len(entries))
+        parts = [_read_some(_Task(listing, entries, form.name, side, options), watched)]
+    else:
+        tasks = [
+            _Task(listing, entries[k : k + FILES_AT_ONCE], form.name, side, options)
+            for k in range(0, len(entries), FILES_AT_ONCE)
+        ]
+        done = ordered_map(_read_some, tasks)
+        parts = list(tracked(done, "reading", "parts", len(tasks)))
     faults, notes = FaultLog(), Counter[str]()
     for part in parts:
         faults.extend(part.faults)
@@ -198,12 +202,22 @@ def _read(
     return _Part(joined([part.columns for part in parts]), digests, notes, faults)
 
 
-def _read_some(task: _Task) -> _Part:
+def _read_some(task: _Task, entries: Iterable[Entry] | None = None) -> _Part:
+    """Read the files of a task; `entries` are the same, and count how far reading has come."""
     faults, notes, digests = FaultLog(), Counter[str](), []
     form = load(task.format)
     parts: list[Columns] = []
+    images: list[Image] = []
+    files: list[str] = []
+
+    def to_columns() -> None:
+        if images:
+            parts.append(columns(images, files))
+            images.clear()
+            files.clear()
+
     is_alone = len(task.listing.entries) == 1
-    for entry, data in zip(task.entries, task.listing.read(task.entries), strict=True):
+    for entry, data in zip(entries or task.entries, task.listing.read(task.entries), strict=True):
         if task.listing.kind != "zip":
             digests.append(hashlib.sha256(data).hexdigest())
         place = task.listing.place(entry)
@@ -215,27 +229,32 @@ def _read_some(task: _Task) -> _Part:
         ):
             notes[_LEFT_OUT] += 1
             continue
-        parts += _columns_of(file, form, task.side, task.options)
-    return _Part(joined(parts), digests, notes, faults)
-
-
-def _columns_of(file: File, form: Format, side: Side, options: ReadOptions) -> list[Columns]:
-    parts: list[Columns] = []
-    images: list[Image] = []
-    try:
-        for image in form.read(file, side, options):
+        for image in _images(file, form, task.side, task.options):
             if isinstance(image, Columns):
+                to_columns()
                 parts.append(image)
             else:
                 images.append(image)
-                if len(images) == IMAGES_AT_ONCE:
-                    parts.append(columns(images, file.place))
-                    images = []
+                files.append(place)
+            if len(images) == IMAGES_AT_ONCE:
+                to_columns()
+    to_columns()
+    return _Part(joined(parts), digests, notes, faults)
+
+
+def _images(
+    file: File, form: Format, side: Side, options: ReadOptions
+) -> Iterator[Image | Columns]:
+    """Yield the images of a file; one without objects where it cannot be read."""
+    has_images = False
+    try:
+        for image in form.read(file, side, options):
+            has_images = True
+            yield image
     except FormatError as error:
         file.log(error)
-        if not form.one_document and not parts and not images:
-            images.append(Image(file.stem))
-    return [*parts, columns(images, file.place)] if images else parts
+        if not form.one_document and not has_images:
+            yield Image(file.stem)
 
 
 def refuse_unused(options: InputOptions, *sources: Source) -> None:
