@@ -84,6 +84,10 @@ def evaluate(
         Gets the number of images done, and of all.
     gt_format, det_format : str
         Names of formats, if the content should not decide.
+    gt_level, det_level : {'word', 'line', 'paragraph', 'region', 'character', ...}
+        What the objects of formats with levels are, if not the finest level that the input has.
+    gt_classes, det_classes : iterable of str
+        The classes of the objects that are scored; all by default.
     only : iterable of str
         Names of the images to evaluate; all by default.
     dont_care : {'ignore', 'count', 'drop'}

@@ -49,6 +49,10 @@ class ReadingOptions(TypedDict, total=False):
 
     gt_format: str | None
     det_format: str | None
+    gt_level: str | None
+    det_level: str | None
+    gt_classes: Iterable[str] | None
+    det_classes: Iterable[str] | None
     images: AnyPath | None
     gt_images: AnyPath | None
     det_images: AnyPath | None
@@ -146,6 +150,10 @@ def reading_options(given: Mapping[str, Any]) -> InputOptions:
     return InputOptions(
         gt_format=given.get("gt_format"),
         det_format=given.get("det_format"),
+        gt_level=given.get("gt_level"),
+        det_level=given.get("det_level"),
+        gt_classes=_names(given.get("gt_classes")),
+        det_classes=_names(given.get("det_classes")),
         images=paths["images"],
         masks=mask_folders(
             paths["gt_images"], paths["det_images"], given.get("max_pixels", MAX_PIXELS)
@@ -155,9 +163,13 @@ def reading_options(given: Mapping[str, Any]) -> InputOptions:
         lines=paths["gt_lines"],
         coordinates=given.get("coordinates"),
         columns=given.get("columns"),
-        only=None if given.get("only") is None else tuple(given["only"]),
+        only=_names(given.get("only")),
         dont_care=given.get("dont_care") or DONT_CARE_OBJECTS[0],
     )
+
+
+def _names(given: Iterable[str] | None) -> tuple[str, ...] | None:
+    return None if given is None else tuple(given)
 
 
 # Paths and arrays ---------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from evaltex_cli.api.inputs import AnyPath, Images, images_of, sides
 from evaltex_cli.display import Rows
 from evaltex_cli.formats import memory
 from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.validation import validation
 from evaltex_cli.validation.findings import Validation
 
@@ -22,6 +23,10 @@ def validate(
     *,
     gt_format: str | None = None,
     det_format: str | None = None,
+    gt_level: str | None = None,
+    det_level: str | None = None,
+    gt_classes: Iterable[str] | None = None,
+    det_classes: Iterable[str] | None = None,
     images: AnyPath | None = None,
     invalid_polygons: Literal["repair", "drop", "skip", "error"] = "repair",
     coordinates: str | None = None,
@@ -36,6 +41,8 @@ def validate(
         As `evaluate`; `det` may be left out.
     gt_format, det_format : str, optional
         Names of formats, if the content should not decide.
+    gt_level, det_level, gt_classes, det_classes : optional
+        As `evaluate`.
     images : path, optional
         Folder of the images' pictures, for sizes that the ground truth does not have, and to check
         those it has.
@@ -67,15 +74,20 @@ def validate(
     (True, 'duplicate')
     """
     one, other = _inputs(gt, det)
-    options = {"images": None if images is None else Path(images), "invalid": invalid_polygons}
-    formats = {
-        "gt_format": gt_format,
-        "det_format": det_format,
-        "coordinates": coordinates,
-        "columns": columns,
-        "only": None if only is None else tuple(only),
-    }
-    found = validation.validate(one, other, map, **options, **formats)
+    options = InputOptions(
+        gt_format=gt_format,
+        det_format=det_format,
+        gt_level=gt_level,
+        det_level=det_level,
+        gt_classes=None if gt_classes is None else tuple(gt_classes),
+        det_classes=None if det_classes is None else tuple(det_classes),
+        images=None if images is None else Path(images),
+        invalid=invalid_polygons,
+        coordinates=coordinates,
+        columns=columns,
+        only=None if only is None else tuple(only),
+    )
+    found = validation.validate(one, other, options)
     return replace(found, pairs=Rows(found.pairs), problems=Rows(found.problems))
 
 

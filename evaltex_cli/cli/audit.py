@@ -45,7 +45,7 @@ EXAMPLES = (
     "Suspicion from which the second ranking leaves suspects out.",
 )
 @protocol_options(help_text="Protocols to rank by.  [default: evaltex]")
-@input_options("Folder of the pictures, for the page and sizes.", without="dont_care")
+@input_options("Folder of the pictures, for the page and sizes.", without=["dont_care"])
 @work_options
 @label_option
 @form_option

@@ -19,6 +19,7 @@ from evaltex_cli.errors.suggestions import nearest
 from evaltex_cli.formats.options import (
     DONT_CARE_OBJECTS,
     INVALID_POLYGONS,
+    LEVELS,
     Coordinates,
     InputOptions,
     column_mapping,
@@ -97,6 +98,20 @@ class Number(click.FloatRange):
         if math.isnan(number):
             self.fail(f"{value!r} is not a number.", param, ctx)
         return number
+
+
+class Classes(click.ParamType[tuple[str, ...]]):
+    """Names of classes, with commas between them."""
+
+    name = "NAME,..."
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, ...]:
+        """Return the names."""
+        if isinstance(value, tuple):
+            return value
+        return tuple(filter(None, map(str.strip, str(value).split(","))))
 
 
 def choice(names: Sequence[str]) -> click.Choice[str]:
@@ -185,6 +200,24 @@ def format_option(what: str, *names: str) -> Decorator:
 gt_format_option, det_format_option = (
     format_option("GT", "--gt-format"),
     format_option("DET", "--det-format"),
+)
+gt_level_option, det_level_option = (
+    click.option(
+        f"--{side}-level",
+        type=choice(LEVELS),
+        metavar="LEVEL",
+        help=f"Read {side.upper()} by word, line, paragraph, region or character.  [default: the"
+        " finest]",
+    )
+    for side in ("gt", "det")
+)
+gt_classes_option, det_classes_option = (
+    click.option(
+        f"--{side}-classes",
+        type=Classes(),
+        help=f"Take only objects of {side.upper()} of these classes.",
+    )
+    for side in ("gt", "det")
 )
 min_confidence_option = click.option(
     "--min-confidence",
@@ -319,14 +352,18 @@ def group(name: str, record: Callable[..., Any], **options: Decorator) -> Decora
 
 def input_options(
     images_help: str = "Folder of the pictures, for sizes GT does not have.",
-    without: str | None = None,
+    without: Sequence[str] = (),
 ) -> Decorator:
     """Return the decorator of a command that reads GT and DET: it gets an
-    `InputOptions`, `options`; it may do without one of the options.
+    `InputOptions`, `options`; it may do without some of the options.
     """
     options: dict[str, Decorator] = {
         "gt_format": gt_format_option,
         "det_format": det_format_option,
+        "gt_level": gt_level_option,
+        "det_level": det_level_option,
+        "gt_classes": gt_classes_option,
+        "det_classes": det_classes_option,
         "images": images_option(images_help),
         "min_confidence": min_confidence_option,
         "only": only_option,
@@ -336,9 +373,11 @@ def input_options(
         "coordinates": coordinates_option,
         "columns": columns_option,
     }
-    if without is not None:
-        del options[without]
-    return group("options", InputOptions, **options)
+    return group(
+        "options",
+        InputOptions,
+        **{name: option for name, option in options.items() if name not in without},
+    )
 
 
 class Chosen(NamedTuple):

@@ -116,20 +116,11 @@ def command(
 def _refuse_with_board(chosen: Chosen, labels: tuple[str, ...]) -> None:
     """Refuse options that the board has for each data set."""
     names = (
-        "gt_format",
-        "det_format",
-        "images",
-        "only",
-        "min_confidence",
-        "lines",
-        "invalid",
-        "dont_care",
+        *("gt_format", "det_format", "gt_level", "det_level", "gt_classes", "det_classes"),
+        *("images", "only", "min_confidence", "lines", "invalid", "dont_care"),
+        *("coordinates", "columns"),
     )
-    given = [
-        f"--{name.replace('_', '-')}"
-        for name in (*names, "coordinates", "columns")
-        if is_given(name)
-    ]
+    given = [f"--{name.replace('_', '-')}" for name in names if is_given(name)]
     given += ["--label"] if labels else []
     given += ["--set, --config or --preset"] if chosen.has_parameters else []
     if given:

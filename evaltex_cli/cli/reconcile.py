@@ -10,11 +10,8 @@ from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.options import (
     ALL,
     Decorator,
-    det_format_option,
     form_option,
-    gt_format_option,
-    images_option,
-    only_option,
+    input_options,
     output_option,
     protocol_option,
 )
@@ -40,10 +37,9 @@ def _figure(name: str) -> Decorator:
 @_figure("precision")
 @_figure("hmean")
 @protocol_option([ALL], "Protocols to try.")
-@gt_format_option
-@det_format_option
-@images_option("Folder of the pictures, for sizes GT does not have.")
-@only_option
+@input_options(
+    without=["min_confidence", "lines", "invalid", "dont_care", "coordinates", "columns"]
+)
 @work_options
 @form_option
 @output_option("reconciliation")
@@ -56,10 +52,7 @@ def command(
     precision: str | None,
     hmean: str | None,
     protocols: tuple[tuple[str, ...], ...],
-    gt_format: str | None,
-    det_format: str | None,
-    images: Path | None,
-    only: tuple[str, ...] | None,
+    options: InputOptions,
     work: Work,
     form: str,
     output: Path | None,
@@ -77,8 +70,7 @@ def command(
         given = figures.parsed({"recall": recall, "precision": precision, "hmean": hmean})
         named = dict.fromkeys(name for listed in protocols for name in listed)
         names = list(PROTOCOLS) if ALL in named else list(named)
-        options = InputOptions(gt_format=gt_format, det_format=det_format, images=images, only=only)
-        with work.workers(gt, det, images) as ordered_map:
+        with work.workers(gt, det, options.images) as ordered_map:
             found = search.search(gt, det, given, names, options, ordered_map)
         file = find_config(None)
         settings = config.read_config(file) if file else []
@@ -86,9 +78,13 @@ def command(
         warn(found.warnings)
         inputs = [str(gt), str(det)]
         for option, value in (
-            ("--gt-format", gt_format),
-            ("--det-format", det_format),
-            ("--images", images),
+            ("--gt-format", options.gt_format),
+            ("--det-format", options.det_format),
+            ("--gt-level", options.gt_level),
+            ("--det-level", options.det_level),
+            ("--gt-classes", options.gt_classes and ",".join(options.gt_classes)),
+            ("--det-classes", options.det_classes and ",".join(options.det_classes)),
+            ("--images", options.images),
             ("--only", image_list()),
         ):
             inputs += [] if value is None else [option, str(value)]

@@ -9,20 +9,15 @@ import click
 
 from evaltex_cli.cli.messages import all_faults, all_faults_option
 from evaltex_cli.cli.options import (
-    columns_option,
-    coordinates_option,
-    det_format_option,
     form_option,
-    gt_format_option,
-    images_option,
-    invalid_option,
-    only_option,
+    input_options,
     output_option,
 )
 from evaltex_cli.cli.output import error_exit, write_output
 from evaltex_cli.cli.paths import INPUT, force_option
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work, jobs_options
+from evaltex_cli.formats.options import InputOptions
 
 NOT_VALID = 2
 EXAMPLES = (
@@ -33,13 +28,9 @@ EXAMPLES = (
 
 @click.argument("gt", type=INPUT)
 @click.argument("det", type=INPUT, required=False)
-@gt_format_option
-@det_format_option
-@images_option("Folder of the pictures, for their sizes.")
-@only_option
-@invalid_option
-@coordinates_option
-@columns_option
+@input_options(
+    "Folder of the pictures, for their sizes.", without=["min_confidence", "lines", "dont_care"]
+)
 @click.option("--pairs", is_flag=True, help="List all images of the pairing.  [default: 20]")
 @click.option(
     "--limit",
@@ -54,13 +45,7 @@ EXAMPLES = (
 def command(
     gt: Path,
     det: Path | None,
-    gt_format: str | None,
-    det_format: str | None,
-    images: Path | None,
-    only: tuple[str, ...] | None,
-    invalid: str,
-    coordinates: str | None,
-    columns: str | None,
+    options: InputOptions,
     pairs: bool,
     limit: int | None,
     work: Work,
@@ -76,17 +61,8 @@ def command(
     with error_exit():
         from evaltex_cli.validation import findings, terminal_text, validation
 
-        given = {
-            "images": images,
-            "invalid": invalid,
-            "coordinates": coordinates,
-            "columns": columns,
-            "only": only,
-        }
         with work.workers() as ordered_map:
-            result = validation.validate(
-                gt, det, ordered_map, gt_format=gt_format, det_format=det_format, **given
-            )
+            result = validation.validate(gt, det, options, ordered_map)
         if form == "table":
             shown = terminal_text.text(result, limit, pairs, screen(output), all_faults())
         else:

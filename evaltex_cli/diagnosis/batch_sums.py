@@ -40,6 +40,8 @@ class Sums:
     counts: Counter[str] = field(default_factory=Counter)
     repaired: dict[str, list[Tally]] = field(default_factory=dict)
     bins: dict[str, list[BinSums]] = field(default_factory=dict)
+    classes: dict[str, BinSums] = field(default_factory=dict)
+    """By the class of the object, if objects have classes."""
     misread: Pairs | None = None
 
     def add(self, other: Sums) -> None:
@@ -52,6 +54,8 @@ class Sums:
                 self.bins.setdefault(name, [BinSums() for _ in theirs]), theirs, strict=True
             ):
                 ours.add(more)
+        for label, more in other.classes.items():
+            self.classes.setdefault(label, BinSums()).add(more)
         if other.misread is not None:
             self.misread = (self.misread or Counter()) + other.misread
 
@@ -182,6 +186,11 @@ class BatchSums:
             sums.bins[name] = [BinSums() for _ in range(len(getattr(self.edges, name)) + 1)]
             counted = np.where(batch.gt.dont_care, -1, bin_of)
             add_bins(sums.bins[name], run, batch, evidence, counted)
+        labels = batch.gt.labels
+        if labels is not None and len(labels.names) > 1:
+            sums.classes = {label: BinSums() for label in labels.names}
+            counted = np.where(batch.gt.dont_care, -1, labels.codes)
+            add_bins(list(sums.classes.values()), run, batch, evidence, counted)
         return sums
 
     def _prepare(self, batch: ImageBatch) -> _Prepared:

@@ -1,11 +1,11 @@
-"""Recall by what objects are like: sorted into bins of height, aspect ratio
-and length of the text.
+"""Recall by what objects are like: sorted into bins of height, aspect ratio and length of the text,
+and by their classes.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -60,7 +60,7 @@ PROPERTIES = {
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """The objects of one bin, from `low` (None: no bound) to below `high`."""
+    """The objects of one bin, from `low` (None: no bound) to below `high`; or of one class."""
 
     low: float | None
     high: float | None
@@ -232,6 +232,16 @@ def bins(
         _bin(sums, low, high, evaluation)
         for sums, low, high in zip(sums_of_bins, (None, *edges), (*edges, None), strict=True)
     ]
+
+
+def classes(sums_of_classes: Mapping[str, BinSums], evaluation: Evaluation) -> dict[str, Bin]:
+    """Score the sums of all classes that have objects which count, most objects first; nothing if
+    there are fewer than two.
+    """
+    found = {name: _bin(sums, None, None, evaluation) for name, sums in sums_of_classes.items()}
+    ranked = sorted(found.items(), key=lambda item: (-item[1].objects, item[0]))
+    with_objects = {name: one for name, one in ranked if one.objects}
+    return with_objects if len(with_objects) > 1 else {}
 
 
 def recall_of(sums: BinSums, evaluation: Evaluation) -> float | None:

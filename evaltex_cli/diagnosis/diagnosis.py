@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Any
 
 from evaltex_cli.diagnosis.batch_sums import BatchSums, Sums
-from evaltex_cli.diagnosis.breakdown import PROPERTIES, Bin, Edges, bins
+from evaltex_cli.diagnosis.breakdown import PROPERTIES, Bin, Edges, bins, classes
 from evaltex_cli.diagnosis.changes import ALL_TYPES
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, OF_OBJECTS, Thresholds
 from evaltex_cli.diagnosis.misread import Misread, most_frequent
@@ -74,6 +74,8 @@ class Diagnosis(Record):
         What is lost still when all kinds are repaired.
     breakdowns : dict
         Property (`PROPERTIES`) -> bins.
+    classes : dict
+        Class of the ground truth -> its objects, most first; empty if there are not several.
     warnings : list of str
     misread : Misread or None
         What is misread most often; None if the protocol does not compare texts.
@@ -93,6 +95,7 @@ class Diagnosis(Record):
     breakdowns: dict[str, list[Bin]]
     warnings: list[str]
     misread: Misread | None = None
+    classes: dict[str, Bin] = field(default_factory=dict)
 
     @property
     def is_defined(self) -> bool:
@@ -150,7 +153,7 @@ class Diagnosis(Record):
         ----------
         table : {'mistakes', 'objects'}
             One row per kind of mistake and score; or per bin of the ground truth's objects by
-            height, aspect ratio and length.
+            height, aspect ratio and length, and per class.
 
         Raises
         ------
@@ -166,7 +169,8 @@ class Diagnosis(Record):
             return frame_of_rows(("protocol", "mistake", "count", "of", "score", "share"), rows)
         if table != "objects":
             raise unknown_table(table, ("mistakes", "objects"))
-        bins_ = ((name, one) for name, bins in self.breakdowns.items() for one in bins)
+        bins_ = [(name, one) for name, bins in self.breakdowns.items() for one in bins]
+        bins_ += [(f"class {name}", one) for name, one in self.classes.items()]
         of_bins = (
             (self.protocol, name, one.low, one.high, one.objects, one.found, one.recall)
             for name, one in bins_
@@ -239,6 +243,7 @@ class Diagnostician:
             },
             warnings=evaluation.warnings,
             misread=None if sums.misread is None else most_frequent(sums.misread),
+            classes=classes(sums.classes, evaluation),
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 
 from evaltex_cli.diagnosis.breakdown import OF_GT, Bin
@@ -41,8 +41,11 @@ def markdown(diagnoses: Sequence[Diagnosis]) -> str:
             continue
         blocks.append(markup.in_markdown(_shares(diagnosis)))
         blocks += [
-            markup.in_markdown(_bins(name, bins)) for name, bins in diagnosis.breakdowns.items()
+            markup.in_markdown(_bins(name, [(one.range, one) for one in bins]))
+            for name, bins in diagnosis.breakdowns.items()
         ]
+        if diagnosis.classes:
+            blocks.append(markup.in_markdown(_bins("class", diagnosis.classes.items())))
     return "\n".join(blocks)
 
 
@@ -74,11 +77,11 @@ def _shares(diagnosis: Diagnosis) -> Iterator[Sequence[markup.Cell]]:
     yield ["score", "", *diagnosis.scores.values()]
 
 
-def _bins(name: str, bins: Sequence[Bin]) -> Iterator[Sequence[markup.Cell]]:
+def _bins(name: str, bins: Iterable[tuple[str, Bin]]) -> Iterator[Sequence[markup.Cell]]:
     yield [name, "objects", "found", "recall", *OF_GT]
-    for one in bins:
+    for title, one in bins:
         yield [
-            one.range,
+            title,
             one.objects,
             one.found,
             one.recall,
@@ -95,13 +98,15 @@ FORMATS: dict[str, Callable[[Sequence[Diagnosis]], str]] = {
 
 
 def fields(diagnosis: Diagnosis) -> JsonObject:
-    """A diagnosis as JSON's kinds of values; without `misread` if the
-    protocol does not compare texts.
+    """A diagnosis as JSON's kinds of values; without `misread` if the protocol does not compare
+    texts, and without `classes` if there are not several.
     """
     values = asdict(diagnosis) | {"remainder": diagnosis.remainder}
     if not diagnosis.is_defined:
         values |= {name: dict.fromkeys(diagnosis.scores) for name in _OF_SCORES}
-    return {name: value for name, value in values.items() if name != "misread" or value is not None}
+    return {
+        name: value for name, value in values.items() if value or name not in ("misread", "classes")
+    }
 
 
 def _values(diagnosis: Diagnosis) -> Iterator[tuple[str, str, str, float | None]]:
@@ -120,6 +125,10 @@ def _values(diagnosis: Diagnosis) -> Iterator[tuple[str, str, str, float | None]
             yield from (
                 (part, one.range, quantity, value) for quantity, value in _bin_values(one).items()
             )
+    for name, one in diagnosis.classes.items():
+        yield from (
+            ("class", name, quantity, value) for quantity, value in _bin_values(one).items()
+        )
     if diagnosis.misread is not None:
         yield from _misread_values(diagnosis.misread)
 

@@ -148,16 +148,22 @@ def _breakdowns(diagnosis: Diagnosis, screen: Screen, all_scores: bool) -> Itera
     )
     means = list(bins[0].means) if all_scores else []
     rows[0] += [*matches, *(f"mean {name}" for name in means)]
-    for name, of_property in diagnosis.breakdowns.items():
-        rows.append([HEADS[name], *[""] * (len(rows[0]) - 1)])
-        for one in of_property:
+    titled = {
+        HEADS[name]: [(Slice(name, one.low, one.high).name, one) for one in of_property]
+        for name, of_property in diagnosis.breakdowns.items()
+    }
+    if diagnosis.classes:
+        titled["class"] = [(name or "none", one) for name, one in diagnosis.classes.items()]
+    for head, of_property in titled.items():
+        rows.append([head, *[""] * (len(rows[0]) - 1)])
+        for title, one in of_property:
             if one.objects:
                 cells = [str(one.objects), str(one.found), shown_score(one.recall)]
                 cells += [
                     *(str(one.matches[match]) for match in matches),
                     *(shown_score(one.means[mean]) for mean in means),
                 ]
-                rows.append([f"  {Slice(name, one.low, one.high).name}", *cells])
+                rows.append([f"  {printable(title)}", *cells])
     for line in fitted(rows, screen.columns):
         yield screen.paint(line, "bold") if line.startswith(rows[0][0]) else line
 

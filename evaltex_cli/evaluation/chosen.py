@@ -16,6 +16,7 @@ from evaltex_cli.protocols.base import load
 ALL = "all"
 OPTIONS = (
     *("params", "preset", "per_image", "jobs", "progress", "sizes", "gt_format", "det_format"),
+    *("gt_level", "det_level", "gt_classes", "det_classes"),
     *("images", "gt_images", "det_images", "max_pixels", "min_confidence", "invalid_polygons"),
     *("coordinates", "columns", "only", "dont_care", "gt_lines", "thresholds", "edges", "labels"),
     *("resamples", "seed", "level", "points", "folds", "tolerance", "max_detections"),

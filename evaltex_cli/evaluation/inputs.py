@@ -14,7 +14,7 @@ import numpy as np
 from evaltex_cli.errors import FaultLog, quote
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, pair_images, with_names_of
 from evaltex_cli.formats.base import Side, Source
-from evaltex_cli.formats.filters import only_classes, only_confident, with_dont_care
+from evaltex_cli.formats.filters import class_counts, only_classes, only_confident, with_dont_care
 from evaltex_cli.formats.image_subset import digest, names_in, only_images, some_images
 from evaltex_cli.formats.options import (
     DONT_CARE_OBJECTS,
@@ -33,6 +33,12 @@ from evaltex_cli.version import __version__
 SideInput: TypeAlias = tuple[Path | Source, Side, InputOptions]
 LINES_OF_FILE = "file"
 """Value of a parameter `lines`: those of the ground truth of lines."""
+_SIGNED = (
+    *("gt_level", "det_level", "gt_classes", "det_classes"),
+    *("min_confidence", "coordinates", "columns"),
+)
+"""Options that are in the signature if they are named."""
+_SHOWN_CLASSES = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,8 +128,25 @@ def opened(side_input: SideInput, ordered_map: OrderedMap = map) -> tuple[Source
         return given, faults
     preferred = PRESETS[options.preset].formats[side] if options.preset else ()
     source = read(given, side, options, faults, ordered_map, preferred)
-    classes = options.classes_of(side)
-    return (source if classes is None else only_classes(source, classes)), faults
+    if not faults.count:
+        source = _with_classes(source, side, options.classes_of(side))
+    return source, faults
+
+
+def _with_classes(source: Source, side: Side, classes: tuple[str, ...] | None) -> Source:
+    """Return an input with the objects of some classes; without, with a note if it has several."""
+    if classes is not None:
+        return only_classes(source, classes)
+    counts = class_counts(source)
+    if len(counts) < 2:
+        return source
+    shown = [f"{name or 'none'} ({count})" for name, count in counts.items()]
+    shown[_SHOWN_CLASSES:] = ["..."] if len(shown) > _SHOWN_CLASSES else []
+    note = (
+        f"{source.path}: {len(counts)} classes: {', '.join(shown)}; all are scored:"
+        f" --{side}-classes keeps some"
+    )
+    return replace(source, warnings=(*source.warnings, note))
 
 
 def opened_lines(path: Path, gt: Source, options: InputOptions) -> tuple[Source, FaultLog]:
@@ -182,12 +205,20 @@ def options_of(line: str) -> InputOptions:
     return InputOptions(
         masks=MaskFolders(Path(), Path()) if parts.get("masks") == "yes" else None,
         min_confidence=None if minimum is None else float(minimum),
+        gt_level=parts.get("gt_level"),
+        det_level=parts.get("det_level"),
+        gt_classes=_names(parts.get("gt_classes")),
+        det_classes=_names(parts.get("det_classes")),
         invalid=parts.get("invalid", INVALID_POLYGONS[0]),
         preset=preset if preset in PRESETS else None,  # DetEval has a parameter of this name
         coordinates=parts.get("coordinates"),
         columns=parts.get("columns"),
         dont_care=parts.get("dont_care", DONT_CARE_OBJECTS[0]),
     )
+
+
+def _names(part: str | None) -> tuple[str, ...] | None:
+    return None if part is None else tuple(part.split(","))
 
 
 def signature(
@@ -220,13 +251,11 @@ def signature(
     parts += [f"gt_lines:{lines_sha256[:8]}"] if takes_lines(parameters) and lines_sha256 else []
     parts += [f"preset:{options.preset}"] if options.preset is not None else []
     parts += ["masks:yes"] if options.masks is not None else []
-    parts += (
-        [f"min_confidence:{float(options.min_confidence)}"]
-        if options.min_confidence is not None
-        else []
-    )
-    parts += [f"coordinates:{options.coordinates}"] if options.coordinates is not None else []
-    parts += [f"columns:{options.columns}"] if options.columns is not None else []
+    for name in _SIGNED:
+        value = getattr(options, name)
+        if value is not None:
+            value = float(value) if name == "min_confidence" else value
+            parts.append(f"{name}:{','.join(value) if isinstance(value, tuple) else value}")
     parts += [f"only:{digest(options.only)}"] if options.only is not None else []
     is_default = options.dont_care == DONT_CARE_OBJECTS[0]
     parts += [] if is_default else [f"dont_care:{options.dont_care}"]

@@ -183,6 +183,12 @@ class InputOptions:
             raise ConfigError(
                 f"least confidence {self.min_confidence}; expected a number from 0 to 1"
             )
+        for level in (self.gt_level, self.det_level):
+            if level is not None and level not in LEVELS:
+                raise ConfigError(f"level {quote(level)}; expected one of {', '.join(LEVELS)}")
+        for classes in (self.gt_classes, self.det_classes):
+            if classes is not None and (not classes or any(set(",|") & set(c) for c in classes)):
+                raise ConfigError(f"classes {classes}; expected names without , and |")
         if self.invalid not in INVALID_POLYGONS:
             raise ConfigError(
                 f"invalid polygons: {quote(self.invalid)}; expected one of"

@@ -23,7 +23,8 @@ from evaltex_cli.runtime import input_files
 ALL = "all"
 _Path: TypeAlias = Annotated[str, Meta(min_length=1)]
 _AS_GIVEN = (
-    *("gt_format", "det_format", "min_confidence", "invalid", "dont_care"),
+    *("gt_format", "det_format", "gt_level", "det_level", "gt_classes", "det_classes"),
+    *("min_confidence", "invalid", "dont_care"),
     *("coordinates", "columns"),
 )
 """Keys of a data set that are options of reading as they are."""
@@ -35,6 +36,10 @@ class _DataSet(msgspec.Struct, forbid_unknown_fields=True):
     gt: _Path
     gt_format: str | None = None
     det_format: str | None = None
+    gt_level: str | None = None
+    det_level: str | None = None
+    gt_classes: tuple[str, ...] | None = None
+    det_classes: tuple[str, ...] | None = None
     min_confidence: float | None = None
     images: _Path | None = None
     only: _Path | None = None

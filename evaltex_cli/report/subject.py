@@ -16,6 +16,7 @@ from evaltex_cli.comparison import detector_results
 from evaltex_cli.diagnosis.diagnosis import NOT_DEFINED, Diagnosis, Diagnostician, diagnosed
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.inputs import Inputs
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import Protocol, load
 from evaltex_cli.report import image_columns
@@ -265,6 +266,11 @@ def _refuse_mixed(path: Path, results: Sequence[Result]) -> None:
                 f"{path}: {names} are results of different policies for don't-care objects"
                 f" ({expected.dont_care} and {options.dont_care}); evaluate both in one run"
             )
+        if _levels_and_classes(options) != _levels_and_classes(expected):
+            raise InputError(
+                f"{path}: {names} are results of different levels or classes; evaluate both in one"
+                " run"
+            )
         if options.min_confidence != expected.min_confidence:
             raise InputError(
                 f"{path}: {names} are results of different least confidences"
@@ -275,6 +281,10 @@ def _refuse_mixed(path: Path, results: Sequence[Result]) -> None:
             raise InputError(
                 f"{path}: {names} are results of different inputs; evaluate both in one run"
             )
+
+
+def _levels_and_classes(options: InputOptions) -> tuple[object, ...]:
+    return options.gt_level, options.det_level, options.gt_classes, options.det_classes
 
 
 def _hashes(document: ResultDocument) -> tuple[str, str]:

@@ -35,7 +35,10 @@ from evaltex_cli.runtime import outputs
 from evaltex_cli.version import __version__
 
 IMAGES_AT_ONCE = 64
-_SIGNED = ("revision", "preset", "masks", "invalid", "dont_care", "min_confidence", "version")
+_SIGNED = (
+    *("revision", "preset", "masks", "invalid", "dont_care", "min_confidence", "version"),
+    *("gt_level", "det_level", "gt_classes", "det_classes"),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,6 +102,8 @@ def _provenance(document: ResultDocument) -> dict[str, object]:
     return {
         "ground truth (SHA-256)": gt.sha256,
         "format of the ground truth": gt.format,
+        "level of the ground truth": signed.get("gt_level"),
+        "classes of the ground truth": signed.get("gt_classes"),
         "list of images": signed.get("only", "all"),
         "ground truth of lines": signed.get("gt_lines"),
         "label pictures": signed.get("masks", "no"),

@@ -89,7 +89,10 @@ class _Input:
 
 
 def validate(
-    gt: Path | Source, det: Path | Source | None = None, ordered_map: OrderedMap = map, **given: Any
+    gt: Path | Source,
+    det: Path | Source | None = None,
+    options: InputOptions | None = None,
+    ordered_map: OrderedMap = map,
 ) -> Validation:
     """Read both inputs as an evaluation would, and report everything about them that is wrong or
     suspicious.
@@ -98,11 +101,11 @@ def validate(
     ----------
     gt, det : Path or Source
         Inputs of any known format, or in memory; `det` may be left out.
+    options : InputOptions, optional
+        Its ``images`` also check the sizes that the ground truth has; ``invalid`` makes an invalid
+        polygon an error or a warning.
     ordered_map : callable
         What reads inputs of many files (`runtime.workers`).
-    **given
-        Attributes of `InputOptions`, of which ``images`` also checks the sizes that the ground
-        truth has, and ``invalid`` makes an invalid polygon an error or a warning.
 
     Raises
     ------
@@ -111,7 +114,7 @@ def validate(
     ConfigError
         For a value out of range, and for options that no input takes.
     """
-    options = InputOptions(**given)
+    options = options or InputOptions()
     ours = _read("gt", gt, options, ordered_map)
     theirs = None if det is None else _read("det", det, options, ordered_map)
     sides = [one for one in (ours, theirs) if isinstance(one, _Input)]
