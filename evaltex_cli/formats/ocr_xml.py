@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from evaltex_cli.errors import FormatError, quote
@@ -437,21 +438,16 @@ def _abbyy_text(line: Any) -> str:
 
 
 def _abbyy_words(line: Any) -> Iterator[list[Any]]:
-    word: list[Any] = []
-    for character in line.iter("charParams"):
-        if _character(character).strip():
-            word.append(character)
-        elif word:
-            yield word
-            word = []
-    if word:
-        yield word
+    characters = line.iter("charParams")
+    for is_word, group in groupby(characters, lambda one: bool(_character(one).strip())):
+        if is_word:
+            yield list(group)
 
 
 def _character(element: Any) -> str:
     """Return what a character is, or the first of its variants, which come before it."""
     variant = next(element.iter("charRecVariant"), element)
-    return variant.text or ""
+    return str(variant.text or "")
 
 
 def _is_abbyy(head: Head) -> str:
