@@ -14,6 +14,9 @@ from pathlib import Path
 
 from evaltex_cli.formats import FORMATS
 from evaltex_cli.formats import load as load_format
+from evaltex_cli.formats.detection import detect
+from evaltex_cli.formats.files import open_listing
+from evaltex_cli.formats.lines import BY_NAME as LAYOUTS
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import load as load_protocol
 from evaltex_cli.protocols.presets import PRESETS
@@ -24,6 +27,7 @@ INI_FILE, FORMATS_FILE, PRESETS_FILE = (
     ROOT / "docs" / "formats.md",
     ROOT / "docs" / "presets.md",
 )
+SAMPLES = ROOT / "tests" / "samples"
 TABLE_MARKS = ("<!-- docs/generate.py writes from here -->\n", "<!-- to here -->\n")
 INI_HEAD = """\
 # Parameters of evaltex, with their defaults. This file is read if it is in the current folder,
@@ -53,19 +57,30 @@ def ini() -> str:
     return "\n".join(sections)
 
 
+def recognised_by(name: str) -> str:
+    """Return by what a format's sample is recognised, in words."""
+    if name in LAYOUTS:
+        return LAYOUTS[name].recognised_by
+    detected = detect(open_listing(SAMPLES / name), "gt")
+    if detected.format.name != name:
+        return "by name only"
+    return detected.reason.removeprefix("recognised by ")
+
+
 def formats_page() -> str:
     """Return docs/formats.md with the table of all formats."""
     rows = [
-        "| format | data sets | an object, or what is around it | recognised by |\n",
-        "| --- | --- | --- | --- |\n",
+        "| format | files | levels | one object, or what is around it | recognised by |\n",
+        "| --- | --- | --- | --- | --- |\n",
     ]
     for name in FORMATS:
         known = load_format(name)
         cells = (
             f"`{name}`",
             known.title,
+            ", ".join(known.levels),
             f"`{known.layout}`",
-            known.recognised_by or "by name only",
+            recognised_by(name),
         )
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n")
     return _with_table(FORMATS_FILE, rows)

@@ -836,7 +836,7 @@ LAYOUTS = (
     Layout(
         "msra-td500",
         "index difficult x y width height angle [text], or left,top,right,bottom,angle[,text]",
-        "lines of that layout; or of left, top, right, bottom and an angle",
+        "lines of that layout",
         _fits_td500,
         _read_td500,
     ),
@@ -1039,35 +1039,35 @@ MSRA_TD500 = _format(
 )
 DOTA = _format("dota", "DOTA's labelTxt: .txt files of quadrilaterals", BY_NAME["dota"].line)
 YOLO = _format("yolo", "YOLO, boxes, segments and turned boxes: .txt files", BY_NAME["yolo"].line)
-LTRB = _format("ltrb", "ICDAR 2003 to 2013: folder or .zip of .txt files", f"x0,y0,x1,y1{_REST}")
-QUAD = _format("quad", "ICDAR 2015: folder or .zip of .txt files", f"x1,y1,...,x4,y4{_REST}")
+LTRB = _format("ltrb", "ICDAR 2003 to 2013: .txt files", f"x0,y0,x1,y1{_REST}")
+QUAD = _format("quad", "ICDAR 2015: .txt files", f"x1,y1,...,x4,y4{_REST}")
 POLYGON = _format(
     "polygon",
-    "Total-Text as ICDAR has it: folder or .zip of .txt files",
+    "Total-Text as ICDAR has it: .txt files",
     f"x1,y1,...,xn,yn{_REST}",
 )
 BOX_POLYGON = _format(
     "box-polygon",
-    "CVAT's boxes and polygons: folder or .zip of .txt files",
+    "CVAT's boxes and polygons: .txt files",
     "x0,y0,x1,y1[,text]; x1,y1,...,xn,yn[,text]",
 )
 MLT = _format(
     "mlt",
-    "ICDAR MLT 2017 and 2019: folder or .zip of .txt files",
+    "ICDAR MLT 2017 and 2019: .txt files",
     "x1,y1,...,x4,y4,script,text",
 )
-RCTW = _format("rctw", "RCTW-17: folder or .zip of .txt files", 'x1,y1,...,x4,y4,difficult,"text"')
+RCTW = _format("rctw", "RCTW-17: .txt files", 'x1,y1,...,x4,y4,difficult,"text"')
 CTW1500 = _format(
     "ctw1500",
-    "CTW1500 (test), AdelaiDet: folder or .zip of .txt files",
+    "CTW1500 (test), AdelaiDet: .txt files",
     "x1,y1,...,xn,yn[,confidence],####text",
 )
 CTW1500_OFFSETS = _format(
     "ctw1500-offsets",
-    "CTW1500: folder or .zip of .txt files",
+    "CTW1500: .txt files",
     "x0,y0,x1,y1,dx1,dy1,...,dx14,dy14",
 )
-POPEVAL = _format("popeval", "PopEval: folder or .zip of .txt files", "x1 y1 x2 y2 ...##::text")
+POPEVAL = _format("popeval", "PopEval: .txt files", "x1 y1 x2 y2 ...##::text")
 TOTALTEXT = _format(
     "totaltext",
     "Total-Text's own .txt files: x: [[...]], y: [[...]], ...",

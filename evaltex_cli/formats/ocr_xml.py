@@ -109,7 +109,7 @@ def _unicode(equivalent: Any) -> str:
 
 PAGE = Format(
     "page",
-    "PAGE XML of Transkribus, eScriptorium, OCR-D and others, one per image",
+    "PAGE XML of Transkribus, eScriptorium, OCR-D and others",
     _read_page,
     lambda head: "root PcGts" if head.root == "PcGts" else "",
     (".xml",),
@@ -255,7 +255,7 @@ def _alto_shape(file: File, element: Any) -> Sequence[float] | None:
 
 ALTO = Format(
     "alto",
-    "ALTO of eScriptorium, Tesseract, ABBYY and others, one file per document",
+    "ALTO of eScriptorium, Tesseract, ABBYY and others",
     _read_alto,
     lambda head: "root alto" if head.root == "alto" else "",
     (".xml",),
@@ -376,12 +376,12 @@ def _bbox(values: Sequence[str]) -> tuple[float, float, float, float]:
 def _is_hocr(head: Head) -> str:
     is_markup = head.text.lstrip().startswith("<")
     known = _HOCR_CLASS.search(head.text) if is_markup else None
-    return "an element of the class ocr_page, ocr_line or ocrx_word" if known else ""
+    return "the class ocr_page, ocr_line or ocrx_word" if known else ""
 
 
 HOCR = Format(
     "hocr",
-    "hOCR of Tesseract and other engines, one file per document",
+    "hOCR of Tesseract and other engines",
     _read_hocr,
     _is_hocr,
     (".hocr", ".html", ".htm", ".xhtml", ".xml"),
@@ -452,13 +452,13 @@ def _character(element: Any) -> str:
 
 def _is_abbyy(head: Head) -> str:
     if head.root == "document" and re.search(r"FineReader_xml|\sblockType=", head.text):
-        return "root document with the namespace of FineReader, or blocks with blockType"
+        return "root document of FineReader, or blocks with blockType"
     return ""
 
 
 ABBYY = Format(
     "abbyy",
-    "ABBYY FineReader's XML, one file per document",
+    "ABBYY FineReader's XML",
     _read_abbyy,
     _is_abbyy,
     (".xml",),

@@ -120,10 +120,10 @@ def _recognised_by(head: Head) -> str:
 
 TESSERACT_TSV = Format(
     "tesseract-tsv",
-    "Tesseract's TSV, or pytesseract's image_to_data as CSV, one file per document",
+    "Tesseract's TSV, or pytesseract's image_to_data as CSV",
     _read,
     _recognised_by,
     (".tsv", ".txt", ".csv"),
     levels=("word", "line"),
-    layout=" ".join(_COLUMNS),
+    layout="level page_num ... left top width height conf text",
 )
