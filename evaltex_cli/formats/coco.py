@@ -49,6 +49,7 @@ from evaltex_cli.formats.parsing import (
     converted,
     flat,
     polygon,
+    under,
     within,
 )
 from evaltex_cli.geometry import outlines
@@ -315,32 +316,32 @@ def _boxes(annotations: Sequence[_Annotation]) -> tuple[Floats, Bools]:
 def _points(file: File, one: _Annotation, *, dont_care: bool) -> Sequence[float]:
     """Return what is drawn around an object; raises `FormatError`."""
     if one.polys:
-        if any(isinstance(vertex, list) for vertex in one.polys):
-            return polygon(flat(converted(one.polys, list[Point])), dont_care=dont_care)
-        return polygon(converted(one.polys, list[float]), dont_care=dont_care)
+        with under("polys"):
+            if any(isinstance(vertex, list) for vertex in one.polys):
+                return polygon(flat(converted(one.polys, list[Point])), dont_care=dont_care)
+            return polygon(converted(one.polys, list[float]), dont_care=dont_care)
     if one.bezier_pts:
-        return _curves(one.bezier_pts)
-    shape = one.segmentation
-    rings = shape if isinstance(shape, list) else []
+        with under("bezier_pts"):
+            return _curves(one.bezier_pts)
+    rings = one.segmentation if isinstance(one.segmentation, list) else []
     if len(rings) == 1:
-        return polygon(rings[0], dont_care=dont_care)
-    file.notes[_BOXED] += bool(shape)
+        with under("segmentation"):
+            return polygon(rings[0], dont_care=dont_care)
+    file.notes[_BOXED] += bool(one.segmentation)
     if one.bbox is not None:
-        try:
+        with under("bbox"):
             return box(*one.bbox)
-        except FormatError as error:
-            error.where = ("bbox",)
-            raise
     if not rings:
         raise FormatError("no key 'bbox'", "it, or a segmentation of polygons")
-    return around([value for ring in rings for value in polygon(ring, dont_care=dont_care)])
+    with under("segmentation"):
+        return around([value for ring in rings for value in polygon(ring, dont_care=dont_care)])
 
 
 def _curves(points: Sequence[float]) -> list[float]:
     """Return the polygon between two cubic Bézier curves, each of four points."""
     if len(points) != 16:
         expected = "16: four points of the curve above, and four of that below"
-        raise FormatError(f"{len(points)} numbers", expected, ("bezier_pts",))
+        raise FormatError(f"{len(points)} numbers", expected)
     control = np.array(points).reshape(2, 1, 4, 2)
     sampled: list[float] = (_CUBIC[:, :, None] * control).sum(axis=2).ravel().tolist()
     return sampled

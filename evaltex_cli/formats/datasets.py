@@ -14,7 +14,7 @@ ReCTS       ``points`` x1, y1, ...           ``ignore`` 1, ###             the f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -41,7 +41,9 @@ from evaltex_cli.formats.parsing import (
     box,
     converted,
     flat,
+    nested,
     polygon,
+    under,
 )
 
 _IS_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
@@ -62,7 +64,8 @@ def _read_art(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
         word = converted(item, _ArtWord)
         text = word.transcription or ""
         dont_care = side == "gt" and (bool(word.illegibility) or text == DONT_CARE)
-        points = polygon(flat(word.points), dont_care=dont_care)
+        with under("points"):
+            points = polygon(flat(word.points), dont_care=dont_care)
         return TextObject(points, text, dont_care, word.confidence)
 
     for key, words in file.json(dict[str, Any]).items():
@@ -132,18 +135,21 @@ def _coco_text_object(item: Any, side: Side) -> tuple[str, TextObject]:
     word = converted(item, _CocoTextWord)
     dont_care = side == "gt" and word.legibility == "illegible"
     if word.mask:
-        points = polygon(word.mask, dont_care=dont_care)
+        with under("mask"):
+            points = polygon(word.mask, dont_care=dont_care)
     elif word.bbox is None:
         raise FormatError("neither mask nor bbox", "one of them")
     else:
-        points = box(*word.bbox)
+        with under("bbox"):
+            points = box(*word.bbox)
     return str(word.image_id), TextObject(points, word.utf8_string or "", dont_care)
 
 
 def _textocr_object(item: Any, side: Side) -> tuple[str, TextObject]:
     word = converted(item, _TextOcrWord)
     dont_care = side == "gt" and word.utf8_string == "."
-    points = polygon(word.points, dont_care=dont_care)
+    with under("points"):
+        points = polygon(word.points, dont_care=dont_care)
     return str(word.image_id), TextObject(points, word.utf8_string or "", dont_care)
 
 
@@ -259,7 +265,7 @@ def _read_hiertext(file: File, side: Side, options: ReadOptions) -> Iterator[Ima
             file.log(error, place)
             continue
         if options.level in _LISTS:
-            texts = _nested(file, item, _LISTS[options.level], place)
+            texts = nested(file, item, place, *_LISTS[options.level])
             objects = file.each(texts, partial(_hiertext_object, side=side))
         else:
             objects = _words(file, item, side, options.level, place)
@@ -278,7 +284,7 @@ def _words(file: File, page: Any, side: Side, level: str, place: str) -> list[Te
     of_level = level.removesuffix("-words") if level != "word" else "line"
     objects: list[TextObject] = []
     number = 0
-    for at, item in _nested(file, page, _LISTS[of_level], place):
+    for at, item in nested(file, page, place, *_LISTS[of_level]):
         try:
             container = converted(item, _Container)
         except FormatError as error:
@@ -287,7 +293,7 @@ def _words(file: File, page: Any, side: Side, level: str, place: str) -> list[Te
         dont_care = side == "gt" and container.legible is not None and not container.legible
         words: list[tuple[str, Any]] = []
         if level != "paragraph-words" or not dont_care:
-            words = list(_nested(file, item, _BELOW[of_level], at))
+            words = list(nested(file, item, at, *_BELOW[of_level]))
         if level == "word":
             file.notes[WITHOUT_WORDS] += not words and bool(container.text)
         else:
@@ -300,25 +306,11 @@ def _words(file: File, page: Any, side: Side, level: str, place: str) -> list[Te
     return objects
 
 
-def _nested(file: File, value: Any, keys: Sequence[str], place: str) -> Iterator[tuple[str, Any]]:
-    """Yield what is in the innermost of these nested lists, with its place before it."""
-    key, *others = keys
-    listed = value.get(key) if isinstance(value, dict) else None
-    if not isinstance(listed, list):
-        file.log(FormatError(f"no list {quote(key)}", "one"), place)
-        return
-    for k, item in enumerate(listed):
-        at = f"{place}.{key}[{k}]"
-        if others:
-            yield from _nested(file, item, others, at)
-        else:
-            yield at, item
-
-
 def _hiertext_object(item: Any, side: Side) -> TextObject:
     text = converted(item, _Text)
     dont_care = side == "gt" and text.legible is not None and not text.legible
-    points = polygon(flat(text.vertices), dont_care=dont_care)
+    with under("vertices"):
+        points = polygon(flat(text.vertices), dont_care=dont_care)
     confidence = text.score if text.confidence is None else text.confidence
     return TextObject(points, text.text or "", dont_care, confidence)
 
@@ -368,7 +360,8 @@ def _read_rects(file: File, side: Side, options: ReadOptions) -> Iterator[Image]
         text = converted(item, _ReCtsText)
         words = text.transcription or ""
         dont_care = side == "gt" and (bool(text.ignore) or words == DONT_CARE)
-        points = polygon(text.points, dont_care=dont_care)
+        with under("points"):
+            points = polygon(text.points, dont_care=dont_care)
         return TextObject(points, words, dont_care, text.confidence)
 
     document = file.json(_ReCts)

@@ -60,6 +60,8 @@ def _with_what_fits(file: File, value: Any, kind: type[Kind]) -> Kind:
     for _ in range(MAX_FAULTS):
         try:
             return msgspec.convert(value, kind)
+        except UnicodeEncodeError as error:
+            raise FormatError("half of a surrogate pair", "Unicode text") from error
         except msgspec.ValidationError as error:
             _, path = _divided(error)
             steps = re.findall(r"\[(?:\.\.\.|\d+)\]|\.?[^.\[\]]+", path)
@@ -87,6 +89,8 @@ def converted(value: Any, kind: Any) -> Any:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         raise _fault(error, value) from error
+    except UnicodeEncodeError as error:
+        raise FormatError("half of a surrogate pair", "Unicode text") from error
 
 
 @contextmanager

@@ -1,0 +1,315 @@
+"""ArT, COCO-Text, TextOCR, HierText and ReCTS: what each record means, and faulty documents."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from json_documents import (
+    ART,
+    COCO_TEXT,
+    CURVE,
+    DOCUMENTS,
+    FLAT_CURVE,
+    FLAT_QUAD,
+    HIERTEXT,
+    QUAD,
+    RECTS,
+    TEXTOCR,
+    changed,
+)
+from reading import described, read
+from written_files import written, zipped
+
+from evaltex_cli import InputError
+
+
+def test_art(tmp_path: Path) -> None:
+    found = read(written(tmp_path / "gt.json", ART))
+    assert (found.source.format, found.source.names, found.faults) == ("art", ["1", "20", "3"], [])
+    assert found.objects.offsets.tolist() == [0, 2, 3, 3]
+    assert found.objects.dont_care.tolist() == [False, True, True]
+    assert found.texts == ["one, two", "日本", "###"]
+    assert found.rings == [QUAD, CURVE, QUAD]
+    assert found.objects.ids.tolist() == found.objects.regions.tolist() == [1, 2, 1]
+    results = {"res_1": [{"points": QUAD, "confidence": 0.75}], "res_20": []}
+    det = read(written(tmp_path / "det.json", results), "det")
+    assert det.source.names == ["1", "20"]
+    assert det.objects.confidences is not None and det.objects.confidences.tolist() == [0.75]
+
+
+def test_coco_text_reads_val_or_train(tmp_path: Path) -> None:
+    path = written(tmp_path / "gt.json", COCO_TEXT)
+    found = read(path)
+    assert (found.source.format, found.source.names, found.faults) == ("coco-text", ["5"], [])
+    assert (found.source.ids, found.source.has_file_names) == (["5"], False)
+    assert found.objects.ids.tolist() == [45346, 45347]
+    assert found.objects.dont_care.tolist() == [False, True]
+    assert found.rings == [QUAD, []]
+    assert described(found)[1] == ([100, 10, 105, 12], "")
+    assert found.source.sizes.tolist() == [[480, 640]]
+    assert found.warnings == ["1 image that is not of the set 'val' was left out"]
+    train = read(path, "gt", "coco-text-train")
+    assert (train.source.names, train.rings) == (["6"], [CURVE])
+    whole = read(written(path, changed(COCO_TEXT, "imgs", "5", "set", to="test")))
+    assert (whole.source.names, whole.warnings) == (["5", "6"], [])
+    broken = written(path, changed(COCO_TEXT, "anns", "1", "mask", to="x"))
+    assert len(read(broken, "gt", "coco-text-train").faults) == 1
+    assert read(broken, "gt", "textocr").faults[-1].startswith("content of the format coco-text")
+
+
+@pytest.mark.parametrize("key", ["imgToAnns", "img2Anns", None])
+def test_textocr(tmp_path: Path, key: str | None) -> None:
+    found = read(written(tmp_path / "gt.json", TEXTOCR | ({key: {}} if key else {})))
+    assert (found.source.format, found.source.names, found.faults) == ("textocr", ["a4ea"], [])
+    assert found.rings == [QUAD, CURVE]
+    assert found.objects.ids.tolist() == [1, 2]
+    assert found.objects.dont_care.tolist() == [False, True]
+
+
+def test_hiertext_levels(tmp_path: Path) -> None:
+    path = written(tmp_path / "gt.jsonl", HIERTEXT)
+    words = read(path)
+    assert (words.source.format, words.source.names, words.faults) == ("hiertext", ["000e"], [])
+    assert (words.source.sizes.tolist(), words.warnings) == ([[480, 640]], [])
+    assert words.texts == ["two", "", "three"]
+    assert words.objects.dont_care.tolist() == [False, True, False]
+    assert (words.objects.ids.tolist(), words.objects.regions.tolist()) == ([1, 2, 3], [1, 1, 2])
+    assert read(path, "det").objects.regions.tolist() == [1, 1, 2]
+    lines = read(path, level="line")
+    assert lines.texts == ["two words", "three"]
+    assert lines.objects.dont_care.tolist() == [True, False]
+    assert lines.objects.regions.tolist() == [1, 2]
+    assert read(path, level="paragraph").objects.boxes.tolist() == [[0, 0, 200, 50]]
+    with pytest.raises(InputError, match="format hiertext has no level region; it has word, line"):
+        read(path, level="region")
+
+
+def test_hiertext_words_that_make_lines_and_paragraphs(tmp_path: Path) -> None:
+    """Lines and paragraphs say whether they count; a line without words is its own polygon."""
+    box = {"vertices": [[0, 0], [9, 0], [9, 9], [0, 9]]}
+    far = {"vertices": [[50, 0], [59, 0], [59, 9], [50, 9]]}
+    lines = [
+        box | {"legible": False, "words": [box, far]},
+        box | {"legible": True, "text": "alone", "words": []},
+    ]
+    paragraphs = [
+        {"legible": True, "lines": [{"legible": True, "words": [box | {"legible": False}, far]}]},
+        box | {"legible": False, "lines": lines},
+        box | {"legible": True, "lines": []},
+    ]
+    document = {"annotations": [{"image_id": "i", "paragraphs": paragraphs}]}
+    path = written(tmp_path / "gt.jsonl", document)
+    words = read(path, level="line-words")
+    assert (words.faults, words.warnings) == ([], [])
+    assert words.objects.regions.tolist() == [1, 1, 2, 2, 3]
+    assert words.objects.dont_care.tolist() == [False, False, True, True, False]
+    words = read(path, level="paragraph-words")
+    assert words.objects.regions.tolist() == [1, 1, 2, 3]
+    assert words.objects.dont_care.tolist() == [False, False, True, False]
+    assert words.objects.boxes[:, 0].tolist() == [0, 50, 0, 0]
+    assert not read(path, "det", level="paragraph-words").objects.dont_care.any()
+    words = read(path)
+    assert words.objects.regions.tolist() == [1, 1, 2, 2]
+    [warning] = words.warnings
+    assert warning.startswith("1 line with text but without words was left out (--gt-level line")
+    broken = ("annotations", 0, "paragraphs", 0, "lines", 0, "words", 1)
+    faulty = read(written(path, changed(document, *broken, to={"vertices": 5})), level="line-words")
+    place = "annotations[0].paragraphs[0].lines[0].words[1].vertices: "
+    assert [fault[: len(place)] for fault in faulty.faults] == [place]
+    assert faulty.objects.count == 4
+
+
+def test_hiertext_packed_by_gzip(tmp_path: Path) -> None:
+    path = tmp_path / "validation.jsonl.gz"
+    path.write_bytes(gzip.compress(json.dumps(HIERTEXT).encode()))
+    assert read(path).source.format == "hiertext"
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match="damaged gzip data"):
+        read(path)
+
+
+def test_rects_levels(tmp_path: Path) -> None:
+    folder = tmp_path / "gt"
+    written(folder / "train_2.json", RECTS)
+    written(folder / "train_1.json", {"chars": [], "lines": []})
+    lines = read(folder)
+    assert (lines.source.format, lines.source.names) == ("rects", ["train_1", "train_2"])
+    assert (lines.flat_rings, lines.texts) == ([FLAT_QUAD, FLAT_CURVE], ["ab", "###"])
+    assert lines.objects.dont_care.tolist() == [False, True]
+    assert not read(folder, "det").objects.dont_care.any()
+    characters = read(folder, level="character")
+    assert (characters.texts, characters.objects.dont_care.tolist()) == (["a"], [True])
+    path = written(tmp_path / "gt.json", {"lines": [{"points": [1]}, RECTS["lines"][0]]})
+    place = "lines[0].points: 1 coordinates; expected an even count: x1,y1,x2,y2,..."
+    assert read(path, "gt", "rects").faults[0] == place
+    assert read(path, "gt", "rects", level="character").faults[0] == "no key 'chars'; expected it"
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_each_is_recognised_by_content_in_file_folder_and_archive(
+    tmp_path: Path, name: str
+) -> None:
+    text = json.dumps(DOCUMENTS[name], indent=1)
+    written(tmp_path / "folder" / "img.json", text)
+    archived = {"inner/img.json": text, "__MACOSX/inner/._img.json": "x"}
+    paths = [
+        written(tmp_path / "img.txt", "\ufeff" + text),
+        tmp_path / "folder",
+        zipped(tmp_path / "a.zip", archived),
+    ]
+    found = [read(path) for path in paths]
+    assert [one.source.format for one in found] == [name] * 3
+    assert [one.source.names for one in found] == [found[0].source.names] * 3
+    assert [described(one) for one in found] == [described(found[0])] * 3
+    assert found[0].objects.count and not any(one.faults for one in found)
+    det = read(paths[0], "det")
+    assert not det.objects.dont_care.any()
+    assert det.objects.count == found[0].objects.count
+
+
+@pytest.mark.parametrize(
+    ("document", "name"), [("[]", "coco-res"), ("{}", "art"), ('{"annotations": []}', "hiertext")]
+)
+def test_empty_detections(tmp_path: Path, document: str, name: str) -> None:
+    path = written(tmp_path / "det.json", document)
+    found = read(path, "det")
+    assert (found.source.format, found.source.names, found.faults) == (name, [], [])
+    assert read(path).faults == ["no image; expected at least one in ground truth"]
+
+
+def test_text_is_not_taken_for_json(tmp_path: Path) -> None:
+    written(tmp_path / "det" / "res_1.txt", "1,2,3,4")
+    written(tmp_path / "det" / "config.json", ART)
+    assert read(tmp_path / "det", "det").source.format == "ltrb"
+    for name in ("[1]", "{a}", "[[1]", '"x"'):
+        text = written(tmp_path / "gt.txt", f'{name}\n10,10\n1,1,"",f,1,2,3,4\n')
+        assert read(text).source.format == "evaltex"
+
+
+WORDS = ("annotations", 0, "paragraphs", 0, "lines", 0, "words")
+FAULTS: list[tuple[Any, tuple[Any, ...], Any, str]] = [
+    (ART, ("gt_1", 1, "points"), ..., "gt_1[1]: no key 'points'"),
+    (ART, ("gt_1", 0, "points", 2), [1, 2, 3], "gt_1[0].points[2]: "),
+    (ART, ("gt_1", 0, "points", 2), 7, "gt_1[0].points[2]: "),
+    (ART, ("gt_1", 0, "points", 2, 1), "7", "gt_1[0].points[2][1]: "),
+    (ART, ("gt_1", 0, "points", 2, 1), float("nan"), "gt_1[0].points[2][1]: "),
+    (ART, ("gt_1", 0, "points", 2, 0), float("-inf"), "gt_1[0].points[2][0]: "),
+    (ART, ("gt_1", 0, "points", 2, 0), 10**400, "gt_1[0].points[2][0]: "),
+    (ART, ("gt_1", 0, "points", 2, 0), 1.1e12, "gt_1[0].points[2][0]: "),
+    (ART, ("gt_1", 0, "points", 2, 0), True, "gt_1[0].points[2][0]: "),
+    (ART, ("gt_1", 0, "points"), QUAD[:2], "gt_1[0].points: 2 vertices; expected three or more"),
+    (ART, ("gt_1", 0, "points"), [], "gt_1[0].points: 0 vertices; expected three or more"),
+    (ART, ("gt_1", 0, "transcription"), 5, "gt_1[0].transcription: "),
+    (ART, ("gt_1", 0, "illegibility"), "no", "gt_1[0].illegibility: "),
+    (ART, ("gt_1", 0, "confidence"), "0.5", "gt_1[0].confidence: "),
+    (ART, ("gt_1", 0), [], "gt_1[0]: a list"),
+    (ART, ("gt_20",), None, "gt_20: another value; expected a list of words"),
+    (ART, ("../x",), [], "image name '../x'; expected a name that stays in the result folder"),
+    (ART, ("\ud800",), [], "image name '\\ud800'; expected a name that stays"),
+    (ART, ("gt_",), [], "image name ''; expected a name"),
+    (ART, ("res_1",), [], "image name '1' again; expected image names used once"),
+    (COCO_TEXT, ("anns", "1", "image_id"), 9, "anns.1.image_id: image_id '9'; expected the ID of an"),
+    (COCO_TEXT, ("anns", "1", "mask"), "x", "anns.1.mask: "),
+    (COCO_TEXT, ("anns", "1", "mask"), [1, 2, 3, 4], "anns.1.mask: 2 vertices; expected three or more"),
+    (COCO_TEXT, ("anns", "45347", "bbox"), None, "anns.45347: neither mask nor bbox; expected one"),
+    (COCO_TEXT, ("imgs", "5"), [], "imgs.5: a list"),
+    (COCO_TEXT, ("imgs",), [], "imgs: a list"),
+    (TEXTOCR, ("anns", "a4ea_2", "points"), ..., "anns.a4ea_2: no key 'points'"),
+    (TEXTOCR, ("anns", "a4ea_2", "points", 1), {}, "anns.a4ea_2.points[1]: an object"),
+    (HIERTEXT, (*WORDS, 1, "vertices"), ..., "annotations[0].paragraphs[0].lines[0].words[1]: no key"),
+    (HIERTEXT, WORDS, 5, "annotations[0].paragraphs[0].lines[0].words: "),
+    (HIERTEXT, WORDS[:-1], None, "annotations[0].paragraphs[0].lines[0]: "),
+    (HIERTEXT, ("annotations", 0, "image_id"), ..., "annotations[0]: no key 'image_id'"),
+    (RECTS, ("lines", 1, "ignore"), 2, "lines[1].ignore: "),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("document", "where", "to", "message"), FAULTS)
+def test_faults_name_the_place_and_what_was_expected(
+    tmp_path: Path, document: Any, where: tuple[Any, ...], to: Any, message: str
+) -> None:
+    found = read(written(tmp_path / "gt.json", changed(document, *where, to=to)))
+    assert any(fault.startswith(message) for fault in found.faults), found.faults
+    if where[0] != "imgs":
+        assert len(found.faults) == 1
+
+
+def test_all_faults_are_reported_at_once_and_the_rest_is_read(tmp_path: Path) -> None:
+    document = changed(changed(ART, "gt_1", 0, "points", to=None), "gt_20", 0, "points", to=[])
+    found = read(written(tmp_path / "gt.json", document))
+    assert [fault.partition(": ")[0] for fault in found.faults] == [
+        "gt_1[0].points",
+        "gt_20[0].points",
+    ]
+    assert (found.source.names, found.texts) == (["1", "20", "3"], ["日本"])
+
+
+# Documents ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"gt_1": [}', ":1: expecting value in column 11; expected well-formed JSON"),
+        ('{"gt_1": []}\n{"gt_2": []}', ":2: extra data in column 1"),
+        ('{"a": ' + "[" * 100_000, ": JSON nested more than a thousand times"),
+        ('[{"a": ' * 100_000, ": JSON nested more than a thousand times"),
+        ('{"gt_1":\n["' + "\udce9" + '"]}', ":2: byte 0xe9; expected text in UTF-8"),
+        ('{"gt_1": [' + "1" * 5000 + "]}", ": a number of thousands of digits"),
+    ],
+)
+def test_documents_that_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "gt.json"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    [fault] = read(path, "gt", "art").faults[:1]
+    assert fault.removeprefix(str(path)).startswith(message.removeprefix(": "))
+
+
+def test_numbers_beyond_json_are_faults_only_where_they_are_used(tmp_path: Path) -> None:
+    text = '{"gt_1": [{"points": [[1,2],[30,2],[30,9]], "area": NaN, "transcription": "NaN \\\\"}]}'
+    found = read(written(tmp_path / "gt.json", text))
+    assert (found.faults, found.texts) == ([], ["NaN \\"])
+    found = read(written(tmp_path / "gt.json", text.replace("[30,9]", "[-Infinity, NaN]")))
+    assert found.faults[0].startswith("gt_1[0].points[2][0]: ")
+
+
+def test_the_last_value_of_a_repeated_key_counts(tmp_path: Path) -> None:
+    word = '{"points": [[0,0],[9,0],[9,9]], "transcription": "one", "transcription": "two"}'
+    assert read(written(tmp_path / "a.json", f'{{"gt_1": [], "gt_1": [{word}]}}')).texts == ["two"]
+
+
+@pytest.mark.slow
+@settings(deadline=None, derandomize=True, max_examples=150)
+@given(st.data())
+def test_any_value_in_any_place_is_read_or_a_fault(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    name = data.draw(st.sampled_from(list(DOCUMENTS)))
+    inner = document = copy.deepcopy(DOCUMENTS[name])
+    while isinstance(inner, dict | list) and inner:
+        keys = list(inner) if isinstance(inner, dict) else range(len(inner))
+        key = data.draw(st.sampled_from(keys))
+        if not isinstance(inner[key], dict | list) or data.draw(st.integers(0, 4)) == 0:
+            break
+        inner = inner[key]
+    else:
+        return
+    values = st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=3), st.just([]), st.just({}),
+        st.just([[]]), st.just(10**500), st.just("\ud800"), st.lists(st.integers(), max_size=4),
+    )  # fmt: skip
+    inner[key] = data.draw(values)
+    path = written(tmp_path_factory.mktemp("json") / "img.json", document)
+    for side in ("gt", "det"):
+        found = read(path, side, name)  # type: ignore[arg-type]
+        assert np.isfinite(found.objects.boxes).all()
+        assert (found.objects.boxes[:, :2] <= found.objects.boxes[:, 2:]).all()
+        assert all(fault.isprintable() for fault in found.faults)
