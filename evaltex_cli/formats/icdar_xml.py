@@ -73,12 +73,9 @@ def _size(file: File, image: Any) -> tuple[float, float]:
 
 
 def _type(element: Any) -> int:
-    for name in ("modelType", "typeModel"):
-        if element.get(name) is not None:
-            (kind,) = attributes(element, name)
-            if kind != ANY_TYPE:
-                return int(kind)
-    return ANY_TYPE
+    names = [name for name in ("modelType", "typeModel") if element.get(name) is not None]
+    types = [int(value) for value in attributes(element, *names)]
+    return next((value for value in types if value != ANY_TYPE), ANY_TYPE)
 
 
 ICDAR_XML = Format(

@@ -30,9 +30,18 @@ from evaltex_cli.formats.base import (
     Side,
     TextObject,
 )
-from evaltex_cli.formats.names import UPLOADED
-from evaltex_cli.formats.parsing import Number, Point, box, converted, flat, polygon, turned
-from evaltex_cli.formats.tools import BOXED, LEFT_OUT, ellipse, named_after_pictures
+from evaltex_cli.formats.names import UPLOADED, names_of_pictures
+from evaltex_cli.formats.parsing import (
+    Number,
+    Point,
+    box,
+    converted,
+    ellipse,
+    flat,
+    polygon,
+    turned,
+)
+from evaltex_cli.formats.tools import BOXED, LEFT_OUT
 
 _TASKS: Any = list[dict[str, Any]] | dict[str, Any]
 _DONE = ("annotations", "completions")
@@ -109,15 +118,14 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
             images.append(_image(file, _picture(task), results, side))
         except FormatError as error:
             file.log(error, place)
-    uploads = ["upload" in image.name.split("/") for image in images]
-    named_after_pictures(images)
+    names = names_of_pictures([image.name for image in images])
     short = [
-        UPLOADED.sub("", image.name) if is_upload else image.name
-        for image, is_upload in zip(images, uploads, strict=True)
+        UPLOADED.sub("", name) if "upload" in image.name.split("/") else name
+        for image, name in zip(images, names, strict=True)
     ]
-    if len(set(short)) == len(short):
-        for image, name in zip(images, short, strict=True):
-            image.name = name
+    are_unique = len(set(short)) == len(short)
+    for image, name in zip(images, short if are_unique else names, strict=True):
+        image.name = name
     yield from images
 
 
@@ -233,7 +241,7 @@ def _points(file: File, shape: _Result, width: float, height: float) -> Sequence
     x, y = (value.x or 0) * by_x, (value.y or 0) * by_y
     if value.radius_x is not None and value.radius_y is not None:
         file.notes[BOXED] += 1
-        return ellipse((x, y, value.radius_x * by_x, value.radius_y * by_y), angle)
+        return ellipse(x, y, value.radius_x * by_x, value.radius_y * by_y, angle)
     if value.rle is not None or value.width is None or value.height is None:
         file.notes[LEFT_OUT] += 1
         return None

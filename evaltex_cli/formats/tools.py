@@ -29,9 +29,11 @@ from evaltex_cli.formats.parsing import (
     Number,
     Point,
     around,
+    attribute,
     attributes,
     box,
     converted,
+    ellipse,
     flat,
     number,
     numbers,
@@ -63,25 +65,22 @@ def _is_flagged(values: Mapping[str, Any]) -> bool:
     return any(flags.get(name) in ("true", "1", "yes") for name in FLAGS)
 
 
-def ellipse(values: Sequence[float], angle: float = 0.0) -> list[float]:
-    """Return the box around an ellipse x, y, radius x, radius y, turned by an angle in radians."""
-    x, y, across, down = values
-    width = math.hypot(across * math.cos(angle), down * math.sin(angle))
-    height = math.hypot(across * math.sin(angle), down * math.cos(angle))
-    return [x - width, y - height, x + width, y + height]
-
-
 # Pascal VOC ---------------------------------------------------------------------------------------
 
 
 def _read_voc(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     root = file.xml("annotation")
 
-    def value(element: Any, name: str) -> float:
-        text = element.findtext(name)
-        if text is None:
+    def value(element: Any, name: str, default: float | None = None) -> float:
+        text = (element.findtext(name) or "").strip()
+        if not text and default is not None:
+            return default
+        if not text:
             raise FormatError(f"{element.tag} without {name}", "a number there")
-        return number(text)
+        try:
+            return number(text)
+        except FormatError as error:
+            raise FormatError(f"{name} {error.found}", error.expected) from error
 
     def read(element: Any) -> TextObject:
         corners, turned_box = element.find("bndbox"), element.find("robndbox")
@@ -102,9 +101,7 @@ def _read_voc(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
         return TextObject(points, dont_care=side == "gt" and flag == "1", label=label)
 
     objects = file.each(with_lines(root.findall("object")), read)
-    height, width = (
-        number((root.findtext(f"size/{name}") or "").strip() or "0") for name in ("height", "width")
-    )
+    height, width = (value(root, f"size/{name}", 0.0) for name in ("height", "width"))
     yield Image(file.stem, objects, height, width)
 
 
@@ -177,7 +174,7 @@ def _labelme_points(shape: _LabelmeShape, dont_care: bool) -> Sequence[float]:
         if len(vertices) != 4:
             raise FormatError(count, "the centre of a circle and a point on it", ("points",))
         radius = math.dist(*shape.points)
-        return ellipse([*vertices[:2], radius, radius])
+        return ellipse(vertices[0], vertices[1], radius, radius)
     if kind not in ("rectangle", "mask"):
         raise FormatError(f"shape_type {quote(kind)}", "polygon or rectangle", ("shape_type",))
     if len(vertices) not in (4, 8):
@@ -276,11 +273,11 @@ def _via_points(shape: _ViaShape, dont_care: bool) -> Sequence[float]:
         if len(xs) != len(ys):
             raise FormatError(f"{len(xs)} x and {len(ys)} y", "as many x as y")
         return polygon(flat(zip(xs, ys, strict=True)), dont_care=dont_care)
-    if shape.name == "circle":
-        return ellipse(needed("cx", "cy", "r", "r"))
-    if shape.name != "ellipse":
+    if shape.name not in ("circle", "ellipse"):
         raise FormatError(f"shape {quote(shape.name)}", "rect, polygon, circle or ellipse")
-    return ellipse(needed("cx", "cy", "rx", "ry"), shape.theta or 0.0)
+    radii = ("r", "r") if shape.name == "circle" else ("rx", "ry")
+    x, y, across, down = needed("cx", "cy", *radii)
+    return ellipse(x, y, across, down, shape.theta or 0.0)
 
 
 def named_after_pictures(images: list[Image]) -> list[Image]:
@@ -341,7 +338,7 @@ def _read_cvat(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     images, subsets = [], []
     for element in root.findall("image"):
         try:
-            height, width = (number(element.get(name, "0")) for name in ("height", "width"))
+            height, width = (attribute(element, name, 0.0) for name in ("height", "width"))
         except FormatError as error:
             file.log(error, element.sourceline)
             continue
@@ -356,11 +353,12 @@ def _read_cvat(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
 
 
 def _cvat_points(shape: Any, dont_care: bool) -> Sequence[float]:
-    angle = math.radians(number(shape.get("rotation", "0")))
+    angle = math.radians(attribute(shape, "rotation", 0.0))
     if shape.tag == "polygon":
         return polygon(numbers(shape.get("points", "").replace(";", " ")), dont_care=dont_care)
     if shape.tag == "ellipse":
-        return ellipse(attributes(shape, "cx", "cy", "rx", "ry"), angle)
+        x, y, across, down = attributes(shape, "cx", "cy", "rx", "ry")
+        return ellipse(x, y, across, down, angle)
     if shape.tag != "box":
         raise FormatError(f"the shape {shape.tag}", "box, polygon or ellipse")
     corners = attributes(shape, "xtl", "ytl", "xbr", "ybr")

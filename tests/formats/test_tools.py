@@ -166,7 +166,7 @@ def test_images_of_cvat(tmp_path: Path) -> None:
     found = read(written(path, "<annotations><track/></annotations>"))
     assert "tracks of a video; expected an export as 'CVAT for images'" in found.faults[0]
     found = read(written(path, cvat("", 'name="a.jpg" width="x"')), "det")
-    assert "1.xml:2: 'x'; expected a finite number" in found.faults[0]
+    assert "1.xml:2: width 'x'; expected a finite number" in found.faults[0]
     image = '<image name="img_1.jpg" width="9" height="9" subset="{}"/>'
     same = f"<annotations>{image.format('train')}{image.format('test')}</annotations>"
     found = read(written(path, same))
@@ -263,8 +263,8 @@ def document(name: str, objects: list[Any]) -> Any:
         ("cvat", '<polygon points="1,2;3,4"/>', ":4: 2 vertices; expected three or more"),
         ("cvat", "<star/>", ":4: the shape star; expected box, polygon or ellipse"),
         ("voc", "<bndbox/>", ":2: bndbox without xmin; expected a number there"),
-        ("voc", BNDBOX.replace("10<", "ten<", 1), ":2: 'ten'; expected a finite number"),
-        ("voc", BNDBOX.replace("10<", "1e13<", 1), ":2: '1e13'; expected a finite number"),
+        ("voc", BNDBOX.replace("10<", "ten<", 1), ":2: xmin 'ten'; expected a finite number"),
+        ("voc", BNDBOX.replace("10<", "1e13<", 1), ":2: xmin '1e13'; expected a finite number"),
         ("voc", BNDBOX.replace("10<", "111<", 1), ":2: a box from 111, 20.5 to 110, 50; expected"),
         ("voc", "", ":2: object without bndbox; expected one"),
         ("voc", f"<difficult>yes</difficult>{BNDBOX}", ":2: difficult 'yes'; expected 0 or 1"),
