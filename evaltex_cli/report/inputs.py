@@ -69,7 +69,7 @@ def open_evaluated(
     for path, result in zip(det, results, strict=True):
         of_det = with_names_of(whole, _same_source(path, "det", result, faults))
         of_det = of_det if only is None else only_images(of_det, only)
-        has_fractions = (of_gt.fractions, of_det.fractions) != (None, None)
+        has_fractions = of_gt.fractions is not None or of_det.fractions is not None
         sized = with_sizes(of_gt, pictures) if pictures is not None and has_fractions else of_gt
         options = replace(result.options, masks=None, only=only)
         inputs.append(Inputs(*in_pixels(sized, of_det, faults, pictures), faults, options))
