@@ -186,7 +186,8 @@ def test_empty_detections(tmp_path: Path, document: str, name: str) -> None:
 
 
 def test_text_is_not_taken_for_json(tmp_path: Path) -> None:
-    written(tmp_path / "det" / "res_1.txt", "1,2,3,4")
+    for name in ("res_1.txt", "res_2.txt"):
+        written(tmp_path / "det" / name, "1,2,3,4")
     written(tmp_path / "det" / "config.json", ART)
     assert read(tmp_path / "det", "det").source.format == "ltrb"
     for name in ("[1]", "{a}", "[[1]", '"x"'):
