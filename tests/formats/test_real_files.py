@@ -12,26 +12,29 @@ import pytest
 from PIL import Image
 from shared_data import DATA, content, needs
 
-from evaltex_cli import old_formats as formats
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.old_formats.base import ReadImages, Side, Source
-from evaltex_cli.old_formats.files.image_names import stem
-from evaltex_cli.old_formats.image_sizes import with_sizes
-from evaltex_cli.records import Floats
+from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.names import stem
+from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.formats.reading import read
+from evaltex_cli.formats.sizes import with_sizes
+from evaltex_cli.records import Floats, Objects
 
-FORMATS = {
-    "alto/escriptorium_cremma_lines": "alto-line",
-    "page/ocrd_tesseract_lines_0001.xml": "page-line",
-}
-"""Format of an input that has words and lines, where the facts are of the
-lines; content decides for all others.
-"""
+LINES = ("page/ocrd_tesseract_lines_0001.xml",)
+"""Inputs that have words and lines, where the facts are of the lines."""
 FACTS = [
     fact
     for fact in content("formats/facts.json")
-    if fact["path"] not in ("mmocr/instances_test_0x.jsonl", "object-detection-metrics/abs_xywh")
+    if fact["path"]
+    not in (
+        "mmocr/instances_test_0x.jsonl",
+        "object-detection-metrics/abs_xywh",
+        "alto/escriptorium_cremma",
+    )
 ]
-"""Of files that are read; these two are of formats that are not."""
+"""Of files that are read; the first two are of formats that are not, and the facts of the third are
+of words that have the box of their line, of which the lines are read.
+"""
 PICTURES = {
     "alto/ccs_docworks_mm10.xml": (1952, 2790),
     "alto/inch1200_float.xml": (2880, 3854),
@@ -50,9 +53,10 @@ TOLERANCE = 1e-4
 
 
 def source_of(path: str, side: Side, folder: Path) -> Source:
-    """Index an input; the folder gets a picture of each image if the input needs them."""
+    """Read an input; the folder gets a picture of each image if the input needs them."""
     log = FaultLog()
-    source = formats.open_source(DATA / "formats" / path, side, log, FORMATS.get(path))
+    options = InputOptions(**{f"{side}_level": "line" if path in LINES else None})
+    source = read(DATA / "formats" / path, side, options, log)
     log.raise_if_any()
     if path not in PICTURES:
         return source
@@ -61,9 +65,9 @@ def source_of(path: str, side: Side, folder: Path) -> Source:
     return with_sizes(source, folder)
 
 
-def first_x(images: ReadImages) -> Floats:
+def first_x(objects: Objects) -> Floats:
     """(n,) x of each object's first vertex, or its box's left side."""
-    drawn = images.objects.outlines
+    drawn = objects.outlines
     found = drawn.boxes[:, 0].copy()
     is_polygon = drawn.counts > 0
     found[is_polygon] = drawn.vertices[drawn.offsets[:-1][is_polygon], 0]
@@ -80,9 +84,8 @@ def pixels_per_unit(fact: dict[str, Any]) -> Floats:
 
 
 def assert_object(
-    images: ReadImages, i: int, expected: dict[str, Any], scale: Floats, side: Side
+    objects: Objects, i: int, expected: dict[str, Any], scale: Floats, side: Side
 ) -> None:
-    objects = images.objects
     ring = objects.outlines.ring(i)
     found = ring if len(ring) else objects.boxes[i].reshape(2, 2)
     vertices = np.reshape(expected["coordinates"], (-1, 2)) * scale
@@ -103,9 +106,7 @@ def assert_object(
 def test_facts(fact: dict[str, Any], tmp_path: Path) -> None:
     path, facts, side = fact["path"], fact["facts"], fact["side"]
     source = source_of(path, side, tmp_path)
-    images = source.read(np.arange(len(source.names)))
-    images.faults.raise_if_any()
-    objects = images.objects
+    objects = source.objects
     assert (len(source.names), objects.count) == (facts["images"], facts["objects"])
     if side == "gt":
         assert objects.dont_care.sum() == facts["dont_care"]
@@ -115,7 +116,7 @@ def test_facts(fact: dict[str, Any], tmp_path: Path) -> None:
     )
     assert (~np.isnan(confidences)).sum() == facts["with_confidence"]
     scale = pixels_per_unit(fact)
-    assert first_x(images).sum() == pytest.approx(
+    assert first_x(objects).sum() == pytest.approx(
         facts["sum_of_first_x"] * scale[0], abs=0.01 * scale[0]
     )
     names = source.ids or source.names
@@ -128,9 +129,9 @@ def test_facts(fact: dict[str, Any], tmp_path: Path) -> None:
         start, stop = objects.offsets[k : k + 2].tolist()
         assert stop - start == sample["objects"]
         if sample["width"] is not None:
-            assert images.sizes[k].tolist() == [
+            assert source.sizes[k].tolist() == [
                 sample["height"] * scale[1],
                 sample["width"] * scale[0],
             ]
-        assert_object(images, start, sample["first"], scale, side)
-        assert_object(images, stop - 1, sample["last"], scale, side)
+        assert_object(objects, start, sample["first"], scale, side)
+        assert_object(objects, stop - 1, sample["last"], scale, side)
