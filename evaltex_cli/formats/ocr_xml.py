@@ -174,7 +174,7 @@ def _alto_objects(
 ) -> list[TextObject]:
     lines = list(page.iter("TextLine"))
     strings = {line: list(line.iter("String")) for line in lines}
-    texts = {line: " ".join(map(_content, strings[line])) for line in lines}
+    texts = {one: _content(one) or " ".join(map(_content, strings[one])) for one in lines}
     are_lines = options.surveyed or _have_boxes_of_lines(lines)
 
     def is_object(element: Any, text: str) -> bool:
@@ -213,8 +213,8 @@ def _alto_objects(
     return file.each(((item[0].sourceline, item) for item in items), read)
 
 
-def _content(string: Any) -> str:
-    return str(string.get("CONTENT", ""))
+def _content(element: Any) -> str:
+    return str(element.get("CONTENT", ""))
 
 
 def _have_boxes_of_lines(lines: Iterable[Any]) -> bool:

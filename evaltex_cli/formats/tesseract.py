@@ -9,15 +9,20 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 
 from evaltex_cli.errors import FormatError, quote
 from evaltex_cli.formats.base import File, Format, Head, Image, ReadOptions, Side, TextObject
+from evaltex_cli.formats.names import names_of_pictures
 from evaltex_cli.formats.parsing import box, number
+from evaltex_cli.formats.table import USUAL
 
 _BOX = ("left", "top", "width", "height")
 _LINE_OF = ("block_num", "par_num", "line_num")
 _COLUMNS = ("level", "page_num", *_LINE_OF, "word_num", *_BOX, "conf", "text")
 _PAGE, _LINE, _WORD = "1", "4", "5"
+_IMAGE = USUAL["image"]
+"""Names of a column that users add, to have the tables of several images in one."""
 _Row = dict[str, str]
 
 
@@ -31,12 +36,17 @@ def _delimiter(header: str) -> str:
 
 
 def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    pages: dict[str, list[tuple[int, _Row]]] = {}
-    for line_number, row in _rows(file):
+    rows = list(_rows(file))
+    column = next((name for name in (rows[0][1] if rows else ()) if name.lower() in _IMAGE), None)
+    images: dict[str, dict[str, list[tuple[int, _Row]]]] = {} if rows else {"": {"1": []}}
+    for line_number, row in rows:
+        pages = images.setdefault(row[column] if column else "", {})
         pages.setdefault(row["page_num"], []).append((line_number, row))
-    names = file.page_names(len(pages) or 1)
-    for name, rows in zip(names, list(pages.values()) or [[]], strict=True):
-        yield _image(file, side, options.level, name, rows)
+    stems = names_of_pictures(list(images)) if column else [file.stem]
+    for stem, pages in zip(stems, images.values(), strict=True):
+        names = replace(file, stem=stem).page_names(len(pages))
+        for name, page in zip(names, pages.values(), strict=True):
+            yield _image(file, side, options.level, name, page)
 
 
 def _rows(file: File) -> Iterator[tuple[int, _Row]]:

@@ -65,6 +65,15 @@ def test_a_table_of_the_head_alone_is_an_image_without_words(tmp_path: Path) -> 
     assert (found.source.names, found.objects.count) == (["1-1", "1-2", "2"], 3)
 
 
+def test_a_table_of_several_images(tmp_path: Path) -> None:
+    """Users add a column of images before they join their tables."""
+    head, *rows = as_csv(index=False).splitlines()
+    joined = [f"{row},{name}" for name in ("a/x.png", "a/y.png") for row in rows]
+    found = read(written(tmp_path / "all.csv", "\n".join([f"{head},filename", *joined])), "det")
+    assert found.source.names == ["x-1", "x-2", "y-1", "y-2"]
+    assert found.texts == ["one", "two", '"'] * 2
+
+
 @pytest.mark.parametrize(
     ("row", "message"),
     [
