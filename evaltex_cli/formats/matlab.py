@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
+from struct import unpack_from
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,15 @@ from evaltex_cli.errors import FormatError, quote
 from evaltex_cli.formats.base import File, Format, Image, ReadOptions, Side, TextObject
 from evaltex_cli.formats.parsing import polygon
 
-MAX_UNPACKED = 16 << 20
-"""Most bytes of a file's variables, unpacked: a thousand times Total-Text's."""
+MAX_UNPACKED = 4 << 20
+"""Most bytes that a file's variables unpack to: a hundred times Total-Text's."""
 _ANNOTATED, _DETECTED = ("polygt", "gt"), ("accuInf",)
 _MAGIC = b"MATLAB 5.0 MAT-file"
 _HEADER_BYTES = 128
 _ORDERS = {b"IM": "<", b"MI": ">"}
 _MATRIX, _COMPRESSED = 14, 15
 _CELL, _TEXT = 1, 4
+_EMPTY = np.zeros((0, 0))
 _NUMBERS = {
     1: "i1",
     2: "u1",
@@ -85,7 +87,7 @@ def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
     """Yield type and content of each element: a tag, and data padded to eight bytes."""
     start = 0
     while start + 8 <= len(data):
-        kind, size = np.frombuffer(data, f"{order}u4", 2, start).tolist()
+        kind, size = unpack_from(f"{order}II", data, start)
         if kind >> 16:  # data of up to four bytes is in the tag
             yield kind & 0xFFFF, data[start + 4 : start + 4 + (kind >> 16)]
             start += 8
@@ -100,7 +102,7 @@ def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
 def _array(matrix: memoryview, order: str) -> tuple[str, Any]:
     """Return an array's name and value; None for kinds that are not read."""
     if not matrix:
-        return "", np.zeros((0, 0))
+        return "", _EMPTY
     elements = _elements(matrix, order)
     (_, flags), (_, dimensions), (_, name) = next(elements), next(elements), next(elements)
     kind = int(np.frombuffer(flags, f"{order}u4", 1)[0]) & 0xFF
