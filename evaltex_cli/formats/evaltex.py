@@ -9,6 +9,7 @@ that are not (blanks, a plus sign, no quotes), or that have no area, are parsed 
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -57,7 +58,7 @@ _QUOTED: dict[Side, re.Pattern[str]] = {
 _GT_LINE = re.compile(r'\s*\d+\s*,\s*\d+\s*,\s*".*"\s*,\s*[tf]\s*,')
 _INTEGER = re.compile(r"\s*[+-]?\d{1,18}\s*", re.ASCII)
 _NUMBER_LIKE = re.compile(rf"\s*(?:{NUMBER}|[+-]?(?:nan|inf|infinity))\s*", re.ASCII | re.I)
-_PLAIN_SIZE = re.compile(r"([1-9][0-9]{0,8}),([1-9][0-9]{0,8})")
+_PLAIN_SIZE = re.compile(r"[1-9][0-9]{0,8},[1-9][0-9]{0,8}")
 _SIZE_ATTEMPT = re.compile(r"[\s\d.+-]+[,;xX\s][\s\d.+,;xX-]*|\d[^,]*,[^,]*|[^,]*,\s*\d[^,]*")
 _BEGINNING = re.compile(
     r"\s*(?P<name>[^\n]*\S)\s*\n\s*(?:[\d.]+[ \t]*,[ \t]*[\d.]+[ \t]*(?:\n|\Z)"
@@ -139,9 +140,6 @@ def _split(line: str, side: Side) -> tuple[list[str], str, list[str]]:
 
 def _size(line: str) -> tuple[float, float]:
     """Return height and width; raises `FormatError`."""
-    plain = _PLAIN_SIZE.fullmatch(line)
-    if plain:
-        return float(plain[1]), float(plain[2])
     fields = line.split(",")
     if len(fields) != 2:
         raise FormatError(quote(line), "the image's size, height,width, after its name")
@@ -214,8 +212,9 @@ class _Reader:
     line: int = 1
     """The number of the next line."""
     names: list[str] = field(default_factory=list)
-    name_lines: list[int] = field(default_factory=list)
-    sizes: list[tuple[float, float]] = field(default_factory=list)
+    name_lines: array[int] = field(default_factory=lambda: array("q"))
+    sizes: array[float] = field(default_factory=lambda: array("d"))
+    """Height and width of each image, 0 where they are not known."""
     objects: list[Objects] = field(default_factory=list)
     lines: list[Ints] = field(default_factory=list)
     """`objects` and `lines`: of usual lines, some at a time, and their numbers."""
@@ -224,7 +223,8 @@ class _Reader:
 
     def read(self) -> None:
         """Read all lines."""
-        text = self.file.text.removesuffix("\n") + "\n"
+        text = self.file.text
+        text = text if text.endswith("\n") else f"{text}\n"
         start = 0
         while start < len(text):
             end = text.find("\n", start + BLOCK) + 1 or len(text)
@@ -262,12 +262,13 @@ class _Reader:
             self.line += 1
 
     def _read_line(self, line: str) -> None:
-        is_object = "," in line and is_object_line(line, self.side)
+        is_size = self._awaits_size and _PLAIN_SIZE.fullmatch(line)
+        is_object = not is_size and "," in line and is_object_line(line, self.side)
         if self._awaits_size:
             self._awaits_size = False
-            if not is_object and _SIZE_ATTEMPT.fullmatch(line):
+            if is_size or (not is_object and _SIZE_ATTEMPT.fullmatch(line)):
                 try:
-                    self.sizes[-1] = _size(line)
+                    self.sizes[-2:] = array("d", _size(line))
                 except FormatError as error:
                     self.file.log(error, self.line)
                 return
@@ -277,7 +278,7 @@ class _Reader:
             return
         self.names.append(line)
         self.name_lines.append(self.line)
-        self.sizes.append((0.0, 0.0))
+        self.sizes.extend((0.0, 0.0))
         self._awaits_size = self.side == "gt"
 
     def _read_object(self, line: str, number: int) -> None:
@@ -308,7 +309,7 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Columns]:
     for k, found, expected in bad_names(reader.names):
         file.log(FormatError(found, expected), reader.name_lines[k])
         bad.add(k)
-    names, sizes = reader.names, np.array(reader.sizes, np.float64).reshape(-1, 2)
+    names, sizes = reader.names, np.array(reader.sizes).reshape(-1, 2)
     if bad:
         sound = np.array([k for k in range(len(names)) if k not in bad], np.int64)
         names, sizes = [names[k] for k in sound.tolist()], sizes[sound]
