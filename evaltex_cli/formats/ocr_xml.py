@@ -331,9 +331,13 @@ def _read_hocr(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
 
 
 def _hocr_pages(root: Any) -> list[tuple[Any, list[_HocrLine]]]:
-    """Return each page and its lines; what is on no page is on the one before it, or the first."""
+    """Return each page and its lines; what is on no page is on the one before it, or the first.
+
+    A word within a word, as Tesseract 3.0 writes them, is no other word.
+    """
     pages: list[tuple[Any, list[_HocrLine]]] = [(None, [])]
     line_of: dict[Any, _HocrLine] = {}
+    words = set()
     for element in root.iter("*"):
         classes = set(element.get("class", "").split())
         lines = pages[-1][1]
@@ -343,7 +347,8 @@ def _hocr_pages(root: Any) -> list[tuple[Any, list[_HocrLine]]]:
                 pages[-1] = (element, lines)
             else:
                 pages.append((element, []))
-        elif classes & _HOCR_WORDS:
+        elif classes & _HOCR_WORDS and words.isdisjoint(element.iterancestors()):
+            words.add(element)
             if not around:
                 around = [_HocrLine(None)]
                 lines.append(around[0])
