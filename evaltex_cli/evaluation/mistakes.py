@@ -142,6 +142,12 @@ def _unusual_values(gt: Source, det: Source | None) -> Iterator[Mistake]:
             advice = "if it is a confidence, write it before the text"
             yield Mistake(side, "confidences", found, advice)
         is_told = any(TAKEN_FOR_TEXT in warning for warning in source.warnings)
+        if (gt.format, source.format) == ("msra-td500", "ltrb") and _has_confidences(
+            source.objects
+        ):
+            found = "the fifth number of each box is read as a confidence"
+            advice = "if it is an angle, give --det-format msra-td500"
+            yield Mistake(side, "confidences", found, advice)
         if meanings[side] and not is_told and not are_written:
             found = f"all transcriptions are numbers, such as {quote(texts[0])}"
             yield Mistake(side, "texts", found, f"are they {meanings[side]}, not texts?")
