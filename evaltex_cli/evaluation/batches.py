@@ -51,19 +51,20 @@ class BatchTask(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """Objects of some images that are refused: row -> where it is, and why."""
+    """Objects of some images that are refused: row -> why."""
 
     source: Source
-    reasons: Mapping[int, tuple[str, str]]
+    reasons: Mapping[int, str]
 
     def log(self, faults: FaultLog) -> None:
         """Add a fault for each of them."""
         objects = self.source.objects
-        for row, (place, why) in self.reasons.items():
+        for row, why in self.reasons.items():
+            file, line, where = self.source.location(row)
             image = quote(self.source.names[int(objects.image[row])])
             found = f"image {image}, object {objects.ids[row]}: {why}"
             expected = "a valid polygon; correct it, or have it repaired or dropped"
-            faults.add(place, None, found, expected)
+            faults.add(file, line, found, expected, (where,) if where else ())
 
 
 class BatchResult(NamedTuple):
@@ -190,8 +191,7 @@ def _settled(
     side: Side = "det" if of == "det" else "gt"
     objects, counts, reasons = treat_invalid(source.objects, invalid, side)
     if reasons:
-        places = {row: (source.place(row), why) for row, why in reasons.items()}
-        refused.append(Refused(source, places))
+        refused.append(Refused(source, reasons))
     return replace(objects, places=None), InputCounts.of(objects, counts)
 
 

@@ -349,14 +349,6 @@ class Source:
             ids=None if self.ids is None else [self.ids[k] for k in rows],
         )
 
-    def place(self, row: int) -> str:
-        """Return where an object is, as messages begin with it."""
-        file, line, where = self.location(row)
-        if line is None and not where:
-            image = int(self.objects.image[row])
-            where = f"image {self.names[image]}, object {self.objects.ids[row]}"
-        return f"{file}:{line}" if line is not None else f"{file}: {where}"
-
     def location(self, row: int) -> tuple[str, int | None, str]:
         """Return the file of an object, with its line, or what leads to it in a document."""
         image = int(np.searchsorted(self.objects.offsets, row, side="right")) - 1

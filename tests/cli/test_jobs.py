@@ -10,9 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from evaltex_cli.cli import main
-from evaltex_cli.conversion import conversion
 from evaltex_cli.runtime import workers
-from evaltex_cli.validation import input_check
 
 IMAGES = 30
 
@@ -20,8 +18,6 @@ IMAGES = 30
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(conversion, "BLOCK_IMAGES", 4)
-    monkeypatch.setattr(input_check, "BLOCK_IMAGES", 4)
     monkeypatch.setattr("evaltex_cli.evaluation.batches.BATCH_IMAGES", 4)
     gt = [
         f'img_{k}\n100,200\n1,1,"a{k}",f,{k},20,30,40\n2,2,"###",t,90,20,30,40\n'

@@ -9,18 +9,21 @@ import numpy as np
 
 from evaltex_cli.evaluation import batches
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS
+from evaltex_cli.records import offsets_of
 
 
 def test_the_last_batches_are_small_and_no_image_is_left_out() -> None:
     rng = np.random.default_rng(1)
-    gt, det = (rng.integers(1, 2000, 6000).astype(np.uint16) for _ in range(2))
+    gt, det = (rng.integers(0, 32, 6000) for _ in range(2))
     paired = rng.permutation(6000)
     paired[:100] = NO_DETECTIONS
-    weights = gt.astype(np.int64)
-    weights[100:] += det[paired[100:]]
+    weights = 1 + batches.BYTES_OF_OBJECT * gt
+    weights[100:] += 1 + batches.BYTES_OF_OBJECT * det[paired[100:]]
+    sides = [SimpleNamespace(objects=SimpleNamespace(offsets=offsets_of(n))) for n in (gt, det)]
+    sides[0].names = range(6000)
     inputs = SimpleNamespace(
-        gt=SimpleNamespace(names=range(6000), weights=gt),
-        det=SimpleNamespace(weights=det),
+        gt=sides[0],
+        det=sides[1],
         paired=paired,
         options=SimpleNamespace(masks=None),
     )

@@ -11,7 +11,6 @@ from cleval_inputs import HALVES, WORD, batch_of, evidence_of, scored, word, wor
 
 from evaltex_cli import Accumulator, evaluate, image_objects
 from evaltex_cli.errors import ConfigError, InputError
-from evaltex_cli.evaluation import batches
 from evaltex_cli.geometry import shapes
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.cleval import protocol as cleval
@@ -156,16 +155,6 @@ def test_a_polygon_anywhere_makes_polygons_of_four_vertices(tmp_path: Path) -> N
         assert f"annotation:{decided}" in found.signature
         reported = evaluate(gt, det, "cleval", annotation="quad" if triangle else "polygon")
         assert reported.totals["false_positive_characters"] != characters
-
-
-def test_boxes_are_read_once_to_see_that_there_is_no_polygon(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gt, det = tmp_path / "gt.txt", tmp_path / "det.txt"
-    gt.write_text('a\n100,100\n1,1,"a,b",f,0,0,10,10\n', encoding="utf-8")
-    det.write_text('a\n1,"a",0,0,10,10\n', encoding="utf-8")
-    monkeypatch.setattr(batches, "holds_polygons", lambda part: pytest.fail(f"read again: {part}"))
-    assert evaluate(gt, det, "cleval").parameters.annotation == "quad"
 
 
 @pytest.mark.parametrize("reference", ["official", "paper"])
