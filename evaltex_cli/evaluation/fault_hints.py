@@ -19,7 +19,7 @@ from evaltex_cli.records import Ints
 _INVERTED_BOX = "a box from "
 _ROW = r"object line '[^',]+,[^']*' before any image name"
 _ONLY_IN_DETECTIONS = "is not in the ground truth"
-_NOT_UTF8 = "UTF-"
+_NOT_UTF8 = "UTF-8"
 _NO_NUMBERS = r"(?:image|[0-3] numbers? at the start of) '([^']*)'"
 _SEPARATORS = {
     r"(?:-?[0-9]+,[0-9]+[\s;]+){3}": (
@@ -43,8 +43,8 @@ def hints(
         )
         return
     yield from of_lines(faults, gt, det)
-    found = [same.first[0].found for same in faults.kinds.values()]
-    if any(_NOT_UTF8 in one or any(_separators(one)) for one in found):
+    first = [same.first[0] for same in faults.kinds.values()]
+    if any(_NOT_UTF8 in one.expected or any(_separators(one.found)) for one in first):
         return  # names that are not read well are not spelled in another way
     for same in faults.kinds.values():
         if _ONLY_IN_DETECTIONS in same.first[0].found:
