@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reading import Read, described, read
-from written_files import in_folder, written, zipped
+from reading import Read, read
+from written_files import in_folder, written
 
 from evaltex_cli.records import Labels
 
-SAMPLES = Path(__file__).parents[1] / "samples"
 NOTES = (
     "1 circle, ellipse or mask taken for its bounding box",
     "1 point, line or mask left out: it has no area that can be read",
@@ -26,18 +25,6 @@ def labels(found: Read) -> list[str]:
 
 def notes(found: Read) -> tuple[str, ...]:
     return tuple(warning.partition(": ")[2] for warning in found.source.warnings)
-
-
-@pytest.mark.parametrize("name", ["label-studio", "via", "labelme", "cvat", "voc"])
-def test_each_is_recognised_in_file_folder_and_archive(tmp_path: Path, name: str) -> None:
-    (path,) = (SAMPLES / name).iterdir()
-    files = {f"labels/{path.name}": path.read_bytes(), "pictures/img.jpg": b"x"}
-    inputs = (path, in_folder(tmp_path / "gt", files), zipped(tmp_path / "gt.zip", files))
-    found = [read(one) for one in inputs]
-    assert [one.source.format for one in found] == [name] * 3
-    assert [one.faults for one in found] == [[]] * 3
-    assert [one.source.names for one in found] == [["img_1"]] * 3
-    assert [described(one) for one in found] == [described(found[0])] * 3
 
 
 # labelme ------------------------------------------------------------------------------------------
