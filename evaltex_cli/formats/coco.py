@@ -109,66 +109,65 @@ class _Image(msgspec.Struct, gc=False):
     height: Number | None = None
 
 
+class _Category(msgspec.Struct, gc=False):
+    id: int | float | str
+    name: str
+
+
 class _Document(msgspec.Struct, gc=False):
     images: list[_Image]
     annotations: list[_Annotation]
-    categories: Any = None
+    categories: list[_Category] | None = None
 
 
 class _Lists(msgspec.Struct, gc=False):
-    """A document with items that do not fit."""
+    """A document with images or annotations that do not fit."""
 
     images: list[Any]
     annotations: list[Any]
-    categories: Any = None
+    categories: list[_Category] | None = None
 
 
 def _read_coco(file: File, side: Side, options: ReadOptions) -> Iterator[Columns]:
-    document: Any = _decoded(file, _Document)
-    if document is None:
-        document = file.json(_Lists)
-    listed, at = _fitting(file, document.images, _Image, "images")
+    document = _decoded(file, _Document) or file.json(_Lists)
+    listed, places = _fitting(file, document.images, _Image, "images")
     annotations, rows = _fitting(file, document.annotations, _Annotation, "annotations")
     images: dict[str, _Image] = {}
-    for k, image in zip(at.tolist(), listed, strict=True):
+    for k, image in zip(places.tolist(), listed, strict=True):
         if images.setdefault(str(image.id), image) is not image:
             again = FormatError(f"ID {quote(str(image.id))} again", "IDs used once", ("id",))
             file.log(again, f"images[{k}]")
     positions = {name: k for k, name in enumerate(images)}
-    distinct, owners = _numbered([one.image_id for one in annotations])
-    owners = np.array([positions.get(str(one), -1) for one in distinct], np.int64)[owners]
-    categories = {
-        one["id"]: str(one["name"])
-        for one in (document.categories if isinstance(document.categories, list) else ())
-        if isinstance(one, dict) and isinstance(one.get("id"), Hashable) and "name" in one
-    }
-    names = _names_of_files(file, images)
-    heights = np.array([one.height or 0.0 for one in images.values()])
-    widths = np.array([one.width or 0.0 for one in images.values()])
-    yield Columns(
+    distinct, owners = _numbered([annotation.image_id for annotation in annotations])
+    owners = np.array([positions.get(str(image), -1) for image in distinct], np.int64)[owners]
+    categories = {category.id: category.name for category in document.categories or ()}
+    objects = _objects(
+        file, annotations, rows, owners, len(images), side, categories, "annotations[{}]"
+    )
+    yield _columns(file, images, objects, _names_of_files(file, images))
+
+
+def _read_results(file: File, side: Side, options: ReadOptions) -> Iterator[Columns]:
+    listed = _decoded(file, list[_Annotation]) or file.json(list[Any])
+    results, rows = _fitting(file, listed, _Annotation, "")
+    distinct, owners = _numbered([result.image_id for result in results])
+    names, same = _numbered(list(map(str, distinct)))
+    objects = _objects(file, results, rows, same[owners], len(names), side, {}, "[{}]")
+    yield _columns(file, {name: _Image(name) for name in names}, objects, [])
+
+
+def _columns(file: File, images: dict[str, _Image], objects: Objects, names: list[str]) -> Columns:
+    """Return images by their IDs, with their objects, and names if their files are known."""
+    heights = [image.height or 0.0 for image in images.values()]
+    widths = [image.width or 0.0 for image in images.values()]
+    return Columns(
         names or list(images),
-        np.stack([heights, widths], axis=1),
-        _objects(file, annotations, rows, owners, len(images), side, categories, "annotations[{}]"),
+        np.array([heights, widths], np.float64).T,
+        objects,
         np.zeros(len(images), np.bool_),
         [file.place] * len(images),
         list(images),
         has_file_names=bool(names) or not images,
-    )
-
-
-def _read_results(file: File, side: Side, options: ReadOptions) -> Iterator[Columns]:
-    listed: Any = _decoded(file, list[_Annotation])
-    results, rows = _fitting(file, listed or file.json(list[Any]), _Annotation, "")
-    distinct, owners = _numbered([one.image_id for one in results])
-    names, same = _numbered([str(one) for one in distinct])
-    yield Columns(
-        names,
-        np.zeros((len(names), 2)),
-        _objects(file, results, rows, same[owners], len(names), side, {}, "[{}]"),
-        np.zeros(len(names), np.bool_),
-        [file.place] * len(names),
-        names,
-        has_file_names=False,
     )
 
 
@@ -245,39 +244,42 @@ def _objects(
     place : str
         Where they are in the document, with ``{}`` for the index.
     """
-    flags = [one.iscrowd or one.ignore for one in annotations if side == "gt"]
+    flags = [each.iscrowd or each.ignore for each in annotations if side == "gt"]
     dont_care = np.array(flags, np.bool_) if any(flags) else np.zeros(len(annotations), np.bool_)
-    ids, again = _ids([one.id if side == "gt" else None for one in annotations])
+    ids, again = _ids([each.id if side == "gt" else None for each in annotations])
     boxes, are_boxes = _boxes(annotations)
 
     def read(k: int) -> TextObject:
-        one = annotations[k]
+        annotation = annotations[k]
         if owners[k] < 0:
             expected = "the ID of an image of this document"
-            raise FormatError(f"image_id {quote(str(one.image_id))}", expected, ("image_id",))
+            raise FormatError(
+                f"image_id {quote(str(annotation.image_id))}", expected, ("image_id",)
+            )
         if again[k]:
-            raise FormatError(f"ID {one.id} again", "IDs used once", ("id",))
-        return TextObject(_points(file, one, dont_care=bool(dont_care[k])), id=k)
+            raise FormatError(f"ID {annotation.id} again", "IDs used once", ("id",))
+        return TextObject(_points(file, annotation, dont_care=bool(dont_care[k])), id=k)
 
     usual = are_boxes & (owners >= 0) & ~again
     others = np.flatnonzero(~usual)
-    found = file.each(zip(rows[others].tolist(), others.tolist(), strict=True), read, place)
-    drawn = {one.id: one.points for one in found if one.id is not None}
-    usual[list(drawn)] = True
+    objects = file.each(zip(rows[others].tolist(), others.tolist(), strict=True), read, place)
+    points = {each.id: each.points for each in objects if each.id is not None}
+    usual[list(points)] = True
     chosen = np.flatnonzero(usual)
     order = chosen[np.argsort(owners[chosen], kind="stable")]
     offsets = offsets_of(np.bincount(owners[order], minlength=images))
     numbers = np.arange(len(order)) - np.repeat(offsets[:-1], np.diff(offsets)) + 1
     own = numbers if ids is None else ids[order]
-    scores = np.array([one.score for one in annotations], np.float64)
+    scores = [each.score for each in annotations]
+    has_scores = scores.count(None) < len(scores)
     return Objects(
         offsets=offsets,
         ids=own,
-        outlines=_outlines(boxes, drawn, order),
+        outlines=_outlines(boxes, points, order),
         regions=own,
         dont_care=dont_care[order],
         texts=_texts(file, annotations)[order],
-        confidences=None if np.isnan(scores).all() else scores[order],
+        confidences=np.array(scores, np.float64)[order] if has_scores else None,
         labels=_labels(annotations, categories, order),
         places=Places(place, rows[order]),
     )
@@ -296,8 +298,8 @@ def _ids(values: Sequence[Any]) -> tuple[Ints | None, Bools]:
 
 def _boxes(annotations: Sequence[_Annotation]) -> tuple[Floats, Bools]:
     """Return x0, y0, x1, y1 of each, and which annotations are a box and nothing else."""
-    values: list[Any] = [one.bbox for one in annotations]
-    shapes = [one.segmentation or one.polys or one.bezier_pts for one in annotations]
+    values: list[Any] = [each.bbox for each in annotations]
+    shapes = [each.segmentation or each.polys or each.bezier_pts for each in annotations]
     are_boxes = np.ones(len(values), np.bool_)
     if any(shapes) or None in values:
         are_boxes[:] = [
@@ -313,24 +315,24 @@ def _boxes(annotations: Sequence[_Annotation]) -> tuple[Floats, Bools]:
     return boxes, are_boxes
 
 
-def _points(file: File, one: _Annotation, *, dont_care: bool) -> Sequence[float]:
+def _points(file: File, annotation: _Annotation, *, dont_care: bool) -> Sequence[float]:
     """Return what is drawn around an object; raises `FormatError`."""
-    if one.polys:
+    if annotation.polys:
         with under("polys"):
-            if any(isinstance(vertex, list) for vertex in one.polys):
-                return polygon(flat(converted(one.polys, list[Point])), dont_care=dont_care)
-            return polygon(converted(one.polys, list[float]), dont_care=dont_care)
-    if one.bezier_pts:
+            if any(isinstance(vertex, list) for vertex in annotation.polys):
+                return polygon(flat(converted(annotation.polys, list[Point])), dont_care=dont_care)
+            return polygon(converted(annotation.polys, list[float]), dont_care=dont_care)
+    if annotation.bezier_pts:
         with under("bezier_pts"):
-            return _curves(one.bezier_pts)
-    rings = one.segmentation if isinstance(one.segmentation, list) else []
+            return _curves(annotation.bezier_pts)
+    rings = annotation.segmentation if isinstance(annotation.segmentation, list) else []
     if len(rings) == 1:
         with under("segmentation"):
             return polygon(rings[0], dont_care=dont_care)
-    file.notes[_BOXED] += bool(one.segmentation)
-    if one.bbox is not None:
+    file.notes[_BOXED] += bool(annotation.segmentation)
+    if annotation.bbox is not None:
         with under("bbox"):
-            return box(*one.bbox)
+            return box(*annotation.bbox)
     if not rings:
         raise FormatError("no key 'bbox'", "it, or a segmentation of polygons")
     with under("segmentation"):
@@ -347,50 +349,45 @@ def _curves(points: Sequence[float]) -> list[float]:
     return sampled
 
 
-def _outlines(boxes: Floats, drawn: dict[int, Sequence[float]], order: Ints) -> Outlines:
-    """Return boxes, and what else is drawn around some of them, in this order."""
-    if not drawn:
+def _outlines(boxes: Floats, points: dict[int, Sequence[float]], order: Ints) -> Outlines:
+    """Return boxes, some of them replaced by other points, in this order."""
+    if not points:
         return Outlines.of_boxes(boxes[order])
-    points: list[Sequence[float]] = boxes.tolist()
-    for k, own in drawn.items():
-        points[k] = own
-    points = [points[k] for k in order.tolist()]
-    counts = np.array([len(own) for own in points], np.int64)
-    numbers = np.fromiter(chain.from_iterable(points), np.float64, counts.sum())
+    every: list[Sequence[float]] = boxes.tolist()
+    for k, own in points.items():
+        every[k] = own
+    ordered = [every[k] for k in order.tolist()]
+    counts = np.array(list(map(len, ordered)), np.int64)
+    numbers = np.fromiter(chain.from_iterable(ordered), np.float64, counts.sum())
     return outlines.drawn(numbers, counts, counts == 4)
 
 
 def _texts(file: File, annotations: Sequence[_Annotation]) -> Texts:
     texts: list[Any] = [
-        one.utf8_string or one.text or one.transcription or one.rec or "" for one in annotations
+        each.utf8_string or each.text or each.transcription or each.rec or ""
+        for each in annotations
     ]
     if not any(texts):
         nothing = np.zeros(len(texts), np.int64)
         return Texts(b"", nothing, nothing)
-    coded = [codes for codes in texts if isinstance(codes, list)]
-    if not coded:
-        return concatenate_texts(texts)
-    largest = max(map(max, coded))
+    coded = [k for k, text in enumerate(texts) if isinstance(text, list)]
+    largest = max((max(texts[k]) for k in coded), default=0)
     alphabet = _LETTERS if largest in (36, 37) else _PRINTABLE if largest <= 96 else ""
     file.notes[_UNKNOWN_ALPHABET] += 0 if alphabet else len(coded)
-    return concatenate_texts(
-        [
-            text if isinstance(text, str) else "".join(alphabet[k : k + 1] for k in text if k >= 0)
-            for text in texts
-        ]
-    )
+    for k in coded:
+        texts[k] = "".join(alphabet[code : code + 1] for code in texts[k] if code >= 0)
+    return concatenate_texts(texts)
 
 
 def _labels(
     annotations: Sequence[_Annotation], categories: dict[Any, str], order: Ints
 ) -> Labels | None:
     """Return the names of their categories, or their numbers; None if they have none."""
-    distinct, codes = _numbered([one.category_id for one in annotations])
+    distinct, codes = _numbered([each.category_id for each in annotations])
     if distinct in ([], [None]):
         return None
-    names, same = _numbered(
-        ["" if one is None else categories.get(one, str(one)) for one in distinct]
-    )
+    named = ["" if key is None else categories.get(key, str(key)) for key in distinct]
+    names, same = _numbered(named)
     return Labels(names, same[codes[order]])
 
 
