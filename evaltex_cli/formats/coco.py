@@ -19,7 +19,7 @@ Results: ``[{"image_id", "category_id", "bbox" or "segmentation", "score"}, ...]
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from operator import ne
 from typing import Any, TypeVar
