@@ -125,11 +125,11 @@ def _icdar_line(job: Job, holds: Holds, one: TextObject, has_texts: bool) -> str
 
 def _icdar_text(job: Job, text: str) -> str:
     """Return a transcription, in quotes where it would else be read as something else."""
-    job.lost[LINE_BREAKS] += "\n" in text
-    text = text.replace("\n", " ")
-    if not _NEEDS_QUOTES.match(text):
-        return text
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    line = re.sub(r"\r\n?|\n", " ", text)
+    job.lost[LINE_BREAKS] += line != text
+    if not _NEEDS_QUOTES.match(line):
+        return line
+    return '"' + line.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 ICDAR2015 = Writer(

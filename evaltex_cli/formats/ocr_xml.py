@@ -219,11 +219,14 @@ def _content(element: Any) -> str:
 
 def _have_boxes_of_lines(lines: Iterable[Any]) -> bool:
     """Whether all words have the box of their line, and some line has several words or one with
-    blanks in it, as eScriptorium writes lines.
+    blanks in it, as eScriptorium writes lines. A line's only word that has a Shape or a confidence
+    is a word.
     """
     have_several = False
     for line in lines:
         strings = list(line.iter("String"))
+        if len(strings) == 1 and (strings[0].get("WC") or strings[0].find("Shape") is not None):
+            return False
         if any(one.get(name) != line.get(name) for one in strings for name in _ALTO_BOX):
             return False
         have_several |= len(" ".join(map(_content, strings)).split()) > 1

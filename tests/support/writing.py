@@ -16,7 +16,7 @@ from evaltex_cli.formats.options import InputOptions
 
 def source_of(images: list[Image]) -> Source:
     """Images as an input in memory."""
-    read = columns(images)
+    read = columns(images, ["memory"] * len(images))
     return Source(
         "memory", "memory", "", read.names, read.sizes, read.objects, ids=read.ids or None
     )
