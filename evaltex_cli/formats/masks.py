@@ -1,18 +1,11 @@
 """Label pictures: one file an image, whose pixel values are object IDs and 0 is background.
 
-========================== ======================================================================
-pixels                     value
-========================== ======================================================================
-bilevel, grey              the stored sample, of 1, 2, 4, 8, 16 or 32 bits
-floating point             the sample, where whole and small enough to be exact
-palette                    the index
-RGB of 8 bits              R + 256 G + 65536 B
-grey or RGB with alpha     as without, where every pixel is opaque
-========================== ======================================================================
-
-All else is refused rather than guessed at: 16-bit colour, white-is-zero grey, colours in planes,
-rotated TIFFs, several pages or frames. tifffile reads TIFFs, Pillow all others, and the TIFFs whose
-compression tifffile does not know.
+The value of a pixel is the stored sample of a bilevel or grey picture (1, 2, 4, 8, 16 or 32 bits;
+floating point where it is whole and small enough to be exact), the index of a palette, or
+R + 256 G + 65536 B of 8-bit RGB. Alpha is left out where every pixel is opaque. All else is refused
+rather than guessed at: 16-bit colour, white-is-zero grey, colours in planes, rotated TIFFs, several
+pages or frames. tifffile reads TIFFs, Pillow all others, and the TIFFs whose compression tifffile
+does not know.
 """
 
 from __future__ import annotations
@@ -61,44 +54,33 @@ class PictureFolder(NamedTuple):
     """Larger pictures are not decoded."""
 
     def find(self, name: str) -> str:
-        """Return the file name of an image's picture; empty if there is none.
+        """Return the file name of an image's picture: its own name, if that ends in one of
+        `SUFFIXES`, else with one of them, in lower or upper case. Empty if there is none.
 
-        It is the image's name with one of `SUFFIXES`, in lower or upper case, unless it ends in one
-        already. Raises `FormatError` for several, and for names that lead out of the folder.
+        Raises `FormatError` for several, and for names that lead out of the folder.
         """
         if leaves_result_folder(name):
             expected = "a name that stays in the folder of label pictures"
             raise FormatError(f"image name {quote(name)}", expected)
-        endings = [case for suffix in SUFFIXES for case in (suffix, suffix.upper())]
-        pictures: dict[tuple[int, int], str] = {}
-        for file in [name] if _is_picture(name) else [name + ending for ending in endings]:
-            try:
-                status = os.stat(self.base / self.folder / file)  # noqa: PTH116 (ten an image)
-            except (FileNotFoundError, NotADirectoryError):
-                continue
-            except OSError as error:
-                found = f"picture {quote(file)} cannot be read ({error.strerror})"
-                raise FormatError(found, "a readable picture") from error
-            # Where case does not matter, one file answers to both.
-            pictures.setdefault((status.st_dev, status.st_ino), file)
+        if name.lower().endswith(SUFFIXES):
+            return name if self._has(name) else ""
+        either = [(name + suffix, name + suffix.upper()) for suffix in SUFFIXES]
+        pictures = [file for cases in either for file in [*filter(self._has, cases)][:1]]
         if len(pictures) > 1:
-            found = (
-                f"{len(pictures)} pictures of image {quote(name)}: {', '.join(pictures.values())}"
-            )
+            found = f"{len(pictures)} pictures of image {quote(name)}: {', '.join(pictures)}"
             raise FormatError(found, "one; remove the others")
-        return next(iter(pictures.values()), "")
+        return pictures[0] if pictures else ""
 
     def missing(self, name: str) -> FormatError:
         """Return what is wrong if an image has no picture."""
-        expected = name if _is_picture(name) else f"{name} plus one of {' '.join(SUFFIXES)}"
         found = f"no picture of image {quote(name)}"
-        if any((self.base / self.folder / f"{name}{ending}").exists() for ending in _LOSSY):
+        if any(self._has(f"{name}{ending}") for ending in _LOSSY):
             found += " but a JPEG, whose compression changes labels"
-        return FormatError(found, f"a file {expected}")
+        endings = "" if name.lower().endswith(SUFFIXES) else f" plus one of {' '.join(SUFFIXES)}"
+        return FormatError(found, f"a file of that name{endings}")
 
-
-def _is_picture(name: str) -> bool:
-    return name.lower().endswith(SUFFIXES)
+    def _has(self, file: str) -> bool:
+        return os.path.exists(self.base / self.folder / file)  # noqa: PTH110 (false for long names)
 
 
 def read_runs(
@@ -113,7 +95,6 @@ def read_runs(
 
     Parameters
     ----------
-    folder : PictureFolder
     names : sequence of str
         Image names.
     objects : Objects
@@ -124,11 +105,6 @@ def read_runs(
         Where there must be one. Elsewhere there may be one, without labels.
     faults : FaultLog
         Gets what is wrong with a picture; its objects then have no runs.
-
-    Returns
-    -------
-    LabelRuns
-        One object an ID, in the order of `objects`.
 
     Raises
     ------
@@ -148,8 +124,8 @@ def read_runs(
             try:
                 file = folder.find(name)
                 if file:
-                    size = None if not sizes[k].all() else (int(sizes[k, 0]), int(sizes[k, 1]))
-                    path = folder.base / folder.folder / file
+                    path, (height, width) = folder.base / folder.folder / file, sizes[k].astype(int)
+                    size = (height, width) if height and width else None
                     runs = find_runs(read_labels(path, size, folder.max_pixels))
                     start, stop = objects.offsets[k : k + 2].tolist()
                     pictures[k] = runs, _owners(runs.label, objects.ids[start:stop]) + start
@@ -228,19 +204,8 @@ def unlimited_and_silent() -> Iterator[None]:
 
 
 def read_labels(path: Path, size: tuple[int, int] | None, max_pixels: int) -> Labels:
-    """Decode a label picture.
-
-    Parameters
-    ----------
-    path : Path
-    size : (height, width) or None
-        What the picture must have; checked before it is decoded, as `max_pixels` is.
-    max_pixels : int
-
-    Raises
-    ------
-    FormatError
-        When it cannot be read, or its pixels are not plain labels.
+    """Decode a label picture of this height and width, if they are given, and at most so many
+    pixels, which is checked before. Raises `FormatError`.
     """
     from PIL import UnidentifiedImageError
 

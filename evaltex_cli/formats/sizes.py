@@ -14,9 +14,8 @@ import numpy as np
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.names import stem
-from evaltex_cli.geometry import outlines
 from evaltex_cli.progress import tracked
-from evaltex_cli.records import Floats, Ints
+from evaltex_cli.records import Floats, Ints, Outlines
 
 SUFFIXES = (
     *(".png", ".jpg", ".jpeg", ".jpe", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".jp2"),
@@ -87,24 +86,8 @@ def picture_size(picture: Path) -> tuple[int, int] | None:
 
 
 def sizes_from_pictures(folder: Path, names: Sequence[str]) -> Floats:
-    """Return heights and widths of the images' pictures.
-
-    Parameters
-    ----------
-    folder : Path
-        Pictures, in it or in folders below (`find_pictures`). Only their headers are read.
-    names : sequence of str
-        Image names.
-
-    Returns
-    -------
-    (n, 2) float64
-        0, 0 where an image has no picture, or one that cannot be read.
-
-    Raises
-    ------
-    InputError
-        When the folder cannot be read.
+    """Return (n, 2) heights and widths of the images' pictures (`find_pictures`), of which only the
+    headers are read; 0, 0 where an image has no picture, or one that cannot be read.
     """
     label = f"reading {folder.name}"
     pictures = tracked(find_pictures(folder, names), label, "pictures", len(names))
@@ -191,16 +174,12 @@ def in_pixels(source: Source, sizes: Floats) -> Source:
         return source
     scale = np.where(known[:, None], sizes[:, ::-1], 1.0)[source.objects.image]
     old = source.objects.outlines
-    is_box = old.counts == 0
-    counts = np.where(is_box, 4, 2 * old.counts)
-    numbers, of_box = np.empty(counts.sum()), np.repeat(is_box, counts)
-    numbers[of_box] = (old.boxes * np.tile(scale, 2))[is_box].ravel()
-    numbers[~of_box] = (old.vertices * np.repeat(scale, old.counts, axis=0)).ravel()
+    boxes, vertices = old.boxes * np.tile(scale, 2), old.vertices * scale.repeat(old.counts, axis=0)
     left = source.fractions & ~known
     return replace(
         source,
         sizes=np.where(known[:, None], sizes, source.sizes),
-        objects=replace(source.objects, outlines=outlines.drawn(numbers, counts, is_box)),
+        objects=replace(source.objects, outlines=Outlines(boxes, vertices, old.offsets)),
         fractions=left if left.any() else None,
     )
 

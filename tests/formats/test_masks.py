@@ -49,9 +49,9 @@ def test_the_picture_of_an_image(tmp_path: Path, suffix: str) -> None:
 @pytest.mark.parametrize(
     ("name", "files", "message"),
     [
-        ("img", (), "no picture of image 'img'; expected a file img plus one of .tif .tiff"),
+        ("img", (), "no picture of image 'img'; expected a file of that name plus one of .tif"),
         ("img", ("img.jpg",), "no picture of image 'img' but a JPEG, whose compression changes"),
-        ("img.png", (), "expected a file img.png"),
+        ("img.png", (), "no picture of image 'img.png'; expected a file of that name"),
         (
             "img",
             ("img.png", "img.tif"),
@@ -61,7 +61,7 @@ def test_the_picture_of_an_image(tmp_path: Path, suffix: str) -> None:
             (name, (), "a name that stays in the folder")
             for name in ("../img", "/img", "a/../../img", "..\\img", "img\0")
         ),
-        ("i" * 5000, (), "cannot be read ("),
+        ("i" * 900, (), "no picture of image 'iii"),
     ],
 )
 def test_no_picture(tmp_path: Path, name: str, files: tuple[str, ...], message: str) -> None:

@@ -38,7 +38,7 @@ def image(name: str, *points: tuple[float, ...], size: tuple[int, int] | None = 
 
 
 def source(*images: base.Image) -> Source:
-    read = columns(images, "det.json")
+    read = columns(images, ["det.json"] * len(images))
     fractions = read.fractions if read.fractions.any() else None
     return Source(
         "det.json", "test", "", read.names, read.sizes, read.objects, read.files, fractions
