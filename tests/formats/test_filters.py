@@ -25,7 +25,7 @@ FLAT = (0, 0, 5, 5, 9, 9)
 
 def source(*images: list[TextObject]) -> Source:
     """Images a, b, ..., of these objects."""
-    read = columns([Image("abc"[k], objects) for k, objects in enumerate(images)])
+    read = columns([Image("ab"[k], own) for k, own in enumerate(images)], [""] * len(images))
     return Source("gt.json", "test", "", read.names, read.sizes, read.objects)
 
 
