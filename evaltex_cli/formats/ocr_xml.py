@@ -340,7 +340,7 @@ def _hocr_pages(root: Any) -> list[tuple[Any, list[_HocrLine]]]:
     """
     pages: list[tuple[Any, list[_HocrLine]]] = [(None, [])]
     line_of: dict[Any, _HocrLine] = {}
-    words = set()
+    words: set[Any] = set()
     for element in root.iter("*"):
         classes = set(element.get("class", "").split())
         lines = pages[-1][1]
