@@ -12,7 +12,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from evaltex_cli.errors import FormatError, quote
-from evaltex_cli.formats.base import File, Format, Head, Image, ReadOptions, Side, TextObject
+from evaltex_cli.formats.base import (
+    HEAD_BYTES,
+    File,
+    Format,
+    Head,
+    Image,
+    ReadOptions,
+    Side,
+    TextObject,
+)
 from evaltex_cli.formats.names import names_of_pictures
 from evaltex_cli.formats.parsing import box, number
 from evaltex_cli.formats.table import USUAL
@@ -26,13 +35,14 @@ _IMAGE = USUAL["image"]
 _Row = dict[str, str]
 
 
-def _delimiter(header: str) -> str:
-    """Return what divides the columns of a first line; empty if it does not name all of them."""
+def _header(text: str) -> tuple[str, list[str]]:
+    """Return what divides the columns of a table, and their names; empty if some are not there."""
+    first = text.lstrip("\n ").partition("\n")[0][:HEAD_BYTES]
     for delimiter in "\t,;":
-        cells = [cell.strip(' "') for cell in header.split(delimiter)]
-        if set(_COLUMNS) <= set(cells):
-            return delimiter
-    return ""
+        names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
+        if set(_COLUMNS) <= set(names):
+            return delimiter, names
+    return "", []
 
 
 def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
@@ -51,24 +61,21 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
 
 def _rows(file: File) -> Iterator[tuple[int, _Row]]:
     """Yield each row with its line; a row of too few or too many cells is a fault."""
-    header = file.text.lstrip("\n ").partition("\n")[0]
-    delimiter = _delimiter(header)
+    delimiter, names = _header(file.text)
     if not delimiter:
+        first, _, _ = file.text.partition("\n")
         expected = f"the names of the columns, with tabs between them: {' '.join(_COLUMNS)}"
-        raise FormatError(f"the first line {quote(header)}", expected, at=1)
-    is_of_tesseract = delimiter == "\t" and header.startswith("level")  # else of pandas, quoted
+        raise FormatError(f"the first line {quote(first)}", expected, at=1)
+    is_of_tesseract = delimiter == "\t" and names[0] == "level"  # else of pandas, which quotes
     lines = csv.reader(
         io.StringIO(file.text),
         delimiter=delimiter,
         quoting=csv.QUOTE_NONE if is_of_tesseract else csv.QUOTE_MINIMAL,
         strict=True,
     )
-    names: list[str] = []
     try:
-        for cells in lines:
-            if not names or not any(cells):
-                names = names or [cell.strip() for cell in cells if any(cells)]
-                continue
+        next(filter(any, lines))  # the header
+        for cells in filter(any, lines):
             if len(cells) == len(names) - 1:  # an editor took the last tab off
                 cells.append("")
             if len(cells) == len(names):
@@ -124,8 +131,7 @@ def _number(row: _Row, name: str) -> float:
 
 
 def _recognised_by(head: Head) -> str:
-    header = head.text.lstrip("\n ").partition("\n")[0]
-    return "a first line with the names of its columns" if _delimiter(header) else ""
+    return "a first line with the names of its columns" if _header(head.text)[0] else ""
 
 
 TESSERACT_TSV = Format(
