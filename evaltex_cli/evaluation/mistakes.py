@@ -43,11 +43,21 @@ class Mistake(NamedTuple):
         return text if self.kind == "swapped-sides" else f"{source.path}: {text}"
 
 
+_ANGLES = Mistake(
+    "det",
+    "confidences",
+    "the fifth number of each box is read as a confidence",
+    "if it is an angle, give --det-format msra-td500",
+)
+
+
 def suspicions(gt: Source, det: Source | None = None) -> list[Mistake]:
     """Return what looks like a mistake, whatever the scores are."""
     ours, theirs = _first_images(gt), None if det is None else _first_images(det)
     swapped = [] if theirs is None else list(_swapped_sides(ours, theirs))
     found = [*swapped, *_unusual_values(ours, theirs)]
+    if det is not None and (gt.format, det.format) == ("msra-td500", "ltrb"):
+        found += [_ANGLES] if det.objects.confidences is not None else []
     return [one for one in found if not swapped or one.kind != "texts"]
 
 
@@ -142,12 +152,6 @@ def _unusual_values(gt: Source, det: Source | None) -> Iterator[Mistake]:
             advice = "if it is a confidence, write it before the text"
             yield Mistake(side, "confidences", found, advice)
         is_told = any(TAKEN_FOR_TEXT in warning for warning in source.warnings)
-        if (gt.format, source.format) == ("msra-td500", "ltrb") and _has_confidences(
-            source.objects
-        ):
-            found = "the fifth number of each box is read as a confidence"
-            advice = "if it is an angle, give --det-format msra-td500"
-            yield Mistake(side, "confidences", found, advice)
         if meanings[side] and not is_told and not are_written:
             found = f"all transcriptions are numbers, such as {quote(texts[0])}"
             yield Mistake(side, "texts", found, f"are they {meanings[side]}, not texts?")

@@ -5,11 +5,12 @@ pair.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from evaltex_cli.display import DataFrame, Record, Table, frame, unknown_table
 from evaltex_cli.errors import counted
+from evaltex_cli.evaluation.input_counts import InputSummary
 from evaltex_cli.formats.base import Side
 from evaltex_cli.results import markup
 from evaltex_cli.results.text_tables import json_document
@@ -27,14 +28,14 @@ class Problem(Record):
     level : {'error', 'warning'}
         An error stops an evaluation.
     kind : str
-        ``input`` (cannot be read), ``extra-image``, ``missing-image``, ``empty-image``,
+        ``input`` (what a reader says), ``extra-image``, ``missing-image``, ``empty-image``,
         ``invalid-polygon``, ``zero-area``, ``outside-picture``, ``duplicate``, ``orientation``,
         ``dont-care``, ``no-objects``, ``coordinates``, ``confidences``, ``texts``, ``picture``,
         ``swapped-sides``.
     side : {'gt', 'det'}
     file : str
     line : int or None
-        From 1; None for whole files, JSON documents, and files that are not text.
+        From 1, in text and XML.
     where : str
         What leads to the value in a JSON document, such as ``annotations[3].bbox``; else empty.
     image : str or None
@@ -62,21 +63,13 @@ class Problem(Record):
         return f"{file}: {self.where}" if self.where else file
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class SideSummary(Record):
-    """What one side contains, its format, and why it was taken for that."""
+@dataclass(frozen=True, repr=False)
+class SideSummary(InputSummary):
+    """What one side contains; by what its format was recognised."""
 
-    file: str
-    format: str
-    reason: str
-    images: int
-    objects: int
-    dont_care: int
-    transcriptions: int
-    empty: int
-    all_dont_care: int
-    invalid_polygons: int
-    zero_area: int
+    reason: str = ""
+    all_dont_care: int = 0
+    """Images with objects, all of them don't care."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -125,8 +118,7 @@ class Validation(Record):
         rows += [
             [one.level, one.side, one.image or "", str(one.line or ""), one.found]
             for level in LEVELS
-            for one in self.problems
-            if one.level == level
+            for one in of_level(self, level)
         ]
         title = f"Validation {'passed' if self.passed else 'failed'}: {', '.join(levels)}"
         return Table(title, rows if self.problems else ())
@@ -140,16 +132,12 @@ class Validation(Record):
         """Return a table, ``problems`` or ``pairs`` of images, as a data
         frame; raises `ConfigError` without pandas.
         """
-        tables: dict[str, tuple[type, Sequence[Problem | Pair]]] = {
-            "problems": (Problem, self.problems),
-            "pairs": (Pair, self.pairs),
-        }
+        tables = {"problems": (Problem, self.problems), "pairs": (Pair, self.pairs)}
         if table not in tables:
             raise unknown_table(table, list(tables))
         kind, records = tables[table]
-        return frame(
-            {one.name: [getattr(record, one.name) for record in records] for one in fields(kind)}
-        )
+        names = [one.name for one in fields(kind)]
+        return frame({name: [getattr(record, name) for record in records] for name in names})
 
 
 # As JSON or rows ----------------------------------------------------------------------------------
@@ -157,14 +145,8 @@ class Validation(Record):
 
 def document(validation: Validation, limit: int | None) -> str:
     """JSON of everything, whatever the limit."""
-    content = {
-        "passed": validation.passed,
-        "errors": validation.count("error"),
-        "warnings": validation.count("warning"),
-        **asdict(validation),
-    }
-    document = json_document("validation", content)
-    return document.encode("utf-8", "replace").decode("utf-8")  # names of files need not be Unicode
+    text = json_document("validation", validation.to_dict())
+    return text.encode("utf-8", "replace").decode("utf-8")  # names of files need not be Unicode
 
 
 def _rows(validation: Validation, limit: int | None) -> Iterator[list[Any]]:

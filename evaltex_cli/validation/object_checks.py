@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from evaltex_cli import geometry
-from evaltex_cli.errors import counted
 from evaltex_cli.records import Bools, Floats, Objects
 from evaltex_cli.records.rows import repeated
 
@@ -16,7 +15,6 @@ PIXEL = 1.0
 """By how much an object may reach beyond the picture: conventions of the last
 pixel differ by this.
 """
-_LISTED = 5
 
 
 class Finding(NamedTuple):
@@ -81,26 +79,17 @@ def duplicates(objects: Objects) -> Iterator[Finding]:
 
 
 def counter_clockwise(objects: Objects) -> Iterator[Finding]:
-    """Yield, once an image, quadrilaterals drawn counter-clockwise as one sees them; the RRC's
-    scripts refuse these.
+    """Yield quadrilaterals drawn counter-clockwise as one sees them; the RRC's scripts refuse
+    these.
     """
     drawn = objects.outlines
     quads = np.flatnonzero(drawn.counts == 4)
     corners = drawn.vertices[drawn.offsets[quads, None] + np.arange(4)]  # (q, 4, 2)
     after = np.roll(corners, -1, axis=1)
     area = (corners[..., 0] * after[..., 1] - after[..., 0] * corners[..., 1]).sum(axis=1)
-    images = objects.image[quads]
-    turned: dict[int, list[int]] = {}
-    for row, image in zip(quads[area < 0].tolist(), images[area < 0].tolist(), strict=True):
-        turned.setdefault(image, []).append(row)
-    every = np.bincount(images, minlength=len(objects.offsets))
-    for image, rows in turned.items():
-        ids = ", ".join(str(objects.ids[row]) for row in rows[:_LISTED])
-        ids += ", ..." if len(rows) > _LISTED else ""
-        of_all = counted(int(every[image]), "{count} quadrilateral[s]")
-        found = counted(len(rows), f"{{count}} of {of_all} [is|are] counter-clockwise (object[s] ")
+    for row in quads[area < 0].tolist():
         advice = "harmless here; the RRC's own scripts want them clockwise"
-        yield Finding("orientation", rows[0], f"{found}{ids})", advice)
+        yield Finding("orientation", row, "a quadrilateral drawn counter-clockwise", advice)
 
 
 def _box(box: Floats) -> str:

@@ -30,7 +30,7 @@ def text(
     screen: Screen | None = None,
     every: bool = False,
 ) -> str:
-    """Return a validation as text.
+    """Return a validation as text, in at most as many columns as the screen has.
 
     Parameters
     ----------
@@ -38,11 +38,9 @@ def text(
         Kinds of errors, and of warnings, that are shown; None for all.
     all_pairs : bool
         Whether to list all images of the pairing table.
-    screen : Screen, optional
-        No line has more columns, unless a word of it has.
     every : bool
-        Whether each problem has a line of its own, and no line is wrapped, as programs expect that
-        read it; else equal problems are one.
+        Whether each problem has a line of its own, which is not wrapped, for programs that read it;
+        else equal problems are one.
     """
     screen = screen or Screen()
     lines = [*_side("ground truth", validation.gt), *_side("detections", validation.det)]
@@ -51,27 +49,22 @@ def text(
     for level in LEVELS:
         problems = of_level(validation, level)
         if problems:
-            found = _each(problems, limit) if every else _equal_once(problems, limit)
-            lines += ["", screen.paint(f"{level}s", COLORS[level]), *found]
+            lines += ["", screen.paint(f"{level}s", COLORS[level])]
+            lines += _listed(problems, limit, every)
     lines += ["", *_counts(validation)]
     return joined(
         lines if every else (part for line in lines for part in screen.wrapped(line, "    "))
     )
 
 
-def _each(problems: Sequence[Problem], limit: int | None) -> Iterator[str]:
-    yield from (f"  {_described(problem)}" for problem in problems[:limit])
-    yield from _left_out(len(problems), limit, f"{problems[0].level}[s]")
-
-
-def _equal_once(problems: Sequence[Problem], limit: int | None) -> Iterator[str]:
+def _listed(problems: Sequence[Problem], limit: int | None, every: bool) -> Iterator[str]:
     """Yield the first of equal problems, then how many there are, in how many files, and where the
     next ones are.
     """
-    kinds: dict[tuple[str, ...], list[Problem]] = {}
+    kinds: dict[object, list[Problem]] = {}
     for problem in problems:
         key = (problem.kind, problem.side, kind_of(problem.found), kind_of(problem.advice))
-        kinds.setdefault(key, []).append(problem)
+        kinds.setdefault(id(problem) if every else key, []).append(problem)
     for equal in list(kinds.values())[:limit]:
         yield f"  {_described(equal[0])}"
         if len(equal) > 1:
@@ -79,12 +72,9 @@ def _equal_once(problems: Sequence[Problem], limit: int | None) -> Iterator[str]
             of_files = f" in {files} files" if files > 1 else ""
             also = printable(f", also {' and '.join(_next(equal))}" if _next(equal) else "")
             yield f"    {len(equal)} such {equal[0].level}s{of_files}{also}"
-    yield from _left_out(len(kinds), limit, f"kind[s] of {problems[0].level}s")
-
-
-def _left_out(count: int, limit: int | None, what: str) -> Iterator[str]:
-    if limit is not None and count > limit:
-        yield counted(count - limit, f"  ... and {{count}} more {what}")
+    if limit is not None and len(kinds) > limit:
+        what = f"{problems[0].level}[s]" if every else f"kind[s] of {problems[0].level}s"
+        yield counted(len(kinds) - limit, f"  ... and {{count}} more {what}")
 
 
 def _next(equal: Sequence[Problem]) -> list[str]:
@@ -118,7 +108,7 @@ def _side(title: str, side: SideSummary | None) -> Iterator[str]:
         "{count} transcription[s]": side.transcriptions,
         "{count} image[s] without objects": side.empty,
         "{count} image[s] of don't care only": side.all_dont_care,
-        "{count} invalid polygon[s]": side.invalid_polygons,
+        "{count} invalid polygon[s]": side.repaired,
         "{count} object[s] without area": side.zero_area,
     }
     shown = [counted(n, what) for k, (what, n) in enumerate(counts.items()) if n or k < 2]

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 from evaltex_cli.errors import FaultLog, InputError, counted, inside, listed, quote
 from evaltex_cli.errors.suggestions import HINTS, nearest
 from evaltex_cli.evaluation import fault_hints, mistakes
+from evaltex_cli.evaluation.input_counts import InputCounts, InputFile
 from evaltex_cli.evaluation.inputs import opened
 from evaltex_cli.evaluation.pairing import with_names_of, would_pair
 from evaltex_cli.formats.base import Side, Source
@@ -29,7 +30,7 @@ from evaltex_cli.formats.sizes import (
     with_sizes_of_each_other,
 )
 from evaltex_cli.geometry import outlines
-from evaltex_cli.records import Floats, Ints, count_texts
+from evaltex_cli.records import Floats, Ints
 from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.validation import object_checks
 from evaltex_cli.validation.findings import Level, Pair, Problem, SideSummary, Validation
@@ -46,9 +47,9 @@ class _Input:
 
     side: Side
     source: Source
-    names_in_file: Sequence[str]
-    """Before images got the names of the other side."""
     faults: FaultLog
+    own_names: dict[str, str] = field(default_factory=dict)
+    """Names of images -> those in the file, if they have got those of the other side."""
     problems: list[Problem] = field(default_factory=list)
 
     def report(self, level: Level, kind: str, found: str, advice: str = "", **place: Any) -> None:
@@ -71,20 +72,13 @@ class _Input:
 
     def summary(self) -> SideSummary:
         """Return what was read."""
-        objects = self.source.objects
-        shapes = outlines.checked(objects.outlines)
+        source, objects = self.source, self.source.objects
+        counts = InputCounts.of(objects, outlines.checked(objects.outlines))
         return SideSummary(
-            file=self.source.path,
-            format=self.source.format,
-            reason=self.source.why,
-            images=len(self.source.names),
-            objects=objects.count,
-            dont_care=int(objects.dont_care.sum()),
-            transcriptions=count_texts(objects.texts),
-            empty=int((np.diff(objects.offsets) == 0).sum()),
+            **asdict(InputFile(source.path, source.format, source.sha256)),
+            **asdict(counts),
+            reason=source.why,
             all_dont_care=int(object_checks.all_dont_care(objects).sum()),
-            invalid_polygons=shapes.repaired,
-            zero_area=shapes.zero_area,
         )
 
 
@@ -145,7 +139,7 @@ def _read(
         source, faults = opened((given, side, options), ordered_map)
     except InputError as error:
         return _unreadable(side, str(getattr(given, "path", given)), error)
-    one = _Input(side, source, source.names, faults)
+    one = _Input(side, source, faults)
     one.report_warnings(source.warnings)
     return one
 
@@ -160,13 +154,14 @@ def _unreadable(side: Side, path: str, error: InputError) -> Problem:
 
 def _share_names(ours: _Input, theirs: _Input) -> bool:
     """Give the detections the names of the ground truth; return whether it can be."""
-    known = len(theirs.source.warnings)
+    before = theirs.source
     try:
-        theirs.source = with_names_of(ours.source, theirs.source)
+        theirs.source = with_names_of(ours.source, before)
     except InputError as error:
-        theirs.problems.append(_unreadable("det", theirs.source.path, error))
+        theirs.problems.append(_unreadable("det", before.path, error))
         return False
-    theirs.report_warnings(theirs.source.warnings[known:])
+    theirs.own_names = dict(zip(theirs.source.names, before.names, strict=True))
+    theirs.report_warnings(theirs.source.warnings[len(before.warnings) :])
     return True
 
 
@@ -179,8 +174,6 @@ def _leave_out(ours: _Input, sides: Sequence[_Input], only: Sequence[str]) -> No
         return
     ours.report("warning", "input", some_images(ours.source, names))
     for one in sides:
-        known = zip(one.source.names, one.names_in_file, strict=True)
-        one.names_in_file = [own for name, own in known if name in set(names)]
         one.source = only_images(one.source, names)
 
 
@@ -253,7 +246,7 @@ def _check_objects(one: _Input, sizes: Floats, invalid: str) -> None:
         is_error = finding.kind == "invalid-polygon" and invalid == "error"
         file, line, where = source.location(finding.row)
         image = source.names[int(objects.image[finding.row])]
-        number = None if finding.kind == "orientation" else int(objects.ids[finding.row])
+        number = int(objects.ids[finding.row])
         place = {"file": file, "line": line, "where": where, "image": image, "object": number}
         level: Level = "error" if is_error else "warning"
         one.report(level, finding.kind, finding.found, finding.advice, **place)
@@ -303,7 +296,8 @@ def _partners(ours: _Input, theirs: _Input) -> tuple[Ints, list[str]]:
     """(images,) where the detections of each image are, -1 for none; and what their names share,
     one of `_SPELLINGS` if they would pair only if spelled alike.
     """
-    gt, det, own = ours.source.names, theirs.source.names, theirs.names_in_file
+    gt, det = ours.source.names, theirs.source.names
+    own = [theirs.own_names[name] for name in det]
     position = {name: k for k, name in enumerate(det)}
     known = set(gt)
     extra = [name for name in det if name not in known]
@@ -324,7 +318,7 @@ def _partners(ours: _Input, theirs: _Input) -> tuple[Ints, list[str]]:
 
 def _pairs(ours: _Input, theirs: _Input, partners: Ints, shared: Sequence[str]) -> Iterator[Pair]:
     """Yield all images of the ground truth in its order, then those that only detections have."""
-    gt, det = ours.source.names, theirs.names_in_file
+    gt, det = ours.source.names, [theirs.own_names[name] for name in theirs.source.names]
     objects, detections = (np.diff(one.source.objects.offsets).tolist() for one in (ours, theirs))
     for name, k, how, count in zip(gt, partners.tolist(), shared, objects, strict=True):
         other = (det[k], how, count, detections[k]) if k >= 0 else (None, None, count, None)
@@ -337,7 +331,7 @@ def _check_pairs(ours: _Input, theirs: _Input, pairs: Sequence[Pair]) -> None:
     """Report images that only one side has, and those without detections."""
     objects = ours.source.objects
     counts = np.bincount(objects.image[~objects.dont_care], minlength=len(pairs)).tolist()
-    files = {name: theirs.file_of(k) for k, name in enumerate(theirs.names_in_file)}
+    files = {theirs.own_names[n]: theirs.file_of(k) for k, n in enumerate(theirs.source.names)}
     missing = [pair.gt for pair in pairs if pair.gt is not None and pair.det is None]
     extra = [pair.det for pair in pairs if pair.gt is None and pair.det is not None]
     gt_names = list(ours.source.names)
@@ -352,9 +346,7 @@ def _check_pairs(ours: _Input, theirs: _Input, pairs: Sequence[Pair]) -> None:
             theirs.report("warning", "missing-image", found, outcome, **place)
         elif other and (not name or pair.by in _SPELLINGS):
             found = f"image {quote(other)} is not in the ground truth{hints.get(other, '')}"
-            advice = (
-                f"rename it to {quote(name)}" if name else "give only images of the ground truth"
-            )
+            advice = f"rename it to {quote(name)}" if name else "give only images that it has"
             theirs.report("error", "extra-image", found, advice, **place)
         elif other and not pair.detections:
             found = f"image {quote(other)} has no detections"
