@@ -11,7 +11,7 @@ from reading import read
 from evaltex_cli.formats import FORMATS
 
 SAMPLES = Path(__file__).parent.parent / "samples"
-OF_DOCUMENTS = r": [\w.\[\]-]*(?:\[\d+\]|\.\d+)[\w.\[\]-]*"
+IN_DOCUMENT = r"[\w.\[\]-]*(?:\[\d+\]|\.\d+)[\w.\[\]-]*"
 """``annotations[3]``, or ``anns.3`` where annotations are by their IDs."""
 
 
@@ -19,11 +19,8 @@ OF_DOCUMENTS = r": [\w.\[\]-]*(?:\[\d+\]|\.\d+)[\w.\[\]-]*"
 def test_objects_have_places(name: str) -> None:
     (first, *others) = sorted((SAMPLES / name).iterdir())
     source = read(first.parent if others else first, "gt", name).source
-    places = [source.place(row) for row in range(source.objects.count)]
+    places = [source.location(row) for row in range(source.objects.count)]
     assert places and len(set(places)) == len(places)
-    for place in places:
-        file, rest = re.findall(r"(.*/[^:]*)(.*)", place)[0]
-        assert Path(file).is_file()
-        line = re.fullmatch(r":(\d+)", rest)
-        assert line or re.fullmatch(OF_DOCUMENTS, rest), place
-        assert not line or 1 <= int(line[1]) <= len(Path(file).read_bytes().splitlines())
+    for file, line, inside in places:
+        lines = len(Path(file).read_bytes().splitlines())
+        assert re.fullmatch(IN_DOCUMENT, inside) if line is None else 1 <= line <= lines
