@@ -20,6 +20,7 @@ Results: ``[{"image_id", "category_id", "bbox" or "segmentation", "score"}, ...]
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from operator import ne
 from typing import Any, TypeVar
@@ -117,7 +118,7 @@ class _Category(msgspec.Struct, gc=False):
 class _Document(msgspec.Struct, gc=False):
     images: list[_Image]
     annotations: list[_Annotation]
-    categories: list[_Category] | None = None
+    categories: Any = None
 
 
 class _Lists(msgspec.Struct, gc=False):
@@ -125,7 +126,7 @@ class _Lists(msgspec.Struct, gc=False):
 
     images: list[Any]
     annotations: list[Any]
-    categories: list[_Category] | None = None
+    categories: Any = None
 
 
 def _read_coco(file: File, side: Side, options: ReadOptions) -> Iterator[Columns]:
@@ -140,7 +141,11 @@ def _read_coco(file: File, side: Side, options: ReadOptions) -> Iterator[Columns
     positions = {name: k for k, name in enumerate(images)}
     distinct, owners = _numbered([annotation.image_id for annotation in annotations])
     owners = np.array([positions.get(str(image), -1) for image in distinct], np.int64)[owners]
-    categories = {category.id: category.name for category in document.categories or ()}
+    categories: dict[Any, str] = {}
+    with suppress(FormatError):  # without names the numbers are as good
+        categories = {
+            each.id: each.name for each in converted(document.categories, list[_Category])
+        }
     objects = _objects(
         file, annotations, rows, owners, len(images), side, categories, "annotations[{}]"
     )

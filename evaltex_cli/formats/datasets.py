@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -44,9 +44,20 @@ from evaltex_cli.formats.parsing import (
     nested,
     polygon,
     under,
+    within,
 )
 
+Kind = TypeVar("Kind")
 _IS_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
+
+
+def _record(file: File, item: Any, kind: type[Kind], place: str) -> Kind | None:
+    """Return an item as a type; None if it does not fit, which is logged."""
+    try:
+        return converted(item, kind)
+    except FormatError as error:
+        file.log(error, place)
+        return None
 
 
 # ArT and LSVT (ICDAR 2019) ------------------------------------------------------------------------
@@ -68,11 +79,10 @@ def _read_art(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
             points = polygon(flat(word.points), dont_care=dont_care)
         return TextObject(points, text, dont_care, word.confidence)
 
-    for key, words in file.json(dict[str, Any]).items():
-        if not isinstance(words, list):
-            file.log(FormatError("another value", "a list of words"), key)
-        listed = words if isinstance(words, list) else []
-        yield Image(without_prefix(key), file.each(enumerate(listed), read, f"{key}[{{}}]"))
+    document = file.json(dict[str, Any])
+    for key in document:
+        words = file.each(nested(file, document, "", key), read)
+        yield Image(without_prefix(key), words)
 
 
 def _is_art(head: Head) -> str:
@@ -81,13 +91,13 @@ def _is_art(head: Head) -> str:
         return ""
     if not value:
         return "an empty JSON object" if head.is_whole else ""
-    lists = [words for words in value.values() if isinstance(words, list)]
-    if next(iter(value.values())) not in lists:
+    if not isinstance(next(iter(value.values())), list):
         return ""
-    word: Any = next((words[0] for words in lists if words), {"points": []})
-    if all(key.startswith(("gt_", "res_")) for key in value) or (
-        isinstance(word, dict) and word.keys() & {"points", "transcription"}
-    ):
+    words = [words[0] for words in value.values() if isinstance(words, list) and words]
+    is_word = not words or (
+        isinstance(words[0], dict) and words[0].keys() & {"points", "transcription"}
+    )
+    if is_word or all(key.startswith(("gt_", "res_")) for key in value):
         return "a JSON object whose values are lists of words, with points or transcription"
     return ""
 
@@ -163,11 +173,7 @@ def _read_keyed(
     document = file.json(_Keyed)
     images, chosen = {}, []
     for key, item in document.imgs.items():
-        record = _KeyedImage()
-        try:
-            record = converted(item, _KeyedImage)
-        except FormatError as error:
-            file.log(error, f"imgs.{key}")
+        record = _record(file, item, _KeyedImage, f"imgs.{key}") or _KeyedImage()
         images[key] = Image(key, [], record.height or 0.0, record.width or 0.0, id=key)
         if record.set == wanted:
             chosen.append(key)
@@ -193,11 +199,8 @@ def _read_keyed(
 
 
 def _is_keyed(head: Head, *, points: bool) -> str:
-    value = head.json
-    if not isinstance(value, dict) or "imgs" not in value:
-        return ""
-    annotations = value.get("anns")
-    if not isinstance(annotations, dict):
+    images, annotations = within(head.json, "imgs"), within(head.json, "anns")
+    if images is None or not isinstance(annotations, dict):
         return ""
     first = next(iter(annotations.values()), None)
     if (isinstance(first, dict) and "points" in first) != points:
@@ -259,10 +262,8 @@ class _Text(_Container, gc=False, kw_only=True):
 def _read_hiertext(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     for k, item in enumerate(file.json(_HierText).annotations):
         place = f"annotations[{k}]"
-        try:
-            page = converted(item, _Page)
-        except FormatError as error:
-            file.log(error, place)
+        page = _record(file, item, _Page, place)
+        if page is None:
             continue
         if options.level in _LISTS:
             texts = nested(file, item, place, *_LISTS[options.level])
@@ -285,10 +286,8 @@ def _words(file: File, page: Any, side: Side, level: str, place: str) -> list[Te
     objects: list[TextObject] = []
     number = 0
     for at, item in nested(file, page, place, *_LISTS[of_level]):
-        try:
-            container = converted(item, _Container)
-        except FormatError as error:
-            file.log(error, at)
+        container = _record(file, item, _Container, at)
+        if container is None:
             continue
         dont_care = side == "gt" and container.legible is not None and not container.legible
         words: list[tuple[str, Any]] = []
@@ -316,13 +315,10 @@ def _hiertext_object(item: Any, side: Side) -> TextObject:
 
 
 def _is_hiertext(head: Head) -> str:
-    value = head.json
-    if not isinstance(value, dict) or "images" in value:
+    annotations = within(head.json, "annotations")
+    if not isinstance(annotations, list) or "images" in head.json:
         return ""
-    listed = value.get("annotations")
-    if not isinstance(listed, list):
-        return ""
-    if listed and not (isinstance(listed[0], dict) and "paragraphs" in listed[0]):
+    if annotations and within(annotations, 0, "paragraphs") is None:
         return ""
     return "annotations with paragraphs, without the key images"
 
@@ -343,11 +339,6 @@ HIERTEXT = Format(
 # ReCTS (ICDAR 2019) -------------------------------------------------------------------------------
 
 
-class _ReCts(msgspec.Struct, gc=False):
-    lines: list[Any] | None = None
-    chars: list[Any] | None = None
-
-
 class _ReCtsText(msgspec.Struct, gc=False):
     points: list[Number]
     transcription: str | None = None
@@ -364,12 +355,11 @@ def _read_rects(file: File, side: Side, options: ReadOptions) -> Iterator[Image]
             points = polygon(text.points, dont_care=dont_care)
         return TextObject(points, words, dont_care, text.confidence)
 
-    document = file.json(_ReCts)
+    document = file.json(dict[str, Any])
     key = "lines" if options.level == "line" else "chars"
-    items = getattr(document, key)
-    if items is None:
+    if key not in document:
         raise FormatError(f"no key {quote(key)}", "it")
-    yield Image(file.stem, file.each(enumerate(items), read, f"{key}[{{}}]"))
+    yield Image(file.stem, file.each(nested(file, document, "", key), read))
 
 
 def _is_rects(head: Head) -> str:

@@ -134,7 +134,11 @@ def tar(path: Path) -> None:
             lambda path: path.write_bytes(b"PK\x03\x04" + bytes(99)),
             "the archive is damaged",
         ),
-        ("det.bin", lambda path: path.write_bytes(bytes(range(256)) * 9), "a binary file, which is not read; give text, JSON or XML"),
+        (
+            "det.bin",
+            lambda path: path.write_bytes(bytes(range(256)) * 9),
+            "a binary file, which is not read; give text, JSON or XML",
+        ),
     ],
 )
 def test_what_is_no_input(
