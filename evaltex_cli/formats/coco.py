@@ -143,9 +143,8 @@ def _read_coco(file: File, side: Side, options: ReadOptions) -> Iterator[Columns
     owners = np.array([positions.get(str(image), -1) for image in distinct], np.int64)[owners]
     categories: dict[Any, str] = {}
     with suppress(FormatError):  # without names the numbers are as good
-        categories = {
-            each.id: each.name for each in converted(document.categories, list[_Category])
-        }
+        named = converted(document.categories, list[_Category])
+        categories = {category.id: category.name for category in named}
     objects = _objects(
         file, annotations, rows, owners, len(images), side, categories, "annotations[{}]"
     )

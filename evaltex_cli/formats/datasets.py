@@ -93,11 +93,9 @@ def _is_art(head: Head) -> str:
         return "an empty JSON object" if head.is_whole else ""
     if not isinstance(next(iter(value.values())), list):
         return ""
-    words = [words[0] for words in value.values() if isinstance(words, list) and words]
-    is_word = not words or (
-        isinstance(words[0], dict) and words[0].keys() & {"points", "transcription"}
-    )
-    if is_word or all(key.startswith(("gt_", "res_")) for key in value):
+    first = next((words[0] for words in value.values() if isinstance(words, list) and words), None)
+    has_keys = isinstance(first, dict) and first.keys() & {"points", "transcription"}
+    if first is None or has_keys or all(key.startswith(("gt_", "res_")) for key in value):
         return "a JSON object whose values are lists of words, with points or transcription"
     return ""
 

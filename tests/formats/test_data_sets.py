@@ -212,7 +212,7 @@ FAULTS: list[tuple[Any, tuple[Any, ...], Any, str]] = [
     (ART, ("gt_1", 0, "illegibility"), "no", "gt_1[0].illegibility: "),
     (ART, ("gt_1", 0, "confidence"), "0.5", "gt_1[0].confidence: "),
     (ART, ("gt_1", 0), [], "gt_1[0]: a list"),
-    (ART, ("gt_20",), None, "gt_20: another value; expected a list of words"),
+    (ART, ("gt_20",), 5, "gt_20: 5; expected a list"),
     (ART, ("../x",), [], "image name '../x'; expected a name that stays in the result folder"),
     (ART, ("\ud800",), [], "image name '\\ud800'; expected a name that stays"),
     (ART, ("gt_",), [], "image name ''; expected a name"),
