@@ -32,11 +32,6 @@ COORDINATE_LIMIT = 1e12
 """Largest magnitude of a coordinate, in pixels: beyond it areas lose the pixel."""
 MAX_VERTICES = 10_000
 """Most vertices of a polygon: the time of most algorithms grows with their square."""
-WITHOUT_WORDS = (
-    "{count} line[s] with text but without words [was|were] left out (--gt-level line and"
-    " --det-level line read lines)"
-)
-"""A note of files (`File.notes`) that are read at the level of words."""
 HEAD_BYTES = 1 << 16
 """What `Head` has of a file."""
 
@@ -207,6 +202,16 @@ def _check(one: TextObject) -> None:
         if not -COORDINATE_LIMIT <= value <= COORDINATE_LIMIT:
             expected = "a finite number (integer or decimal, at most 1e12 in magnitude)"
             raise FormatError(f"'{value:g}'", expected)
+
+
+def without_finer(side: Side, level: str = "word", coarser: str = "line") -> str:
+    """Return the note (`File.notes`) about lines with text that have no words, or the same of other
+    levels.
+    """
+    return (
+        f"{{count}} {coarser}[s] with text but without {level}s [was|were] left out"
+        f" (--{side}-level {coarser} reads {coarser}s)"
+    )
 
 
 class Columns(NamedTuple):

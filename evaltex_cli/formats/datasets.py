@@ -23,7 +23,6 @@ import msgspec
 from evaltex_cli.errors import FormatError, quote
 from evaltex_cli.formats.base import (
     DONT_CARE,
-    WITHOUT_WORDS,
     File,
     Format,
     Head,
@@ -31,6 +30,7 @@ from evaltex_cli.formats.base import (
     ReadOptions,
     Side,
     TextObject,
+    without_finer,
 )
 from evaltex_cli.formats.names import without_prefix
 from evaltex_cli.formats.parsing import (
@@ -292,7 +292,7 @@ def _words(file: File, page: Any, side: Side, level: str, place: str) -> list[Te
         if level != "paragraph-words" or not dont_care:
             words = list(nested(file, item, at, *_BELOW[of_level]))
         if level == "word":
-            file.notes[WITHOUT_WORDS] += not words and bool(container.text)
+            file.notes[without_finer(side)] += not words and bool(container.text)
         else:
             words = words or [(at, item)]
         number += bool(words)

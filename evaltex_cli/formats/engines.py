@@ -16,7 +16,6 @@ import msgspec
 from evaltex_cli.errors import FormatError, quote
 from evaltex_cli.formats.base import (
     DONT_CARE,
-    WITHOUT_WORDS,
     File,
     Format,
     Head,
@@ -24,6 +23,7 @@ from evaltex_cli.formats.base import (
     ReadOptions,
     Side,
     TextObject,
+    without_finer,
 )
 from evaltex_cli.formats.names import names_of_pictures
 from evaltex_cli.formats.parsing import (
@@ -63,7 +63,7 @@ def words_of(
             yield at, (line, None)
             continue
         words = list(nested(file, line, at, "words"))
-        file.notes[WITHOUT_WORDS] += not words and bool(within(line, "text"))
+        file.notes[without_finer(side)] += not words and bool(within(line, "text"))
         for where, word in words:
             yield where, (word, number if side == "gt" else None)
 

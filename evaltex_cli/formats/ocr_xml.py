@@ -16,7 +16,16 @@ from itertools import groupby
 from typing import Any
 
 from evaltex_cli.errors import FormatError, quote
-from evaltex_cli.formats.base import File, Format, Head, Image, ReadOptions, Side, TextObject
+from evaltex_cli.formats.base import (
+    File,
+    Format,
+    Head,
+    Image,
+    ReadOptions,
+    Side,
+    TextObject,
+    without_finer,
+)
 from evaltex_cli.formats.parsing import (
     attribute,
     attributes,
@@ -36,12 +45,12 @@ def _note_left_out(
     it has elements of a finer level, and its text.
     """
     texts = [None if has_finer else text for has_finer, text in elements]
-    how = f"--{side}-level {coarser} reads {coarser}s"
     if texts and None not in texts:
+        how = f"--{side}-level {coarser} reads {coarser}s"
         note = f"{{count}} page[s] [has|have] {coarser}s but no {level}s, so no objects ({how})"
         file.notes[note] += 1
     else:
-        note = f"{{count}} {coarser}[s] with text but without {level}s [was|were] left out ({how})"
+        note = without_finer(side, level, coarser)
         file.notes[note] += sum(bool(text and text.strip()) for text in texts)
 
 

@@ -136,7 +136,7 @@ def test_lines_of_azure_without_words_are_counted(tmp_path: Path) -> None:
     lines = [*LINES, {**WORD, "words": []}]
     document = {"analyzeResult": {"readResults": [{**SIZE, "lines": lines}]}}
     (warning,) = read(written(tmp_path / "a.json", document), "det").warnings
-    assert warning.startswith("1 line with text but without words was left out (--gt-level line")
+    assert warning.startswith("1 line with text but without words was left out (--det-level line")
     assert read(tmp_path / "a.json", "det", level="line").texts == ["hi there", "hi"]
 
 

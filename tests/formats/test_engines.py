@@ -186,7 +186,7 @@ def test_lines_without_words_are_counted(tmp_path: Path) -> None:
     found = read(written(tmp_path / "a.json", surya(WORDS, LINE, LINE)), "det")
     assert found.texts == ["a", "b"]
     (warning,) = found.warnings
-    assert warning.startswith("2 lines with text but without words were left out (--gt-level line")
+    assert warning.startswith("2 lines with text but without words were left out (--det-level line")
     (warning,) = read(written(tmp_path / "b.json", surya(LINE)), "det").warnings
     assert warning.startswith("no file has words, so lines are read")
 
