@@ -1,33 +1,33 @@
 r"""Text files of numbers, one file an image, one line an object: a table of layouts.
 
-The layout is chosen once for a whole input, by all of its lines: the first of `LAYOUTS` that reads
-nearly as many lines as the one that reads most. They are in the order from special to general, so
-that MLT's lines, which are quads with a text ``Latin,word`` too, are MLT's.
+The layout is chosen once for a whole input: of the layouts that read nearly as many lines as the
+best one, the first of `LAYOUTS`, which go from special to general. So lines of MLT are MLT's,
+though they are quads with a text ``Latin,word`` as well.
 
-A line begins with numbers, between commas or blanks. What follows the coordinates:
+A line begins with numbers, between commas or between blanks. After the coordinates it may have
 
-- a confidence in detections, if 95 % of the lines have a number in [0, 1] there (or any number, if
-  it is the last), and either something follows all of these, or one has a decimal point;
-- a transcription: all that follows the comma, blanks and commas included; double quotes around it
-  are taken off, and ``\\``, ``\"`` in them mean ``\``, ``"``. Exactly ``###`` is don't care.
+- a confidence, in detections. 95 % of the lines have a number in [0, 1] there, or any number if it
+  is the last; and all of these go on, or some have a decimal point;
+- a transcription, which is all that follows the comma. Double quotes around it are taken off;
+  ``\\``, ``\"`` in them mean ``\``, ``"``. Exactly ``###`` is don't care.
 
-A polygon's coordinates are the longest even run of numbers that leaves one for a confidence, and
-one for a transcription that is a number, ``1996``.
+A polygon's coordinates are the longest even run of numbers that leaves one for a confidence or for
+a transcription such as ``1996``.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple
 
 from evaltex_cli.errors import FormatError, InputError, counted, quote
 from evaltex_cli.formats.base import (
-    COORDINATE_LIMIT,
     DONT_CARE,
     File,
     Format,
@@ -42,21 +42,24 @@ from evaltex_cli.formats.parsing import NUMBER, box, number, polygon, turned
 FEW = 0.05
 """Share of the lines that may differ from what the others say."""
 WRAPPED = 0.1
-"""Share of the lines that begin a record of Total-Text's, of which long ones are wrapped."""
-BEYOND = 4
-"""So many numbers after the coordinates are vertices, and not the beginning of a text."""
+"""Share of the lines that begin a record of Total-Text, whose long records are wrapped."""
+VERTICES = 4
+"""This many numbers after the coordinates are vertices, and not the beginning of a text."""
 OUTSIDE = 0.02
-"""How far, in fractions of the picture, YOLO's boxes may lie outside of it."""
+"""How far, in fractions of the picture, a box of YOLO may lie outside of it."""
 SCRIPTS = (
     *("Arabic", "Bangla", "Bengali", "Chinese", "Devanagari", "Hindi", "Japanese", "Kannada"),
     *("Korean", "Latin", "Mixed", "None", "Symbols"),
 )
 """Script names of the MLT sets."""
-_NOT_FINITE = r"[+-]?+(?i:nan|inf(?:inity)?+)(?=[ \t]*+,)"
-_LEADING = re.compile(rf"(?:[ \t]*+(?:{NUMBER}|{_NOT_FINITE})[ \t]*+(?:,|\Z))*+", re.ASCII)
-_BLANKS_BETWEEN = re.compile(rf"[ \t]*+{NUMBER}[ \t]++(?:(?:{NUMBER}[ \t]++)++|(?!,))", re.ASCII)
-_BEFORE_POPEVAL = re.compile(rf"[ \t]*+({NUMBER}(?:[ \t,]++{NUMBER})*+)[ \t]*+##::", re.ASCII)
+DOTA_HEADERS = ("imagesource:", "gsd:")
+ANY_NUMBERS = ("ltrb", "quad", "polygon", "box-polygon")
+"""Layouts that differ only in how many numbers they have."""
 _A_NUMBER = re.compile(NUMBER, re.ASCII)
+_NOT_FINITE = r"[+-]?+(?i:nan|inf(?:inity)?+)(?=[ \t]*+,)"
+_NUMBERS = re.compile(rf"(?:[ \t]*+(?:{NUMBER}|{_NOT_FINITE})[ \t]*+(?:,|\Z))*+", re.ASCII)
+_APART_BY_BLANKS = re.compile(rf"[ \t]*+{NUMBER}[ \t]++(?:(?:{NUMBER}[ \t]++)++|(?!,))", re.ASCII)
+_BEFORE_POPEVAL = re.compile(rf"[ \t]*+({NUMBER}(?:[ \t,]++{NUMBER})*+)[ \t]*+##::", re.ASCII)
 _QUOTED = re.compile(r'[ \t]*"(.*)"[ \t]*', re.DOTALL)
 _ESCAPED = re.compile(r'\\(["\\])')
 _TO_ZERO = bytes.maketrans(b"123456789", b"0" * 9)
@@ -67,26 +70,19 @@ _BEGINNING = re.compile(
     re.MULTILINE,
 )
 """The numbers that a line begins with, and what shows its layout after these."""
-_EVALTEX = re.compile(
-    rb'[ \t]*+[0-9]++[ \t]*+,[ \t]*+(?:[0-9.]++[ \t\r]*+\Z|(?:[0-9]++[ \t]*+,[ \t]*+)?+")'
-)
-"""The size of an image, or the beginning of an object, in EvaLTex .txt."""
-_HEADERS = ("imagesource:", "gsd:")
-"""What the first lines of DOTA's files begin with."""
 
 
 # Lines --------------------------------------------------------------------------------------------
 
 
 def _split(line: str, most: int | None = None) -> tuple[list[str], str | None]:
-    """Return the fields that a line begins with and that are numbers, and all that follows their
-    last comma; None where nothing does. Of numbers between blanks at most so many are fields.
+    """Return the numbers that a line begins with, and all that follows the last one's comma; None
+    if nothing does. At most so many numbers are split that have blanks between them.
     """
-    apart = _BLANKS_BETWEEN.match(line)
+    apart = _APART_BY_BLANKS.match(line)
     if apart:
         line = ",".join(line.split(None, len(apart[0].split()) if most is None else most))
-    leading = _LEADING.match(line)
-    end = leading.end() if leading else 0
+    end = _NUMBERS.match(line).end()  # type: ignore[union-attr]
     if end == 0:
         return [], line
     if line[end - 1] == ",":
@@ -94,22 +90,16 @@ def _split(line: str, most: int | None = None) -> tuple[list[str], str | None]:
     return line.split(","), None
 
 
-def _unquoted(text: str) -> str:
-    quoted = _QUOTED.fullmatch(text)
-    return _ESCAPED.sub(r"\1", quoted[1]) if quoted else text
-
-
 class _Row(NamedTuple):
-    """A class and numbers, or numbers, a class and a flag (DOTA), between blanks."""
+    """A line that has a class: before its numbers, or after eight numbers and before a flag."""
 
     label: str
-    is_word: bool
     numbers: list[float]
     flag: str | None = None
 
 
 def _row(line: str) -> _Row | None:
-    """Return the parts of a line that has a class; None for any other."""
+    """Return the parts of a line that has a class, and blanks between its parts; else None."""
     line = line.rstrip(", \t")
     if "," in line or '"' in line:
         return None
@@ -117,17 +107,14 @@ def _row(line: str) -> _Row | None:
     are_numbers = [_A_NUMBER.fullmatch(field) is not None for field in fields]
     words = next((k for k, is_number in enumerate(are_numbers[:5]) if is_number), 5)
     if words == 0 and len(fields) >= 10 and not are_numbers[8]:
-        if not all(are_numbers[:8]):
-            return None
-        return _Row(" ".join(fields[8:-1]), True, [*map(float, fields[:8])], fields[-1])
+        numbers = [*map(float, fields[:8])] if all(are_numbers[:8]) else []
+        return _Row(" ".join(fields[8:-1]), numbers, fields[-1]) if numbers else None
     first = max(words, 1)
-    is_class = words or (fields and fields[0].isdecimal())
-    if not is_class or words > 4 or not all(are_numbers[first:]) or len(fields) < first + 4:
+    if len(fields) < first + 4 or not all(are_numbers[first:]):
         return None
-    numbers = [*map(float, fields[first:])]
-    if not all(abs(value) <= COORDINATE_LIMIT for value in numbers):
+    if words == 0 and not fields[0].isdecimal():
         return None
-    return _Row(" ".join(fields[:first]), words > 0, numbers)
+    return _Row(" ".join(fields[:first]), [*map(float, fields[first:])])
 
 
 @dataclass(eq=False)
@@ -135,16 +122,17 @@ class _Alike:
     """Lines of an input that are alike but for their digits and texts."""
 
     mark: str
-    """What shows their layout after their numbers; one character if nothing does."""
+    """What shows their layout after the numbers, else one character of the text."""
     encoded: list[bytes]
 
     def __post_init__(self) -> None:
-        fields, rest = _split(self.lines[0])
-        self.count, self.numbers, self.goes_on = len(self.encoded), len(fields), rest is not None
+        self.count, self.first = len(self.encoded), _decoded(self.encoded[0])
+        fields, rest = _split(self.first)
+        self.numbers, self.goes_on = len(fields), rest is not None
 
-    @cached_property
-    def lines(self) -> list[str]:
-        return [line.decode("utf-8", "replace").lstrip("\ufeff") for line in self.encoded]
+    @property
+    def lines(self) -> Iterator[str]:
+        return map(_decoded, self.encoded)
 
     @cached_property
     def fields(self) -> list[list[str]]:
@@ -152,175 +140,143 @@ class _Alike:
         return [_split(line)[0] for line in self.lines]
 
 
+def _decoded(line: bytes) -> str:
+    return line.decode("utf-8", "replace").lstrip("\ufeff")
+
+
 class Lines:
-    """All lines of an input, those together that are alike."""
+    """All lines of an input that are not blank, those together that are alike."""
 
     def __init__(self, texts: Iterable[bytes], side: Side) -> None:
         self.side = side
         joined = b"\n".join(texts)
         if b"\r" in joined:
             joined = joined.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        groups: dict[tuple[bytes, bytes], list[bytes]] = defaultdict(list)
-        for beginning, line in zip(_beginnings(joined), joined.split(b"\n"), strict=True):
-            groups[beginning].append(line)
-        self.groups = [
-            _Alike(mark.decode("utf-8", "replace"), lines)
-            for (_, mark), lines in groups.items()
-            if lines[0].removeprefix(b"\xef\xbb\xbf").strip()
-        ]
-        self.total = sum(group.count for group in self.groups)
+        digits = joined.translate(_TO_ZERO)
+        while b"00" in digits:
+            digits = digits.replace(b"00", b"0")
+        digits = digits.replace(b"0.0", b"0").replace(b"0e-0", b"0").replace(b"-0", b"0")
+        alike: dict[tuple[bytes, bytes], list[bytes]] = defaultdict(list)
+        for beginning, line in zip(_BEGINNING.findall(digits), joined.split(b"\n"), strict=True):
+            alike[beginning].append(line)
+        groups = (
+            _Alike(mark.decode("utf-8", "replace").rstrip(", \t"), lines)
+            for (_, mark), lines in alike.items()
+        )
+        self.groups = [group for group in groups if group.first.strip()]
+        self.total = self.count(lambda group: True)
+        self.most = (1 - FEW) * self.total
+        self.going_on = self.count(lambda group: group.goes_on)
 
     def count(self, holds: Callable[[_Alike], bool]) -> int:
         """Return how many lines are in groups of which this holds."""
         return sum(group.count for group in self.groups if holds(group))
 
-    @cached_property
-    def with_text(self) -> int:
-        """How many lines go on with something that is no number."""
-        return self.count(lambda group: group.goes_on)
+    def fields(self, holds: Callable[[_Alike], bool]) -> Iterator[list[str]]:
+        """Yield the numbers of each line of the groups of which this holds."""
+        return (fields for group in self.groups if holds(group) for fields in group.fields)
 
-    @cached_property
-    def voters(self) -> list[_Alike]:
-        """The groups whose numbers say what the coordinates are: where lines have texts, those
-        without may end in a text of digits.
+    def votes(self, holds: Callable[[_Alike], bool]) -> int:
+        """Count lines whose numbers are coordinates: where lines have texts, those without may end
+        in a text of digits.
         """
-        only_these = self.with_text >= FEW * self.total
-        return [group for group in self.groups if group.goes_on or not only_these]
+        only_with_text = self.going_on >= self.total - self.most
+        return self.count(lambda g: (g.goes_on or not only_with_text) and holds(g))
 
     @cached_property
     def rows(self) -> list[_Row]:
         """The lines that have a class."""
-        return [
-            row
-            for group in self.groups
-            if _may_be_rows(group)
-            for row in map(_row, group.lines)
-            if row
-        ]
+        groups = (g for g in self.groups if not g.numbers or "," not in g.first.rstrip(", \t"))
+        some = (group for group in groups if group.numbers in (0, 8) or not group.goes_on)
+        rows = (_row(line) for group in some for line in group.lines)
+        return [row for row in rows if row]
 
 
-def _beginnings(joined: bytes) -> list[tuple[bytes, bytes]]:
-    """Return the numbers of each line, which are alike but for their digits, and its mark."""
-    digits = joined.translate(_TO_ZERO)
-    while b"00" in digits:
-        digits = digits.replace(b"00", b"0")
-    digits = digits.replace(b"0.0", b"0").replace(b"0e-0", b"0").replace(b"-0", b"0")
-    return _BEGINNING.findall(digits)
+# How many lines a layout reads --------------------------------------------------------------------
 
 
-def _may_be_rows(group: _Alike) -> bool:
-    line = group.lines[0].rstrip(", \t")
-    if group.numbers == 0:
-        return group.mark not in _HEADERS
-    return "," not in line and (not group.goes_on or group.numbers == 8)
+def _total_text(lines: Lines) -> int:
+    records = lines.count(lambda g: g.mark.startswith("x:") and not g.numbers)
+    return lines.total if records >= WRAPPED * lines.total else 0
 
 
-# Which layout -------------------------------------------------------------------------------------
+def _popeval(lines: Lines) -> int:
+    return lines.count(lambda g: g.mark == "##::" and g.numbers > 0)
 
 
-def _fits_total_text(lines: Lines) -> int:
-    return (
-        lines.total
-        if lines.count(lambda g: g.mark[:2] == "x:" and not g.numbers) > WRAPPED * lines.total
-        else 0
-    )
-
-
-def _fits_popeval(lines: Lines) -> int:
-    return lines.count(lambda g: g.mark == "##::" and _BEFORE_POPEVAL.match(g.lines[0]) is not None)
-
-
-def _fits_ctw1500(lines: Lines) -> int:
+def _ctw1500(lines: Lines) -> int:
     return lines.count(lambda g: g.mark == "####" and g.numbers >= 6)
 
 
-def _fits_offsets(lines: Lines) -> int:
-    def is_offsets(fields: list[str]) -> bool:
+def _mlt(lines: Lines) -> int:
+    return lines.count(lambda g: g.numbers == 8 and g.mark in SCRIPTS)
+
+
+def _offsets(lines: Lines) -> int:
+    def are_in_box(fields: list[str]) -> bool:
         x0, y0, x1, y1, *offsets = map(float, fields)
         return all(0 <= x <= x1 - x0 for x in offsets[::2]) and all(
             0 <= y <= y1 - y0 for y in offsets[1::2]
         )
 
-    groups = [g for g in lines.groups if g.numbers == 32 and not g.goes_on]
-    return sum(is_offsets(fields) for group in groups for fields in group.fields)
+    return sum(map(are_in_box, lines.fields(lambda g: g.numbers == 32 and not g.goes_on)))
 
 
-def _fits_mlt(lines: Lines) -> int:
-    return lines.count(lambda g: g.numbers == 8 and g.mark.rstrip(", \t") in SCRIPTS)
+def _before_quotes(group: _Alike) -> bool:
+    return group.numbers == 9 and group.mark == '"'
 
 
-def _before_quotes(lines: Lines) -> Iterator[list[str]]:
-    for group in lines.groups:
-        if group.numbers == 9 and group.mark == '"':
-            yield from group.fields
+def _rctw(lines: Lines) -> int:
+    flags = Counter(fields[8].strip() for fields in lines.fields(_before_quotes))
+    return flags["0"] and flags["0"] + flags["1"]  # always 1 is a confidence
 
 
-def _fits_rctw(lines: Lines) -> int:
-    """Flags that are always 1 are confidences."""
-    flags = [fields[8].strip() for fields in _before_quotes(lines)]
-    return sum(flag in ("0", "1") for flag in flags) if "0" in flags else 0
-
-
-def _fits_segmentation(lines: Lines) -> int:
-    """A colour, a centre, and a box that holds it; some lines are after ``#``."""
+def _segmentation(lines: Lines) -> int:
+    """A colour, a centre, and a box around it."""
 
     def is_coloured(fields: list[str]) -> bool:
         *colour, x, y, x0, y0, x1, y1 = map(float, fields)
         return all(value in range(256) for value in colour) and x0 <= x <= x1 and y0 <= y <= y1
 
-    after_hash = [
-        fields
-        for group in lines.groups
-        if group.mark == "#" and not group.numbers
-        for fields, rest in (_split(line.lstrip("# \t")) for line in group.lines)
-        if len(fields) == 9 and (rest or "")[:1] == '"'
-    ]
-    return sum(map(is_coloured, [*_before_quotes(lines), *after_hash]))
+    return sum(map(is_coloured, lines.fields(_before_quotes)))
 
 
-def _fits_td500(lines: Lines) -> int:
+def _td500(lines: Lines) -> int:
+    """Five numbers may end in a confidence; in angles, if one is decimal and not in [0, 1]."""
+
     def is_turned(fields: list[str]) -> bool:
         width, height, angle = map(float, fields[4:])
         is_flagged = fields[0].strip().isdigit() and fields[1].strip() in ("0", "1")
         return is_flagged and width > 0 and height > 0 and abs(angle) <= math.pi
 
-    seven = [fields for g in lines.groups if g.numbers == 7 for fields in g.fields]
-    five = [g for g in lines.groups if g.numbers == 5 and not g.goes_on]
-    texts = [
-        g for g in lines.groups if g.numbers == 5 and g.mark.rstrip(", \t") in ("None", DONT_CARE)
-    ]
-    angles = [fields[4] for group in five for fields in group.fields]
-    values = [*map(float, angles)]
-    count = len(angles) + sum(group.count for group in texts)
-    are_angles = all(abs(value) <= math.pi for value in values) and (
-        sum(group.count for group in texts) >= (1 - FEW) * lines.total
-        or (
-            any(
-                not 0 <= value <= 1 and not angle.strip().isdigit()
-                for angle, value in zip(angles, values, strict=True)
-            )
-            and 2 * sum(not angle.strip().isdigit() for angle in angles) >= count
-        )
+    sevens = sum(map(is_turned, lines.fields(lambda g: g.numbers == 7)))
+    texts = lines.count(lambda g: g.numbers == 5 and g.mark in ("None", DONT_CARE))
+    ends = [fields[4] for fields in lines.fields(lambda g: g.numbers == 5 and not g.goes_on)]
+    decimals = [float(end) for end in ends if not end.strip().isdigit()]
+    fives = len(ends) + texts
+    are_angles = all(abs(float(end)) <= math.pi for end in ends) and (
+        texts >= lines.most
+        or (any(not 0 <= end <= 1 for end in decimals) and 2 * len(decimals) >= fives)
     )
-    return sum(map(is_turned, seven)) + count * are_angles
+    return sevens + fives * are_angles
 
 
-def _fits_dota(lines: Lines) -> int:
-    flagged = sum(row.flag is not None and row.flag.isdecimal() for row in lines.rows)
-    return flagged and flagged + lines.count(lambda g: g.mark in _HEADERS and not g.numbers)
+def _dota(lines: Lines) -> int:
+    flagged = sum((row.flag or "").isdecimal() for row in lines.rows)
+    return flagged and flagged + lines.count(lambda g: g.mark in DOTA_HEADERS and not g.numbers)
 
 
-def _fits_yolo(lines: Lines) -> int:
-    rows = [row for row in lines.rows if row.flag is None]
-    fractions = [r for r in rows if all(-OUTSIDE <= value <= 1 + OUTSIDE for value in r.numbers)]
-    five = sum(len(row.numbers) == 5 for row in rows)
-    are_boxes = 2 * max(_confidences_of_yolo(fractions)) >= five
-    has_decimals = any(value != int(value) for row in fractions for value in row.numbers)
-    return len(fractions) if are_boxes and has_decimals else 0
+def _yolo(lines: Lines) -> int:
+    all_rows = [row for row in lines.rows if row.flag is None]
+    rows = [r for r in all_rows if all(-OUTSIDE <= value <= 1 + OUTSIDE for value in r.numbers)]
+    five = sum(len(row.numbers) == 5 for row in all_rows)
+    are_inside = 2 * max(_yolo_confidences(rows)) >= five
+    are_fractions = any(value != int(value) for row in rows for value in row.numbers)
+    return len(rows) if are_inside and are_fractions else 0
 
 
-def _confidences_of_yolo(rows: Sequence[_Row]) -> tuple[int, int]:
-    """Return how many lines may have their confidence after, and before their box."""
+def _yolo_confidences(rows: Sequence[_Row]) -> tuple[int, int]:
+    """Return how many lines may have a confidence after their box, and before it."""
 
     def is_inside(x: float, y: float, width: float, height: float) -> bool:
         return all(
@@ -332,166 +288,136 @@ def _confidences_of_yolo(rows: Sequence[_Row]) -> tuple[int, int]:
     return sum(is_inside(*row[:4]) for row in five), sum(is_inside(*row[1:]) for row in five)
 
 
-def _fits_class_boxes(lines: Lines) -> int:
-    """Four numbers in pixels after a class, perhaps with a confidence between. If the class is a
-    number, it may be a box and its confidence or text instead.
+def _class_boxes(lines: Lines) -> int:
+    """A class, perhaps a confidence, and a box in pixels. If the class is a number and nothing is
+    between, the lines may be boxes with a confidence or text.
     """
-    rows = [row for row in lines.rows if row.flag is None]
-    with_words = sum(row.is_word and len(row.numbers) in (4, 5) for row in rows)
-    with_confidence = sum(
-        not row.is_word and len(row.numbers) == 5 and 0 <= row.numbers[0] <= 1 for row in rows
+    boxes = [row for row in lines.rows if len(row.numbers) in (4, 5)]
+    sure = sum(
+        not row.label.isdecimal() or (len(row.numbers) == 5 and 0 <= row.numbers[0] <= 1)
+        for row in boxes
     )
-    four = [(float(r.label), *r.numbers) for r in rows if not r.is_word and len(r.numbers) == 4]
+    four = [
+        (float(r.label), *r.numbers) for r in boxes if r.label.isdecimal() and len(r.numbers) == 4
+    ]
     confidences = sum(0 <= last <= 1 for *_, last in four)
-    boxes = sum(y1 >= y0 and x1 >= x0 for x0, y0, x1, y1, _ in four)
-    corners = sum(y1 >= y0 and x1 >= x0 for _, x0, y0, x1, y1 in four)
-    begin_with_class = confidences < (1 - FEW) * lines.total and (
-        boxes < 0.9 * lines.total or (lines.total >= 5 and corners >= (1 - FEW) * lines.total)
+    first = sum(x1 >= x0 and y1 >= y0 for x0, y0, x1, y1, _ in four)
+    last = sum(x1 >= x0 and y1 >= y0 for _, x0, y0, x1, y1 in four)
+    have_class = confidences < lines.most and (
+        first < 0.9 * lines.total or (lines.total >= 5 and last >= lines.most)
     )
-    return with_words + with_confidence + len(four) * begin_with_class
+    return sure + len(four) * have_class
 
 
-def _fits_ltrb(lines: Lines) -> int:
-    return sum(group.count for group in lines.voters if group.numbers in (4, 5))
+def _ltrb(lines: Lines) -> int:
+    return lines.votes(lambda g: g.numbers in (4, 5))
 
 
-def _fits_quad(lines: Lines) -> int:
-    return sum(group.count for group in lines.voters if group.numbers in (8, 9))
+def _quad(lines: Lines) -> int:
+    return lines.votes(lambda g: g.numbers in (8, 9))
 
 
-def _fits_polygon(lines: Lines) -> int:
-    even = sum(g.count for g in lines.voters if g.numbers >= 6 and (g.goes_on or not g.numbers % 2))
-    odd = [g for g in lines.voters if g.numbers >= 7 and g.numbers % 2 and not g.goes_on]
-    confidences = sum(
-        _kind(fields[-1], True) != _WHOLE_BEYOND for group in odd for fields in group.fields
-    )
-    return even + confidences * (lines.side == "det")
+def _polygon(lines: Lines) -> int:
+    """An odd number is one too many, but for a confidence."""
+    odd = lines.fields(lambda g: g.numbers >= 7 and g.numbers % 2 == 1 and not g.goes_on)
+    ends = [fields[-1] for fields in odd] if lines.side == "det" else []
+    even = lines.votes(lambda g: g.numbers >= 6 and (g.goes_on or g.numbers % 2 == 0))
+    return even + sum(not end.strip().isdigit() or float(end) <= 1 for end in ends)
 
 
-def _fits_box_polygon(lines: Lines) -> int:
-    boxes = sum(
-        g.count for g in lines.voters if g.numbers == 4 and g.mark.rstrip(", \t") != DONT_CARE
-    )
-    return boxes + sum(group.count for group in lines.voters if group.numbers >= 6)
+def _box_polygon(lines: Lines) -> int:
+    """``###`` after four numbers may be of a polygon of two vertices."""
+    boxes = lines.votes(lambda g: g.numbers == 4 and g.mark != DONT_CARE)
+    return boxes + lines.votes(lambda g: g.numbers >= 6)
 
 
-_NOTHING, _WHOLE, _DECIMAL, _DECIMAL_BEYOND, _WHOLE_BEYOND = range(5)
-
-
-def _kind(field: str, is_last: bool) -> int:
-    """Return what a number is where a confidence would be: whole or not, in [0, 1] or beyond,
-    which only the last number may be.
-    """
-    is_whole, value = field.strip().isdigit(), float(field)
-    if 0 <= value <= 1:
-        return _WHOLE if is_whole else _DECIMAL
-    if not is_last or not abs(value) <= COORDINATE_LIMIT:
-        return _NOTHING
-    return _WHOLE_BEYOND if is_whole else _DECIMAL_BEYOND
-
-
-# What lines hold ----------------------------------------------------------------------------------
+# What all lines say about each --------------------------------------------------------------------
 
 
 class Survey(NamedTuple):
-    """What all lines of an input say about each, read as one layout."""
+    """What all lines of an input say about each of them, read by one layout."""
 
-    layout: str = ""
+    layout: str
+    coordinates: int = 0
+    """How many numbers the coordinates are; 0 for any even count."""
     confidences: bool = False
-    in_unit: bool = True
-    """Whether a confidence outside of [0, 1] is a fault."""
+    in_unit: bool = False
+    """Whether confidences are in [0, 1], so that another one is a fault."""
     texts: bool = True
-    """Whether there are transcriptions, so that a number more may be one."""
+    """Whether a number too many may be a transcription."""
     confidence_first: bool = False
     """Whether YOLO's confidences are before the boxes."""
     others: tuple[str, ...] = ()
     """Layouts of their own that less than half of the lines have: of some files, perhaps."""
     note: str = ""
-    """What is unusual about all lines, to be counted."""
+    """What is unusual about all objects, for `errors.counted`."""
 
 
-def _survey(layout: Layout, lines: Lines) -> Survey:
-    count, own_end = layout.coordinates, layout.own_end
+def survey(name: str, lines: Lines) -> Survey:
+    """Return what all lines say about each, read by a layout."""
+    layout = BY_NAME[name]
     others = tuple(
-        other.name
-        for other in LAYOUTS
-        if other.is_special
-        and other.name != layout.name
-        and 0 < 2 * other.fits(lines) < lines.total
+        one.name
+        for one in LAYOUTS
+        if one.name not in (name, *ANY_NUMBERS) and 0 < 2 * one.fits(lines) < lines.total
     )
-    note = ""
-    commas = sum(
-        line.endswith(b",") and not line.endswith(group.mark.encode())
-        for group in lines.groups
-        if group.goes_on
-        for line in group.encoded
+    note = _COMMAS if lines.going_on == _ending_in_commas(lines) >= 2 else ""
+    if layout.coordinates is None:
+        after, before = _yolo_confidences(lines.rows) if name == "yolo" else (0, 0)
+        return Survey(name, confidence_first=before > after, others=others, note=note)
+    at = layout.coordinates
+    confidences, in_unit = _confidences(at, lines) if lines.side == "det" else (False, False)
+    beyond = lines.count(
+        lambda g: g.goes_on or g.numbers > (at or _end(g.numbers, confidences)) + confidences
     )
-    if commas == lines.with_text >= 2:
-        note = "{count} transcriptions, all, end in a comma; delete it if it is no part of them"
-    survey = Survey(
-        layout.name,
-        confidence_first=max(_confidences_of_yolo(lines.rows)[1:])
-        > _confidences_of_yolo(lines.rows)[0]
-        if layout.name == "yolo"
-        else False,
-        others=others,
-        note=note,
-    )
-    if own_end and layout.name != "ctw1500":
-        return survey
-    confidences = in_unit = False
-    if lines.side == "det":
-        kinds: dict[int, int] = defaultdict(int)
-        followed = 0
-        for group in lines.groups:
-            at = _end(group.numbers, not group.goes_on) if count is None else count
-            if group.numbers > at:
-                goes_on = group.goes_on or group.numbers > at + 1
-                for fields in group.fields:
-                    kind = _kind(fields[at], at + 1 == group.numbers)
-                    kinds[kind] += 1
-                    followed += bool(kind) and goes_on
-        having = sum(kinds.values()) - kinds[_NOTHING]
-        decimals = kinds[_DECIMAL] + kinds[_DECIMAL_BEYOND]
-        confidences = having >= (1 - FEW) * lines.total > 0 and (decimals > 0 or followed == having)
-        in_unit = (
-            kinds[_WHOLE] + kinds[_DECIMAL] >= (1 - FEW) * lines.total
-            and not kinds[_DECIMAL_BEYOND]
-        )
+    half = 2 * beyond >= lines.total > 0 and (lines.going_on > 0 or beyond == lines.total)
+    texts = half or (lines.side == "gt" and at > 0)
+    if lines.side == "det" and not confidences and not lines.going_on and lines.total:
+        one_more = lines.count(lambda g: g.numbers == (at or _end(g.numbers, False)) + 1)
+        note = _WHOLE_NUMBERS if one_more == lines.total else note
+    return Survey(name, at, confidences, in_unit, texts, False, others, note)
 
-    def goes_beyond(group: _Alike) -> bool:
-        end = _end(group.numbers, confidences) if count is None else count
-        return group.goes_on or group.numbers > end + confidences
 
-    beyond = lines.count(goes_beyond)
-    texts = 2 * beyond >= lines.total > 0 and (lines.with_text > 0 or beyond == lines.total)
-    if lines.side == "gt" and count is not None:
-        texts = True
-    if (
-        texts
-        and not confidences
-        and not own_end
-        and lines.side == "det"
-        and lines.total
-        == lines.count(
-            lambda g: (
-                not g.goes_on and g.numbers == (g.numbers // 2 * 2 if count is None else count) + 1
-            )
-        )
-    ):
-        note = (
-            "{count} line[s], which are all, end in a whole number after the coordinates, which is"
-            " read as transcription; if it is a confidence, write it with a decimal point"
-        )
-    return survey._replace(confidences=confidences, in_unit=in_unit, texts=texts, note=note)
+_COMMAS = "all {count} transcriptions end in a comma; delete it where it is no part of them"
+_WHOLE_NUMBERS = (
+    "all {count} lines end in a whole number after the coordinates, which is read as transcription;"
+    " if it is a confidence, write it with a decimal point"
+)
+_SPACED = (
+    f"{{count}} transcription[s] [is|are] {DONT_CARE} with blanks or commas around, which is not"
+    " don't care; delete these where it should be"
+)
+
+
+def _ending_in_commas(lines: Lines) -> int:
+    texts = (group for group in lines.groups if group.goes_on and group.mark)
+    return sum(line.endswith(b",") for group in texts for line in group.encoded)
+
+
+def _confidences(at: int, lines: Lines) -> tuple[bool, bool]:
+    """Return whether detections have confidences after their coordinates, and in [0, 1]."""
+    inside = decimal_beyond = decimal = count = going_on = 0
+    for group in lines.groups:
+        end = at or _end(group.numbers, not group.goes_on)
+        for fields in group.fields if group.numbers > end else ():
+            value, is_whole = float(fields[end]), fields[end].strip().isdigit()
+            is_inside = 0 <= value <= 1
+            if is_inside or group.numbers == end + 1:
+                count += 1
+                inside += is_inside
+                decimal += not is_whole
+                decimal_beyond += not is_whole and not is_inside
+                going_on += group.goes_on or group.numbers > end + 1
+    has = count >= lines.most and count > 0 and (decimal > 0 or going_on == count)
+    return has, inside >= lines.most and not decimal_beyond
 
 
 def _end(numbers: int, leaves_one: bool) -> int:
-    """Return how many of these numbers are of vertices."""
+    """Return how many of so many numbers are of vertices."""
     return (numbers - leaves_one) // 2 * 2
 
 
-# Reading ------------------------------------------------------------------------------------------
+# Reading a line -----------------------------------------------------------------------------------
 
 
 def _object(
@@ -501,55 +427,74 @@ def _object(
     confidence: float | None = None,
     dont_care: bool = False,
 ) -> TextObject:
-    if len(points) != 4 and len(points) < 6:
-        points = polygon(points, dont_care=text == DONT_CARE)
     return TextObject(points, text, side == "gt" and (dont_care or text == DONT_CARE), confidence)
+
+
+def _vertices(numbers: Sequence[float], text: str) -> Sequence[float]:
+    return polygon(numbers, dont_care=text == DONT_CARE)
+
+
+def _text(fields: Sequence[str], rest: str | None) -> str:
+    """Return the transcription of fields that are no numbers of the layout, and the rest."""
+    text = ",".join([*fields, *([] if rest is None else [rest])])
+    quoted = _QUOTED.fullmatch(text)
+    return _ESCAPED.sub(r"\1", quoted[1]) if quoted else text
 
 
 def _wrong(line: str, fields: Sequence[str], survey: Survey) -> FormatError:
     layout = BY_NAME[survey.layout]
-    expected = layout.line
-    if not layout.own_end:
-        expected += ",confidence" * survey.confidences + ",transcription" * survey.texts
+    more = ",confidence" * survey.confidences + ",transcription" * survey.texts
+    expected = layout.line + more * (survey.layout in ANY_NUMBERS)
     found = f"{counted(len(fields), '{count} number[s]')} at the start of {quote(line)}"
     return FormatError(found, f"{expected} (format {layout.name})")
 
 
-def _read_numbers(count: int | None, line: str, side: Side, survey: Survey) -> TextObject:
-    """Coordinates, perhaps a confidence, perhaps a transcription."""
-    fields, rest = _split(line)
-    if (
-        count is not None
-        and count + survey.confidences < len(fields) < count + survey.confidences + BEYOND
-    ):
-        fields, rest = _split(line, count + survey.confidences)
-    end = count or _end(len(fields), rest is None and (survey.confidences or survey.texts))
-    more = len(fields) - end - survey.confidences
-    is_quoted = rest is not None and rest.lstrip(" \t").startswith('"')
-    if not 0 <= more < BEYOND or (more and (is_quoted or (rest is None and not survey.texts))):
-        raise _wrong(line, fields, survey)
-    text = _text(fields[end + survey.confidences :], rest)
-    confidence = _confidence(fields[end], survey) if survey.confidences else None
-    points = [*map(float, fields[:end])]
-    if count is None and len(points) == 4:
-        points = [*polygon(points, dont_care=text == DONT_CARE)]
-    return _object(points, text, side, confidence)
-
-
-def _text(fields: Sequence[str], rest: str | None) -> str:
-    return _unquoted(",".join([*fields, *([] if rest is None else [rest])]))
-
-
-def _confidence(field: str, survey: Survey) -> float:
-    value = float(field)
+def _confidence(value: float, survey: Survey) -> float:
     if survey.in_unit and not 0 <= value <= 1:
-        raise FormatError(
-            f"{quote(field.strip())} where the other lines have a confidence", "a number in [0, 1]"
-        )
+        found = f"{value:g} where the other lines have a confidence"
+        raise FormatError(found, "a number in [0, 1]")
     return value
 
 
-def _read_box_or_polygon(line: str, side: Side, survey: Survey) -> TextObject:
+def _usual(line: str, stop: int) -> tuple[list[float], str] | None:
+    """Return the numbers and the text of a line that needs no closer look; else None."""
+    fields = line.split(",", stop)
+    text = fields.pop() if len(fields) > stop else ""
+    if len(fields) < stop or not (text[:1].isalpha() or text[:1] in ("", "#")) or "_" in line:
+        return None
+    try:
+        return [*map(float, fields)], text
+    except ValueError:
+        return None
+
+
+def _read_numbers(line: str, side: Side, survey: Survey) -> TextObject:
+    """Read coordinates, perhaps a confidence, perhaps a transcription."""
+    count, has_confidence = survey.coordinates, survey.confidences
+    usual = _usual(line, count + has_confidence) if count else None
+    numbers, text = usual or _closely(line, survey)
+    confidence = _confidence(numbers.pop(), survey) if has_confidence else None
+    points = numbers if count else _vertices(numbers, text)
+    return TextObject(points, text, side == "gt" and text == DONT_CARE, confidence)
+
+
+def _closely(line: str, survey: Survey) -> tuple[list[float], str]:
+    fields, rest = _split(line)
+    count = survey.coordinates
+    stop = count + survey.confidences
+    if count and stop < len(fields) < stop + VERTICES:
+        fields, rest = _split(line, stop)
+    if not count:
+        leaves_one = rest is None and (survey.confidences or survey.texts)
+        stop = _end(len(fields), leaves_one) + survey.confidences
+    more = len(fields) - stop
+    is_quoted = rest is not None and rest.lstrip(" \t").startswith('"')
+    if not 0 <= more < VERTICES or (more and (is_quoted or (rest is None and not survey.texts))):
+        raise _wrong(line, fields, survey)
+    return [*map(float, fields[:stop])], _text(fields[stop:], rest)
+
+
+def _read_either(line: str, side: Side, survey: Survey) -> TextObject:
     fields, rest = _split(line)
     end = 4 if len(fields) == 5 else _end(len(fields), False)
     if end < 4:
@@ -559,67 +504,61 @@ def _read_box_or_polygon(line: str, side: Side, survey: Survey) -> TextObject:
 
 def _read_mlt(line: str, side: Side, survey: Survey) -> TextObject:
     fields, rest = _split(line)
-    script, comma, text = ",".join([*fields[8:], *([] if rest is None else [rest])]).partition(",")
-    if len(fields) < 8:
+    _, comma, text = ",".join([*fields[8:], *([] if rest is None else [rest])]).partition(",")
+    if len(fields) < 8 or not comma:
         raise _wrong(line, fields, survey)
-    if not comma:
-        found = f"{quote(script.strip())} and no transcription after the coordinates"
-        raise FormatError(found, f"{BY_NAME['mlt'].line} (format mlt)")
     return _object([*map(float, fields[:8])], text, side)
+
+
+def _flag(field: str) -> bool:
+    if field.strip() not in ("0", "1"):
+        raise FormatError(f"{quote(field.strip())} as the difficult flag", "0 or 1")
+    return field.strip() == "1"
 
 
 def _read_rctw(line: str, side: Side, survey: Survey) -> TextObject:
     fields, rest = _split(line)
     if len(fields) != 9:
         raise _wrong(line, fields, survey)
-    flag = fields[8].strip()
-    if flag not in ("0", "1"):
-        raise FormatError(f"{quote(flag)} as the difficult flag", "0 or 1")
-    return _object([*map(float, fields[:8])], _unquoted(rest or ""), side, None, flag == "1")
+    *points, flag = fields
+    return _object([*map(float, points)], _text((), rest), side, dont_care=_flag(flag))
 
 
 def _read_ctw1500(line: str, side: Side, survey: Survey) -> TextObject:
     fields, rest = _split(line)
     if rest is None or len(fields) % 2 != survey.confidences:
         raise _wrong(line, fields, survey)
-    confidence = _confidence(fields.pop(), survey) if survey.confidences else None
-    text = rest.removeprefix("####")
-    return _object(
-        polygon([*map(float, fields)], dont_care=text == DONT_CARE), text, side, confidence
-    )
+    numbers, text = [*map(float, fields)], rest.removeprefix("####")
+    confidence = _confidence(numbers.pop(), survey) if survey.confidences else None
+    return _object(_vertices(numbers, text), text, side, confidence)
 
 
 def _read_offsets(line: str, side: Side, survey: Survey) -> TextObject:
     fields, rest = _split(line)
     if rest is not None or len(fields) != 32:
         raise _wrong(line, fields, survey)
-    values = [*map(number, fields)]
-    return _object([value + values[k % 2] for k, value in enumerate(values[4:])], "", side)
+    x0, y0, _, _, *offsets = map(number, fields)
+    return _object([(x0, y0)[k % 2] + value for k, value in enumerate(offsets)], "", side)
 
 
 def _read_popeval(line: str, side: Side, survey: Survey) -> TextObject:
     head = _BEFORE_POPEVAL.match(line)
-    fields = head[1].replace(",", " ").split() if head else _split(line)[0]
-    if head is None or len(fields) % 2:
-        raise _wrong(line, fields, survey)
-    text = line[head.end() :]
-    return _object(polygon([*map(float, fields)], dont_care=text == DONT_CARE), text, side)
+    if head is None:
+        raise _wrong(line, _split(line)[0], survey)
+    numbers, text = [*map(float, head[1].replace(",", " ").split())], line[head.end() :]
+    return _object(_vertices(numbers, text), text, side)
 
 
 def _read_td500(line: str, side: Side, survey: Survey) -> TextObject:
-    fields, rest = _split(line)
-    count = 7 if len(fields) >= 7 else 5
+    """Read a box that is turned about its centre, by radians from the x axis to the y axis."""
+    count = 7 if len(_split(line)[0]) >= 7 else 5
+    fields, rest = _split(line, count)
     if len(fields) < count:
         raise _wrong(line, fields, survey)
-    if len(fields) > count:
-        fields, rest = _split(line, count)
     text = ",".join([*fields[count:], *([] if rest is None else [rest])]).strip()
-    flag = fields[1].strip()
     *values, angle = map(number, fields[:count])
     if count == 7:
-        if flag not in ("0", "1"):
-            raise FormatError(f"{quote(flag)} as the difficult flag", "0 or 1")
-        shape, dont_care = box(*values[2:]), flag == "1"
+        shape, dont_care = box(*values[2:]), _flag(fields[1])
     else:
         x0, y0, x1, y1 = values
         shape, dont_care = box(x0, y0, x1 - x0, y1 - y0), text == DONT_CARE
@@ -630,7 +569,7 @@ def _read_td500(line: str, side: Side, survey: Survey) -> TextObject:
 
 
 def _read_dota(line: str, side: Side, survey: Survey) -> TextObject | None:
-    if line.startswith(_HEADERS):
+    if line.startswith(DOTA_HEADERS):
         return None
     row = _row(line)
     if row is None or row.flag is None:
@@ -645,62 +584,49 @@ def _read_yolo(line: str, side: Side, survey: Survey) -> TextObject:
     if row is None or row.flag is not None:
         raise FormatError(quote(line), f"{BY_NAME['yolo'].line} (format yolo)")
     numbers, confidence = row.numbers, None
-    if len(numbers) == 5 and survey.confidence_first:
-        confidence, *numbers = numbers
-    elif len(numbers) % 2:
-        *numbers, confidence = numbers
-    if confidence is not None and not 0 <= confidence <= 1:
-        raise FormatError(f"{confidence:g} as the confidence", "a number in [0, 1]")
+    if len(numbers) % 2:
+        confidence = numbers.pop(0 if len(numbers) == 5 and survey.confidence_first else -1)
+        if not 0 <= confidence <= 1:
+            raise FormatError(f"{confidence:g} as the confidence", "a number in [0, 1]")
     if len(numbers) == 4:
         x, y, width, height = numbers
         numbers = [*box(x - width / 2, y - height / 2, width, height)]
     return TextObject(numbers, confidence=confidence, label=row.label)
 
 
-def _read_lines(name: str, file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    survey, layout = options.surveyed, BY_NAME[name]
-    if survey.others:
-        _refuse_other(file, survey, side)
-    assert layout.read is not None
-    read_line = layout.read
+# Reading a file -----------------------------------------------------------------------------------
+
+
+def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
+    all_lines: Survey = options.surveyed
+    if all_lines.others:
+        _refuse_other(file, side, all_lines)
+    read_line = BY_NAME[all_lines.layout].read or _read_numbers
 
     def read(line: str) -> TextObject | None:
-        one = read_line(line, side, survey)
-        if one is not None and one.text:
-            if side == "gt" and one.text != DONT_CARE and one.text.strip(" \t,") == DONT_CARE:
-                file.notes[_SPACED] += 1
-            if survey.note and one.text.endswith(","):
-                file.notes[survey.note] += 1
+        one = read_line(line, side, all_lines)
+        if side == "gt" and DONT_CARE in line and one and one.text != DONT_CARE:
+            file.notes[_SPACED] += one.text.strip(" \t,") == DONT_CARE
         return one
 
-    yield Image(file.stem, file.each(_stripped(file), read), fractions=name == "yolo")
+    lines = file.lines()
+    if "\ufeff" in file.text:
+        bare = ((k, line.lstrip("\ufeff")) for k, line in lines)
+        lines = ((k, line) for k, line in bare if line.strip())
+    objects = file.each(lines, read)
+    if all_lines.note:
+        file.notes[all_lines.note] += len(objects)
+    yield Image(file.stem, objects, fractions=all_lines.layout == "yolo")
 
 
-_SPACED = (
-    f"{{count}} transcription[s] [is|are] {DONT_CARE} with blanks or commas around, which is not"
-    " don't care; delete these where it should be"
-)
-
-
-def _stripped(file: File) -> Iterator[tuple[int, str]]:
-    if "\ufeff" not in file.text:
-        return file.lines()
-    return ((k, line.lstrip("\ufeff")) for k, line in file.lines() if line.lstrip("\ufeff").strip())
-
-
-def _refuse_other(file: File, survey: Survey, side: Side) -> None:
+def _refuse_other(file: File, side: Side, all_lines: Survey) -> None:
     """Refuse a file that is of another layout than the input."""
     lines = Lines([file.data], side)
-    for name in survey.others:
+    for name in all_lines.others:
         if lines.total and 2 * BY_NAME[name].fits(lines) >= lines.total:
-            raise FormatError(
-                f"lines of the format {name}",
-                f"{survey.layout}, as in most files: give it as an input of its own",
-                at=1,
-            )
+            expected = f"{all_lines.layout}, as in most files: give it as an input of its own"
+            raise FormatError(f"lines of the format {name}", expected, at=1)
 
-
-# Total-Text ---------------------------------------------------------------------------------------
 
 _START = re.compile(r"^[^\S\n]*x:\s*+(?=\[\[)", re.MULTILINE)
 _RECORD = re.compile(
@@ -713,17 +639,16 @@ _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}
 
 
 def _read_total_text(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    """Records go over several lines where they are long."""
-    text = file.text
-    starts = list(_START.finditer(text))
-    head = text[: starts[0].start()] if starts else text
+    """Read records, which go over several lines where they are long."""
+    starts = list(_START.finditer(file.text))
+    head = file.text[: starts[0].start()] if starts else file.text
     if head.strip():
         file.log(FormatError(quote(head.strip()), BY_NAME["totaltext"].line), 1)
-    ends = [*(start.start() for start in starts[1:]), len(text)]
-    records = [
-        (text.count("\n", 0, start.end()) + 1, text[start.end() : end])
+    ends = [*(start.start() for start in starts[1:]), len(file.text)]
+    records = (
+        (file.text.count("\n", 0, start.end()) + 1, file.text[start.end() : end])
         for start, end in zip(starts, ends, strict=True)
-    ]
+    )
 
     def read(record: str) -> TextObject:
         match = _RECORD.fullmatch(record)
@@ -734,8 +659,8 @@ def _read_total_text(file: File, side: Side, options: ReadOptions) -> Iterator[I
             raise FormatError(f"{len(xs)} x and {len(ys)} y", "as many of the one as of the other")
         text = _ESCAPE.sub(_character, match["text"] or "")
         dont_care = side == "gt" and not {text, match["ornt"]}.isdisjoint(("#", DONT_CARE))
-        points = [value for point in zip(xs, ys, strict=True) for value in point]
-        return TextObject(polygon(points, dont_care=dont_care), text, dont_care)
+        vertices = [value for point in zip(xs, ys, strict=True) for value in point]
+        return TextObject(polygon(vertices, dont_care=dont_care), text, dont_care)
 
     yield Image(file.stem, file.each(records, read))
 
@@ -750,181 +675,92 @@ def _character(escape: re.Match[str]) -> str:
 
 # The table ----------------------------------------------------------------------------------------
 
-ReadLine = Callable[[str, Side, Survey], TextObject | None]
-
 
 @dataclass(frozen=True)
 class Layout:
     """One layout of lines."""
 
     name: str
+    title: str
     line: str
-    """A line, as messages show it."""
-    recognised_by: str
+    """A line, as messages and the documentation show it."""
     fits: Callable[[Lines], int]
-    """Returns how many of the lines are surely of it, going by their numbers and marks."""
-    read: ReadLine | None = None
-    """None of Total-Text, whose records go over lines, and of layouts that are not read."""
+    """Returns how many of the lines are of it, going by their numbers and marks."""
+    read: Callable[[str, Side, Survey], TextObject | None] | None = None
+    """None of Total-Text, whose records go over lines, and of lines that no format reads."""
     coordinates: int | None = None
-    """How many numbers the coordinates are; None for any even count."""
-    own_end: bool = True
-    """Whether lines end as only this layout's do, whatever other lines have."""
-    instead: str = ""
-    """What to do, if it is not read."""
+    """How many numbers come before a confidence, 0 for an even count; None if none may follow."""
 
-    @property
-    def is_special(self) -> bool:
-        """Whether its lines differ from others by more than how many numbers they have."""
-        return self.name not in ANY_NUMBERS
+    def format(self) -> Format:
+        """Return the format of files of these lines."""
+
+        def survey_files(files: Iterable[File], side: Side) -> Survey:
+            return survey(self.name, Lines((file.data for file in files), side))
+
+        return Format(
+            self.name,
+            f"{self.title}: .txt files",
+            _read if self.read else _read_total_text,
+            lambda head: "",  # `recognise` looks at all lines of an input
+            (".gt", ".txt") if self.name == "msra-td500" else (".txt",),
+            layout=self.line + "[,confidence][,text]" * (self.name in ("ltrb", "quad", "polygon")),
+            survey=survey_files,
+        )
 
 
-ANY_NUMBERS = ("ltrb", "quad", "polygon", "box-polygon")
-"""Layouts by the number of coordinates alone."""
+_TOTAL = "x: [[...]], y: [[...]], ornt: [u'c'], transcriptions: [u'word']"
+_TD500 = "index difficult x y width height angle [text], or left,top,right,bottom,angle[,text]"
+_OFFSET = "x0,y0,x1,y1,dx1,dy1,...,dx14,dy14"
 _QUAD = "x1,y1,x2,y2,x3,y3,x4,y4"
+_DOTA = "x1 y1 x2 y2 x3 y3 x4 y4 class difficult"
+_YOLO = "class x y width height, or class x1 y1 x2 y2 x3 y3 ..., in fractions[ confidence]"
+_CURVE = "x1,y1,...,xn,yn[,confidence],####transcription"
+_BOTH = "x0,y0,x1,y1 or x1,y1,x2,y2,x3,y3,..."
+_SEGMENTS = "ICDAR 2013's ground truth of segmentation"
 LAYOUTS = (
-    Layout(
-        "totaltext",
-        "x: [[...]], y: [[...]], ornt: [u'c'], transcriptions: [u'word']",
-        "lines that begin with x: [[",
-        _fits_total_text,
-    ),
-    Layout(
-        "popeval",
-        "x1 y1 x2 y2 x3 y3 x4 y4##::transcription",
-        "##:: after the numbers",
-        _fits_popeval,
-        _read_popeval,
-    ),
-    Layout(
-        "ctw1500",
-        "x1,y1,...,xn,yn,####transcription",
-        "#### before the transcription",
-        _fits_ctw1500,
-        _read_ctw1500,
-    ),
-    Layout(
-        "ctw1500-offsets",
-        "x0,y0,x1,y1 and 14 vertices as offsets from x0,y0",
-        "32 numbers, the offsets within the box",
-        _fits_offsets,
-        _read_offsets,
-    ),
-    Layout(
-        "mlt",
-        f"{_QUAD},script,transcription",
-        "the name of a script",
-        _fits_mlt,
-        _read_mlt,
-    ),
-    Layout(
-        "rctw",
-        f'{_QUAD},difficult,"transcription"',
-        "0 or 1 before a quote, not always 1",
-        _fits_rctw,
-        _read_rctw,
-    ),
-    Layout(
-        "segmentation",
-        "",
-        "",
-        _fits_segmentation,
-        instead=(
-            "ICDAR 2013's ground truth of segmentation, which is not read; give that of"
-            " localisation (gt_img_1.txt)"
-        ),
-    ),
-    Layout(
-        "msra-td500",
-        "index difficult x y width height angle [text], or left,top,right,bottom,angle[,text]",
-        "lines of that layout",
-        _fits_td500,
-        _read_td500,
-    ),
-    Layout(
-        "dota",
-        "x1 y1 x2 y2 x3 y3 x4 y4 class difficult",
-        "lines of eight numbers, a class and a flag",
-        _fits_dota,
-        _read_dota,
-    ),
-    Layout(
-        "yolo",
-        "class x y width height, or class x1 y1 x2 y2 x3 y3 ..., in fractions, and perhaps a"
-        " confidence",
-        "a class before four numbers or more, all in [0, 1]",
-        _fits_yolo,
-        _read_yolo,
-    ),
-    Layout(
-        "class boxes",
-        "",
-        "",
-        _fits_class_boxes,
-        instead=(
-            "lines of a class and a box in pixels, which is not read; write its boxes as CSV with"
-            " a header, or as COCO JSON, or as YOLO's fractions"
-        ),
-    ),
-    Layout(
-        "ltrb",
-        "x0,y0,x1,y1",
-        "lines of 4 or 5 numbers",
-        _fits_ltrb,
-        partial(_read_numbers, 4),
-        coordinates=4,
-        own_end=False,
-    ),
-    Layout(
-        "quad",
-        _QUAD,
-        "lines of 8 or 9 numbers",
-        _fits_quad,
-        partial(_read_numbers, 8),
-        coordinates=8,
-        own_end=False,
-    ),
-    Layout(
-        "polygon",
-        "x1,y1,x2,y2,x3,y3,...",
-        "lines of other counts of numbers",
-        _fits_polygon,
-        partial(_read_numbers, None),
-        own_end=False,
-    ),
-    Layout(
-        "box-polygon",
-        "x0,y0,x1,y1 or x1,y1,x2,y2,x3,y3,...,transcription",
-        "lines of 4 and of more numbers",
-        _fits_box_polygon,
-        _read_box_or_polygon,
-    ),
+    Layout("totaltext", "Total-Text", _TOTAL, _total_text),
+    Layout("popeval", "PopEval", "x1 y1 x2 y2 ...##::transcription", _popeval, _read_popeval),
+    Layout("ctw1500", "CTW1500 (test), AdelaiDet", _CURVE, _ctw1500, _read_ctw1500, 0),
+    Layout("ctw1500-offsets", "CTW1500 (training)", _OFFSET, _offsets, _read_offsets),
+    Layout("mlt", "ICDAR MLT 2017, 2019", f"{_QUAD},script,transcription", _mlt, _read_mlt),
+    Layout("rctw", "RCTW-17", f'{_QUAD},difficult,"transcription"', _rctw, _read_rctw),
+    Layout("segmentation", _SEGMENTS, "", _segmentation),
+    Layout("msra-td500", "MSRA-TD500, turned boxes, also .gt files", _TD500, _td500, _read_td500),
+    Layout("dota", "DOTA's labelTxt", _DOTA, _dota, _read_dota),
+    Layout("yolo", "YOLO, boxes, segments and turned boxes", _YOLO, _yolo, _read_yolo),
+    Layout("class boxes", "lines of a class and a box in pixels", "", _class_boxes),
+    Layout("ltrb", "ICDAR 2003 to 2013", "x0,y0,x1,y1", _ltrb, _read_numbers, 4),
+    Layout("quad", "ICDAR 2015", _QUAD, _quad, _read_numbers, 8),
+    Layout("polygon", "Total-Text as ICDAR has it", "x1,y1,...,xn,yn", _polygon, _read_numbers, 0),
+    Layout("box-polygon", "CVAT's boxes and polygons", _BOTH, _box_polygon, _read_either),
 )
 """From special to general."""
+NOT_READ = {
+    "segmentation": "give that of localisation (gt_img_1.txt)",
+    "class boxes": "write the boxes as CSV with a header, as COCO JSON, or as YOLO's fractions",
+}
+"""Layouts that are not read, and what to do."""
 BY_NAME = {layout.name: layout for layout in LAYOUTS}
+TOTALTEXT, POPEVAL = BY_NAME["totaltext"].format(), BY_NAME["popeval"].format()
+CTW1500, CTW1500_OFFSETS = BY_NAME["ctw1500"].format(), BY_NAME["ctw1500-offsets"].format()
+MLT, RCTW, MSRA_TD500 = (BY_NAME[name].format() for name in ("mlt", "rctw", "msra-td500"))
+DOTA, YOLO, LTRB = (BY_NAME[name].format() for name in ("dota", "yolo", "ltrb"))
+QUAD, POLYGON, BOX_POLYGON = (BY_NAME[name].format() for name in ("quad", "polygon", "box-polygon"))
 
 
-def _chosen(lines: Lines) -> Layout:
-    """Return the layout that reads most lines."""
-    fits = {layout.name: layout.fits(lines) for layout in LAYOUTS}
-    most = max(fits.values())
-    if not most:
-        return BY_NAME["polygon" if lines.count(lambda g: g.numbers >= 6) else "ltrb"]
-    if not lines.with_text and fits["polygon"] == most > fits["quad"]:
-        fits["quad"] = 0  # without texts a number more is of a vertex
-    return next(layout for layout in LAYOUTS if fits[layout.name] >= (1 - FEW) * most)
+# Which layout -------------------------------------------------------------------------------------
 
 
 class Recognised(NamedTuple):
-    """The format of an input, and by what it was recognised."""
+    """The format of lines, by what it was recognised, and what the user should know of that."""
 
     format: Format
     reason: str
     note: str = ""
-    """What the user should know of the choice."""
 
 
 def recognise(listing: Listing, side: Side, preferred: Sequence[str] = ()) -> Recognised | None:
-    """Return the layout that reads most of an input's lines; None if these are no such lines.
+    """Return the layout that reads most lines of an input; None if it has no lines of numbers.
 
     Parameters
     ----------
@@ -936,140 +772,76 @@ def recognise(listing: Listing, side: Side, preferred: Sequence[str] = ()) -> Re
     InputError
         When the lines are known, and not read.
     """
-    from evaltex_cli.formats import load
-
-    ending = ".txt"
+    counts = listing.endings()
+    ending = next((one for one in (".gt", ".txt") if counts[one]), "")
     if listing.kind == "file":
-        if not begins_with_rows(listing.beginning(listing.entries[0], 1 << 12)):
+        if not begins_with_numbers(listing.beginning(listing.entries[0], 1 << 12)):
             return None
-    else:
-        endings = listing.endings()
-        ending = next((one for one in (".gt", ".txt") if endings[one]), "")
-        if not ending:
-            return None
-    chosen, _ = listing.chosen((ending,))
-    lines = Lines(chosen.read(), side)
-    layout = BY_NAME["msra-td500"] if ending == ".gt" else _chosen(lines)
-    if layout.instead:
-        raise InputError(f"{listing.path}: {layout.instead}")
-    note = ""
-    survey = _survey(layout, lines)
-    if layout.name in ANY_NUMBERS and layout.name not in preferred:
-        for name in preferred:
-            if name in BY_NAME and name not in ANY_NUMBERS:
-                other = _survey(BY_NAME[name], lines)
-                if _reads(other, lines) >= _reads(survey, lines):
-                    note = (
-                        f"is read as {name}, a format of the preset, though its content could be"
-                        f" {layout.name}; --{side}-format names another"
-                    )
-                    layout, survey = BY_NAME[name], other
-                    break
-    form = replace(load(layout.name), survey=lambda files, side: survey, endings=(ending,))
-    return Recognised(form, _reason(layout, lines), note)
+    elif not ending:
+        return None
+    files, _ = listing.chosen((ending,))
+    lines = Lines(files.read(), side)
+    name = "msra-td500" if ending == ".gt" else _best(lines)
+    if name in NOT_READ:
+        what = f"{BY_NAME[name].title}, which no format reads"
+        raise InputError(f"{listing.path}: {what}; {NOT_READ[name]}")
+    note, surveyed = "", survey(name, lines)
+    if name in ANY_NUMBERS and name not in preferred:
+        special = (one for one in preferred if one in BY_NAME and one not in ANY_NUMBERS)
+        for other in (survey(one, lines) for one in special):
+            if _reads(other, lines) >= _reads(surveyed, lines):
+                surveyed = other
+                note = (
+                    f"is read as {other.layout}, a format of the preset, though its content could"
+                    f" be {name}; --{side}-format names another"
+                )
+                break
+    form = replace(BY_NAME[surveyed.layout].format(), survey=lambda files, side: surveyed)
+    form = form if listing.kind == "file" else replace(form, endings=(ending,))
+    fits = BY_NAME[surveyed.layout].fits(lines)
+    reason = f"{fits} of {counted(lines.total, '{count} line[s]')} of {form.layout}"
+    return Recognised(form, f"recognised by {reason}", note)
 
 
-def _reads(survey: Survey, lines: Lines) -> int:
+def _best(lines: Lines) -> str:
+    """Return the layout that reads most lines."""
+    fits = {layout.name: layout.fits(lines) for layout in LAYOUTS}
+    most = max(fits.values())
+    if not most:
+        return "polygon" if lines.count(lambda g: g.numbers >= 6) else "ltrb"
+    if not lines.going_on and fits["polygon"] == most > fits["quad"]:
+        fits["quad"] = 0  # without texts, more numbers are vertices for sure
+    return next(name for name, count in fits.items() if count >= (1 - FEW) * most)
+
+
+def _reads(surveyed: Survey, lines: Lines) -> int:
     """Return how many lines a layout reads without a fault."""
-    layout = BY_NAME[survey.layout]
+    layout = BY_NAME[surveyed.layout]
     if layout.read is None:
         return layout.fits(lines)
     count = 0
-    for group in lines.groups:
-        for line in group.lines:
-            try:
-                layout.read(line, lines.side, survey)
-                count += 1
-            except FormatError:
-                pass
+    for line in (line for group in lines.groups for line in group.lines):
+        with suppress(FormatError):
+            layout.read(line, lines.side, surveyed)
+            count += 1
     return count
 
 
-def _reason(layout: Layout, lines: Lines) -> str:
-    if layout.name not in ("ltrb", "quad", "polygon"):
-        return f"recognised by {layout.recognised_by}"
-    counts: dict[int, int] = defaultdict(int)
-    for group in lines.groups:
-        counts[group.numbers] += group.count
-    ranked = sorted(counts.items(), key=lambda item: -item[1])
-    usual = ", ".join(f"{count} with {numbers}" for numbers, count in ranked[:3])
-    rest = ", ..." if len(ranked) > 3 else ""
-    if not ranked:
-        return "no line"
-    return counted(lines.total, f"numbers at the start of {{count}} line[s]: {usual}{rest}")
+_EVALTEX_OBJECT = re.compile(
+    rb'[ \t]*+[0-9]++[ \t]*+,[ \t]*+(?:[0-9.]++[ \t\r]*+\Z|(?:[0-9]++[ \t]*+,[ \t]*+)?+")'
+)
+"""The size of an image, or the beginning of an object, in EvaLTex .txt."""
 
 
-def begins_with_rows(beginning: bytes) -> bool:
-    """Return whether a text file begins with lines of numbers, perhaps after a class, and not with
-    the name of an image, as EvaLTex .txt does.
-
-    Parameters
-    ----------
-    beginning : bytes
-        At least its first two lines that are not blank.
-    """
-    first = [line for line in beginning.removeprefix(b"\xef\xbb\xbf").splitlines() if line.strip()][
-        :2
-    ]
-    if not first or any(_EVALTEX.match(line) for line in first[1:]):
+def begins_with_numbers(beginning: bytes) -> bool:
+    """Return whether text begins with a line of some layout, and not with the name of an image."""
+    lines = [line for line in beginning.removeprefix(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
+    if not lines or any(map(_EVALTEX_OBJECT.match, lines[1:2])):
         return False
-    line = first[0].decode("utf-8", "replace")
+    first = lines[0].decode("utf-8", "replace").rstrip("\r")
     return (
-        line.startswith(_HEADERS)
-        or re.match(r"[ \t]*+x:[ \t]*+\[\[", line) is not None
-        or len(_split(line)[0]) >= 4
-        or _row(line) is not None
+        first.startswith(DOTA_HEADERS)
+        or re.match(r"[ \t]*x:[ \t]*\[\[", first) is not None
+        or len(_split(first)[0]) >= 4
+        or _row(first) is not None
     )
-
-
-def _format(name: str, title: str, layout: str, endings: tuple[str, ...] = (".txt",)) -> Format:
-    def survey(files: Iterable[File], side: Side) -> Survey:
-        return _survey(BY_NAME[name], Lines((file.data for file in files), side))
-
-    read = _read_total_text if name == "totaltext" else partial(_read_lines, name)
-    return Format(name, title, read, lambda head: "", endings, layout=layout, survey=survey)
-
-
-_REST = "[,confidence][,text]"
-MSRA_TD500 = _format(
-    "msra-td500",
-    "MSRA-TD500: .gt files of turned rectangles",
-    "index difficult x y w h angle [text]; left,top,right,bottom,angle[,text]",
-    (".gt", ".txt"),
-)
-DOTA = _format("dota", "DOTA's labelTxt: .txt files of quadrilaterals", BY_NAME["dota"].line)
-YOLO = _format("yolo", "YOLO, boxes, segments and turned boxes: .txt files", BY_NAME["yolo"].line)
-LTRB = _format("ltrb", "ICDAR 2003 to 2013: .txt files", f"x0,y0,x1,y1{_REST}")
-QUAD = _format("quad", "ICDAR 2015: .txt files", f"x1,y1,...,x4,y4{_REST}")
-POLYGON = _format(
-    "polygon",
-    "Total-Text as ICDAR has it: .txt files",
-    f"x1,y1,...,xn,yn{_REST}",
-)
-BOX_POLYGON = _format(
-    "box-polygon",
-    "CVAT's boxes and polygons: .txt files",
-    "x0,y0,x1,y1[,text]; x1,y1,...,xn,yn[,text]",
-)
-MLT = _format(
-    "mlt",
-    "ICDAR MLT 2017 and 2019: .txt files",
-    "x1,y1,...,x4,y4,script,text",
-)
-RCTW = _format("rctw", "RCTW-17: .txt files", 'x1,y1,...,x4,y4,difficult,"text"')
-CTW1500 = _format(
-    "ctw1500",
-    "CTW1500 (test), AdelaiDet: .txt files",
-    "x1,y1,...,xn,yn[,confidence],####text",
-)
-CTW1500_OFFSETS = _format(
-    "ctw1500-offsets",
-    "CTW1500: .txt files",
-    "x0,y0,x1,y1,dx1,dy1,...,dx14,dy14",
-)
-POPEVAL = _format("popeval", "PopEval: .txt files", "x1 y1 x2 y2 ...##::text")
-TOTALTEXT = _format(
-    "totaltext",
-    "Total-Text's own .txt files: x: [[...]], y: [[...]], ...",
-    BY_NAME["totaltext"].line,
-)
