@@ -59,11 +59,14 @@ _GT_LINE = re.compile(r'\s*\d+\s*,\s*\d+\s*,\s*".*"\s*,\s*[tf]\s*,')
 _INTEGER = re.compile(r"\s*[+-]?\d{1,18}\s*", re.ASCII)
 _NUMBER_LIKE = re.compile(rf"\s*(?:{NUMBER}|[+-]?(?:nan|inf|infinity))\s*", re.ASCII | re.I)
 _PLAIN_SIZE = re.compile(r"[1-9][0-9]{0,8},[1-9][0-9]{0,8}")
-_SIZE_ATTEMPT = re.compile(r"[\s\d.+-]+[,;xX\s][\s\d.+,;xX-]*|\d[^,]*,[^,]*|[^,]*,\s*\d[^,]*")
-_BEGINNING = re.compile(
-    r"\s*(?P<name>[^\n]*\S)\s*\n\s*(?:[\d.]+[ \t]*,[ \t]*[\d.]+[ \t]*(?:\n|\Z)"
-    r'|\d+[ \t]*,[ \t]*(?:\d+[ \t]*,[ \t]*)?".*"[ \t]*,)'
+_SIZE_ATTEMPT = re.compile(
+    r"(?=[^\s,;xX]++[\s,;xX])[\d.+-][\s\d.+,;xX-]*+|\d[^,]*+,[^,]*+|[^,]*+,\s*+\d[^,]*+"
 )
+_BEGINNING = re.compile(
+    r"([^\n]++)\n\s*+(?:[\d.]++[ \t]*+,[ \t]*+[\d.]++[ \t]*+(?:\n|\Z)"
+    r'|\d++[ \t]*+,[ \t]*+(?:\d++[ \t]*+,[ \t]*+)?+".*"[ \t]*+,)'
+)
+"""A name, and a size or a quoted transcription after ID and region."""
 
 
 # Single lines -------------------------------------------------------------------------------------
@@ -331,8 +334,8 @@ def _log_repeated_ids(objects: Objects, lines: Ints, file: File) -> None:
 
 
 def _recognise(head: Head) -> str:
-    begins = _BEGINNING.match(head.text)
-    if not begins or any(is_object_line(begins["name"], side) for side in LAYOUT):
+    begins = _BEGINNING.match(head.text.lstrip())
+    if not begins or any(is_object_line(begins[1], side) for side in LAYOUT):
         return ""
     return "the name of an image and its size or objects"
 
