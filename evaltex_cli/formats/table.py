@@ -231,10 +231,13 @@ def _use_fractions(image: Image) -> None:
 
 
 def _recognise(head: Head) -> str:
+    header = _header(head.text)
     try:
-        _columns(_header(head.text), {})
-    except FormatError:
-        return ""
+        _columns(header, {})
+    except FormatError:  # reading then says which columns are missing
+        is_named = head.name.lower().removesuffix(".gz").endswith(ENDINGS)
+        has_names = len(header) > 2 and all(name[:1].isalpha() for name in header)
+        return "its ending, and a header" if is_named and has_names else ""
     return "a header with usual names of columns of coordinates"
 
 

@@ -118,14 +118,19 @@ def test_fractions_and_percent(tmp_path: Path) -> None:
     assert sized.objects.boxes.tolist() == [[25, 25, 100, 100]] and sized.faults == []
 
 
-@pytest.mark.parametrize("text", ["file,a,b,c,d\nx,1,2,5,9\n", "file,xmin,ymin\nx,1,2\n", "", "{}"])
-def test_other_tables_are_not_read(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "words.csv"
-    path.write_text(text)
+@pytest.mark.parametrize("text", ["file,xmin\nx,1\n", "1,2,3,4\n5,6,7,8\n", "", "{}"])
+def test_other_files_are_no_tables(tmp_path: Path, text: str) -> None:
     try:
-        assert read(path, "det").source.format != "table"
+        assert table(tmp_path, text, "det").source.format != "table"
     except InputError as error:
-        assert str(path) in str(error)
+        assert str(tmp_path) in str(error)
+
+
+def test_a_table_without_coordinates_is_told_what_is_missing(tmp_path: Path) -> None:
+    """It was taken for EvaLTex's text."""
+    (fault,) = table(tmp_path, "file,a,b,c,d\nx,1,2,5,9\n").faults
+    assert "no columns of coordinates in the header, which has 'file', 'a', 'b', 'c', 'd'" in fault
+    assert "name others by --columns" in fault
 
 
 def test_columns_are_mapped(tmp_path: Path) -> None:
