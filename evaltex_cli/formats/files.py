@@ -191,6 +191,10 @@ def open_listing(path: Path) -> Listing:
         When there is none, or it cannot be read, is damaged, or too large.
     """
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise InputError(
+                f"{path}: is a pipe or device, and input is read more than once; write it to a file"
+            )
         if path.is_dir():
             listing = Listing(path, "folder", tuple(_walk(path)))
         else:

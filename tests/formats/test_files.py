@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
 import random
 import struct
 import zipfile
@@ -232,6 +233,8 @@ def test_missing_and_too_large_inputs_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "cannot be read (No such file" in refusal(tmp_path / "missing")
+    os.mkfifo(tmp_path / "pipe")
+    assert "is a pipe or device, and input is read more than once" in refusal(tmp_path / "pipe")
     packed, folder = both(tmp_path, {f"gt_{k}.txt": b"x" * 10 for k in range(5)})
     monkeypatch.setattr(files, "MAX_TOTAL_BYTES", 49)
     assert "its files have 50 bytes; at most 49 are read" in refusal(packed)
