@@ -22,8 +22,8 @@ _SUFFIX = re.compile(
     r"\.(?:jpe?g|jpe|jp2|png|bmp|tiff?|gif|webp|avif|p[bgp]m|txt|xml|json)\s*\Z", re.IGNORECASE
 )
 _ANY_PREFIX = re.compile(r"\A(?:poly_gt|gt|res|det|pred)_", re.IGNORECASE)
-UPLOADED = re.compile(r"\A(?!(?:19|20)\d{6}-)[0-9a-f]{8}-(?=.)")
-"""What Label Studio puts before the name of a picture that was uploaded; no date."""
+UPLOADED = re.compile(r"\A(?!(?:19|20)\d{6}-|000)[0-9a-f]{8}-(?=.)")
+"""What Label Studio puts before the name of a picture that was uploaded; no date or number."""
 _RESULT = re.compile(r"(?<=.)_res\Z", re.IGNORECASE)
 """What PaddleOCR 3 adds to the names of its results."""
 

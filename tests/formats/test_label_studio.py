@@ -12,6 +12,7 @@ from reading import Read, read
 from written_files import in_folder, written
 
 from evaltex_cli import evaluate
+from evaltex_cli.formats.names import stem
 from evaltex_cli.formats.sizes import with_sizes
 
 SIZE = {"original_width": 200, "original_height": 100}
@@ -96,6 +97,21 @@ def test_names_that_would_be_equal_without_the_digits_of_an_upload(tmp_path: Pat
     names = ["0a1b2c3d-a", "1a1b2c3d-a"]
     tasks = [task(result(), data={"ocr": f"/data/upload/1/{name}.png"}) for name in names]
     assert of(tmp_path, *tasks).source.names == names
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("0a1b2c3d-p1", "p1"),
+        ("12345678-gt_p1.jpg", "p1"),
+        ("20240101-p1", "20240101-p1"),
+        ("00000001-p1", "00000001-p1"),
+        ("0a1b2c3d", "0a1b2c3d"),
+        ("0A1B2C3D-p1", "0A1B2C3D-p1"),
+    ],
+)
+def test_what_is_no_upload_keeps_its_digits(name: str, expected: str) -> None:
+    assert stem(name) == expected
 
 
 def test_detections_named_with_the_digits_of_an_upload(tmp_path: Path) -> None:
