@@ -80,8 +80,8 @@ class _Value(msgspec.Struct, gc=False):
 
     def outline(self) -> tuple[Any, ...]:
         """Return what says where an object is."""
-        points = tuple(self.points or ())
-        return self.x, self.y, self.width, self.height, self.rotation, self.radius_x, points
+        box_and_turn = (self.x, self.y, self.width, self.height, self.rotation)
+        return (box_and_turn, self.radius_x, self.radius_y, tuple(self.points or ()))
 
 
 class _Result(msgspec.Struct, gc=False):
@@ -144,8 +144,8 @@ def _picture(task: Mapping[str, Any]) -> str:
 
 def _results(file: File, sets: Any, place: str) -> list[_Result]:
     """Return the results of the first annotation that was not cancelled."""
-    annotations = list(enumerate(converted(sets or [], list[_Annotation])))
-    valid = [(k, annotation) for k, annotation in annotations if not annotation.was_cancelled]
+    annotations = converted(sets or [], list[_Annotation])
+    valid = [(k, one) for k, one in enumerate(annotations) if not one.was_cancelled]
     file.notes[_SEVERAL] += len(valid) > 1
     results = []
     for k, annotation in valid[:1]:
