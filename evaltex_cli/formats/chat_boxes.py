@@ -121,7 +121,8 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
 
 def _is_known(head: Head) -> str:
     start = _START.match(head.text)
-    if start is None or '"image_id"' in start[0]:  # which COCO's results have
+    others = '"image_id"', '"page_idx"'  # of COCO's results, and of pages of a document
+    if start is None or any(key in head.text[:4096] for key in others):
         return ""
     return "a list of bbox_2d, box_2d, bbox or box with four numbers, or of such lists alone"
 

@@ -317,7 +317,7 @@ def _segment(text: str, segment: _Segment) -> str:
 def _is_document_ai(head: Head) -> str:
     document = within(head.json, "document") or head.json
     page = within(document, "pages", 0)
-    if not isinstance(page, dict):
+    if not isinstance(page, dict) or "words" in page:
         return ""
     ours = {"tokens", "lines", "dimension", "pageNumber", "page_number"} & set(page)
     named = {"text", "entities", "shardInfo", "shard_info"} & set(document)

@@ -246,6 +246,9 @@ def _images(
     file: File, form: Format, side: Side, options: ReadOptions
 ) -> Iterator[Image | Columns]:
     """Yield the images of a file; one without objects where it cannot be read."""
+    if side == "det" and not file.is_alone and not file.data.strip():
+        yield Image(file.stem)  # nothing was detected, in any format
+        return
     has_images = False
     try:
         for image in form.read(file, side, options):

@@ -5,6 +5,7 @@ do.
 from __future__ import annotations
 
 import re
+from pathlib import PurePath
 
 from evaltex_cli.errors import FormatError, InputError
 from evaltex_cli.formats import FORMATS, load
@@ -37,6 +38,7 @@ _ENDINGS = {
         "a Tesseract box file, whose y counts from the bottom",
         "give hOCR, ALTO or TSV of the same run",
     ),
+    ".md": ("Markdown without a list of boxes", "give the answers with their boxes"),
     ".yaml": ("YAML", _CSV),
     ".yml": ("YAML", _CSV),
     ".zip": ("a file that is no zip archive", "pack it again, or name it as it is"),
@@ -98,8 +100,10 @@ def _known(listing: Listing, head: Head) -> tuple[str, str] | None:
     for signature, what, todo in _SIGNATURES:
         if re.match(signature, head.data, re.IGNORECASE | re.DOTALL):
             return what, todo
-    if listing.kind == "file" and listing.path.suffix.lower() in _ENDINGS:
-        return _ENDINGS[listing.path.suffix.lower()]
+    name = listing.path.name if listing.kind == "file" else head.name
+    ending = PurePath(name.lower()).suffix
+    if ending in _ENDINGS:
+        return _ENDINGS[ending]
     if b"\0" in head.data and not head.data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "a binary file", "give text, JSON or XML (`evaltex formats` lists the formats)"
     for pattern, what, todo in _LINES:
