@@ -250,3 +250,10 @@ def test_an_input_without_files_of_its_format_is_refused(tmp_path: Path) -> None
     (folder / "a.png").unlink()
     with pytest.raises(InputError, match="no file in it"):
         read(folder)
+
+
+def test_an_empty_file_of_detections_is_an_image_without_any(tmp_path: Path) -> None:
+    folder = in_folder(tmp_path / "det", {"1.xml": VOC, "2.xml": "", "3.xml": " \n"})
+    found = read(folder, "det")
+    assert (found.source.names, found.objects.count, found.faults) == (["1", "2", "3"], 1, [])
+    assert [fault[:5] for fault in read(folder, "gt").faults] == ["2.xml", "3.xml"]

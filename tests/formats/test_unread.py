@@ -78,9 +78,9 @@ PICKLE = pickle.dumps({"boxes": [1]})
         ("a.txt", b"1.jpg 10,20,30,40,0 50,60,70,80,0\n", "a list of pictures, which is not read"),
         ("a.txt", b'1.png, "a"\n2.png, "b"\n', "a list of pictures, which is not read"),
         ("a.txt", b"1.png,10,20,30,40\n", "a table without a header, which is not read; begin it"),
-        ("a.txt", b"14 0.43 162 96 189 245\n", "lines of a class and a box in pixels, which is"),
+        ("a.txt", b"14 0.43 162 96 189 245\n", "lines of a class and a box in pixels, which no"),
         ("1_GT.txt", b'2 0 9 82 20 70 10 95 30 "a"\n', "ICDAR 2013's ground truth of segm"),
-        ("a.txt", b"word 162 96 18 24\n", "lines of a class and a box in pixels, which is"),
+        ("a.txt", b"word 162 96 18 24\n", "lines of a class and a box in pixels, which no"),
         ("a.xml", b'<?xml version="1.0"?><x:boxes/>', "XML of no known layout; expected a format"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",  # archives have the time in them
@@ -95,7 +95,7 @@ def test_what_is_not_read_is_named(tmp_path: Path, name: str, content: bytes, me
     ("ending", "content", "message"),
     [
         ("json", json.dumps({"valid_line": [{"words": []}]}), "JSON of no known layout; "),
-        ("txt", "14 0.43 162 96 189 245\n" * 2, "lines of a class and a box in pixels, which is"),
+        ("txt", "14 0.43 162 96 189 245\n" * 2, "lines of a class and a box in pixels, which no"),
     ],
 )
 def test_folders(tmp_path: Path, ending: str, content: str, message: str) -> None:
