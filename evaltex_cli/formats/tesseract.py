@@ -131,7 +131,8 @@ def _number(row: _Row, name: str) -> float:
 
 
 def _recognised_by(head: Head) -> str:
-    return "a first line with the names of its columns" if _header(head.text)[0] else ""
+    first = head.text.lstrip("\n ").partition("\n")[0].rstrip(",")  # refused when it is read
+    return "a first line with the names of its columns" if _header(first)[0] else ""
 
 
 TESSERACT_TSV = Format(

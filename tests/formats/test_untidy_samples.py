@@ -17,7 +17,7 @@ from samples import SAMPLES
 from written_files import in_folder
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.old_formats.base import Side
+from evaltex_cli.formats.base import Side
 
 Files = Mapping[str, bytes]
 Found = tuple[dict[str, Any], tuple[str, ...]]
@@ -26,8 +26,6 @@ LINES = (".txt", ".csv", ".tsv", ".gt")
 CLUTTER = ("__MACOSX/._{}", ".DS_Store", "Thumbs.db", "._{}")
 SIDES: tuple[Side, ...] = ("gt", "det")
 CASES = [(name, side) for name, sample in SAMPLES.items() for side in SIDES if sample.files(side)]
-IN_FRACTIONS = ("textract", "textract-line", "chat-boxes", "azure-read")
-"""Samples that have no objects without the sizes of their pictures."""
 
 CHANGES: dict[str, Callable[[bytes], bytes]] = {
     "UTF-16": lambda data: b"\xff\xfe" + data.decode().encode("utf-16-le"),
@@ -56,10 +54,10 @@ def put(folder: Path, sample: Sample, files: Files) -> Path:
     return folder / next(iter(files)) if sample.many_in_one else folder
 
 
-def objects(path: Path, side: Side, format_name: str | None) -> Found | None:
+def objects(path: Path, side: Side, sample: Sample) -> Found | None:
     """Return what is read; None if it is refused, which names the file."""
     try:
-        found = read(path, side, format_name)
+        found = read(path, side, sample.format(side), sample.level)
     except InputError as error:
         assert path.name in str(error)
         return None
@@ -97,8 +95,8 @@ def test_untidy_text_is_read_right_or_refused_or_warned_of(
 ) -> None:
     sample = SAMPLES[name]
     files = bytes_of(sample, side)
-    clean = objects(put(tmp_path / "clean", sample, files), side, sample.format(side))
-    assert (clean is None) == (name in IN_FRACTIONS)
+    clean = objects(put(tmp_path / "clean", sample, files), side, sample)
+    assert clean is not None
     for label, change in CHANGES.items():
         if label == "trailing commas" and not next(iter(files)).endswith(LINES):
             continue
@@ -106,9 +104,9 @@ def test_untidy_text_is_read_right_or_refused_or_warned_of(
             file: data if file.endswith((".bmp", ".mat")) else change(data)
             for file, data in files.items()
         }
-        found = objects(put(tmp_path / label, sample, untidy), side, sample.format(side))
-        if clean is None or found is None:
-            assert label not in ("BOM", "CRLF") or clean is None, label
+        found = objects(put(tmp_path / label, sample, untidy), side, sample)
+        if found is None:
+            assert label not in ("BOM", "CRLF"), label
             continue
         images = without_blanks(found[0])
         as_clean = str(images).replace("oné", "one") if label == "Latin-1" else str(images)
@@ -129,21 +127,21 @@ def test_folders_and_archives_as_programs_write_them(tmp_path: Path, name: str, 
     sample = SAMPLES[name]
     files = bytes_of(sample, side)
     first = next(iter(files))
-    clean = objects(put(tmp_path / "clean", sample, files), side, sample.format(side))
+    clean = objects(put(tmp_path / "clean", sample, files), side, sample)
     upper = {
         f"{file.rpartition('.')[0]}.{file.rpartition('.')[2].upper()}": data
         for file, data in files.items()
     }
     extra = files | {pattern.format(first): b"\0\5\x16\7" for pattern in CLUTTER}
     for label, untidy in {"upper": upper, "clutter": extra}.items():
-        found = objects(put(tmp_path / label, sample, untidy), side, sample.format(side))
+        found = objects(put(tmp_path / label, sample, untidy), side, sample)
         assert (found and found[0]) == (clean and clean[0]), label
-    found = objects(windows_zip(tmp_path / "windows.zip", extra), side, sample.format(side))
+    found = objects(windows_zip(tmp_path / "windows.zip", extra), side, sample)
     assert (found and found[0]) == (clean and clean[0])
     found = objects(
         put(tmp_path / "empty", sample, files | {first.replace("1", "77"): b""}),
         side,
-        sample.format(side),
+        sample,
     )
     assert found is None or (clean is not None and found[0] == clean[0] | {"77": []})
 
@@ -170,7 +168,7 @@ def odd_pairs() -> list[tuple[str, str, Side]]:
     folders = [
         (name, side, Path(next(iter(SAMPLES[name].files(side)))).suffix)
         for name, side in CASES
-        if not SAMPLES[name].many_in_one and name not in IN_FRACTIONS
+        if not SAMPLES[name].many_in_one
     ]
     known = {(name, side, suffix) for name, side, suffix in folders}
     return [
@@ -195,14 +193,14 @@ def test_a_file_of_another_format_among_many(
         for k in range(30):
             packed.writestr(f"{k}{Path(first).suffix}", data)
         packed.writestr(f"odd{Path(second).suffix}", other_data)
-    found = objects(tmp_path / "many.zip", side, sample.format(side))
+    found = objects(tmp_path / "many.zip", side, sample)
     if found is None:
         return
     alone = objects(
         in_folder(tmp_path, {f"odd{Path(second).suffix}": other_data})
         / f"odd{Path(second).suffix}",
         side,
-        SAMPLES[other].format(side),
+        SAMPLES[other],
     )
     assert alone is not None
     assert [one[0] for one in found[0]["odd"]] == [one[0] for one in alone[0]["odd"]]

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from mat_sample import total_text_mat
 from PIL import Image
@@ -18,15 +17,15 @@ from samples import SAMPLES, written
 from written_files import in_folder, zipped
 
 from evaltex_cli import evaluate
-from evaltex_cli import old_formats as formats
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.evaluation import likely_mistakes
 from evaltex_cli.evaluation.evaluate import evaluate_inputs
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.evaluation.tally import Run
-from evaltex_cli.old_formats.base import Side, Source
-from evaltex_cli.old_formats.image_sizes import with_sizes
-from evaltex_cli.old_formats.options import InputOptions
+from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.formats.reading import read
+from evaltex_cli.formats.sizes import with_sizes
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import load
 from evaltex_cli.records import Objects
@@ -51,14 +50,18 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def objects_of(path: Path, side: str, format_name: str | None, pictures: Path) -> Objects:
+def read_sample(path: Path, side: Side, sample: Sample) -> Source:
     log = FaultLog()
-    source = with_sizes(formats.open_source(path, side, log, format_name), pictures)  # type: ignore[arg-type]
-    read = source.read(np.arange(len(source.names)))
-    log.extend(read.faults)
+    named = {f"{side}_format": sample.format(side), f"{side}_level": sample.level}
+    source = read(path, side, InputOptions(**named), log)
     log.raise_if_any()
+    return source
+
+
+def objects_of(path: Path, side: Side, sample: Sample, pictures: Path) -> Objects:
+    source = with_sizes(read_sample(path, side, sample), pictures)
     assert list(source.names) == ["1", "2"]
-    return read.objects
+    return source.objects
 
 
 @pytest.mark.few_fast(30)
@@ -68,8 +71,9 @@ def test_what_is_read(tmp_path: Path, pictures: Path, name: str) -> None:
     archive with folders around.
     """
     sample = sample_of(name)
-    for side in ("gt", "det") if sample.det else ("gt",):
-        files, format_name = sample.files(side), sample.format(side)
+    sides: tuple[Side, ...] = ("gt", "det") if sample.det else ("gt",)
+    for side in sides:
+        files = sample.files(side)
         paths = [written(tmp_path / side, sample, side)]
         if not sample.many_in_one or name in ("art", "coco", "coco-text", "textocr"):
             paths.append(
@@ -87,7 +91,7 @@ def test_what_is_read(tmp_path: Path, pictures: Path, name: str) -> None:
             packed.write_bytes(gzip.compress(paths[0].read_bytes()))
             paths.append(packed)
         for path in paths:
-            found = objects_of(path, side, format_name, pictures)
+            found = objects_of(path, side, sample, pictures)
             if side == "gt":
                 words = [
                     [w for w in here if sample.has_dont_care or w[1] != "###"] for here in WORDS
@@ -138,25 +142,18 @@ def test_a_ground_truth_with_some_detections(
             detections[det_name],
             "iou",
             gt_format=sample_of(gt_name).gt_format,
+            gt_level=sample_of(gt_name).level,
             det_format=sample_of(det_name).det_format,
+            det_level=sample_of(det_name).level,
             images=pictures,
         )
         assert_scores(found.scores, gt_name, det_name)
 
 
 @pytest.fixture(scope="module")
-def indexed_detections(detections: dict[str, Path]) -> dict[str, Source]:
-    """All of them, each recognised and indexed once."""
-    return {
-        name: indexed(path, "det", sample_of(name).det_format) for name, path in detections.items()
-    }
-
-
-def indexed(path: Path, side: Side, format_name: str | None) -> Source:
-    log = FaultLog()
-    source = formats.open_source(path, side, log, format_name)
-    log.raise_if_any()
-    return source
+def read_detections(detections: dict[str, Path]) -> dict[str, Source]:
+    """All of them, each recognised and read once."""
+    return {name: read_sample(path, "det", sample_of(name)) for name, path in detections.items()}
 
 
 @pytest.mark.slow
@@ -164,18 +161,18 @@ def indexed(path: Path, side: Side, format_name: str | None) -> Source:
 def test_any_ground_truth_with_any_detections(
     tmp_path: Path,
     pictures: Path,
-    indexed_detections: dict[str, Source],
+    read_detections: dict[str, Source],
     gt_name: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Every third one, from another on for the next ground truth: the readers of the two sides know
     nothing of each other. Without what explains low scores, which takes half of the time.
     """
-    monkeypatch.setattr(likely_mistakes, "explained", lambda evaluations, _: list(evaluations))
+    monkeypatch.setattr(likely_mistakes, "explained", lambda evaluations, *_: list(evaluations))
     sample = sample_of(gt_name)
-    gt = indexed(written(tmp_path / "gt", sample, "gt"), "gt", sample.gt_format)
+    gt = read_sample(written(tmp_path / "gt", sample, "gt"), "gt", sample)
     for det_name in WITH_DETECTIONS[NAMES.index(gt_name) % 3 :: 3]:
-        det = indexed_detections[det_name]
+        det = read_detections[det_name]
         inputs = open_inputs(gt, det, InputOptions(images=pictures))
         (found,) = evaluate_inputs(inputs, [Run(load("iou"), config.checked("iou", {}))])
         assert_scores(found.scores, gt_name, det_name)

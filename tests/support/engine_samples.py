@@ -140,14 +140,14 @@ def engine_samples() -> dict[str, Sample]:
         made[f"doctr{level}"] = Sample(
             each("{}.json", lambda k: _doctr(k, words_of(k))),
             each("{}.json", lambda k: _doctr(k, found_of(k))),
-            *[f"doctr{level}" if level else None] * 2,
+            level="line" if level else None,
             has_dont_care=False,
             has_confidences=not level,
         )
         made[f"surya{level}"] = Sample(
             {"gt.json": _surya(words_of)},
             {"det.json": _surya(found_of)},
-            *[f"surya{level}" if level else None] * 2,
+            level="line" if level else None,
             has_dont_care=False,
             has_confidences=True,
             many_in_one=True,

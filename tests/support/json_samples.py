@@ -159,13 +159,7 @@ def json_samples() -> dict[str, Sample]:
             has_confidences=True,
         ),
     }
-    for level in (
-        "hiertext",
-        "hiertext-line",
-        "hiertext-para",
-        "hiertext-line-words",
-        "hiertext-para-words",
-    ):
+    for level in ("word", "line", "paragraph", "line-words", "paragraph-words"):
         gt = [
             [{"vertices": corners(b), "text": t, "legible": t != "###"} for b, t in words]
             for words in WORDS
@@ -174,12 +168,10 @@ def json_samples() -> dict[str, Sample]:
             [{"vertices": corners(b), "text": "x", "confidence": c} for b, c in found]
             for found in FOUND
         ]
-        by_name = None if level == "hiertext" else level
-        made[level] = Sample(
+        made[f"hiertext-{level}"] = Sample(
             {"gt.jsonl": hiertext(gt, True)},
             {"det.jsonl": hiertext(det, False)},
-            by_name,
-            by_name,
+            level=level,
             has_confidences=True,
             many_in_one=True,
         )

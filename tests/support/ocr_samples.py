@@ -189,20 +189,17 @@ def ocr_samples() -> dict[str, Sample]:
     made = {}
     for name, (ending, form) in OCR.items():
         for level in ("", "-line") if name in WITH_LINES else ("",):
-            by_name = f"{name}-line" if level else None
             made[name + level] = Sample(
                 each(f"{{}}{ending}", lambda k, form=form: form(SIZES[k], words_of(k))),
                 each(f"{{}}{ending}", lambda k, form=form: form(SIZES[k], found_of(k))),
-                by_name,
-                by_name,
+                level="line" if level else None,
                 has_dont_care=False,
                 has_confidences=not level or name in ("textract", "document-ai", "azure"),
             )
     made["abbyy-line"] = Sample(
         each("{}.xml", lambda k: abbyy(SIZES[k], words_of(k))),
         each("{}.xml", lambda k: abbyy(SIZES[k], found_of(k))),
-        "abbyy-line",
-        "abbyy-line",
+        level="line",
         has_dont_care=False,
     )
     return made

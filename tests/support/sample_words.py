@@ -38,6 +38,8 @@ class Sample:
     has_dont_care: bool = True
     has_confidences: bool = False
     many_in_one: bool = False
+    level: str | None = None
+    """What it is read at, of formats with levels; None for the default."""
 
     def format(self, side: str) -> str | None:
         return self.gt_format if side == "gt" else self.det_format

@@ -145,12 +145,10 @@ def xml_samples() -> dict[str, Sample]:
         "alto-line": alto,
         "alto-mm10": alto_mm,
     }.items():
-        by_name = name if name.endswith("-line") else None
         made[name] = Sample(
             each("{}.xml", lambda k, form=form: form(SIZES[k], words_of(k))),
             each("{}.xml", lambda k, form=form: form(SIZES[k], found_of(k))),
-            by_name,
-            by_name,
+            level="line" if name.endswith("-line") else None,
             has_dont_care=False,
             has_confidences=name in ("page", "alto", "alto-mm10"),
         )
