@@ -432,7 +432,11 @@ class _DoctrText(msgspec.Struct, gc=False):
 
 
 def _read_doctr(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    pages = list(nested(file, file.json(dict[str, Any]), "", "pages"))
+    document = file.json(dict[str, Any])
+    if "pages" not in document:
+        others = ", ".join(map(quote, list(document)[:6]))
+        raise FormatError("no key 'pages'", f"it next to {others}" if others else "it in each file")
+    pages = list(nested(file, document, "", "pages"))
     if not pages:
         yield Image(file.stem)
     for (at, page), name in zip(pages, file.page_names(len(pages)), strict=True):

@@ -504,10 +504,10 @@ def _read_either(line: str, side: Side, survey: Survey) -> TextObject:
 
 def _read_mlt(line: str, side: Side, survey: Survey) -> TextObject:
     fields, rest = _split(line)
-    _, comma, text = ",".join([*fields[8:], *([] if rest is None else [rest])]).partition(",")
-    if len(fields) < 8 or not comma:
+    _, comma, text = (rest or "").partition(",")
+    if len(fields) != 8 or not comma:
         raise _wrong(line, fields, survey)
-    return _object([*map(float, fields[:8])], text, side)
+    return _object([*map(float, fields)], text, side)
 
 
 def _flag(field: str) -> bool:
@@ -647,7 +647,7 @@ def _read_total_text(file: File, side: Side, options: ReadOptions) -> Iterator[I
     ends = [*(start.start() for start in starts[1:]), len(file.text)]
     records = (
         (file.text.count("\n", 0, start.end()) + 1, file.text[start.end() : end])
-        for start, end in zip(starts, ends, strict=True)
+        for start, end in zip(starts, ends, strict=False)  # there may be none
     )
 
     def read(record: str) -> TextObject:
