@@ -32,6 +32,11 @@ COORDINATE_LIMIT = 1e12
 """Largest magnitude of a coordinate, in pixels: beyond it areas lose the pixel."""
 MAX_VERTICES = 10_000
 """Most vertices of a polygon: the time of most algorithms grows with their square."""
+_FIRST_ELEMENT = re.compile(
+    r"(?:\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?[^>]*>)*+"
+    r"<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)",
+    re.DOTALL,
+)
 HEAD_BYTES = 1 << 16
 """What `Head` has of a file."""
 
@@ -269,10 +274,7 @@ class Head:
     @cached_property
     def root(self) -> str:
         """The name of the first element, without its namespace; empty if this is no XML."""
-        markup = re.sub(
-            r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?[^>]*>", "", self.text, flags=re.S
-        )
-        found = re.match(r"\s*<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)", markup)
+        found = _FIRST_ELEMENT.match(self.text)
         return found[1] if found else ""
 
 

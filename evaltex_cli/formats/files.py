@@ -24,11 +24,11 @@ from evaltex_cli.runtime.input_files import natural_key
 MAX_BYTES = 1 << 30
 """Largest file, unpacked."""
 MAX_TOTAL_BYTES = 2 << 30
-"""Largest sum over the files of a folder or archive, unpacked."""
-MOST_UNPACKED = 200
+"""Largest sum over the files of an archive that are read, unpacked."""
+MOST_UNPACKED = 100
 """Annotations pack to a fifth or a tenth; what unpacks to more than this many times its size, and
 to more than `_SURELY_HARMLESS` bytes, is made to fill memory."""
-_SURELY_HARMLESS = 64 << 20
+_SURELY_HARMLESS = 16 << 20
 _GZIP = b"\x1f\x8b"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _SHOWN = 3
@@ -109,6 +109,17 @@ class Listing:
             shown = ", ".join(map(quote, left[:_SHOWN])) + (", ..." if len(left) > _SHOWN else "")
             warnings.append(f"{self.path}: {counted(len(left), what)}: {shown}")
         return Listing(self.path, self.kind, tuple(named)), tuple(warnings)
+
+    def refuse_bomb(self) -> None:
+        """Raise `InputError` for an archive whose files unpack to more than is read."""
+        total = sum(entry.size for entry in self.entries)
+        if self.kind == "zip":
+            most = min(MAX_TOTAL_BYTES, _most_unpacked(self.path.stat().st_size))
+            if total > most:
+                raise InputError(
+                    f"{self.path}: its files unpack to {total} bytes; at most {most} are read:"
+                    " divide it, or unpack it yourself"
+                )
 
     def read(self, entries: Sequence[Entry] | None = None) -> Iterator[bytes]:
         """Yield the bytes of some files, of all by default, unpacked.
@@ -215,11 +226,6 @@ def open_listing(path: Path) -> Listing:
                 f"{listing.place(entry)}: has {entry.size} bytes; at most {MAX_BYTES} are read:"
                 " divide it"
             )
-    total = sum(entry.size for entry in listing.entries)
-    if total > MAX_TOTAL_BYTES and listing.kind == "zip":
-        raise InputError(
-            f"{path}: its files have {total} bytes; at most {MAX_TOTAL_BYTES} are read: divide it"
-        )
     return listing
 
 
@@ -241,7 +247,7 @@ def unpacked(place: str, data: bytes) -> bytes:
     """
     if not data.startswith(_GZIP):
         return data
-    most = min(MAX_BYTES, max(MOST_UNPACKED * len(data), _SURELY_HARMLESS))
+    most = min(MAX_BYTES, _most_unpacked(len(data)))
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
             content = file.read(most + 1)
@@ -252,6 +258,11 @@ def unpacked(place: str, data: bytes) -> bytes:
     if len(content) > most:
         raise InputError(f"{place}: unpacks to more than {most} bytes; unpack it yourself")
     return content
+
+
+def _most_unpacked(packed: int) -> int:
+    """Return the most bytes that so many may unpack to."""
+    return max(MOST_UNPACKED * packed, _SURELY_HARMLESS)
 
 
 def _beginning(data: bytes, size: int) -> bytes:
@@ -295,7 +306,7 @@ def _zip_entries(path: Path) -> Iterator[Entry]:
     for info in infos:
         name = _name(info)
         if not name.endswith(("/", "\\")) and not _CLUTTER.search(name.replace("\\", "/")):
-            if info.file_size > max(MOST_UNPACKED * info.compress_size, _SURELY_HARMLESS):
+            if info.file_size > _most_unpacked(info.compress_size):
                 raise InputError(
                     f"{path}/{name}: unpacks to {info.file_size} bytes, more than"
                     f" {MOST_UNPACKED} times its size; unpack it yourself"

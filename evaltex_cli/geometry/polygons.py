@@ -21,6 +21,7 @@ from evaltex_cli.records import (
     offsets_of,
     stretches,
 )
+from evaltex_cli.records.rows import taken_outlines
 
 MITRE_LIMIT = 5.0
 _LARGE = 1 << 12
@@ -112,6 +113,16 @@ def describe_invalid(outlines: Outlines) -> dict[int, Invalid]:
         i: _described(outlines.ring(i), geometries[i : i + 1])
         for i in np.flatnonzero(invalid).tolist()
     }
+
+
+def tangled(outlines: Outlines) -> list[int]:
+    """Return which polygons cross themselves too often to be repaired."""
+    most_sides = int((2 * self_crossings.MOST_CROSSINGS) ** 0.5)  # which cannot do so
+    large = np.flatnonzero(outlines.counts > most_sides)
+    some = taken_outlines(outlines, large)
+    _, invalid = _rings(some.vertices, some.offsets)
+    rows = np.flatnonzero(invalid).tolist()
+    return [int(large[k]) for k in rows if self_crossings.are_many(some.ring(k))]
 
 
 def _described(ring: Floats, drawn: Geometries) -> Invalid:

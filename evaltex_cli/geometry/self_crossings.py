@@ -9,7 +9,9 @@ import shapely
 
 from evaltex_cli.records import Bools, Floats, Ints
 
-_PAIRS = 1 << 20
+MOST_CROSSINGS = 500
+"""Of a ring with itself: GEOS takes a second to repair one of 1,000, a minute for one of 10,000."""
+_PAIRS = 1 << 17
 """Most pairs of sides that are compared at once."""
 
 
@@ -45,17 +47,34 @@ def first_crossing(ring: Floats) -> tuple[float, float] | None:
     ring : (n, 2) float64
         Vertices; a side leads from the last to the first.
     """
+    for sides, share in _crossings(ring):
+        if len(share):
+            start, stop = sides[0]
+            x, y = (start + share[0] * (stop - start)).tolist()
+            return x, y
+    return None
+
+
+def are_many(ring: Floats) -> bool:
+    """Whether sides of (n, 2) vertices cross or touch others more than `MOST_CROSSINGS` times."""
+    count = 0
+    for _, share in _crossings(ring):
+        count += len(share)
+        if count > MOST_CROSSINGS:
+            return True
+    return False
+
+
+def _crossings(ring: Floats) -> Iterator[tuple[Floats, Floats]]:
+    """Yield sides that cross or touch a later one, once for each, and the points as shares of these
+    sides; a bounded number at a time.
+    """
     sides = _sides(ring)
     for i, j in _near(sides):
         neighbours = (j == i + 1) | ((i == 0) & (j == len(sides) - 1))
         with np.errstate(all="ignore"):
             share, meets = _meeting(sides[i], sides[j], neighbours)
-        where = np.flatnonzero(meets)
-        if len(where):
-            start, stop = sides[i[where[0]]]
-            x, y = (start + share[where[0]] * (stop - start)).tolist()
-            return x, y
-    return None
+        yield sides[i[meets]], share[meets]
 
 
 def _cross(a: Floats, b: Floats) -> Floats:
