@@ -73,11 +73,13 @@ def _typical_entry(listing: Listing) -> Entry:
 
 
 def _recognised(head: Head, listing: Listing) -> tuple[Format, str] | None:
+    from evaltex_cli.formats.lines import begins_with_numbers
+
     for name in FORMATS:
         form = load(name)
         if listing.kind == "file" or head.name.lower().removesuffix(".gz").endswith(form.endings):
             reason = form.recognised_by(head)
-            if reason:
+            if reason and not (name == EVALTEX and begins_with_numbers(head.data)):
                 return form, f"recognised by {reason}"
     return None
 

@@ -55,6 +55,8 @@ SCRIPTS = (
 DOTA_HEADERS = ("imagesource:", "gsd:")
 ANY_NUMBERS = ("ltrb", "quad", "polygon", "box-polygon")
 """Layouts that differ only in how many numbers they have."""
+MARKED = ("totaltext", "popeval", "ctw1500", "mlt", "rctw", "dota")
+"""Layouts that have what no other has, so that half of the lines show them."""
 _A_NUMBER = re.compile(NUMBER, re.ASCII)
 _NOT_FINITE = r"[+-]?+(?i:nan|inf(?:inity)?+)(?=[ \t]*+,)"
 _NUMBERS = re.compile(rf"(?:[ \t]*+(?:{NUMBER}|{_NOT_FINITE})[ \t]*+(?:,|\Z))*+", re.ASCII)
@@ -127,8 +129,8 @@ class _Alike:
 
     def __post_init__(self) -> None:
         self.count, self.first = len(self.encoded), _decoded(self.encoded[0])
-        fields, rest = _split(self.first)
-        self.numbers, self.goes_on = len(fields), rest is not None
+        fields, self.rest = _split(self.first)
+        self.numbers, self.goes_on = len(fields), self.rest is not None
 
     @property
     def lines(self) -> Iterator[str]:
@@ -167,6 +169,7 @@ class Lines:
         self.total = self.count(lambda group: True)
         self.most = (1 - FEW) * self.total
         self.going_on = self.count(lambda group: group.goes_on)
+        self.have_texts = 0 < self.total - self.most <= self.going_on
 
     def count(self, holds: Callable[[_Alike], bool]) -> int:
         """Return how many lines are in groups of which this holds."""
@@ -180,8 +183,7 @@ class Lines:
         """Count lines whose numbers are coordinates: where lines have texts, those without may end
         in a text of digits.
         """
-        only_with_text = self.going_on >= self.total - self.most
-        return self.count(lambda g: (g.goes_on or not only_with_text) and holds(g))
+        return self.count(lambda g: (g.goes_on or not self.have_texts) and holds(g))
 
     @cached_property
     def rows(self) -> list[_Row]:
@@ -205,7 +207,7 @@ def _popeval(lines: Lines) -> int:
 
 
 def _ctw1500(lines: Lines) -> int:
-    return lines.count(lambda g: g.mark == "####" and g.numbers >= 6)
+    return lines.count(lambda g: g.numbers >= 6 and (g.rest or "").startswith("####"))
 
 
 def _mlt(lines: Lines) -> int:
@@ -250,15 +252,15 @@ def _td500(lines: Lines) -> int:
         return is_flagged and width > 0 and height > 0 and abs(angle) <= math.pi
 
     sevens = sum(map(is_turned, lines.fields(lambda g: g.numbers == 7)))
-    texts = lines.count(lambda g: g.numbers == 5 and g.mark in ("None", DONT_CARE))
-    ends = [fields[4] for fields in lines.fields(lambda g: g.numbers == 5 and not g.goes_on)]
+    texts = ("None", DONT_CARE)
+    fives = lines.fields(lambda g: g.numbers == 5 and (not g.goes_on or g.mark in texts))
+    ends = [fields[4] for fields in fives]
     decimals = [float(end) for end in ends if not end.strip().isdigit()]
-    fives = len(ends) + texts
     are_angles = all(abs(float(end)) <= math.pi for end in ends) and (
-        texts >= lines.most
-        or (any(not 0 <= end <= 1 for end in decimals) and 2 * len(decimals) >= fives)
+        lines.count(lambda g: g.numbers == 5 and g.mark in texts) >= lines.most
+        or (any(not 0 <= end <= 1 for end in decimals) and 2 * len(decimals) >= len(ends))
     )
-    return sevens + fives * are_angles
+    return sevens + len(ends) * are_angles
 
 
 def _dota(lines: Lines) -> int:
@@ -303,8 +305,8 @@ def _class_boxes(lines: Lines) -> int:
     confidences = sum(0 <= last <= 1 for *_, last in four)
     first = sum(x1 >= x0 and y1 >= y0 for x0, y0, x1, y1, _ in four)
     last = sum(x1 >= x0 and y1 >= y0 for _, x0, y0, x1, y1 in four)
-    have_class = confidences < lines.most and (
-        first < 0.9 * lines.total or (lines.total >= 5 and last >= lines.most)
+    have_class = confidences < (1 - FEW) * len(four) and (
+        first < 0.9 * len(four) or last >= max(5, (1 - FEW) * len(four))
     )
     return sure + len(four) * have_class
 
@@ -318,17 +320,18 @@ def _quad(lines: Lines) -> int:
 
 
 def _polygon(lines: Lines) -> int:
-    """An odd number is one too many, but for a confidence."""
-    odd = lines.fields(lambda g: g.numbers >= 7 and g.numbers % 2 == 1 and not g.goes_on)
-    ends = [fields[-1] for fields in odd] if lines.side == "det" else []
-    even = lines.votes(lambda g: g.numbers >= 6 and (g.goes_on or g.numbers % 2 == 0))
-    return even + sum(not end.strip().isdigit() or float(end) <= 1 for end in ends)
+    """Of lines that are numbers alone, either those with a number too many have a text or
+    confidence, or the others have none.
+    """
+    going_on = lines.votes(lambda g: g.numbers >= 6 and g.goes_on)
+    even = lines.votes(lambda g: g.numbers >= 6 and g.numbers % 2 == 0 and not g.goes_on)
+    odd = lines.votes(lambda g: g.numbers >= 7 and g.numbers % 2 == 1 and not g.goes_on)
+    return going_on + max(even, odd)
 
 
 def _box_polygon(lines: Lines) -> int:
     """``###`` after four numbers may be of a polygon of two vertices."""
-    boxes = lines.votes(lambda g: g.numbers == 4 and g.mark != DONT_CARE)
-    return boxes + lines.votes(lambda g: g.numbers >= 6)
+    return _polygon(lines) + lines.votes(lambda g: g.numbers == 4 and g.mark != DONT_CARE)
 
 
 # What all lines say about each --------------------------------------------------------------------
@@ -370,7 +373,7 @@ def survey(name: str, lines: Lines) -> Survey:
     beyond = lines.count(
         lambda g: g.goes_on or g.numbers > (at or _end(g.numbers, confidences)) + confidences
     )
-    half = 2 * beyond >= lines.total > 0 and (lines.going_on > 0 or beyond == lines.total)
+    half = 2 * beyond >= lines.total > 0 and (lines.going_on > 0 or 2 * beyond > lines.total)
     texts = half or (lines.side == "gt" and at > 0)
     if lines.side == "det" and not confidences and not lines.going_on and lines.total:
         one_more = lines.count(lambda g: g.numbers == (at or _end(g.numbers, False)) + 1)
@@ -806,12 +809,18 @@ def recognise(listing: Listing, side: Side, preferred: Sequence[str] = ()) -> Re
 def _best(lines: Lines) -> str:
     """Return the layout that reads most lines."""
     fits = {layout.name: layout.fits(lines) for layout in LAYOUTS}
-    most = max(fits.values())
-    if not most:
-        return "polygon" if lines.count(lambda g: g.numbers >= 6) else "ltrb"
+    most = max(fits[name] for name in ANY_NUMBERS)
     if not lines.going_on and fits["polygon"] == most > fits["quad"]:
         fits["quad"] = 0  # without texts, more numbers are vertices for sure
-    return next(name for name, count in fits.items() if count >= (1 - FEW) * most)
+    plain = next(name for name in ANY_NUMBERS if fits[name] >= (1 - FEW) * most)
+    if not most and lines.count(lambda group: group.numbers >= 6):
+        plain = "polygon"
+    special = max((name for name in fits if name not in ANY_NUMBERS), key=lambda name: fits[name])
+    share = 0.5 if special in MARKED else 1 - FEW
+    if fits[special] >= share * lines.total > 0:
+        return special
+    reads = _reads(survey(plain, lines), lines) if fits[special] else 0
+    return special if fits[special] and fits[special] >= share * reads else plain
 
 
 def _reads(surveyed: Survey, lines: Lines) -> int:
