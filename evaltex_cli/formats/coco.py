@@ -329,11 +329,12 @@ def _points(file: File, annotation: _Annotation, *, dont_care: bool) -> Sequence
     if annotation.bezier_pts:
         with under("bezier_pts"):
             return _curves(annotation.bezier_pts)
-    rings = annotation.segmentation if isinstance(annotation.segmentation, list) else []
+    shape = annotation.segmentation
+    rings = [ring for ring in shape if ring] if isinstance(shape, list) else []
     if len(rings) == 1:
         with under("segmentation"):
             return polygon(rings[0], dont_care=dont_care)
-    file.notes[_BOXED] += bool(annotation.segmentation)
+    file.notes[_BOXED] += bool(rings or isinstance(shape, dict))
     if annotation.bbox is not None:
         with under("bbox"):
             return box(*annotation.bbox)

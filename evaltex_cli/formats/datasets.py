@@ -79,10 +79,9 @@ def _read_art(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
             points = polygon(flat(word.points), dont_care=dont_care)
         return TextObject(points, text, dont_care, word.confidence)
 
-    document = file.json(dict[str, Any])
-    for key in document:
-        words = file.each(nested(file, document, "", key), read)
-        yield Image(without_prefix(key), words)
+    for key, value in file.json(dict[str, Any]).items():
+        words = _record(file, value, list[Any], key) or []
+        yield Image(without_prefix(key), file.each(enumerate(words), read, f"{key}[{{}}]"))
 
 
 def _is_art(head: Head) -> str:

@@ -300,7 +300,7 @@ def test_long_documents_are_recognised_by_their_beginning(tmp_path: Path, first:
 
 
 SHAPES: list[dict[str, Any]] = [
-    {"bbox": [1, 2, 3, 4]},
+    {"bbox": [1, 2, 3, 4], "segmentation": [[]]},
     {"bbox": [5, 6, 0, 2.5], "segmentation": []},
     {"segmentation": [FLAT_QUAD]},
     {"bbox": [0, 0, 9, 9], "segmentation": [FLAT_QUAD, FLAT_CURVE]},
