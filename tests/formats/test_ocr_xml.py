@@ -439,15 +439,3 @@ def test_an_empty_file_of_hocr_is_an_image_without_text(tmp_path: Path) -> None:
 def test_what_is_not_hocr() -> None:
     for text in ("<p class='ocr'>a</p>", "of <i class='ocrx_word'>a</i>", "[1]", ""):
         assert HOCR_FORMAT.recognised_by(Head("a.html", text.encode())) == ""
-
-
-@pytest.mark.parametrize(
-    ("name", "root"),
-    [("mets", "m:mets xmlns:m='m'"), ("metadata", "trpDocMetadata"), ("2_mets", "mets xmlns='m'")],
-)
-def test_mets_next_to_pages_is_left_out(tmp_path: Path, name: str, root: str) -> None:
-    path = folder(tmp_path / "gt", PAGE, suffix=".xml")
-    (path / f"{name}.xml").write_text(f"<{root}></{root.split(maxsplit=1)[0]}>")
-    found = read(path)
-    assert (found.source.names, found.objects.count, found.faults) == (["1"], 3, [])
-    assert found.warnings == ["1 file of METS or metadata was left out"]

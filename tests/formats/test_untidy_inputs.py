@@ -9,10 +9,6 @@ from pathlib import Path
 from reading import read
 
 from evaltex_cli import evaluate
-from evaltex_cli.old_formats.files import archive
-
-WORD = '<Word><Coords points="0,0 9,0 9,9"/></Word>'
-PAGE = f"<PcGts><Page><TextRegion><TextLine>{WORD}</TextLine></TextRegion></Page></PcGts>"
 
 
 def written(folder: Path, **files: str) -> Path:
@@ -20,33 +16,6 @@ def written(folder: Path, **files: str) -> Path:
     for name, text in files.items():
         (folder / name.replace("__", ".")).write_text(text)
     return folder
-
-
-def test_files_of_a_bag_are_left_out(tmp_path: Path) -> None:
-    about = {
-        "bagit__txt": "a",
-        "bag-info__txt": "b",
-        "manifest-sha512__txt": "c",
-        "tagmanifest-md5__txt": "d",
-    }
-    found = read(written(tmp_path / "gt", **about, p__xml=PAGE), "gt")
-    assert found.source.names == ["p"]
-    assert (
-        "4 files about the data set were left out: 'bag-info.txt', 'bagit.txt', "
-        in found.source.warnings[0]
-    )
-
-
-def test_lists_of_darknet_are_left_out(tmp_path: Path) -> None:
-    folder = written(
-        tmp_path / "gt", obj__names="text", train__txt="data/1.png", img__txt="0 0.5 0.5 0.2 0.1"
-    )
-    assert [entry.name for entry in archive.open_entries(folder).entries] == ["img.txt"]
-    (folder / "obj.names").unlink()  # without it, train may be an image
-    assert [entry.name for entry in archive.open_entries(folder).entries] == [
-        "img.txt",
-        "train.txt",
-    ]
 
 
 def test_fractions_that_reach_a_little_over_the_edge_are_of_yolo(tmp_path: Path) -> None:
@@ -58,13 +27,11 @@ def test_a_file_of_another_format_among_many_is_named(tmp_path: Path) -> None:
     boxes = {f"img_{k}__txt": "10,10,60,30,one\n1,2,3,4,two\n" for k in range(30)}
     found = read(written(tmp_path / "gt", **boxes, odd__txt="10,10,60,10,60,30,10,30,one\n"), "gt")
     assert found.source.format == "ltrb"
-    assert [fault.partition("; ")[0] for fault in found.faults] == [
-        "odd.txt:1: 8 numbers at the start of the line"
-    ]
+    (fault,) = found.faults
+    assert fault.startswith("odd.txt:1: 8 numbers at the start of '10,10,60,10")
     (tmp_path / "gt" / "odd.txt").write_text("1 0.9 10 10 50 20\n")
-    assert [fault.partition("; ")[0] for fault in read(tmp_path / "gt").faults] == [
-        "odd.txt:1: a class, a confidence and four numbers"
-    ]
+    (fault,) = read(tmp_path / "gt").faults
+    assert fault.startswith("odd.txt:1: ")
     (tmp_path / "gt" / "odd.txt").write_text(
         '10,10,60,30,"60,10,60,30,10,30,one"\n'
     )  # quotes say that it is text
