@@ -126,7 +126,7 @@ def test_alto(tmp_path: Path, namespace: str) -> None:
 
 @pytest.mark.parametrize(("unit", "per_inch"), [("mm10", 254), ("inch1200", 1200)])
 @pytest.mark.parametrize(
-    "dpi", ["at 300 dpi", "dpi: 300", "XResolution=300; YResolution=300", "", "300 dpi, 200 dpi"]
+    "dpi", ["at 300 dpi", "XResolution=300; YResolution=300", "", "300 dpi, 200 dpi"]
 )
 def test_units_of_alto(tmp_path: Path, unit: str, per_inch: int, dpi: str) -> None:
     """They become pixels, or fractions of the page without one resolution."""
@@ -135,14 +135,12 @@ def test_units_of_alto(tmp_path: Path, unit: str, per_inch: int, dpi: str) -> No
     scale = 300 / per_inch if are_pixels else 1 / np.array([640, 480, 640, 480])
     assert (found.faults, found.source.fractions is None) == ([], are_pixels)
     assert found.objects.boxes.tolist() == pytest.approx(np.array(WORD_BOXES) * scale)
-    size = np.array([[480, 640]]) * (scale if are_pixels else 0)
-    assert found.source.sizes.tolist() == pytest.approx(size)
+    assert found.source.sizes[0, 0] == pytest.approx(480 * scale if are_pixels else 0)
     faults = read_text(tmp_path, replaced(text, ('WIDTH="640" HEIGHT="480"', ""))).faults
     assert are_pixels or "no pixels, no resolution of the scan, and a Page without" in faults[0]
 
 
 def test_ellipses_of_alto_are_boxes(tmp_path: Path) -> None:
-    """Turned by 90 degrees here."""
     ellipse = '<Ellipse HPOS="50" VPOS="50" HLENGTH="40" VLENGTH="10" ROTATION="90"/>'
     found = read_text(tmp_path, replaced(ALTO, ("<Polygon", f"{ellipse}<Other")))
     assert found.objects.boxes[1].tolist() == pytest.approx([40, 10, 60, 90])
@@ -329,7 +327,6 @@ HOCR_LINE = f"<p class='ocr_line' title='bbox 0 0 9 9'>{HOCR_WORD.format('a')}</
         (PAGE, WORD_POINTS, "", "word", 2, "1 Word without Coords"),
         (ALTO, f'{ALTO_PLACE} CONTENT="three"', "", "word", 2, "1 String element without a place"),
         (ALTO, f'"l2" {ALTO_PLACE}', "''", "line", 1, "1 TextLine element without a place"),
-        (ALTO, "three", "  ", "word", 2, "1 String element of blanks alone"),
         (ALTO, "three", "  ", "line", 1, "1 TextLine element of blanks alone"),
         (hocr(HOCR_LINE * 2), ">a<", "><em> </em><", "line", 0, "2 lines of blanks alone"),
         (hocr(HOCR_LINE, HOCR_WORD), "{}", " ", "word", 1, "1 word of blanks alone"),
@@ -379,14 +376,12 @@ HOCR_ONE = "<p class='ocr_page'>\n<i class='ocrx_word' title='bbox 1 2 3 4; x_wc
         ("page", PAGE, WORD_POINTS, "110,0 300,0", "10: 2 vertices; expected three or more"),
         ("page", PAGE, '<Point x="0" y="50"/>', '<Point x="0"/>', "14: Point without y"),
         ("page", PAGE, "640", "wide", "3: imageWidth 'wide'; expected a finite number"),
-        ("page", PAGE, "Page>", "Pages>", "18: Opening and ending tag mismatch"),
         ("page", PAGE, "Page", "Pages", "2: PcGts without Page; expected one Page"),
         ("alto", PAGE, "640", "640", "2: root 'PcGts'; expected root alto"),
         ("alto", ALTO, ">pixel<", ">inch<", "3: MeasurementUnit 'inch'; expected pixel"),
         ("alto", ALTO, '"s3" HPOS="0"', '"s3"', "12: String without HPOS; expected a number"),
         ("alto", ALTO, "Page", "Seite", "2: no Page element; expected one or more"),
         ("alto", ALTO, 'WC="1"', 'WC="high"', "12: WC 'high'; expected a finite number"),
-        ("alto", ALTO, SHAPE, "110,0 300,0 300", "9: 5 coordinates; expected an even count"),
         ("alto", ALTO, 'WIDTH="300" HEIGHT="40" C', 'WIDTH="-3" HEIGHT="40" C', "12: width -3, h"),
         ("hocr", HOCR_ONE, " 3 4;", " 3;", "2: bbox of 3 numbers; expected bbox x0 y0 x1 y1"),
         ("hocr", HOCR_ONE, " 3 4;", " 0 4;", "2: a box from 1, 2 to 0, 4; expected x0 <= x1"),
@@ -394,7 +389,6 @@ HOCR_ONE = "<p class='ocr_page'>\n<i class='ocrx_word' title='bbox 1 2 3 4; x_wc
         ("hocr", HOCR, "</body></html>", "", "no </html>; expected a whole document"),
         ("abbyy", ABBYY, 'b="21"', 'b="a"', "4: b 'a'; expected a finite number"),
         ("abbyy", ABBYY, "page", "pages", "1: no page element; expected one or more"),
-        ("abbyy", ALTO, "640", "640", "2: root 'alto'; expected root document"),
     ],
 )
 def test_faults_name_line_and_expectation(
@@ -410,10 +404,10 @@ def test_faults_name_line_and_expectation(
 @pytest.mark.parametrize(
     ("doctype", "entity"),
     [
-        ('<!DOCTYPE {} [<!ENTITY a "x">]>', "&a;"),
-        ('<!DOCTYPE {} [<!ENTITY a SYSTEM "file:///etc/passwd">]>', "&a;"),
-        ('<!DOCTYPE {} [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]>', ""),
-        ('<!DOCTYPE {} SYSTEM "http://localhost/x.dtd">', "&uuml;"),
+        ('[<!ENTITY a "x">]', "&a;"),
+        ('[<!ENTITY a SYSTEM "file:///etc/passwd">]', "&a;"),
+        ('[<!ENTITY a "aa"><!ENTITY b "&a;&a;">]', ""),
+        ('SYSTEM "http://localhost/x.dtd"', "&uuml;"),
     ],
 )
 @pytest.mark.parametrize(("root", "text"), [("PcGts", PAGE), ("alto", ALTO)])
@@ -421,12 +415,10 @@ def test_entities_of_a_document_type_are_refused(
     tmp_path: Path, root: str, text: str, doctype: str, entity: str
 ) -> None:
     """lxml would leave them out of the texts; a document type without any is read."""
-    doctype, plain = doctype.replace("{}", root), f'<!DOCTYPE {root} SYSTEM "x.dtd">'
-    text = replaced(text, (f"<{root}", f"{doctype}<{root}"), ("three", f"three{entity}"))
-    (fault,) = read_text(tmp_path, text).faults
-    said = "entities of a document type; expected the characters", "references external entity 'a'"
-    assert any(sentence in fault for sentence in said)
-    found = read_text(tmp_path, replaced(text, (doctype, plain), (f"three{entity}", "three")))
+    text = replaced(text, (f"<{root}", f"<!DOCTYPE {root} {doctype}><{root}"))
+    (fault,) = read_text(tmp_path, replaced(text, ("three", f"three{entity}"))).faults
+    assert "entities of a document type" in fault or "references external entity 'a'" in fault
+    found = read_text(tmp_path, replaced(text, (doctype, 'SYSTEM "x.dtd"')))
     assert (found.faults, found.texts[-1]) == ([], "three")
 
 

@@ -7,7 +7,7 @@ import io
 from pathlib import Path
 
 import pytest
-from reading import described, folder, read
+from reading import described, read
 from written_files import written
 
 HEAD = "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n"
@@ -60,11 +60,6 @@ def test_words_and_lines(tmp_path: Path, name: str, text: str) -> None:
     assert words.warnings == ["1 word without text was left out"]
 
 
-def test_a_table_of_the_head_alone_is_an_image_without_words(tmp_path: Path) -> None:
-    found = read(folder(tmp_path / "det", TSV, HEAD, suffix=".tsv"), "det")
-    assert (found.source.names, found.objects.count) == (["1-1", "1-2", "2"], 3)
-
-
 def test_a_table_of_several_images(tmp_path: Path) -> None:
     """Users add a column of images before they join their tables."""
     head, *rows = as_csv(index=False).splitlines()
@@ -72,6 +67,7 @@ def test_a_table_of_several_images(tmp_path: Path) -> None:
     found = read(written(tmp_path / "all.csv", "\n".join([f"{head},filename", *joined])), "det")
     assert found.source.names == ["x-1", "x-2", "y-1", "y-2"]
     assert found.texts == ["one", "two", '"'] * 2
+    assert read(written(tmp_path / "none.tsv", HEAD), "det").source.names == ["none"]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +76,6 @@ def test_a_table_of_several_images(tmp_path: Path) -> None:
         ("5\t1\t1\t1\t1\t1\t10\t10\t40\t96", "10 cells; expected 12"),
         ("5\t1\t1\t1\t1\t1\t10\tten\t40\t20\t96\ta", "top 'ten'; expected a finite number"),
         ("5\t1\t1\t1\t1\t1\t10\t10\t-40\t20\t96\ta", "width -40, height 20; expected both"),
-        ("5\t1\t1\t1\t1\t1\t10\t10\t40\t20\thigh\ta", "conf 'high'; expected a finite number"),
     ],
 )
 def test_faulty_rows(tmp_path: Path, row: str, message: str) -> None:
