@@ -80,7 +80,7 @@ def convert(
     writer = load(how.to) if how.to else for_target(target)
     if how.masks is not None and writer.name != "evaltex":
         raise InputError(
-            f"label pictures go with an EvaLTex file, whose IDs they have, not with {writer.title}"
+            f"label pictures go with an EvaLTex file, whose IDs they have, not with {writer.name}"
         )
     if how.patch is not None:
         if side == "det":

@@ -11,19 +11,17 @@ from urllib.parse import quote
 import numpy as np
 
 from evaltex_cli.conversion.writer import (
-    IDS_LOST,
     Holds,
     Job,
     Writer,
     bounds,
-    classes,
+    class_numbers,
     corners,
     extent,
     file_per_image,
     images,
     lines,
     picture_files,
-    renumbered,
     target_file,
 )
 from evaltex_cli.formats.base import DONT_CARE, Image, TextObject
@@ -92,7 +90,7 @@ NAMES_AS_IDS = (
 _COCO = Holds(
     confidences=("det",),
     sizes=("gt",),
-    ids=True,
+    ids=("gt",),
     dont_care=True,
     labels=True,
     boxes=True,
@@ -111,12 +109,11 @@ def _write_coco(job: Job) -> None:
     """
     ids = job.source.ids or job.names
     keys: Sequence[Any] = list(map(int, ids)) if all(map(_NUMBER.fullmatch, ids)) else ids
-    categories = {name: k for k, name in enumerate(classes(job.objects) or [""], 1)}
+    categories = class_numbers(job, 1, has_names=job.side == "gt")
     if job.side == "det":
         job.lost[NAMES_LOST] += sum(a != b for a, b in zip(ids, job.names, strict=True))
         job.lost[NAMES_AS_IDS] += 0 if job.source.ids else len(ids)
         job.lost[EMPTY_LOST] += int((np.diff(job.objects.offsets) == 0).sum())
-        job.lost[IDS_LOST] += renumbered(job.objects)
         results = list_text(_results(job, keys, categories))
         with target_file(job) as file:
             file.write(f"{results}\n")
@@ -172,9 +169,7 @@ def _coco_shape(one: TextObject) -> Record:
     return {"bbox": box, "segmentation": [flat(one.points)] if len(one.points) > 4 else []}
 
 
-COCO = Writer(
-    "coco", "COCO JSON: annotations, or a results list of detections", _write_coco, ".json", _COCO
-)
+COCO = Writer("coco", _write_coco, ".json", _COCO)
 
 
 # labelme ------------------------------------------------------------------------------------------
@@ -208,12 +203,7 @@ def _labelme_shape(one: TextObject) -> Record:
     return with_score(one, record)
 
 
-LABELME = file_per_image(
-    "labelme",
-    "labelme: JSON files, one per image",
-    Holds(dont_care=True, boxes=True, marks=(DONT_CARE,)),
-    _labelme,
-)
+LABELME = file_per_image("labelme", Holds(dont_care=True, boxes=True, marks=(DONT_CARE,)), _labelme)
 
 
 # PaddleOCR ----------------------------------------------------------------------------------------
@@ -241,13 +231,7 @@ def _paddleocr_object(job: Job, one: TextObject) -> Record:
     return with_score(one, record)
 
 
-PADDLEOCR = Writer(
-    "paddleocr",
-    "PaddleOCR: lines of image, tab, JSON (Label.txt)",
-    _write_paddleocr,
-    ".txt",
-    _PADDLEOCR,
-)
+PADDLEOCR = Writer("paddleocr", _write_paddleocr, ".txt", _PADDLEOCR)
 
 
 # MMOCR --------------------------------------------------------------------------------------------
@@ -285,7 +269,7 @@ def _mmocr_instance(one: TextObject) -> Record:
     return with_score(one, record)
 
 
-MMOCR = Writer("mmocr", "MMOCR 1.x: JSON annotations", _write_mmocr, ".json", _MMOCR)
+MMOCR = Writer("mmocr", _write_mmocr, ".json", _MMOCR)
 
 
 # HierText -----------------------------------------------------------------------------------------
@@ -333,13 +317,7 @@ def _around(objects: Sequence[TextObject], **more: Any) -> Record:
     return {"vertices": vertices(bounds(objects)), "legible": legible, **more}
 
 
-HIERTEXT = Writer(
-    "hiertext",
-    "HierText: JSON of paragraphs, lines and words",
-    _write_hiertext,
-    ".json",
-    _HIERTEXT,
-)
+HIERTEXT = Writer("hiertext", _write_hiertext, ".json", _HIERTEXT)
 
 
 # Label Studio -------------------------------------------------------------------------------------
@@ -397,6 +375,4 @@ def _label_studio_results(job: Job, image: Image) -> Iterator[Record]:
             yield {**common, **text, "value": place | {"text": [one.text]}}
 
 
-LABEL_STUDIO = Writer(
-    "label-studio", "Label Studio: JSON of tasks", _write_label_studio, ".json", _LABEL_STUDIO
-)
+LABEL_STUDIO = Writer("label-studio", _write_label_studio, ".json", _LABEL_STUDIO)

@@ -11,10 +11,11 @@ from functools import partial
 import numpy as np
 
 from evaltex_cli.conversion.writer import (
+    BOTH,
     Holds,
     Job,
     Writer,
-    classes,
+    class_numbers,
     corners,
     extent,
     images,
@@ -38,7 +39,7 @@ def numbers(points: list[float]) -> str:
 
 WITHOUT_AREA = "{count} object[s] without area left out: an EvaLTex file cannot hold [it|them]"
 _EVALTEX = Holds(
-    confidences=(), sizes=("gt",), ids=True, regions=True, dont_care=True, boxes=True, extents=True
+    confidences=(), sizes=("gt",), ids=BOTH, regions=True, dont_care=True, boxes=True, extents=True
 )
 
 
@@ -71,9 +72,7 @@ def _evaltex_line(job: Job, one: TextObject) -> str:
     return f"{about},{numbers(points)}\n"
 
 
-EVALTEX = Writer(
-    "evaltex", "EvaLTex .txt: many images in one file", _write_evaltex, ".txt", _EVALTEX
-)
+EVALTEX = Writer("evaltex", _write_evaltex, ".txt", _EVALTEX)
 
 
 # ICDAR --------------------------------------------------------------------------------------------
@@ -133,21 +132,9 @@ def _icdar_text(job: Job, text: str) -> str:
 
 
 ICDAR2015 = Writer(
-    "icdar2015",
-    "ICDAR-style .txt files of quadrilaterals or polygons, one per image",
-    partial(_write_icdar, holds=_POLYGONS),
-    ".zip",
-    _POLYGONS,
-    "polygon",
+    "icdar2015", partial(_write_icdar, holds=_POLYGONS), ".zip", _POLYGONS, "polygon"
 )
-ICDAR2013 = Writer(
-    "icdar2013",
-    "ICDAR-style .txt files of boxes, one per image",
-    partial(_write_icdar, holds=_BOXES),
-    ".zip",
-    _BOXES,
-    "ltrb",
-)
+ICDAR2013 = Writer("icdar2013", partial(_write_icdar, holds=_BOXES), ".zip", _BOXES, "ltrb")
 
 
 # YOLO ---------------------------------------------------------------------------------------------
@@ -163,18 +150,11 @@ def _write_yolo(job: Job) -> None:
     """Write ``class x y width height [confidence]`` in fractions of the picture; if any object is a
     polygon, ``class x1 y1 x2 y2 ... [confidence]``, boxes by their corners.
     """
-    names = [name or "text" for name in classes(job.objects)] or ["text"]
-    if all(map(str.isdecimal, names)):
-        classes_of = {name: int(name) for name in names}
-    else:
-        classes_of = {name: k for k, name in enumerate(names)}
-        if len(names) > 1:
-            listed = ", ".join(f"{k} {name}" for name, k in classes_of.items())
-            job.notes.append(f"the classes are numbered: {listed}")
+    numbers_of = class_numbers(job, 0)
     as_polygons = not job.objects.outlines.all_boxes
     documents = (
         "".join(
-            f"{classes_of[one.label or 'text']} {_yolo_place(job, image, one, as_polygons)}\n"
+            f"{numbers_of[one.label]} {_yolo_place(job, image, one, as_polygons)}\n"
             for one in image.objects
         )
         for image in images(job, _YOLO)
@@ -194,7 +174,7 @@ def _yolo_place(job: Job, image: Image, one: TextObject, as_polygons: bool) -> s
     return " ".join(map(number, values))
 
 
-YOLO = Writer("yolo", "YOLO: .txt files, one per image", _write_yolo, ".zip", _YOLO, "yolo")
+YOLO = Writer("yolo", _write_yolo, ".zip", _YOLO, "yolo")
 
 
 # CSV ----------------------------------------------------------------------------------------------
@@ -237,4 +217,4 @@ def _cells(job: Job, one: TextObject, as_boxes: bool) -> Iterator[str]:
     yield "" if one.confidence is None else repr(one.confidence)
 
 
-CSV = Writer("csv", "CSV: a table with one object in each row", _write_csv, ".csv", _CSV)
+CSV = Writer("csv", _write_csv, ".csv", _CSV)

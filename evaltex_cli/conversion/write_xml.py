@@ -94,9 +94,7 @@ def _add_page_word(job: Job, line: Any, number_: int, one: TextObject) -> None:
         _add(equivalent, "Unicode", text).tail = None
 
 
-PAGE = file_per_image(
-    "page", "PAGE XML: XML files, one per image", Holds(regions=True, whole=True), _page
-)
+PAGE = file_per_image("page", Holds(regions=True, whole=True), _page)
 
 
 # ALTO ---------------------------------------------------------------------------------------------
@@ -148,12 +146,7 @@ def _add_alto_string(job: Job, line: Any, number_: int, one: TextObject) -> None
         _add(shape, "Polygon", POINTS=_pairs(one.points)).tail = None
 
 
-ALTO = file_per_image(
-    "alto",
-    "ALTO: XML files, one per image",
-    Holds(regions=True, boxes=True, extents=True),
-    _alto,
-)
+ALTO = file_per_image("alto", Holds(regions=True, boxes=True, extents=True), _alto)
 
 
 # hOCR ---------------------------------------------------------------------------------------------
@@ -197,10 +190,7 @@ def _bbox(objects: Sequence[TextObject]) -> str:
 
 
 HOCR = file_per_image(
-    "hocr",
-    "hOCR: HTML files, one per image",
-    Holds(regions=True, polygons=False, boxes=True, whole=True, exact=False),
-    _hocr,
+    "hocr", Holds(regions=True, polygons=False, boxes=True, whole=True, exact=False), _hocr
 )
 
 
@@ -242,4 +232,4 @@ def _add_cvat_shape(job: Job, image: Any, one: TextObject) -> None:
         _add(shape, "attribute", str(one.dont_care).lower(), name="ignore")
 
 
-CVAT = Writer("cvat", "CVAT for images: one XML file", _write_cvat, ".xml", _CVAT)
+CVAT = Writer("cvat", _write_cvat, ".xml", _CVAT)

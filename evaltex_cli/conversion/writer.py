@@ -32,22 +32,17 @@ from evaltex_cli.formats.names import (
 from evaltex_cli.formats.parsing import around
 from evaltex_cli.marks import archive_comment, is_of
 from evaltex_cli.progress import tracked
-from evaltex_cli.records import Bools, Floats, Objects
+from evaltex_cli.records import Bools, Objects
 from evaltex_cli.records.rows import take
 from evaltex_cli.runtime.outputs import force, output_file, output_folder
 
 Sides: TypeAlias = tuple[Side, ...]
 BOTH: Sides = ("gt", "det")
+_LEFT_OUT = "left out: the format holds none"
+_LOST = "{count} object[s] lost [its|their]"
 SIZE_GUESSED = "{count} image[s] of unknown size got the smallest that holds [its|their] objects"
-SIZES_LOST = "{count} image size[s] left out: the format holds none"
 IDS_LOST = "{count} object[s] [is|are] numbered again: the format holds no IDs"
-REGIONS_LOST = "{count} object[s] lost [its|their] region: the format holds none"
-RUNS_LOST = (
-    "{count} object[s] lost [its|their] region: other objects come between those of the region"
-)
-LABELS_LOST = "{count} object[s] lost [its|their] class: the format holds none"
-TEXTS_LOST = "{count} transcription[s] left out: the format holds none"
-CONFIDENCES_LOST = "{count} confidence[s] left out: the format holds none"
+RUNS_LOST = f"{_LOST} region: other objects come between those of the region"
 DONT_CARE_LOST = (
     "{count} don't-care object[s] [counts|count] now: the format has no mark for don't care"
 )
@@ -70,10 +65,10 @@ class Holds:
     texts: bool = True
     confidences: Sides = BOTH
     sizes: Sides = BOTH
-    """`confidences` and `sizes`: the sides that have them."""
+    ids: Sides = ()
+    """`confidences`, `sizes` and `ids`: the sides that have them."""
     needs_sizes: bool = False
     """Whether an image of unknown size cannot be written; the size itself may be left out."""
-    ids: bool = False
     regions: bool = False
     dont_care: bool = False
     """`regions` and `dont_care` are of ground truth only."""
@@ -141,7 +136,6 @@ class Writer:
     """A format that images can be written to."""
 
     name: str
-    title: str
     write: Callable[[Job], None]
     """Writes the target, or raises `InputError` and leaves it as it was."""
     ending: str
@@ -152,13 +146,7 @@ class Writer:
 
 
 def load(name: str) -> Writer:
-    """Return a writer by name.
-
-    Raises
-    ------
-    InputError
-        When the registry has none of that name.
-    """
+    """Return a writer by name; raises `InputError` if there is none."""
     if name not in WRITERS:
         raise InputError(unknown("target format", name, list(WRITERS)))
     module, _, attribute = WRITERS[name].partition(".")
@@ -167,13 +155,7 @@ def load(name: str) -> Writer:
 
 
 def for_target(target: Path) -> Writer:
-    """Return the writer that a target's ending asks for.
-
-    Raises
-    ------
-    InputError
-        When it is none of `BY_SUFFIX`.
-    """
+    """Return the writer for a target's ending; raises `InputError` if there is none."""
     name = BY_SUFFIX.get(target.suffix.lower())
     if name is None:
         raise InputError(
@@ -193,108 +175,103 @@ def images(job: Job, holds: Holds) -> Iterator[Image]:
 
     An image of unknown size has the smallest that holds its objects.
     """
-    _count_lost(job, holds)
     source, ids = job.source, job.source.ids or [""] * len(job.names)
+    holds_labels = holds.labels or len(set(job.objects.labels or ())) < 2
     ends = pairwise(job.objects.offsets.tolist())
     rows = zip(source.names, source.sizes.tolist(), ends, ids, strict=True)
     for name, (height, width), (start, stop), image_id in tracked(
         rows, "writing", "images", len(ids)
     ):
-        image = Image(name, _text_objects(job, holds, start, stop), height, width, id=image_id)
-        if height <= 0 or width <= 0:
+        objects = _text_objects(job.objects, start, stop)
+        image = Image(name, objects, height, width, id=image_id)
+        is_known = height > 0 and width > 0
+        job.lost[f"{{count}} image size[s] {_LEFT_OUT}"] += is_known and job.side not in holds.sizes
+        if not is_known:
             boxes = job.objects.boxes[start:stop]
             image.width, image.height = np.ceil(boxes[:, 2:].max(axis=0, initial=1.0)).tolist()
             job.lost[SIZE_GUESSED] += job.side in holds.sizes
-            if holds.needs_sizes and stop > start:
+            if holds.needs_sizes and objects:
                 expected = "its picture's size: give the folder of the pictures by --images"
                 job.refuse(f"image {quote(name)} without height and width", expected)
+        for k, one in enumerate(objects, 1):
+            _hold_outline(job, holds, one)
+            _hold_content(job, holds, one)
+            job.lost[IDS_LOST] += one.id != k and job.side not in holds.ids
+            job.lost[f"{_LOST} class: the format holds none"] += bool(one.label) > holds_labels
+        job.written += len(objects)
         yield image
-        job.written += stop - start
 
 
-def _text_objects(job: Job, holds: Holds, start: int, stop: int) -> list[TextObject]:
+def _text_objects(objects: Objects, start: int, stop: int) -> list[TextObject]:
     """Return the objects of some rows."""
-    objects, own = job.objects, slice(start, stop)
-    outlines, is_gt = objects.outlines, job.side == "gt"
-    ends = outlines.offsets[start : stop + 1]
-    numbers = outlines.vertices[ends[0] : ends[-1]].ravel().tolist()
-    points: list[list[float]] = [
-        numbers[first:last] if holds.polygons and last > first else box
-        for box, (first, last) in zip(
-            objects.boxes[own].tolist(), pairwise((2 * (ends - ends[0])).tolist()), strict=True
-        )
-    ]
+    own, nothing = slice(start, stop), [None] * (stop - start)
+    confidences, labels = objects.confidences, objects.labels
+    ends = objects.outlines.offsets[start : stop + 1]
+    numbers = objects.outlines.vertices[ends[0] : ends[-1]].ravel().tolist()
+    rings = [numbers[i:k] for i, k in pairwise((2 * (ends - ends[0])).tolist())]
+    columns = zip(
+        (ring or box for ring, box in zip(rings, objects.boxes[own].tolist(), strict=True)),
+        objects.texts[own],
+        objects.dont_care[own].tolist(),
+        nothing if confidences is None else confidences[own].tolist(),
+        objects.ids[own].tolist(),
+        objects.regions[own].tolist(),
+        [""] * len(nothing) if labels is None else labels[own],
+        strict=True,
+    )
+    return [TextObject(*values) for values in columns]
+
+
+def _hold_outline(job: Job, holds: Holds, one: TextObject) -> None:
+    """Give an object the outline that the format holds of it."""
+    if len(one.points) > 4 and not holds.polygons:
+        job.lost[BOXED] += 1
+        one.points = around(one.points)
     if holds.whole:
-        points = [[max(math.floor(value + 0.5), 0) for value in one] for one in points]
-    confidences: list[float | None] = [None] * len(points)
-    if objects.confidences is not None and job.side in holds.confidences:
-        given = objects.confidences[own].tolist()
-        confidences = [None if math.isnan(value) else value for value in given]
-    return [
-        TextObject(*columns)
-        for columns in zip(
-            points,
-            objects.texts[own],
-            objects.dont_care[own].tolist() if is_gt else [False] * len(points),
-            confidences,
-            objects.ids[own].tolist(),
-            (objects.regions if is_gt else objects.ids)[own].tolist(),
-            objects.labels[own] if objects.labels is not None else [""] * len(points),
-            strict=True,
-        )
-    ]
+        points = [max(math.floor(value + 0.5), 0) for value in one.points]
+        job.lost[ROUNDED] += points != list(one.points)
+        one.points = points
+    if holds.extents and len(one.points) == 4:
+        x0, y0, x1, y1 = one.points
+        is_moved = x0 + extent(x0, x1) != x1 or y0 + extent(y0, y1) != y1
+        job.lost[EXTENTS_ROUNDED] += is_moved
 
 
-def _count_lost(job: Job, holds: Holds) -> None:
-    objects, lost, is_gt = job.objects, job.lost, job.side == "gt"
-    counts = objects.outlines.counts
-    if not holds.ids:
-        lost[IDS_LOST] += renumbered(objects)
-    if job.side not in holds.sizes:
-        lost[SIZES_LOST] += int((job.source.sizes > 0).all(axis=1).sum())
-    if not holds.texts:
-        lost[TEXTS_LOST] += sum(map(bool, objects.texts))
-    if objects.confidences is not None and job.side not in holds.confidences:
-        lost[CONFIDENCES_LOST] += int((~np.isnan(objects.confidences)).sum())
-    if not holds.labels and len(classes(objects)) > 1:
-        lost[LABELS_LOST] += sum(map(bool, objects.labels or ()))
-    if is_gt:
-        lost[DONT_CARE_LOST] += 0 if holds.dont_care else int(objects.dont_care.sum())
-        lost[BECAME_DONT_CARE] += sum(
-            text in holds.marks and not flag
-            for text, flag in zip(objects.texts, objects.dont_care.tolist(), strict=True)
-        )
-        lost[REGIONS_LOST] += 0 if holds.regions else int((objects.regions != objects.ids).sum())
-    if not holds.polygons:
-        lost[BOXED] += int((counts > 0).sum())
-    if holds.whole:
-        moved = (objects.boxes != _whole(objects.boxes)).any(axis=1) & (
-            (counts == 0) | (not holds.polygons)
-        )
-        vertices = objects.outlines.vertices
-        of_vertex = np.repeat(np.arange(len(counts)), counts)
-        moved[of_vertex[(vertices != _whole(vertices)).any(axis=1)]] |= holds.polygons
-        lost[ROUNDED] += int(moved.sum())
-    if holds.extents:
-        lost[EXTENTS_ROUNDED] += sum(
-            x0 + extent(x0, x1) != x1 or y0 + extent(y0, y1) != y1
-            for x0, y0, x1, y1 in objects.boxes[counts == 0].tolist()
-        )
+def _hold_content(job: Job, holds: Holds, one: TextObject) -> None:
+    """Leave out what the format does not hold of an object."""
+    if one.confidence is None or math.isnan(one.confidence):
+        one.confidence = None
+    elif job.side not in holds.confidences:
+        job.lost[f"{{count}} confidence[s] {_LEFT_OUT}"] += 1
+        one.confidence = None
+    job.lost[f"{{count}} transcription[s] {_LEFT_OUT}"] += bool(one.text) > holds.texts
+    if job.side == "gt":
+        job.lost[DONT_CARE_LOST] += one.dont_care > holds.dont_care
+        job.lost[BECAME_DONT_CARE] += not one.dont_care and one.text in holds.marks
+        is_lost = one.region != one.id and not holds.regions
+        job.lost[f"{_LOST} region: the format holds none"] += is_lost
+    else:
+        one.dont_care, one.region = False, one.id
 
 
-def renumbered(objects: Objects) -> int:
-    """How many objects have another ID than their number in their image."""
-    numbers = np.arange(objects.count) - np.repeat(objects.offsets[:-1], np.diff(objects.offsets))
-    return int((objects.ids != numbers + 1).sum())
+def class_numbers(job: Job, first: int, has_names: bool = False) -> dict[str, int]:
+    """Return class -> its number, in the order of their names; what is a number already stays.
 
-
-def _whole(values: Floats) -> Floats:
-    return np.maximum(np.floor(values + 0.5), 0)
-
-
-def classes(objects: Objects) -> list[str]:
-    """Return the classes that objects have, in the order of the first object of each."""
-    return [] if objects.labels is None else list(dict.fromkeys(objects.labels))
+    Parameters
+    ----------
+    first : int
+        The number of the first class.
+    has_names : bool
+        Whether the target has the classes' names too; if not, a note says which number each has.
+    """
+    names = sorted(set(job.objects.labels or ())) or [""]
+    if all(map(str.isdecimal, names)):
+        return {name: int(name) for name in names}
+    numbers = {name: k for k, name in enumerate(names, first)}
+    if len(names) > 1 and not has_names:
+        listed = ", ".join(f"{k} {name or 'text'}" for name, k in numbers.items())
+        job.notes.append(f"the classes are numbered: {listed}")
+    return numbers
 
 
 def lines(job: Job, image: Image) -> list[list[TextObject]]:
@@ -363,9 +340,7 @@ def picture_files(job: Job) -> list[str]:
     return files
 
 
-def file_per_image(
-    name: str, title: str, holds: Holds, document: Callable[[Job, Image, str], str]
-) -> Writer:
+def file_per_image(name: str, holds: Holds, document: Callable[[Job, Image, str], str]) -> Writer:
     """Return the writer of a format with one document per image.
 
     `document` returns one; it gets the image, and what its picture is called.
@@ -375,7 +350,7 @@ def file_per_image(
         found = zip(images(job, holds), picture_files(job), strict=True)
         write_files(job, name, (document(job, image, file) for image, file in found))
 
-    return Writer(name, title, write, ".zip", holds)
+    return Writer(name, write, ".zip", holds)
 
 
 def write_files(

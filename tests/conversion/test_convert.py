@@ -1,30 +1,28 @@
-"""Any readable source to an EvaLTex file: nothing changes on the way, and
-what cannot be held is reported.
-"""
+"""`convert`: any readable source to a target, what it is taken for, and what is refused."""
 
 from __future__ import annotations
 
-import stat
+import json
+import re
+import shlex
 import zipfile
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
-from click.testing import CliRunner
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from click.testing import CliRunner, Result
+from PIL import Image
 from reading import read_or_raise
+from shared_data import DATA, content, needs
 from written_files import in_folder
 
+import evaltex_cli
 from evaltex_cli import evaluate
-from evaltex_cli import old_formats as formats
 from evaltex_cli.cli import main
 from evaltex_cli.conversion import FILE_PER_IMAGE, Target
 from evaltex_cli.conversion.convert import convert
-from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.old_formats.base import Side
-from evaltex_cli.old_formats.options import InputOptions
-from evaltex_cli.records import Objects
+from evaltex_cli.errors import ConfigError, InputError
+from evaltex_cli.formats.options import InputOptions
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 BOXES = {
@@ -35,92 +33,18 @@ POLYGONS = {
     "img_1.txt": "0,0,10,0,10,10,0,10,word\n0,20,10,20,15,25,10,30,0,30,###\n",
     "img_2.txt": "5,5,9,5,7,8,1996\n",
 }
+EVALTEX = 'img_1\n99,99\n1,1,"a",f,10,10,20,20\n\nimg_2\n99,99\n1,1,"b",f,10,10,20,20\n'
 
 
-def assert_same(found: Objects, expected: Objects) -> None:
-    assert found.offsets.tolist() == expected.offsets.tolist()
-    assert found.ids.tolist() == expected.ids.tolist()
-    assert found.boxes.tolist() == expected.boxes.tolist()
-    assert found.dont_care.tolist() == expected.dont_care.tolist()
-    assert list(found.texts) == list(expected.texts)
-    assert found.outlines.vertices.tolist() == expected.outlines.vertices.tolist()
-    assert found.outlines.offsets.tolist() == expected.outlines.offsets.tolist()
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
 
 
-def test_the_file_in_full(tmp_path: Path) -> None:
-    target = tmp_path / "gt.txt"
-    done = convert(in_folder(tmp_path / "src", BOXES), target, "gt")
-    assert target.read_text(encoding="utf-8") == (
-        "img_1\n81,90\n"
-        '1,1,"say "hi",'
-        ' you",f,10,20,50,20\n2,2,"###",t,65,21,25,20\n3,3,"",f,10,60.5,20.25,20.25\n\n'
-        "img_2\n1,1\n\n"
-    )
-    assert (done.images, done.objects) == (2, 3)
-    assert done.notes == ("2 images of unknown size got the smallest that holds their objects",)
-
-
-def test_detections_have_neither_sizes_nor_flags(tmp_path: Path) -> None:
-    target = tmp_path / "det.txt"
-    source = in_folder(tmp_path / "src", {"res_1.txt": "1,2,3,4,0.5,a\n1,2,3,5,0.25,b\n"})
-    done = convert(source, target, "det")
-    assert target.read_text() == '1\n1,"a",1,2,2,2\n2,"b",1,2,2,3\n\n'
-    assert done.notes == ("2 confidences left out: an EvaLTex file cannot hold them",)
-
-
-@pytest.mark.parametrize("files", [BOXES, POLYGONS], ids=["boxes", "polygons"])
-@pytest.mark.parametrize("side", ["gt", "det"])
-def test_round_trip(tmp_path: Path, files: dict[str, str], side: Side) -> None:
-    source, once, twice = (
-        in_folder(tmp_path / "src", files),
-        tmp_path / "once.txt",
-        tmp_path / "twice.txt",
-    )
-    convert(source, once, side)
-    names, images = read_or_raise(source, side)
-    again_names, again = read_or_raise(once, side)
-    assert again_names == names
-    assert_same(again.objects, images.objects)
-    assert convert(once, twice, side).notes == ()
-    assert twice.read_bytes() == once.read_bytes()
-
-
-WORDS = st.lists(
-    st.tuples(
-        *[st.integers(-(10**6), 10**6)] * 2,
-        *[st.integers(1, 10**6)] * 2,
-        st.text(
-            st.characters(exclude_characters="\n\r", exclude_categories=["Cs", "Cc", "Zl", "Zp"]),
-            max_size=9,
-        ),
-    ),
-    max_size=5,
-)
-
-
-@pytest.mark.slow
-@settings(deadline=None, derandomize=True, max_examples=40)
-@given(st.lists(WORDS, min_size=1, max_size=3))
-def test_round_trip_of_any_words(
-    tmp_path_factory: pytest.TempPathFactory, images: list[list[tuple[int, ...]]]
-) -> None:
-    base = tmp_path_factory.mktemp("convert")
-    files = {}
-    for number, words in enumerate(images):
-        rows = []
-        for x, y, width, height, text in words:
-            escaped = str(text).replace("\\", "\\\\").replace('"', '\\"')
-            rows.append(f'{x / 8},{y / 8},{(x + width) / 8},{(y + height) / 8},"{escaped}"\n')
-        files[f"{number}.txt"] = "".join(rows)
-    source = in_folder(base / "src", files)
-    convert(source, base / "out.txt", "gt", options=InputOptions("ltrb"))
-    log = FaultLog()
-    opened = formats.open_source(source, "gt", log, "ltrb")
-    assert_same(
-        read_or_raise(base / "out.txt")[1].objects,
-        opened.read(np.arange(len(opened.names))).objects,
-    )
-    assert log.count == 0
+def run(arguments: str) -> Result:
+    result = CliRunner().invoke(main, ["convert", *shlex.split(arguments)])
+    assert "internal error" not in result.stderr
+    return result
 
 
 def contents(path: Path) -> dict[str, bytes]:
@@ -135,144 +59,270 @@ def contents(path: Path) -> dict[str, bytes]:
         return {name: packed.read(name) for name in packed.namelist()}
 
 
-@pytest.mark.parametrize("name", FILE_PER_IMAGE)
-def test_a_folder_has_the_files_of_the_archive(tmp_path: Path, name: str) -> None:
-    """Another file that would be read with them is refused."""
-    source = tmp_path / "gt.txt"
-    source.write_text(
-        'img_1\n99,99\n1,1,"a",f,10,10,20,20\n\nimg_2\n99,99\n1,1,"b",f,10,10,20,20\n'
-    )
-    pages, archive = tmp_path / "pages", tmp_path / "pages.zip"
-
-    def run(target: Path, *more: str) -> str:
-        done = CliRunner().invoke(
-            main, ["convert", str(source), str(target), "--kind", "gt", "--to", name, *more]
-        )
-        assert done.exit_code in (0, 2), done.output
-        return " ".join(done.stderr.split()) if done.exit_code else "done"
-
-    assert run(pages) == run(archive) == "done"
-    before = contents(pages)
-    assert before == contents(archive)
-    assert len(before) == 2
-    assert run(pages) == "done"
-    source.write_text(source.read_text().replace('"a"', '"c"').replace("10,10,20", "10,11,20"))
-    assert run(pages, "--force") == "done"
-    assert contents(pages).keys() == before.keys()
-    assert contents(pages) != before
-    (pages / f"other{FILE_PER_IMAGE[name]}").touch()
-    assert "which would be read as one of its images; give an empty folder" in run(pages, "--force")
+# What is written ----------------------------------------------------------------------------------
 
 
-def test_a_folder_stays_as_it_was_after_a_fault(tmp_path: Path) -> None:
-    source = in_folder(tmp_path / "src", {"1.txt": "0,0,9,9,a\n", "2.txt": "9,9,0,0,b\n"})
-    with pytest.raises(InputError, match=r"2\.txt:1: a box from"):
-        convert(source, tmp_path / "pages", "gt", Target("page"))
-    assert [path.name for path in tmp_path.iterdir()] == ["src"]
-    with pytest.raises(InputError, match=r"page, alto, hocr, yolo can be a folder"):
-        convert(source, tmp_path / "pages", "gt")
+@pytest.mark.parametrize("files", [BOXES, POLYGONS], ids=["boxes", "polygons"])
+@pytest.mark.parametrize("side", ["gt", "det"])
+def test_there_and_there_again(files: dict[str, str], side: Any) -> None:
+    in_folder(Path("src"), files)
+    convert(Path("src"), Path("once.txt"), side)
+    before, after = (read_or_raise(Path(path), side) for path in ("src", "once.txt"))
+    assert after.names == before.names
+    for column in ("offsets", "ids", "boxes", "dont_care"):
+        found, expected = (getattr(one.objects, column).tolist() for one in (after, before))
+        assert found == expected
+    assert list(after.objects.texts) == list(before.objects.texts)
+    vertices = [one.objects.outlines.vertices.tolist() for one in (after, before)]
+    assert vertices[0] == vertices[1]
+    assert convert(Path("once.txt"), Path("twice.txt"), side).notes == ()
+    assert Path("twice.txt").read_bytes() == Path("once.txt").read_bytes()
 
 
-def test_images_in_folders(tmp_path: Path) -> None:
-    source = in_folder(tmp_path / "src", {})
-    for name in ("a", "b"):
-        in_folder(source / name, {"1.txt": "0,0,9,9,a\n"})
-    for _ in range(2):
-        convert(source, tmp_path / "pages", "gt", Target("page"))
-        assert sorted(contents(tmp_path / "pages")) == ["a/1.xml", "b/1.xml"]
-    (tmp_path / "pages" / "a" / "photo.jpg").touch()
-    convert(source, tmp_path / "pages", "gt", Target("page"))
-    assert (tmp_path / "pages" / "a" / "photo.jpg").exists()
+def test_options_that_change_objects() -> None:
+    words = "0,0,50,10,55,5,0,10,a\n55,0,90,0,90,10,55,10,b\n0,30,50,30,50,40,0,40,c\n"
+    in_folder(Path("src"), {"1.txt": words, "2.txt": words})
+    for how, regions, are_boxes in (
+        (Target(), [1, 2, 3] * 2, False),
+        (Target(regions="lines"), [1, 1, 2] * 2, False),
+        (Target(boxes=True), [1, 2, 3] * 2, True),
+    ):
+        convert(Path("src"), Path("gt.txt"), "gt", how)
+        objects = read_or_raise(Path("gt.txt")).objects
+        assert (objects.regions.tolist(), objects.outlines.all_boxes) == (regions, are_boxes)
+    convert(Path("src"), Path("gt.txt"), "gt", Target(regions="lines"))
+    convert(Path("gt.txt"), Path("again.txt"), "gt")
+    assert Path("again.txt").read_bytes() == Path("gt.txt").read_bytes(), "regions stay"
 
 
-@pytest.mark.parametrize("files", [{}, {"picture.jpg": ""}], ids=str)
-def test_a_source_without_images_is_an_error(tmp_path: Path, files: dict[str, str]) -> None:
-    """An empty target would look like success."""
-    source = in_folder(tmp_path / "src", files)
-    for side in ("gt", "det", None):
-        with pytest.raises(InputError, match="src: "):
-            convert(source, tmp_path / "out.zip", side)  # type: ignore[arg-type]
-    assert [path.name for path in tmp_path.iterdir()] == ["src"]
+def test_some_images_and_confident_objects() -> None:
+    in_folder(Path("src"), {"res_1.txt": "1,2,3,4,0.5,a\n1,2,3,5,0.25,b\n", "res_2.txt": ""})
+    Path("only.txt").write_text("res_1\n")
+    result = run("src det.txt --only only.txt --min-confidence 0.3")
+    assert Path("det.txt").read_text() == '1\n1,"a",1,2,2,2\n\n'
+    assert "note: 1 object left out, its confidence below 0.3" in result.stderr
+    assert "note: 1 confidence left out: the format holds none" in result.stderr
+    assert result.stdout == "det.txt: 1 image, 1 object\n"
 
 
-def test_polygons_as_boxes(tmp_path: Path) -> None:
-    source, target = in_folder(tmp_path / "src", POLYGONS), tmp_path / "gt.txt"
-    convert(source, target, "gt", Target(boxes=True))
-    found = read_or_raise(target)[1].objects
-    assert found.outlines.all_boxes
-    assert found.boxes.tolist() == read_or_raise(source)[1].objects.boxes.tolist()
+def test_the_level_of_the_source() -> None:
+    words = '<Word id="w"><Coords points="0,0 5,0 5,5"/></Word>' * 2
+    line = f'<TextLine id="l"><Coords points="0,0 9,0 9,9"/>{words}</TextLine>'
+    Path("a.xml").write_text(f'<PcGts><Page imageFilename="a">{line}</Page></PcGts>')
+    for level, count in (("word", 2), ("line", 1)):
+        assert run(f"a.xml o.txt --kind gt --from-level {level} --force").exit_code == 0
+        assert read_or_raise(Path("o.txt")).objects.count == count
+        done = evaltex_cli.convert("a.xml", "p.txt", kind="gt", source_level=level)  # type: ignore[arg-type]
+        assert done.objects == count
+    assert "has no level character" in run("a.xml o.txt --from-level character").stderr
 
 
-def test_lines_as_regions(tmp_path: Path) -> None:
-    words = "0,0,50,10,a\n55,0,90,10,b\n0,30,50,40,c\n"
-    source, target = (
-        in_folder(tmp_path / "src", {"1.txt": words, "2.txt": words}),
-        tmp_path / "gt.txt",
-    )
-    convert(source, target, "gt")
-    assert read_or_raise(target)[1].objects.regions.tolist() == [1, 2, 3, 1, 2, 3]
-    convert(source, target, "gt", Target(regions="lines"))
-    assert read_or_raise(target)[1].objects.regions.tolist() == [1, 1, 2, 1, 1, 2]
-    again = tmp_path / "again.txt"
-    convert(target, again, "gt")
-    assert again.read_bytes() == target.read_bytes(), "regions and sizes of an EvaLTex file stay"
-
-
-def test_objects_without_area_are_left_out_and_reported(tmp_path: Path) -> None:
-    source, target = (
-        in_folder(tmp_path / "src", {"1.txt": "0,0,0,9,a\n0,0,9,9,b\n"}),
-        tmp_path / "gt.txt",
-    )
-    done = convert(source, target, "gt")
-    assert "1 object without area left out: an EvaLTex file cannot hold it" in done.notes
-    assert read_or_raise(target)[1].objects.ids.tolist() == [2]
-
-
-def test_warnings_of_the_source_are_handed_on(tmp_path: Path) -> None:
-    source = in_folder(tmp_path / "src", {"1.txt": "0,0,9,9\n", "1.json": "{}"})
-    (note,) = convert(source, tmp_path / "det.txt", "det").warnings
-    assert "1 file that is not .txt was left out: '1.json'" in note
-
-
-@pytest.mark.parametrize("before", [None, "what stood there\n"])
-def test_a_faulty_source_leaves_the_target_alone(tmp_path: Path, before: str | None) -> None:
-    source, target = (
-        in_folder(tmp_path / "src", {"1.txt": "0,0,9,9,a\n9,9,0,0,b\n"}),
-        tmp_path / "out" / "gt.txt",
-    )
-    target.parent.mkdir()
-    if before is not None:
-        target.write_text(before)
-    with pytest.raises(InputError, match=r"1\.txt:2: a box from \(9, 9\) to \(0, 0\)"):
-        convert(source, target, "gt")
-    assert [path.name for path in target.parent.iterdir()] == ([] if before is None else ["gt.txt"])
-    assert before is None or target.read_text() == before
-
-
-def test_a_target_that_cannot_be_written(tmp_path: Path) -> None:
-    source = in_folder(tmp_path / "src", BOXES)
-    with pytest.raises(InputError, match="cannot be written"):
-        convert(source, tmp_path / "src" / "gt_img_1.txt" / "gt.txt", "gt")
-    (tmp_path / "folder.txt").mkdir()
-    with pytest.raises(InputError, match="is a folder where a file belongs"):
-        convert(source, tmp_path / "folder.txt", "gt")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.txt", "src"]
-
-
-def test_the_file_has_the_mode_of_any_new_file(tmp_path: Path) -> None:
-    (tmp_path / "plain").touch()
-    convert(in_folder(tmp_path / "src", BOXES), tmp_path / "gt.txt", "gt")
-    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("plain", "gt.txt")]
-    assert modes[0] == modes[1]
-
-
-def test_regions_only_help_precision(tmp_path: Path) -> None:
+def test_regions_only_help_precision() -> None:
     """Blanks between words of a region count as text (Eq. 20); nothing else depends on regions."""
     gt, det = (GOLDEN / f"scenes/boxes-{side}.zip" for side in ("gt", "det"))
     for regions in ("own", "lines"):
-        convert(gt, tmp_path / f"{regions}.txt", "gt", Target(regions=regions))  # type: ignore[arg-type]
-    own, lines = (evaluate(tmp_path / f"{name}.txt", det).scores for name in ("own", "lines"))
+        convert(gt, Path(f"{regions}.txt"), "gt", Target(regions=regions))  # type: ignore[arg-type]
+    own, lines = (evaluate(f"{name}.txt", det).scores for name in ("own", "lines"))
     assert lines["precision"] > own["precision"] + 0.005
     assert [lines[key] for key in ("recall", "split", "quantity_precision")] == [
         own[key] for key in ("recall", "split", "quantity_precision")
     ]
+
+
+# Ground truth or detections -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("files", "sign"),
+    [
+        ({"in/1.txt": "0,0,9,0,9,9,0,9,###"}, "for ground truth by its don't-care objects"),
+        ({"in/1.txt": "0,0,9,0,9,9,0,9,0.5"}, "for detections by its confidences"),
+        ({"in/1.txt": "0,0,9,0,9,9,0,9"}, ""),
+        ({"in": '1\n1,"",0,0,9,9\n'}, "for detections by what can be read: nothing else fits"),
+        ({"in": '1\n9,9\n1,1,"",f,0,0,9,9\n'}, "for ground truth by what can be read"),
+    ],
+)
+def test_what_an_input_is_taken_for(files: dict[str, str], sign: str) -> None:
+    in_folder(Path(), files)
+    result = run("in out.json")
+    if sign:
+        assert f"in is taken {sign}" in result.stderr
+        assert "--kind says otherwise" in result.stderr
+    else:
+        assert "may be ground truth or detections; give --kind gt or --kind det" in result.stderr
+    assert (result.exit_code, Path("out.json").exists()) == ((0, True) if sign else (2, False))
+
+
+@pytest.mark.parametrize("attribute", ['WC="0.5"', ""])
+def test_confidences_in_alto_are_no_sign(attribute: str) -> None:
+    word = f'<String HPOS="1" VPOS="1" WIDTH="9" HEIGHT="9" CONTENT="a" {attribute}/>'
+    Path("in.xml").write_text(f"<alto><Page><TextLine>{word}</TextLine></Page></alto>")
+    assert "may be ground truth or detections" in run("in.xml out.txt").stderr
+
+
+def test_options_of_formats_are_used_where_the_kind_is_not_named() -> None:
+    Path("a.json").write_text('[{"bbox": [1, 1, 500, 500], "score": 0.5}]')
+    Path("pictures").mkdir()
+    Image.new("L", (100, 100)).save("pictures/a.png")
+    result = run("a.json out.txt --coordinates xyxy:1000 --images pictures")
+    assert "is taken for detections by" in result.stderr, result.stderr
+    assert Path("out.txt").read_text() == 'a\n1,"",0.1,0.1,49.9,49.9\n\n'
+    Path("t.csv").write_text("page;a;b;c;d\nx;1;1;5;5\n")
+    result = run("t.csv table.txt --columns image=page,x0=a,y0=b,x1=c,y1=d")
+    assert "may be ground truth or detections; give --kind gt or --kind det" in result.stderr
+    Path("t.csv").write_text("page;a;b;c;d;no\nx;1;1;5;5;1\n")
+    result = run("t.csv table.txt --columns image=page,x0=a,y0=b,x1=c,y1=d,dont_care=no")
+    assert "is taken for ground truth by its don't-care objects" in result.stderr, result.stderr
+    assert (
+        "no input has boxes of format chat-boxes" in run("t.csv o.txt --coordinates xyxy:1").stderr
+    )
+
+
+FACTS = [
+    fact
+    for fact in content("formats/facts.json")
+    if fact["path"]
+    not in (
+        "mmocr/instances_test_0x.jsonl",  # of formats that are not read
+        "object-detection-metrics/abs_xywh",
+        "adelaidet/testr_det.zip",  # has texts ### and no confidences
+    )
+]
+
+
+@pytest.mark.few_fast(20)
+@needs("data/formats")
+@pytest.mark.parametrize("fact", FACTS, ids=lambda fact: fact["path"])
+def test_no_real_file_is_taken_for_the_other_side(fact: dict[str, Any]) -> None:
+    try:
+        note = convert(DATA / "formats" / fact["path"], Path("out.csv")).notes[0]
+    except InputError as error:
+        note = str(error)
+    other = {"gt": "for detections", "det": "for ground truth"}[fact["side"]]
+    assert f"is taken {other}" not in note
+
+
+# What is refused ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", ["old.txt", "new.txt"])
+def test_a_source_that_is_missing(target: str) -> None:
+    Path("old.txt").write_text("what stood there\n")
+    with pytest.raises(InputError, match=r"missing\.zip: cannot be read"):
+        evaltex_cli.convert("missing.zip", target)
+    assert Path("old.txt").read_text() == "what stood there\n"
+
+
+def test_arrays_without_kind() -> None:
+    with pytest.raises(ConfigError, match="kind is not given"):
+        evaltex_cli.convert({"a": [[0, 0, 9, 9]]}, "out.txt")
+    done = evaltex_cli.convert({"a": [[0, 0, 9, 9]]}, "out.txt", kind="det")
+    assert (done.objects, Path("out.txt").read_text()) == (1, 'a\n1,"",0,0,9,9\n\n')
+
+
+def test_the_source_is_never_its_own_target() -> None:
+    source, text = in_folder(Path("gt"), {"1.txt": "0,0,9,9,word\n"}), Path("gt.txt")
+    convert(source, text, "gt")
+    before = text.read_bytes()
+    Path("link.txt").symlink_to(text)
+    for origin, target in (
+        ("gt.txt", "gt.txt"),
+        ("gt.txt", "gt/../gt.txt"),
+        ("gt.txt", "link.txt"),
+        ("g*.txt", "gt.txt"),
+        ("gt", "gt/1.txt"),
+    ):
+        with pytest.raises(InputError, match="is the source itself, or in it"):
+            convert(Path(origin), Path(target), "gt")
+    assert text.read_bytes() == before
+
+
+@pytest.mark.parametrize("files", [{}, {"picture.jpg": ""}], ids=str)
+@pytest.mark.parametrize("side", ["gt", "det", None])
+def test_a_source_without_images_is_an_error(files: dict[str, str], side: Any) -> None:
+    """An empty target would look like success."""
+    in_folder(Path("src"), files)
+    with pytest.raises(InputError, match="src: "):
+        convert(Path("src"), Path("out.zip"), side)
+    assert [path.name for path in Path().iterdir()] == ["src"]
+
+
+@pytest.mark.parametrize("target", ["out/gt.txt", "out/gt.json", "out"])
+def test_a_faulty_source_leaves_the_target_alone(target: str) -> None:
+    in_folder(Path("src"), {"1.txt": "0,0,9,9,a\n9,9,0,0,b\n"})
+    in_folder(Path("out"), {"gt.txt": "what stood there\n"})
+    to = Target("page") if target == "out" else Target()
+    with pytest.raises(InputError, match=r"1\.txt:2: a box from"):
+        convert(Path("src"), Path(target), "gt", to)
+    assert contents(Path("out")) == {"gt.txt": b"what stood there\n"}
+
+
+def test_a_target_that_cannot_be_written() -> None:
+    in_folder(Path("src"), BOXES)
+    with pytest.raises(InputError, match="cannot be written"):
+        convert(Path("src"), Path("src/gt_img_1.txt/gt.txt"), "gt")
+    Path("folder.txt").mkdir()
+    with pytest.raises(InputError, match="is a folder where a file belongs"):
+        convert(Path("src"), Path("folder.txt"), "gt")
+    with pytest.raises(InputError, match=r"page, alto, hocr, yolo can be a folder"):
+        convert(Path("src"), Path("pages"), "gt")
+    assert sorted(path.name for path in Path().iterdir()) == ["folder.txt", "src"]
+
+
+QUAD = {"points": [[1, 2], [30, 2], [30, 40], [1, 40]], "illegibility": False, "language": "Latin"}
+
+
+@pytest.mark.parametrize("name", ["a\ud800b", "a\uffffb", "x" * 100_000, "../up", "/abs", "a\0b"])
+@pytest.mark.parametrize("target", ["o.txt", "o.zip", "o.json", "o.txt --masks masks"])
+def test_names_that_no_target_can_have(name: str, target: str) -> None:
+    Path("gt.json").write_text(json.dumps({name: [QUAD | {"transcription": "a"}]}, indent=0))
+    result = run(f"gt.json {target} --kind gt")
+    assert result.exit_code == 2
+    assert re.match(r"evaltex: error: gt\.json: (an )?image name", result.stderr), result.stderr
+    assert [path.name for path in Path().iterdir()] == ["gt.json"]
+
+
+def test_warnings_of_the_source_are_handed_on() -> None:
+    in_folder(Path("src"), {"1.txt": "0,0,9,9\n", "1.md": "# Read me"})
+    (warning,) = convert(Path("src"), Path("det.txt"), "det").warnings
+    assert "1 file that is not .txt was left out: '1.md'" in warning
+
+
+def test_fractions_need_sizes() -> None:
+    in_folder(Path("src"), {"1.txt": "0 0.5 0.5 0.5 0.5\n"})
+    options = InputOptions("yolo", "yolo")
+    with pytest.raises(InputError, match=r"src/1\.txt: coordinates that are fractions"):
+        convert(Path("src"), Path("gt.txt"), "gt", options=options)
+
+
+# Folders ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FILE_PER_IMAGE)
+def test_a_folder_has_the_files_of_the_archive(name: str) -> None:
+    """Another file that would be read with them is refused."""
+    Path("gt.txt").write_text(EVALTEX)
+    arguments = f"--kind gt --to {name}"
+    assert run(f"gt.txt pages {arguments}").exit_code == 0
+    assert run(f"gt.txt pages.zip {arguments}").exit_code == 0
+    before = contents(Path("pages"))
+    assert before == contents(Path("pages.zip"))
+    assert len(before) == 2
+    assert run(f"gt.txt pages {arguments}").exit_code == 0, "the same bytes"
+    Path("gt.txt").write_text(EVALTEX.replace('"a"', '"c"').replace("10,10,20", "10,11,20"))
+    assert run(f"gt.txt pages {arguments} --force").exit_code == 0
+    assert contents(Path("pages")).keys() == before.keys()
+    assert contents(Path("pages")) != before
+    Path(f"pages/other{FILE_PER_IMAGE[name]}").touch()
+    message = run(f"gt.txt pages {arguments} --force").stderr
+    assert "which would be read as one of its images; give an empty folder" in message
+
+
+def test_images_in_folders() -> None:
+    for name in ("a", "b"):
+        in_folder(Path("src") / name, {"1.txt": "0,0,9,9,a\n"})
+    convert(Path("src"), Path("pages"), "gt", Target("page"))
+    assert sorted(contents(Path("pages"))) == ["a/1.xml", "b/1.xml"]
+    Path("pages/a/photo.jpg").touch()
+    convert(Path("src"), Path("pages"), "gt", Target("page"))
+    assert Path("pages/a/photo.jpg").exists()

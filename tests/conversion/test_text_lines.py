@@ -9,14 +9,12 @@ import pytest
 import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reading import read_or_raise
 from shared_data import DATA, needs_data
 
-from evaltex_cli import old_formats as formats
 from evaltex_cli.conversion import text_lines
 from evaltex_cli.conversion.text_lines import HEIGHT_RATIO, group_lines
-from evaltex_cli.errors import FaultLog
-from evaltex_cli.geometry.boxes import union_area
-from evaltex_cli.records import Floats, Ints
+from evaltex_cli.records import Floats
 
 
 def lines(*boxes: tuple[float, float, float, float]) -> list[int]:
@@ -145,7 +143,7 @@ def by_measuring_all(boxes: Floats) -> list[int]:
         alone = np.array([(line == k).sum() == 1 for k in line], bool)
         taken = alone & (heights < words[:, 2] - words[:, 0]) | (not flipped)
         rows = np.flatnonzero(taken)
-        for a, b in text_lines._neighbours(words[rows], heights[rows]):
+        for a, b in text_lines._neighbours(words[rows]):
             first, second = sorted((line[rows[a]], line[rows[b]]))
             of_both = words[(line == first) | (line == second)]
             height = of_both[:, 3] - of_both[:, 1]
@@ -164,35 +162,12 @@ def test_limits_of_areas_decide_as_the_areas_themselves(boxes: Floats) -> None:
     assert group_lines(words).tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize("width", [10, 14])
-@pytest.mark.parametrize("gaps", ["equal", "smaller to the right"])
-def test_a_long_line_is_not_measured_again_with_each_word(
-    width: int, gaps: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Neither where words overlap, nor where a line grows from its end to its beginning."""
-    measured = []
-
-    def counted(group: Ints, pieces: Floats, groups: int) -> Floats:
-        measured.append(len(pieces))
-        return union_area(group, pieces, groups)
-
-    monkeypatch.setattr(text_lines, "union_area", counted)
-    count = 2000
-    x0 = np.arange(count) * 12.0
-    if gaps != "equal":
-        x0 -= np.arange(count) ** 2 / count / 4000
-    words = np.stack([x0, np.zeros(count), x0 + width, np.full(count, 9.0)], axis=1)
-    assert set(group_lines(words).tolist()) == {1}
-    assert sum(measured) <= 4 * count
-
-
 @needs_data
 def test_real_words() -> None:
     """ICDAR 2013: "A short break" of the first image is a line; regions are
     as they must be, and fewer than words.
     """
-    source = formats.open_source(DATA / "icdar2013" / "gt.zip", "gt", FaultLog())
-    objects = source.read(np.arange(len(source.names))).objects
+    objects = read_or_raise(DATA / "icdar2013" / "gt.zip").objects
     regions = []
     for start, stop in zip(objects.offsets[:-1], objects.offsets[1:], strict=True):
         regions.append(group_lines(objects.boxes[start:stop]))
