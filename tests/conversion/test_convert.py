@@ -173,9 +173,9 @@ def test_options_of_formats_are_used_where_the_kind_is_not_named() -> None:
     Path("t.csv").write_text("page;a;b;c;d;no\nx;1;1;5;5;1\n")
     result = run("t.csv table.txt --columns image=page,x0=a,y0=b,x1=c,y1=d,dont_care=no")
     assert "is taken for ground truth by its don't-care objects" in result.stderr, result.stderr
-    assert (
-        "no input has boxes of format chat-boxes" in run("t.csv o.txt --coordinates xyxy:1").stderr
-    )
+    in_folder(Path("src"), BOXES)
+    result = run("src o.txt --coordinates xyxy:1")
+    assert "no input has boxes of format chat-boxes" in result.stderr, result.stderr
 
 
 FACTS = [
@@ -283,9 +283,9 @@ def test_names_that_no_target_can_have(name: str, target: str) -> None:
 
 
 def test_warnings_of_the_source_are_handed_on() -> None:
-    in_folder(Path("src"), {"1.txt": "0,0,9,9\n", "1.md": "# Read me"})
+    in_folder(Path("src"), {"1.txt": "0,0,9,9\n", "1.bak": "old"})
     (warning,) = convert(Path("src"), Path("det.txt"), "det").warnings
-    assert "1 file that is not .txt was left out: '1.md'" in warning
+    assert "1 file that is not .txt was left out: '1.bak'" in warning
 
 
 def test_fractions_need_sizes() -> None:
