@@ -60,7 +60,7 @@ def ini() -> str:
 def recognised_by(name: str) -> str:
     """Return by what a format's sample is recognised, in words."""
     if name in LAYOUTS:
-        return LAYOUTS[name].recognised_by
+        return "such lines"
     detected = detect(open_listing(SAMPLES / name), "gt")
     if detected.format.name != name:
         return "by name only"
