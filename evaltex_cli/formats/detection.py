@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from evaltex_cli.errors import InputError
 from evaltex_cli.formats import FORMATS, load
-from evaltex_cli.formats.base import HEAD_BYTES, File, Format, Head, Side
+from evaltex_cli.formats.base import HEAD_BYTES, Format, Head, Side
 from evaltex_cli.formats.files import Entry, Listing
 
 EVALTEX = "evaltex"
@@ -84,12 +84,8 @@ def _recognised(head: Head, listing: Listing) -> tuple[Format, str] | None:
     return None
 
 
-def other_format(files: Sequence[File], form: Format) -> str:
-    """Return the format that a file is of by its content, if not of the one that was named."""
-    for file in files[:1]:
-        head = Head(file.place, file.data[:HEAD_BYTES], is_whole=len(file.data) <= HEAD_BYTES)
-        for name in FORMATS:
-            other = load(name)
-            if other.recognised_by(head):
-                return "" if other.recognised_by is form.recognised_by else name
-    return ""
+def other_format(listing: Listing, form: Format) -> str:
+    """Return the format that an input is of by its content, if not of the one that was named."""
+    entry = listing.first_with_content()
+    found = _recognised(Head(entry.name, listing.beginning(entry, HEAD_BYTES)), listing)
+    return found[0].name if found and found[0].recognised_by is not form.recognised_by else ""

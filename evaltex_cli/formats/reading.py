@@ -112,29 +112,33 @@ def read(
         raise InputError(f"{path}: format {form.name} has no level {own.level}; it has {known}")
     part = _read(chosen, form, side, own, ordered_map)
     level_note = ""
-    if form.levels and not part.faults.count and not part.columns.objects.count:
-        other, read_as = _at_first_level_of_objects(part, chosen, form, side, own, ordered_map)
-        none = f"no file has {own.level}s, so"
-        if options.level_of(side) is None and read_as.level != own.level:
-            level_note = f"{none} {read_as.level}s are read (--{side}-level names another level)"
-            part, own = other, read_as
-        elif read_as.level != own.level:
-            how = f"--{side}-level {read_as.level} reads {read_as.level}s"
-            level_note = f"{none} there are no objects ({how})"
+    if form.levels and not part.columns.objects.count and not part.faults.count:
+        other, level = _first_level_of_objects(chosen, form, side, own, ordered_map)
+        if level and options.level_of(side) is None:
+            level_note = (
+                f"no file has {own.level}s, so {level}s are read (--{side}-level names another"
+                " level)"
+            )
+            part, own = other, own._replace(level=level)
+        elif level:
+            level_note = (
+                f"no file has {own.level}s, so there are no objects (--{side}-level {level} reads"
+                f" {level}s)"
+            )
+    counts = [counted(count, text) for text, count in part.notes.items() if count]
+    notes = [f"{path}: {text}" for text in (note, *counts, level_note) if text]
     faults.extend(part.faults)
     if named and part.faults.count:
-        _say_other_format(chosen, form, faults)
+        content = other_format(chosen, form)
+        if content:
+            found = f"content of the format {content}"
+            faults.add(str(path), None, found, f"{named}, which was named")
     if side == "gt" and not part.columns.names and not part.faults.count:
         faults.add(str(path), None, "no image", "at least one in ground truth")
     for k, found, expected in bad_names(part.columns.names):
         faults.add(part.columns.files[k], None, found, expected)
-    notes = [f"{path}: {counted(count, text)}" for text, count in part.notes.items() if count]
-    notes += [f"{path}: {note}"] if note else []
-    if level_note:
-        notes.append(f"{path}: {level_note}")
-    source = _source(
-        path, form, chosen.sha256(part.digests), part.columns, (*left_out, *notes), own, why
-    )
+    sha256 = chosen.sha256(part.digests)
+    source = _source(path, form, sha256, part.columns, (*left_out, *notes), own, why)
     return _without_tangled(source, faults)
 
 
@@ -302,35 +306,19 @@ def opened(listing: Listing) -> Iterator[File]:
         yield File(listing.place(entry), entry.image, data, log)
 
 
-def _at_first_level_of_objects(
-    part: _Part,
-    listing: Listing,
-    form: Format,
-    side: Side,
-    options: ReadOptions,
-    ordered_map: OrderedMap,
-) -> tuple[_Part, ReadOptions]:
-    """Return an input that has no objects at a level at the first level at which it has some."""
+def _first_level_of_objects(
+    listing: Listing, form: Format, side: Side, options: ReadOptions, ordered_map: OrderedMap
+) -> tuple[_Part, str]:
+    """Return an input at the first level at which it has objects, and this level; an empty one if
+    it has none.
+    """
+    part = _Part(joined([]), [], Counter(), FaultLog())
     for level in form.levels:
-        other = options._replace(level=level)
-        found = part if other == options else _read(listing, form, side, other, ordered_map)
-        if found.columns.objects.count or found.faults.count:
-            return found, other
-    return part, options
-
-
-def _say_other_format(listing: Listing, form: Format, faults: FaultLog) -> None:
-    """Add to the faults of a file which other format its content is of."""
-    first = listing.first_with_content()
-    file = File(listing.place(first), "", next(listing.read([first])), FaultLog())
-    other = other_format([file], form)
-    if other:
-        faults.add(
-            str(listing.path),
-            None,
-            f"content of the format {other}",
-            f"{form.name}, which was named",
-        )
+        if level != options.level:
+            part = _read(listing, form, side, options._replace(level=level), ordered_map)
+            if part.columns.objects.count or part.faults.count:
+                return part, level
+    return part, ""
 
 
 def _read_several(
