@@ -105,39 +105,17 @@ def bmp(width: int, height: int, bits: int, content: bytes) -> bytes:
     return b"BM" + struct.pack("<IHHI", 54 + len(content), 0, 0, 54) + header + content
 
 
-def tiff(side: int, data: bytes) -> bytes:
-    values = {
-        256: side,
-        257: side,
-        258: 8,
-        259: 8,
-        262: 1,
-        273: 8,
-        277: 1,
-        278: side,
-        279: len(data),
-    }
-    tags = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in values.items())
-    return (
-        b"II*\0" + struct.pack("<I", 8 + len(data)) + data + struct.pack("<H", 9) + tags + bytes(4)
-    )
-
-
-@pytest.mark.parametrize("kind", ["png", "tif", "bmp"])
 @pytest.mark.parametrize("side", [60_000, 2**31 - 1])
-def test_most_pixels(tmp_path: Path, kind: str, side: int) -> None:
+def test_most_pixels(tmp_path: Path, side: int) -> None:
     """The header decides, before anything is decoded."""
-    data = zlib.compress(bytes(1 << 20))
-    files = {
-        "png": png(side, side, 8, data),
-        "tif": tiff(side, data),
-        "bmp": bmp(side, side, 8, b""),
-    }
-    (tmp_path / f"img.{kind}").write_bytes(files[kind])
+    path = tmp_path / "img.png"
+    path.write_bytes(png(side, side, 8, zlib.compress(bytes(1 << 20))))
     fault = only_fault(tmp_path, [1], size=(side, side), max_pixels=100_000_000)
-    pixels = f"{side**2} pixels ({side},{side}); expected at most 100000000;"
-    assert (pixels in fault and "--max-pixels" in fault) or "cannot be read" in fault
-    assert side > 60_000 or pixels in fault
+    assert side > 60_000 or f"{side**2} pixels ({side},{side}); expected at most 100000000" in fault
+    path.unlink()
+    (tmp_path / "img.bmp").write_bytes(bmp(side, side, 8, b""))
+    fault = only_fault(tmp_path, [1], size=(side, side), max_pixels=100_000_000)
+    assert f"{side**2} pixels" in fault and "--max-pixels" in fault
 
 
 def test_our_limit_is_the_only_one(tmp_path: Path) -> None:
