@@ -131,9 +131,6 @@ def test_hiertext_packed_by_gzip(tmp_path: Path) -> None:
     path = tmp_path / "validation.jsonl.gz"
     path.write_bytes(gzip.compress(json.dumps(HIERTEXT).encode()))
     assert read(path).source.format == "hiertext"
-    path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(InputError, match="damaged gzip data"):
-        read(path)
 
 
 def test_rects_levels(tmp_path: Path) -> None:
@@ -190,45 +187,36 @@ def test_text_is_not_taken_for_json(tmp_path: Path) -> None:
         written(tmp_path / "det" / name, "1,2,3,4")
     written(tmp_path / "det" / "config.json", ART)
     assert read(tmp_path / "det", "det").source.format == "ltrb"
-    for name in ("[1]", "{a}", "[[1]", '"x"'):
-        text = written(tmp_path / "gt.txt", f'{name}\n10,10\n1,1,"",f,1,2,3,4\n')
-        assert read(text).source.format == "evaltex"
+    text = written(tmp_path / "gt.txt", '[1]\n10,10\n1,1,"",f,1,2,3,4\n')
+    assert read(text).source.format == "evaltex"
 
 
 WORDS = ("annotations", 0, "paragraphs", 0, "lines", 0, "words")
 FAULTS: list[tuple[Any, tuple[Any, ...], Any, str]] = [
     (ART, ("gt_1", 1, "points"), ..., "gt_1[1]: no key 'points'"),
     (ART, ("gt_1", 0, "points", 2), [1, 2, 3], "gt_1[0].points[2]: "),
-    (ART, ("gt_1", 0, "points", 2), 7, "gt_1[0].points[2]: "),
     (ART, ("gt_1", 0, "points", 2, 1), "7", "gt_1[0].points[2][1]: "),
     (ART, ("gt_1", 0, "points", 2, 1), float("nan"), "gt_1[0].points[2][1]: "),
     (ART, ("gt_1", 0, "points", 2, 0), float("-inf"), "gt_1[0].points[2][0]: "),
     (ART, ("gt_1", 0, "points", 2, 0), 10**400, "gt_1[0].points[2][0]: "),
     (ART, ("gt_1", 0, "points", 2, 0), 1.1e12, "gt_1[0].points[2][0]: "),
-    (ART, ("gt_1", 0, "points", 2, 0), True, "gt_1[0].points[2][0]: "),
     (ART, ("gt_1", 0, "points"), QUAD[:2], "gt_1[0].points: 2 vertices; expected three or more"),
-    (ART, ("gt_1", 0, "points"), [], "gt_1[0].points: 0 vertices; expected three or more"),
-    (ART, ("gt_1", 0, "transcription"), 5, "gt_1[0].transcription: "),
     (ART, ("gt_1", 0, "illegibility"), "no", "gt_1[0].illegibility: "),
-    (ART, ("gt_1", 0, "confidence"), "0.5", "gt_1[0].confidence: "),
     (ART, ("gt_1", 0), [], "gt_1[0]: a list"),
     (ART, ("gt_20",), 5, "gt_20: 5; expected a list"),
     (ART, ("../x",), [], "image name '../x'; expected a name that stays in the result folder"),
     (ART, ("\ud800",), [], "image name '\\ud800'; expected a name that stays"),
-    (ART, ("gt_",), [], "image name ''; expected a name"),
     (ART, ("res_1",), [], "image name '1' again; expected image names used once"),
     (COCO_TEXT, ("anns", "1", "image_id"), 9, "anns.1.image_id: image_id '9'; expected the ID of an"),
     (COCO_TEXT, ("anns", "1", "mask"), "x", "anns.1.mask: "),
     (COCO_TEXT, ("anns", "1", "mask"), [1, 2, 3, 4], "anns.1.mask: 2 vertices; expected three or more"),
     (COCO_TEXT, ("anns", "45347", "bbox"), None, "anns.45347: neither mask nor bbox; expected one"),
     (COCO_TEXT, ("imgs", "5"), [], "imgs.5: a list"),
-    (COCO_TEXT, ("imgs",), [], "imgs: a list"),
     (TEXTOCR, ("anns", "a4ea_2", "points"), ..., "anns.a4ea_2: no key 'points'"),
     (TEXTOCR, ("anns", "a4ea_2", "points", 1), {}, "anns.a4ea_2.points[1]: an object"),
     (HIERTEXT, (*WORDS, 1, "vertices"), ..., "annotations[0].paragraphs[0].lines[0].words[1]: no key"),
     (HIERTEXT, WORDS, 5, "annotations[0].paragraphs[0].lines[0].words: "),
     (HIERTEXT, WORDS[:-1], None, "annotations[0].paragraphs[0].lines[0]: "),
-    (HIERTEXT, ("annotations", 0, "image_id"), ..., "annotations[0]: no key 'image_id'"),
     (RECTS, ("lines", 1, "ignore"), 2, "lines[1].ignore: "),
 ]  # fmt: skip
 
@@ -251,9 +239,6 @@ def test_all_faults_are_reported_at_once_and_the_rest_is_read(tmp_path: Path) ->
         "gt_20[0].points",
     ]
     assert (found.source.names, found.texts) == (["1", "20", "3"], ["日本"])
-
-
-# Documents ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -280,11 +265,6 @@ def test_numbers_beyond_json_are_faults_only_where_they_are_used(tmp_path: Path)
     assert (found.faults, found.texts) == ([], ["NaN \\"])
     found = read(written(tmp_path / "gt.json", text.replace("[30,9]", "[-Infinity, NaN]")))
     assert found.faults[0].startswith("gt_1[0].points[2][0]: ")
-
-
-def test_the_last_value_of_a_repeated_key_counts(tmp_path: Path) -> None:
-    word = '{"points": [[0,0],[9,0],[9,9]], "transcription": "one", "transcription": "two"}'
-    assert read(written(tmp_path / "a.json", f'{{"gt_1": [], "gt_1": [{word}]}}')).texts == ["two"]
 
 
 @pytest.mark.slow
