@@ -77,7 +77,8 @@ class Listing:
 
     def chosen(self, endings: Sequence[str]) -> tuple[Listing, tuple[str, ...]]:
         """Return the listing of those files that have one of these endings, sorted by the names of
-        their images, and warnings about the others. A file that is the input stays.
+        their images, and warnings about the others. A file that is the input stays. Raises
+        `InputError` for an archive of which they unpack to more than is read.
         """
         if self.kind == "file":
             return self, ()
@@ -108,16 +109,18 @@ class Listing:
             what = f"{{count}} file[s] that [is|are] not {' or '.join(endings)} [was|were] left out"
             shown = ", ".join(map(quote, left[:_SHOWN])) + (", ..." if len(left) > _SHOWN else "")
             warnings.append(f"{self.path}: {counted(len(left), what)}: {shown}")
-        return Listing(self.path, self.kind, tuple(named)), tuple(warnings)
+        listing = Listing(self.path, self.kind, tuple(named))
+        listing._refuse_bomb()
+        return listing, tuple(warnings)
 
-    def refuse_bomb(self) -> None:
-        """Raise `InputError` for an archive whose files unpack to more than is read."""
+    def _refuse_bomb(self) -> None:
+        """Refuse an archive whose files unpack to more than is read."""
         total = sum(entry.size for entry in self.entries)
         if self.kind == "zip":
             most = min(MAX_TOTAL_BYTES, _most_unpacked(self.path.stat().st_size))
             if total > most:
                 raise InputError(
-                    f"{self.path}: its files unpack to {total} bytes; at most {most} are read:"
+                    f"{self.path}: its files have {total} bytes; at most {most} are read:"
                     " divide it, or unpack it yourself"
                 )
 

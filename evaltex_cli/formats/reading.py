@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evaltex_cli import geometry
 from evaltex_cli.errors import ConfigError, FaultLog, FormatError, InputError, counted
 from evaltex_cli.formats import MEMORY, load
 from evaltex_cli.formats import files as input_files
@@ -30,7 +29,7 @@ from evaltex_cli.formats.detection import detect, other_format
 from evaltex_cli.formats.files import Entry, Listing
 from evaltex_cli.formats.names import bad_names
 from evaltex_cli.formats.options import Coordinates, InputOptions, column_mapping
-from evaltex_cli.geometry.self_crossings import MOST_CROSSINGS
+from evaltex_cli.geometry import outlines
 from evaltex_cli.progress import tracked
 from evaltex_cli.records.rows import take
 from evaltex_cli.runtime import OrderedMap
@@ -100,7 +99,6 @@ def read(
         named = "table" if has_columns(listing, column_mapping(options.columns)) else None
     form, why, note = (load(named), "named", "") if named else detect(listing, side, preferred)
     chosen, left_out = listing.chosen(form.endings)
-    chosen.refuse_bomb()
     _refuse_none(chosen, left_out, form, side)
     own = ReadOptions(
         level=options.level_of(side) or (form.levels[0] if form.levels else ""),
@@ -144,15 +142,15 @@ def read(
 
 def _without_tangled(source: Source, faults: FaultLog) -> Source:
     """Return an input without polygons that cross themselves too often, which are logged."""
-    rows = geometry.polygons.tangled(source.objects.outlines)
-    for row in rows:
+    rows = outlines.tangled(source.objects.outlines)
+    for row in rows.tolist():
         file, line, where = source.location(row)
-        found = f"a polygon that crosses itself more than {MOST_CROSSINGS} times"
+        found = f"a polygon that crosses itself more than {outlines.MOST_CROSSINGS} times"
         faults.add(
             file, line, found, "an outline: put its vertices in order", (where,) if where else ()
         )
     is_kept = ~np.isin(np.arange(source.objects.count), rows)
-    return replace(source, objects=take(source.objects, is_kept)) if rows else source
+    return replace(source, objects=take(source.objects, is_kept)) if len(rows) else source
 
 
 def _source(

@@ -24,6 +24,8 @@ from evaltex_cli.records.rows import taken_outlines
 
 MAX_VERTICES = 10_000
 """Most vertices of a polygon: the time of most algorithms grows with their square."""
+MOST_CROSSINGS = 500
+"""Of a polygon with itself: GEOS takes a second to repair one of 1,000, a minute for one of 10,000."""
 MANY_VERTICES = 2000
 """Valid polygons of more are not stored as geometries, which take as much memory again."""
 
@@ -75,6 +77,16 @@ def drawn(numbers: Floats, counts: Ints, is_box: Bools) -> Outlines:
     outlines = Outlines(boxes, vertices, offsets_of(np.where(is_box, 0, counts // 2)))
     boxes[polygon] = box_geometry.around(vertices, vertices, outlines.offsets[polygon])
     return outlines
+
+
+def tangled(outlines: Outlines) -> Ints:
+    """Return which polygons cross themselves more than `MOST_CROSSINGS` times."""
+    fewest_sides = int((2 * MOST_CROSSINGS) ** 0.5)
+    large = np.flatnonzero(outlines.counts > fewest_sides)
+    if not len(large):
+        return large
+    some = taken_outlines(outlines, large)
+    return large[geometry.polygons.crossing_more_than(MOST_CROSSINGS, some)]
 
 
 def checked(outlines: Outlines) -> GeometryCounts:

@@ -21,7 +21,6 @@ from evaltex_cli.records import (
     offsets_of,
     stretches,
 )
-from evaltex_cli.records.rows import taken_outlines
 
 MITRE_LIMIT = 5.0
 _LARGE = 1 << 12
@@ -115,14 +114,12 @@ def describe_invalid(outlines: Outlines) -> dict[int, Invalid]:
     }
 
 
-def tangled(outlines: Outlines) -> list[int]:
-    """Return which polygons cross themselves too often to be repaired."""
-    most_sides = int((2 * self_crossings.MOST_CROSSINGS) ** 0.5)  # which cannot do so
-    large = np.flatnonzero(outlines.counts > most_sides)
-    some = taken_outlines(outlines, large)
-    _, invalid = _rings(some.vertices, some.offsets)
+def crossing_more_than(most: int, outlines: Outlines) -> Ints:
+    """Return which polygons cross themselves more than so many times."""
+    _, invalid = _rings(outlines.vertices, outlines.offsets)
     rows = np.flatnonzero(invalid).tolist()
-    return [int(large[k]) for k in rows if self_crossings.are_many(some.ring(k))]
+    tangled = [k for k in rows if self_crossings.are_more_than(most, outlines.ring(k))]
+    return np.array(tangled, np.int64)
 
 
 def _described(ring: Floats, drawn: Geometries) -> Invalid:

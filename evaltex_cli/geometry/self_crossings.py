@@ -9,8 +9,6 @@ import shapely
 
 from evaltex_cli.records import Bools, Floats, Ints
 
-MOST_CROSSINGS = 500
-"""Of a ring with itself: GEOS takes a second to repair one of 1,000, a minute for one of 10,000."""
 _PAIRS = 1 << 17
 """Most pairs of sides that are compared at once."""
 
@@ -55,12 +53,12 @@ def first_crossing(ring: Floats) -> tuple[float, float] | None:
     return None
 
 
-def are_many(ring: Floats) -> bool:
-    """Whether sides of (n, 2) vertices cross or touch others more than `MOST_CROSSINGS` times."""
+def are_more_than(most: int, ring: Floats) -> bool:
+    """Whether sides of (n, 2) vertices cross or touch others more than so many times."""
     count = 0
     for _, share in _crossings(ring):
         count += len(share)
-        if count > MOST_CROSSINGS:
+        if count > most:
             return True
     return False
 
