@@ -25,7 +25,7 @@ from evaltex_cli.records.rows import taken_outlines
 MAX_VERTICES = 10_000
 """Most vertices of a polygon: the time of most algorithms grows with their square."""
 MOST_CROSSINGS = 500
-"""Of a polygon with itself: GEOS takes a second to repair one of 1,000, a minute for one of 10,000."""
+"""Of a polygon with itself: GEOS takes a second to repair 1,000, a minute for 10,000."""
 MANY_VERTICES = 2000
 """Valid polygons of more are not stored as geometries, which take as much memory again."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import chdir
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,10 +18,12 @@ from hypothesis import strategies as st
 
 from evaltex_cli.cli import main
 from evaltex_cli.errors import EvaltexError, FaultLog
-from evaltex_cli.old_formats import FORMATS, load, open_source
-from evaltex_cli.old_formats.base import Side
+from evaltex_cli.formats import FORMATS, load, reading
+from evaltex_cli.formats.base import Side
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS, config
 
+SAMPLES = Path(__file__).parents[1] / "samples"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "words"
 COMMANDS = {
     "evaluate": ["gt", "det", "res", "-a", "--protocol", "all", "--plots", "--report"],
@@ -47,29 +49,27 @@ def changed(draw: st.DrawFn, data: bytes) -> bytes:
     return data
 
 
-def sample_files(name: str) -> dict[str, bytes]:
-    """The files of a format's sample."""
-    sample = load(name).sample_content()
-    files = sample if isinstance(sample, Mapping) else {"img_1" + (load(name).ending or ""): sample}
-    return {key: data.encode() if isinstance(data, str) else data for key, data in files.items()}
+def sample_of(name: str) -> tuple[str, bytes]:
+    """The file name and bytes of a format's sample."""
+    (path,) = (SAMPLES / name).iterdir()
+    return path.name, path.read_bytes()
 
 
-def read(files: Mapping[str, bytes], name: str) -> None:
-    """Read files as both sides, by a format and by content; a message is as good as a result."""
+def read(file: str, data: bytes, name: str) -> None:
+    """Read a file as both sides, by a format and by content, alone and in a folder; a message is as
+    good as a result.
+    """
     with TemporaryDirectory() as folder:
-        for file, data in files.items():
-            Path(folder, file).parent.mkdir(parents=True, exist_ok=True)
-            Path(folder, file).write_bytes(data)
-        path = Path(folder) if len(files) > 1 else Path(folder) / next(iter(files))
+        path = Path(folder, file)
+        path.write_bytes(data)
         sides: tuple[Side, Side] = ("gt", "det")
         for side in sides:
-            for form in (name, None):
+            for form, place in ((name, path), (None, path), (None, path.parent)):
                 try:
                     faults = FaultLog()
-                    source = open_source(path, side, faults, form)
-                    images = source.read(np.arange(len(source.names)))
-                    assert np.isfinite(images.objects.boxes).all()
-                    faults.extend(images.faults)
+                    options = InputOptions(**{f"{side}_format": form})
+                    source = reading.read(place, side, options, faults)
+                    assert np.isfinite(source.objects.boxes).all()
                     faults.raise_if_any()
                 except EvaltexError as error:
                     assert all(line.isprintable() for line in str(error).splitlines())
@@ -80,8 +80,8 @@ def read(files: Mapping[str, bytes], name: str) -> None:
 @given(data=st.data())
 @few
 def test_changed_bytes_of_a_sample(name: str, data: st.DataObject) -> None:
-    files = sample_files(name)
-    read({file: data.draw(changed(content)) for file, content in files.items()}, name)
+    file, content = sample_of(name)
+    read(file, data.draw(changed(content)), name)
 
 
 def places(value: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -93,18 +93,18 @@ def places(value: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in FORMATS if load(name).ending == ".json"])
+@pytest.mark.parametrize("name", [name for name in FORMATS if ".json" in load(name).endings])
 @given(data=st.data())
 @few
 def test_a_changed_value_of_a_json_sample(name: str, data: st.DataObject) -> None:
-    (file, content), *others = sample_files(name).items()
+    file, content = sample_of(name)
     document = [json.loads(content)]
     *path, last = data.draw(st.sampled_from(list(places(document))[1:]))
     parent: Any = document
     for key in path:
         parent = parent[key]
     parent[last] = data.draw(st.sampled_from(strange))
-    read({file: json.dumps(document[0]).encode(), **dict(others)}, name)
+    read(file, json.dumps(document[0]).encode(), name)
 
 
 @pytest.mark.slow
