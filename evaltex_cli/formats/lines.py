@@ -294,7 +294,7 @@ def _class_boxes(lines: Lines) -> int:
     """A class, perhaps a confidence, and a box in pixels. If the class is a number and nothing is
     between, the lines may be boxes with a confidence or text.
     """
-    boxes = [row for row in lines.rows if len(row.numbers) in (4, 5)]
+    boxes = [r for r in lines.rows if len(r.numbers) in (4, 5) and max(r.numbers) > 1 + OUTSIDE]
     sure = sum(
         not row.label.isdecimal() or (len(row.numbers) == 5 and 0 <= row.numbers[0] <= 1)
         for row in boxes
@@ -360,9 +360,9 @@ def survey(name: str, lines: Lines) -> Survey:
     """Return what all lines say about each, read by a layout."""
     layout = BY_NAME[name]
     others = tuple(
-        one.name
-        for one in LAYOUTS
-        if one.name not in (name, *ANY_NUMBERS) and 0 < 2 * one.fits(lines) < lines.total
+        one
+        for one in ("popeval", "ctw1500", "mlt", "class boxes")
+        if one != name and 0 < 2 * BY_NAME[one].fits(lines) < lines.total
     )
     note = _COMMAS if lines.going_on == _ending_in_commas(lines) >= 2 else ""
     if layout.coordinates is None:
@@ -816,11 +816,11 @@ def _best(lines: Lines) -> str:
     if not most and lines.count(lambda group: group.numbers >= 6):
         plain = "polygon"
     special = max((name for name in fits if name not in ANY_NUMBERS), key=lambda name: fits[name])
-    share = 0.5 if special in MARKED else 1 - FEW
-    if fits[special] >= share * lines.total > 0:
+    if 2 * fits[special] <= lines.total:
+        return plain
+    if special in MARKED or fits[special] >= lines.most:
         return special
-    reads = _reads(survey(plain, lines), lines) if fits[special] else 0
-    return special if fits[special] and fits[special] >= share * reads else plain
+    return special if fits[special] >= (1 - FEW) * _reads(survey(plain, lines), lines) else plain
 
 
 def _reads(surveyed: Survey, lines: Lines) -> int:
