@@ -63,11 +63,13 @@ class Listing:
 
     path: Path
     kind: str
-    """file, folder or zip"""
+    """file, folder, zip, or several: files that match a pattern, which is the path."""
     entries: tuple[Entry, ...]
 
     def place(self, entry: Entry) -> str:
         """Return where a file is, as messages name it."""
+        if self.kind == "several":
+            return entry.name
         return str(self.path) if self.kind == "file" else f"{self.path}/{entry.name}"
 
     def endings(self) -> Counter[str]:
@@ -80,7 +82,7 @@ class Listing:
         their images, and warnings about the others. A file that is the input stays. Raises
         `InputError` for an archive of which they unpack to more than is read.
         """
-        if self.kind == "file":
+        if self.kind in ("file", "several"):
             return self, ()
         about = _about_data_set(self.entries)
         chosen: list[Entry] = []
@@ -137,8 +139,7 @@ class Listing:
             yield from self._read_zip(entries)
             return
         for entry in entries:
-            path = self.path if self.kind == "file" else self.path / entry.name
-            yield unpacked(self.place(entry), read_file(path))
+            yield unpacked(self.place(entry), read_file(Path(self.place(entry))))
 
     def _read_zip(self, entries: Sequence[Entry]) -> Iterator[bytes]:
         with zipfile.ZipFile(self.path) as archive:
@@ -168,8 +169,7 @@ class Listing:
                         return _beginning(file.read(size), size)
             except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError):
                 return b""
-        path = self.path if self.kind == "file" else self.path / entry.name
-        with path.open("rb") as file:
+        with Path(self.place(entry)).open("rb") as file:
             return _beginning(file.read(size), size)
 
     def first_with_content(self) -> Entry:
@@ -230,6 +230,25 @@ def open_listing(path: Path) -> Listing:
                 " divide it"
             )
     return listing
+
+
+def several_files(path: Path, files: Sequence[Path]) -> Listing:
+    """List EvaLTex files that match a pattern.
+
+    Raises
+    ------
+    InputError
+        When one is an archive, or JSON or XML.
+    """
+    for file in files:
+        listing = open_listing(file)
+        beginning = listing.beginning(listing.entries[0], 64)
+        if listing.kind != "file" or beginning.lstrip().startswith((b"{", b"[", b"<")):
+            raise InputError(
+                f"{path}: {file} is no EvaLTex .txt; only files of that format may be given by a"
+                " pattern"
+            )
+    return Listing(path, "several", tuple(_entry(str(file), 0) for file in files))
 
 
 def read_file(path: Path) -> bytes:

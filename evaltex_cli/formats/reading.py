@@ -13,7 +13,6 @@ import numpy as np
 
 from evaltex_cli.errors import ConfigError, FaultLog, FormatError, InputError, counted
 from evaltex_cli.formats import MEMORY, load
-from evaltex_cli.formats import files as input_files
 from evaltex_cli.formats.base import (
     Columns,
     File,
@@ -25,8 +24,8 @@ from evaltex_cli.formats.base import (
     Source,
 )
 from evaltex_cli.formats.columns import columns, confidences_in_unit, joined
-from evaltex_cli.formats.detection import detect, other_format
-from evaltex_cli.formats.files import Entry, Listing
+from evaltex_cli.formats.detection import EVALTEX, detect, other_format
+from evaltex_cli.formats.files import Entry, Listing, open_listing, several_files
 from evaltex_cli.formats.names import bad_names
 from evaltex_cli.formats.options import Coordinates, InputOptions, column_mapping
 from evaltex_cli.geometry import outlines
@@ -89,10 +88,9 @@ def read(
         When there is no such file or folder, it cannot be read, or no format fits it.
     """
     paths = files_of(path)
-    if paths != [path]:
-        return _read_several(path, paths, side, options, faults)
-    listing = input_files.open_listing(path)
-    named = options.format_of(side)
+    several = paths != [path]
+    listing = several_files(path, paths) if several else open_listing(path)
+    named = EVALTEX if several else options.format_of(side)
     if named is None and options.columns is not None:
         from evaltex_cli.formats.table import has_columns
 
@@ -189,7 +187,7 @@ def _refuse_none(chosen: Listing, left_out: Sequence[str], form: Format, side: S
         found = f"no {ending} file in it" + (f" ({others})" if others else "")
         also = " (an image without detections has an empty one)" if side == "det" else ""
         raise InputError(f"{path}: {found}; expected one for each image{also}")
-    if form.one_document and count > 1:
+    if form.one_document and count > 1 and chosen.kind != "several":
         raise InputError(
             f"{path}: {count} {ending} files in it; expected one of all images: give that file"
         )
@@ -268,7 +266,7 @@ def _images(
     file: File, form: Format, side: Side, options: ReadOptions
 ) -> Iterator[Image | Columns]:
     """Yield the images of a file; one without objects where it cannot be read."""
-    if side == "det" and not file.is_alone and not file.data.strip():
+    if side == "det" and not (file.is_alone or form.one_document or file.data.strip()):
         yield Image(file.stem)  # nothing was detected, in any format
         return
     has_images = False
@@ -317,40 +315,3 @@ def _first_level_of_objects(
             if part.columns.objects.count or part.faults.count:
                 return part, level
     return part, ""
-
-
-def _read_several(
-    path: Path, paths: Sequence[Path], side: Side, options: InputOptions, faults: FaultLog
-) -> Source:
-    """Read EvaLTex files, one after the other; `path` stands for all of them.
-
-    The SHA-256 is of lines ``<sha256>  <file name>``.
-    """
-    sources = []
-    for file in paths:
-        source = read(file, side, options, faults)
-        if source.format != "evaltex":
-            raise InputError(
-                f"{path}: {file} is no EvaLTex .txt; only files of that format may be given by a"
-                " pattern"
-            )
-        sources.append(source)
-    every = joined(
-        [
-            Columns(list(s.names), s.sizes, s.objects, s.sizes[:, 0] < 0, list(s.files), [])
-            for s in sources
-        ]
-    )
-    lines = [f"{source.sha256}  {file.name}\n" for source, file in zip(sources, paths, strict=True)]
-    for k, found, expected in bad_names(every.names):
-        if "again" in found:
-            faults.add(every.files[k], None, found, expected)
-    return _source(
-        path,
-        load("evaltex"),
-        hashlib.sha256("".join(lines).encode()).hexdigest(),
-        every,
-        tuple(warning for source in sources for warning in source.warnings),
-        ReadOptions(),
-        sources[0].why,
-    )

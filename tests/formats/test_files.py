@@ -237,7 +237,8 @@ def test_missing_and_too_large_inputs_are_refused(
     assert "is a pipe or device, and input is read more than once" in refusal(tmp_path / "pipe")
     packed, folder = both(tmp_path, {f"gt_{k}.txt": b"x" * 10 for k in range(5)})
     monkeypatch.setattr(files, "MAX_TOTAL_BYTES", 49)
-    assert "its files have 50 bytes; at most 49 are read" in refusal(packed)
+    with pytest.raises(InputError, match=r"its files unpack to 50 bytes; at most 49 are read"):
+        open_listing(packed).refuse_bomb()
     monkeypatch.setattr(files, "MAX_BYTES", 9)
     for path in (packed, folder):
         assert "has 10 bytes; at most 9 are read" in refusal(path)
