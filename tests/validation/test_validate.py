@@ -1,43 +1,45 @@
 """`evaltex validate`: its status, its text, its JSON, and what it says of both sides together."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import validated
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image
 from validate_inputs import GT, places
-from written_files import zipped
+from written_files import in_folder, zipped
 
-from evaltex_cli import evaluate
+from evaltex_cli import evaluate, validate
 from evaltex_cli.errors import InputError
-from evaltex_cli.validation.validation import validate
+from evaltex_cli.evaluation import pairing
+from evaltex_cli.formats.names import stem
 
-# The command --------------------------------------------------------------------------------------
 
-
-def test_sound_inputs(files):
+def test_sound_inputs(files: Any) -> None:
     status, text = validated(*files())
     assert status == 0
-    assert "format evaltex (one text file of many images)" in text
+    assert "format evaltex (a name, height and width)" in text
     assert "2 images, 3 objects, 1 don't care, 3 transcriptions, 1 image of don't care only" in text
     assert text.endswith("0 errors\n1 warning: 1 empty-image\n")
 
 
-def test_ground_truth_alone(files):
+def test_ground_truth_alone(files: Any) -> None:
     status, text = validated(files()[0])
-    assert status == 0
-    assert "pairing" not in text
-    assert "detections" not in text
+    assert (status, "pairing" in text, "detections" in text) == (0, False, False)
 
 
-def test_status_is_2_for_errors_and_0_for_warnings(files):
+def test_status_is_2_for_errors_and_0_for_warnings(files: Any) -> None:
     assert validated(*files(det='img_1\n1,"a",10,10,600,20\n'))[0] == 0
     assert validated(*files(det='img_1\n1,"a",10,10,x,20\n'))[0] == 2
 
 
-def test_every_fault_is_shown_or_as_many_as_asked_for(files):
+def test_every_fault_is_shown_or_as_many_as_asked_for(files: Any) -> None:
     gt, det = files(det="img_1\n" + "".join(f'{k},"a",1{k},10,bad,20\n' for k in range(1, 31)))
     status, text = validated(gt, det)
     assert status == 2
@@ -45,120 +47,129 @@ def test_every_fault_is_shown_or_as_many_as_asked_for(files):
     assert "30 errors: 30 input" in text
     limited = validated(gt, det, "--limit", 3)[1]
     assert limited.count("'bad'") == 3
-    assert "... and 27 more errors" in limited
-    assert "30 errors: 30 input" in limited
+    assert "... and 27 more errors" in limited and "30 errors: 30 input" in limited
 
 
-def test_json_holds_everything(files, tmp_path):
+def test_json_holds_everything(files: Any, tmp_path: Path) -> None:
     gt, det = files(det='img_1\n1,"a",10,10,x,20\n2,"b",10,40,600,20\nimg_9\n')
     output = tmp_path / "found.json"
-    status, text = validated(gt, det, "--format", "json", "--output", output)
-    assert (status, text) == (2, "")
+    assert validated(gt, det, "--format", "json", "--output", output) == (2, "")
     document = json.loads(output.read_text())
-    found = validate(gt, det)
-    assert document == {
-        "schema": 1,
-        "tool": "evaltex",
-        "version": document["version"],
-        "kind": "validation",
-        "passed": False,
-        "errors": 2,
-        "warnings": 2,
-        **json.loads(json.dumps(asdict(found))),
-    }
-    assert {problem["kind"] for problem in document["problems"]} == {
-        "input",
-        "extra-image",
-        "missing-image",
-        "outside-picture",
-    }
+    head = {"schema": 1, "tool": "evaltex", "version": document["version"], "kind": "validation"}
+    counts = {"passed": False, "errors": 2, "warnings": 2}
+    assert document == head | counts | json.loads(json.dumps(asdict(validate(gt, det))))
+    kinds = {problem["kind"] for problem in document["problems"]}
+    assert kinds == {"input", "extra-image", "missing-image", "outside-picture"}
 
 
-def test_errors_come_first_and_lines_are_right(files):
-    gt, det = files(det='img_1\n2,"b",10,40,600,20\n1,"a",10,10,sixty,20\n')
-    found = validate(gt, det)
-    assert [problem.level for problem in found.problems] == sorted(
-        problem.level for problem in found.problems
+def test_errors_come_first_and_lines_are_right(files: Any) -> None:
+    """A faulty line does not shift the lines of the others."""
+    found = validate(
+        *files(det='img_1\n2,"b",10,40,600,20\n1,"a",10,10,sixty,20\n3,"",1,1,900,5\n')
     )
+    levels = [problem.level for problem in found.problems]
+    assert levels == sorted(levels)
     assert places(found, "input") == [("det.txt", 3, None, None)]
+    outside = [("det.txt", 2, "img_1", 2), ("det.txt", 4, "img_1", 3)]
+    assert places(found, "outside-picture") == outside
 
 
-def test_a_side_that_cannot_be_read_does_not_hide_the_other(files, tmp_path):
+def test_a_side_that_cannot_be_read_does_not_hide_the_other(files: Any, tmp_path: Path) -> None:
     gt, _ = files(gt=GT.replace(",60,20", ",600,20"))
     status, text = validated(gt, tmp_path / "none")
     assert status == 2
-    assert "none: cannot be read" in text
-    assert text.count("reaches beyond the picture") == 3
-    status, text = validated(tmp_path / "none", gt)
-    assert status == 2
+    assert "none: cannot be read" in text and text.count("reaches beyond the picture") == 3
+    assert validated(tmp_path / "none", gt)[0] == 2
 
 
-def test_many_images_that_pair_are_listed_on_demand(files):
-    names = [f"img_{k}" for k in range(30)]
-    gt, det = files(
-        "".join(f'{n}\n9,9\n1,1,"",f,1,1,5,5\n' for n in names),
-        "".join(f"{n}\n" for n in names[1:]),
-    )
-    text = validated(gt, det)[1]
-    assert "(29 images that pair by name are not listed" in text
-    assert "  img_0" in text
-    assert "  img_7 " not in text
-    assert "  img_7 " in validated(gt, det, "--pairs")[1]
-
-
-def test_pairing_table(files):
+def test_pairing_table(files: Any) -> None:
     gt, det = files(
         "img_1\n9,9\nimg_2.jpg\n9,9\nscan_007\n9,9\nlonely\n9,9\n",
         'img_1\nres_img_2\n1,"",1,1,5,5\n7\nsolo\n',
     )
     found = validate(gt, det)
-    assert [
-        (pair.gt, pair.det, pair.by, pair.objects, pair.detections) for pair in found.pairs
-    ] == [
+    assert [tuple(asdict(pair).values()) for pair in found.pairs] == [
         ("img_1", "img_1", "name", 0, 0),
         ("img_2.jpg", "res_img_2", "file name", 0, 1),
         ("scan_007", "7", "number", 0, 0),
         ("lonely", None, None, 0, None),
         (None, "solo", None, None, 0),
     ]
-    assert places(found, "extra-image") == [
-        ("det.txt", 4, "7", None),
-        ("det.txt", 5, "solo", None),
+    problems = [(one.kind, one.image, one.advice) for one in found.problems if one.image]
+    assert problems == [
+        ("extra-image", "7", "rename it to 'scan_007'"),
+        ("extra-image", "solo", "give only images that it has"),
+        ("empty-image", "img_1", "no object in it counts"),
+        ("missing-image", "lonely", "no object in it counts"),
     ]
-    advice = [problem.advice for problem in found.problems if problem.kind == "extra-image"]
-    assert advice[:1] == ["rename it to 'scan_007'"]
-    assert [problem.image for problem in found.problems if problem.kind == "missing-image"] == [
-        "lonely"
-    ]
-    assert places(found, "empty-image") == [("det.txt", 1, "img_1", None)]
 
 
-def test_why_an_archive_is_of_its_format(tmp_path):
-    files = {
-        "gt_img_1.txt": "1,1,9,1,9,9,1,9,a\n1,1,9,1,9,9,1,9,12,b\n\n",
-        "gt_img_2.txt": "\ufeff1,1,9,1,9,9,1,9,c\r\n",
-    }
-    found = validate(zipped(tmp_path / "gt.zip", files))
-    assert (found.gt.format, found.gt.reason) == (
-        "quad",
-        "numbers at the start of 3 lines: 2 with 8, 1 with 9",
-    )
-    assert validate(tmp_path / "gt.zip", gt_format="quad").gt.reason == "as was given"
+NAMES = st.lists(
+    st.builds(
+        "{}{}{}{}".format,
+        st.sampled_from(["", "gt_", "res_", "a/"]),
+        st.sampled_from(["img_", "IMG_", "x", "page"]),
+        st.sampled_from(["1", "01", "2", "10", "3_1", ""]),
+        st.sampled_from(["", ".jpg", ".PNG", ".txt"]),
+    ),
+    unique=True,
+    max_size=12,
+)
 
 
-def test_lines_in_archives(tmp_path):
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(NAMES, NAMES)
+def test_spellings_pair_one_to_one(gt: list[str], det: list[str]) -> None:
+    pairs = pairing.would_pair(gt, det)
+    partners = [name for name, _ in pairs.values()]
+    assert set(pairs) <= set(gt) and set(partners) <= set(det)
+    assert len(set(partners)) == len(partners)
+    for ours, (theirs, by) in pairs.items():
+        same_stem = stem(ours).casefold() == stem(theirs).casefold()
+        same_number = pairing.numbers(ours)[-1:] == pairing.numbers(theirs)[-1:]
+        assert same_stem if by == "stem" else same_number
+
+
+@pytest.mark.parametrize(
+    ("gt", "det", "pairs"),
+    [
+        (["img_1", "pic_1"], ["1"], {}),
+        (["a", "b"], ["c"], {}),
+        (["img_1", "img_2"], ["2", "01"], {"img_1": ("01", "number"), "img_2": ("2", "number")}),
+        (["img_1"], ["gt_img_1.jpg", "img-1"], {"img_1": ("gt_img_1.jpg", "stem")}),
+    ],
+)
+def test_spellings_that_are_not_clear_do_not_pair(
+    gt: list[str], det: list[str], pairs: dict[str, tuple[str, str]]
+) -> None:
+    assert pairing.would_pair(gt, det) == pairs
+
+
+def test_lines_and_reasons_in_archives(tmp_path: Path) -> None:
     first = "\n1,1,9,1,9,9,1,9,a\n\n1,1,9,9,9,1,1,9,bow\n1,1,9,1,9,9,1,9,again\n"
-    files = {"a/gt_img_1.txt": first, "a/gt_img_2.txt": "1,9,9,9,9,1,1,1,counter\n"}
+    files = {"a/gt_img_1.txt": first, "a/gt_img_2.txt": "\ufeff1,9,9,9,9,1,1,1,12,counter\r\n"}
     found = validate(zipped(tmp_path / "gt.zip", files))
     assert places(found, "invalid-polygon") == [("gt_img_1.txt", 4, "img_1", 2)]
     assert places(found, "duplicate") == [("gt_img_1.txt", 5, "img_1", 3)]
-    assert places(found, "orientation") == [("gt_img_2.txt", 1, "img_2", None)]
+    assert places(found, "orientation") == [("gt_img_2.txt", 1, "img_2", 1)]
+    assert found.gt is not None
+    reason = "numbers at the start of 4 lines: 3 with 8, 1 with 9"
+    assert (found.gt.format, found.gt.reason) == ("quad", reason)
+    named = validate(tmp_path / "gt.zip", gt_format="quad").gt
+    assert named is not None and named.reason == "named"
 
 
-def test_a_faulty_line_does_not_shift_the_others_lines(files):
-    """Lines that were refused are of no object."""
-    gt, det = files(det='img_1\n1,"a",10,x,60,20\n2,"b",10,40,600,20\n')
-    assert places(validate(gt, det), "outside-picture") == [("det.txt", 3, "img_1", 2)]
+def test_places_in_documents(tmp_path: Path) -> None:
+    image = {"id": 1, "file_name": "1.jpg", "width": 9, "height": 9}
+    boxes = [[1, 1, 5, 5], [1, 1, 50, 5], [1, 1, "5", 5]]
+    annotations = [
+        {"id": k, "image_id": 1, "category_id": 1, "bbox": box} for k, box in enumerate(boxes)
+    ]
+    whole = {"images": [image], "annotations": annotations, "categories": []}
+    (tmp_path / "gt.json").write_text(json.dumps(whole))
+    found = {one.kind: one for one in validate(tmp_path / "gt.json").problems}
+    assert found["outside-picture"].where == "annotations[1]"
+    assert found["input"].where.startswith("annotations[2].bbox")
 
 
 LINES = st.lists(
@@ -188,35 +199,44 @@ LINES = st.lists(
 @pytest.mark.slow
 @settings(deadline=None, derandomize=True, max_examples=60)
 @given(gt=LINES, det=LINES, policy=st.sampled_from(["repair", "drop", "error"]))
-def test_errors_are_what_an_evaluation_refuses(tmp_path_factory, gt, det, policy):
+def test_errors_are_what_an_evaluation_refuses(
+    tmp_path_factory: Any, gt: list[str], det: list[str], policy: Any
+) -> None:
     folder = tmp_path_factory.getbasetemp()
     for name, lines in (("any_gt.txt", ["img_1", "100,200", *gt]), ("any_det.txt", det)):
         (folder / name).write_bytes("\n".join(lines).encode("utf-8", "replace"))
     paths = folder / "any_gt.txt", folder / "any_det.txt"
-    found = validate(*paths, invalid=policy)
     try:
         evaluate(*paths, "evaltex", invalid_polygons=policy)
         refused = False
     except InputError:
         refused = True
-    assert found.passed is not refused
-
-
-# Misreadings --------------------------------------------------------------------------------------
+    assert validate(*paths, invalid_polygons=policy).passed is not refused
 
 
 @pytest.mark.parametrize("images", [None, "pictures"])
-def test_pictures_that_are_missing_are_listed_for_one_side(tmp_path, images):
+def test_pictures_that_are_missing_are_listed_for_one_side(
+    tmp_path: Path, images: str | None
+) -> None:
     """Coordinates of both sides are fractions of the same pages."""
-    for side in ("gt", "det"):
-        (tmp_path / side).mkdir()
-        for k in (1, 2):
-            (tmp_path / side / f"img_{k}.txt").write_text("0 0.5 0.5 0.2 0.1\n")
+    boxes = {f"img_{k}.txt": "0 0.5 0.5 0.2 0.1\n" for k in (1, 2)}
+    paths = in_folder(tmp_path / "gt", boxes), in_folder(tmp_path / "det", boxes)
     (tmp_path / "pictures").mkdir()
-    formats = {"gt_format": "yolo", "det_format": "yolo"}
     folder = None if images is None else tmp_path / images
-    found = validate(tmp_path / "gt", tmp_path / "det", images=folder, **formats)
-    assert [(one.kind, one.side) for one in found.problems if one.level == "error"] == [
-        ("input", "gt")
-    ]
-    assert not found.passed
+    found = validate(*paths, images=folder, gt_format="yolo", det_format="yolo")
+    errors = [(one.kind, one.side) for one in found.problems if one.level == "error"]
+    assert errors == [("input", "gt"), ("input", "gt")] and not found.passed
+
+
+def test_sizes_are_compared_with_those_of_pictures(files: Any, tmp_path: Path) -> None:
+    for k, size in ((1, (200, 100)), (2, (100, 200))):
+        Image.new("L", size).save(tmp_path / f"img_{k}.png")
+    (one,) = [one for one in validate(*files(), images=tmp_path).problems if one.kind == "picture"]
+    assert "image 'img_2': height,width 100,200" in one.found
+    assert one.advice == "200,100, as its picture has (height and width are swapped)"
+    box = "10,10,190,90\n"
+    boxes = in_folder(tmp_path / "boxes", {"img_1.txt": f"{box}10,10,190,900\n", "img_3.txt": box})
+    found = validate(boxes, images=tmp_path)
+    assert places(found, "outside-picture") == [("img_1.txt", 2, "img_1", 2)]
+    (one,) = [one for one in found.problems if one.kind == "picture"]
+    assert "1 of 2 images without a picture that can be read: 'img_3'" in one.found
