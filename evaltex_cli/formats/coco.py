@@ -77,7 +77,7 @@ _UNKNOWN_ALPHABET = (
     " of 96 printable characters, or of 36 letters and digits, are read"
 )
 _PRINTABLE = "".join(map(chr, range(32, 127))) + "口"
-"""AdelaiDet's alphabet: what code 95, an unknown character, is written as is its own. 96 pads."""
+"""AdelaiDet's alphabet. Code 95 is an unknown character, which it writes so; 96 pads."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 """DeepSolo's other alphabet, in which 36 or 37 pads."""
 _SAMPLES = 20
@@ -307,9 +307,9 @@ def _boxes(annotations: Sequence[_Annotation]) -> tuple[Floats, Bools]:
     are_boxes = np.ones(len(values), np.bool_)
     if any(shapes) or None in values:
         are_boxes[:] = [
-            box is not None and not shape for box, shape in zip(values, shapes, strict=True)
+            bbox is not None and not shape for bbox, shape in zip(values, shapes, strict=True)
         ]
-        values = [box or (0.0, 0.0, 0.0, 0.0) for box in values]
+        values = [bbox or (0.0, 0.0, 0.0, 0.0) for bbox in values]
     numbers = np.fromiter(chain.from_iterable(values), np.float64, 4 * len(values))
     boxes = numbers.reshape(-1, 4)
     are_boxes &= (boxes[:, 2] >= 0) & (boxes[:, 3] >= 0)
