@@ -17,6 +17,8 @@ a transcription such as ``1996``.
 
 from __future__ import annotations
 
+import ast
+import itertools
 import math
 import re
 from collections import Counter, defaultdict
@@ -27,15 +29,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from evaltex_cli.errors import FormatError, InputError, counted, quote
-from evaltex_cli.formats.base import (
-    DONT_CARE,
-    File,
-    Format,
-    Image,
-    ReadOptions,
-    Side,
-    TextObject,
-)
+from evaltex_cli.formats import base
+from evaltex_cli.formats.base import DONT_CARE, File, Format, Image, Side, TextObject
 from evaltex_cli.formats.files import Listing
 from evaltex_cli.formats.parsing import NUMBER, box, number, polygon, turned
 
@@ -423,33 +418,17 @@ def _end(numbers: int, leaves_one: bool) -> int:
 # Reading a line -----------------------------------------------------------------------------------
 
 
-def _object(
-    points: Sequence[float],
-    text: str,
-    side: Side,
-    confidence: float | None = None,
-    dont_care: bool = False,
-) -> TextObject:
-    return TextObject(points, text, side == "gt" and (dont_care or text == DONT_CARE), confidence)
-
-
-def _vertices(numbers: Sequence[float], text: str) -> Sequence[float]:
-    return polygon(numbers, dont_care=text == DONT_CARE)
-
-
-def _text(fields: Sequence[str], rest: str | None) -> str:
-    """Return the transcription of fields that are no numbers of the layout, and the rest."""
-    text = ",".join([*fields, *([] if rest is None else [rest])])
-    quoted = _QUOTED.fullmatch(text)
-    return _ESCAPED.sub(r"\1", quoted[1]) if quoted else text
-
-
-def _wrong(line: str, fields: Sequence[str], survey: Survey) -> FormatError:
+def _wrong(line: str, count: int, survey: Survey) -> FormatError:
     layout = BY_NAME[survey.layout]
     more = ",confidence" * survey.confidences + ",transcription" * survey.texts
     expected = layout.line + more * (survey.layout in ANY_NUMBERS)
-    found = f"{counted(len(fields), '{count} number[s]')} at the start of {quote(line)}"
+    found = f"{counted(count, '{count} number[s]')} at the start of {quote(line)}"
     return FormatError(found, f"{expected} (format {layout.name})")
+
+
+def _unquoted(text: str) -> str:
+    quoted = _QUOTED.fullmatch(text)
+    return _ESCAPED.sub(r"\1", quoted[1]) if quoted else text
 
 
 def _confidence(value: float, survey: Survey) -> float:
@@ -457,6 +436,12 @@ def _confidence(value: float, survey: Survey) -> float:
         found = f"{value:g} where the other lines have a confidence"
         raise FormatError(found, "a number in [0, 1]")
     return value
+
+
+def _flag(field: str) -> bool:
+    if field.strip() not in ("0", "1"):
+        raise FormatError(f"{quote(field.strip())} as the difficult flag", "0 or 1")
+    return field.strip() == "1"
 
 
 def _usual(line: str, stop: int) -> tuple[list[float], str] | None:
@@ -471,107 +456,99 @@ def _usual(line: str, stop: int) -> tuple[list[float], str] | None:
         return None
 
 
-def _read_numbers(line: str, side: Side, survey: Survey) -> TextObject:
-    """Read coordinates, perhaps a confidence, perhaps a transcription."""
-    count, has_confidence = survey.coordinates, survey.confidences
-    usual = _usual(line, count + has_confidence) if count else None
-    numbers, text = usual or _closely(line, survey)
-    confidence = _confidence(numbers.pop(), survey) if has_confidence else None
-    points = numbers if count else _vertices(numbers, text)
-    return TextObject(points, text, side == "gt" and text == DONT_CARE, confidence)
-
-
 def _closely(line: str, survey: Survey) -> tuple[list[float], str]:
+    """Return the numbers and the text of any line; raises `FormatError`."""
     fields, rest = _split(line)
-    count = survey.coordinates
-    stop = count + survey.confidences
-    if count and stop < len(fields) < stop + VERTICES:
+    stop = survey.coordinates + survey.confidences
+    if survey.coordinates and stop < len(fields) < stop + VERTICES:
         fields, rest = _split(line, stop)
-    if not count:
+    if not survey.coordinates:
         leaves_one = rest is None and (survey.confidences or survey.texts)
         stop = _end(len(fields), leaves_one) + survey.confidences
     more = len(fields) - stop
     is_quoted = rest is not None and rest.lstrip(" \t").startswith('"')
     if not 0 <= more < VERTICES or (more and (is_quoted or (rest is None and not survey.texts))):
-        raise _wrong(line, fields, survey)
-    return [*map(float, fields[:stop])], _text(fields[stop:], rest)
+        raise _wrong(line, len(fields), survey)
+    return [*map(float, fields[:stop])], _unquoted(_joined(fields[stop:], rest))
 
 
-def _read_either(line: str, side: Side, survey: Survey) -> TextObject:
+def _joined(fields: Sequence[str], rest: str | None) -> str:
+    return ",".join(fields if rest is None else [*fields, rest])
+
+
+def _read_numbers(line: str, survey: Survey) -> TextObject:
+    """Read coordinates, perhaps a confidence, perhaps a transcription."""
+    usual = survey.coordinates and _usual(line, survey.coordinates + survey.confidences)
+    numbers, text = usual or _closely(line, survey)
+    confidence = _confidence(numbers.pop(), survey) if survey.confidences else None
+    return TextObject(numbers, text, confidence=confidence)
+
+
+def _read_either(line: str, survey: Survey) -> TextObject:
     fields, rest = _split(line)
     end = 4 if len(fields) == 5 else _end(len(fields), False)
     if end < 4:
-        raise _wrong(line, fields, survey)
-    return _object([*map(float, fields[:end])], _text(fields[end:], rest), side)
+        raise _wrong(line, len(fields), survey)
+    return TextObject([*map(float, fields[:end])], _unquoted(_joined(fields[end:], rest)))
 
 
-def _read_mlt(line: str, side: Side, survey: Survey) -> TextObject:
+def _read_mlt(line: str, survey: Survey) -> TextObject:
     fields, rest = _split(line)
     _, comma, text = (rest or "").partition(",")
     if len(fields) != 8 or not comma:
-        raise _wrong(line, fields, survey)
-    return _object([*map(float, fields)], text, side)
+        raise _wrong(line, len(fields), survey)
+    return TextObject([*map(float, fields)], text)
 
 
-def _flag(field: str) -> bool:
-    if field.strip() not in ("0", "1"):
-        raise FormatError(f"{quote(field.strip())} as the difficult flag", "0 or 1")
-    return field.strip() == "1"
-
-
-def _read_rctw(line: str, side: Side, survey: Survey) -> TextObject:
+def _read_rctw(line: str, survey: Survey) -> TextObject:
     fields, rest = _split(line)
     if len(fields) != 9:
-        raise _wrong(line, fields, survey)
-    *points, flag = fields
-    return _object([*map(float, points)], _text((), rest), side, dont_care=_flag(flag))
+        raise _wrong(line, len(fields), survey)
+    return TextObject([*map(float, fields[:8])], _unquoted(rest or ""), _flag(fields[8]))
 
 
-def _read_ctw1500(line: str, side: Side, survey: Survey) -> TextObject:
+def _read_ctw1500(line: str, survey: Survey) -> TextObject:
     fields, rest = _split(line)
     if rest is None or len(fields) % 2 != survey.confidences:
-        raise _wrong(line, fields, survey)
-    numbers, text = [*map(float, fields)], rest.removeprefix("####")
+        raise _wrong(line, len(fields), survey)
+    numbers = [*map(float, fields)]
     confidence = _confidence(numbers.pop(), survey) if survey.confidences else None
-    return _object(_vertices(numbers, text), text, side, confidence)
+    return TextObject(numbers, rest.removeprefix("####"), confidence=confidence)
 
 
-def _read_offsets(line: str, side: Side, survey: Survey) -> TextObject:
+def _read_offsets(line: str, survey: Survey) -> TextObject:
     fields, rest = _split(line)
     if rest is not None or len(fields) != 32:
-        raise _wrong(line, fields, survey)
+        raise _wrong(line, len(fields), survey)
     x0, y0, _, _, *offsets = map(number, fields)
-    return _object([(x0, y0)[k % 2] + value for k, value in enumerate(offsets)], "", side)
+    return TextObject([(x0, y0)[k % 2] + value for k, value in enumerate(offsets)])
 
 
-def _read_popeval(line: str, side: Side, survey: Survey) -> TextObject:
+def _read_popeval(line: str, survey: Survey) -> TextObject:
     head = _BEFORE_POPEVAL.match(line)
     if head is None:
-        raise _wrong(line, _split(line)[0], survey)
-    numbers, text = [*map(float, head[1].replace(",", " ").split())], line[head.end() :]
-    return _object(_vertices(numbers, text), text, side)
+        raise _wrong(line, len(_split(line)[0]), survey)
+    return TextObject([*map(float, head[1].replace(",", " ").split())], line[head.end() :])
 
 
-def _read_td500(line: str, side: Side, survey: Survey) -> TextObject:
+def _read_td500(line: str, survey: Survey) -> TextObject:
     """Read a box that is turned about its centre, by radians from the x axis to the y axis."""
     count = 7 if len(_split(line)[0]) >= 7 else 5
     fields, rest = _split(line, count)
     if len(fields) < count:
-        raise _wrong(line, fields, survey)
-    text = ",".join([*fields[count:], *([] if rest is None else [rest])]).strip()
+        raise _wrong(line, len(fields), survey)
+    text = _joined(fields[count:], rest).strip()
     *values, angle = map(number, fields[:count])
-    if count == 7:
-        shape, dont_care = box(*values[2:]), _flag(fields[1])
-    else:
-        x0, y0, x1, y1 = values
-        shape, dont_care = box(x0, y0, x1 - x0, y1 - y0), text == DONT_CARE
-        text = "" if text.rstrip(" \t,") == "None" else text
     if abs(angle) > 2 * math.pi:
         raise FormatError(f"an angle of {angle:g}", "radians, at most 2 pi in magnitude")
-    return TextObject(turned(shape, angle), text, side == "gt" and dont_care)
+    if count == 7:
+        return TextObject(turned(box(*values[2:]), angle), text, _flag(fields[1]))
+    x0, y0, x1, y1 = values
+    text = "" if text.rstrip(" \t,") == "None" else text
+    return TextObject(turned(box(x0, y0, x1 - x0, y1 - y0), angle), text)
 
 
-def _read_dota(line: str, side: Side, survey: Survey) -> TextObject | None:
+def _read_dota(line: str, survey: Survey) -> TextObject | None:
     if line.startswith(DOTA_HEADERS):
         return None
     row = _row(line)
@@ -579,10 +556,10 @@ def _read_dota(line: str, side: Side, survey: Survey) -> TextObject | None:
         raise FormatError(quote(line), f"{BY_NAME['dota'].line} (format dota)")
     if not row.flag.isdecimal():
         raise FormatError(f"{quote(row.flag)} as the difficult flag", "a whole number")
-    return TextObject(row.numbers, dont_care=side == "gt" and int(row.flag) > 0, label=row.label)
+    return TextObject(row.numbers, dont_care=int(row.flag) > 0, label=row.label)
 
 
-def _read_yolo(line: str, side: Side, survey: Survey) -> TextObject:
+def _read_yolo(line: str, survey: Survey) -> TextObject:
     row = _row(line)
     if row is None or row.flag is not None:
         raise FormatError(quote(line), f"{BY_NAME['yolo'].line} (format yolo)")
@@ -600,15 +577,22 @@ def _read_yolo(line: str, side: Side, survey: Survey) -> TextObject:
 # Reading a file -----------------------------------------------------------------------------------
 
 
-def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
+def _read(file: File, side: Side, options: base.ReadOptions) -> Iterator[Image]:
     all_lines: Survey = options.surveyed
     if all_lines.others:
         _refuse_other(file, side, all_lines)
     read_line = BY_NAME[all_lines.layout].read or _read_numbers
+    has_boxes = all_lines.layout in ("ltrb", "yolo", "box-polygon")
 
     def read(line: str) -> TextObject | None:
-        one = read_line(line, side, all_lines)
-        if side == "gt" and DONT_CARE in line and one and one.text != DONT_CARE:
+        one = read_line(line, all_lines)
+        if one is None:
+            return None
+        is_hidden = one.text == DONT_CARE
+        if not has_boxes:
+            one.points = polygon(one.points, dont_care=is_hidden)
+        one.dont_care = side == "gt" and (one.dont_care or is_hidden)
+        if side == "gt" and not is_hidden and DONT_CARE in line:
             file.notes[_SPACED] += one.text.strip(" \t,") == DONT_CARE
         return one
 
@@ -631,27 +615,19 @@ def _refuse_other(file: File, side: Side, all_lines: Survey) -> None:
             raise FormatError(f"lines of the format {name}", expected, at=1)
 
 
-_START = re.compile(r"^[^\S\n]*x:\s*+(?=\[\[)", re.MULTILINE)
 _RECORD = re.compile(
-    r"""\[\[(?P<x>[^\]]*+)\]\]\s*,\s*y:\s*\[\[(?P<y>[^\]]*+)\]\]\s*,
+    r"""^[^\S\n]*x:\s*+\[\[(?P<x>[^\]]*+)\]\]\s*,\s*y:\s*\[\[(?P<y>[^\]]*+)\]\]\s*,
     \s*ornt:\s*\[(?:u?(['"])(?P<ornt>[^\]'"]*+)\3)?\s*\]\s*,
     \s*transcriptions:\s*\[(?:u?(['"])(?P<text>.*)\5)?\s*\]\s*""",
     re.DOTALL | re.VERBOSE,
 )
-_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
+_ESCAPE = re.compile(r"""\\(?:x[\da-f]{2}|u(?!d[89a-f])[\da-f]{4}|U000[\da-f]{5}|['"\\])""", re.I)
 
 
-def _read_total_text(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
+def _read_total_text(file: File, side: Side, options: base.ReadOptions) -> Iterator[Image]:
     """Read records, which go over several lines where they are long."""
-    starts = list(_START.finditer(file.text))
-    head = file.text[: starts[0].start()] if starts else file.text
-    if head.strip():
-        file.log(FormatError(quote(head.strip()), BY_NAME["totaltext"].line), 1)
-    ends = [*(start.start() for start in starts[1:]), len(file.text)]
-    records = (
-        (file.text.count("\n", 0, start.end()) + 1, file.text[start.end() : end])
-        for start, end in zip(starts, ends, strict=False)  # there may be none
-    )
+    pieces = re.split(r"^(?=[^\S\n]*x:\s*+\[\[)", file.text, flags=re.MULTILINE)
+    starts = itertools.accumulate((piece.count("\n") for piece in pieces), initial=1)
 
     def read(record: str) -> TextObject:
         match = _RECORD.fullmatch(record)
@@ -660,20 +636,13 @@ def _read_total_text(file: File, side: Side, options: ReadOptions) -> Iterator[I
         xs, ys = ([*map(number, match[axis].replace(",", " ").split())] for axis in "xy")
         if len(xs) != len(ys):
             raise FormatError(f"{len(xs)} x and {len(ys)} y", "as many of the one as of the other")
-        text = _ESCAPE.sub(_character, match["text"] or "")
+        text = _ESCAPE.sub(lambda escape: ast.literal_eval(f"'{escape[0]}'"), match["text"] or "")
         dont_care = side == "gt" and not {text, match["ornt"]}.isdisjoint(("#", DONT_CARE))
         vertices = [value for point in zip(xs, ys, strict=True) for value in point]
         return TextObject(polygon(vertices, dont_care=dont_care), text, dont_care)
 
+    records = ((line, piece) for line, piece in zip(starts, pieces, strict=False) if piece.strip())
     yield Image(file.stem, file.each(records, read))
-
-
-def _character(escape: re.Match[str]) -> str:
-    digits = escape[1] or escape[2] or escape[3]
-    if not digits:
-        return escape[4] if escape[4] in "'\"\\" else escape[0]
-    code = int(digits, 16)
-    return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else escape[0]
 
 
 # The table ----------------------------------------------------------------------------------------
@@ -689,7 +658,7 @@ class Layout:
     """A line, as messages and the documentation show it."""
     fits: Callable[[Lines], int]
     """Returns how many of the lines are of it, going by their numbers and marks."""
-    read: Callable[[str, Side, Survey], TextObject | None] | None = None
+    read: Callable[[str, Survey], TextObject | None] | None = None
     """None of Total-Text, whose records go over lines, and of lines that no format reads."""
     coordinates: int | None = None
     """How many numbers come before a confidence, 0 for an even count; None if none may follow."""
@@ -831,7 +800,7 @@ def _reads(surveyed: Survey, lines: Lines) -> int:
     count = 0
     for line in (line for group in lines.groups for line in group.lines):
         with suppress(FormatError):
-            layout.read(line, lines.side, surveyed)
+            layout.read(line, surveyed)
             count += 1
     return count
 

@@ -500,7 +500,7 @@ def test_where_yolos_confidence_is(tmp_path: Path, lines: list[str]) -> None:
         ("totaltext", "gt", TOTAL_TEXT, "x: [[1 2 3]], y: [[4 5]], ornt: [u'c'], transcriptions: [u'a']", "3 x and 2 y", "as many"),
         ("totaltext", "gt", TOTAL_TEXT, "x: [[1 2]], y: [[4 5]], ornt: [u'c'], transcriptions: [u'a']", "2 vertices", "three or more"),
         ("totaltext", "gt", TOTAL_TEXT, "x: [[1 2 z]], y: [[4 5 6]], ornt: [u'c'], transcriptions: [u'a']", "'z'", "a finite number"),
-        ("totaltext", "gt", TOTAL_TEXT, "x: [[1 2 3]], y: [[4 5 6]], transcriptions: [u'a']", "'[[1 2 3]], y", "x: [[...]]"),
+        ("totaltext", "gt", TOTAL_TEXT, "x: [[1 2 3]], y: [[4 5 6]], transcriptions: [u'a']", "'x: [[1 2 3]], y", "x: [[...]]"),
         ("msra-td500", "gt", "1,2,3,4,0.1", "1,2,3,4", "4 numbers at the start of '1,2,3,4'", "index"),
         ("msra-td500", "gt", "1,2,3,4,0.1", "5,2,3,4,0", "width -2, height 2", "both at least 0"),
         ("msra-td500", "gt", "1,2,3,4,0.1", "0 2 1 1 1 1 0", "'2' as the difficult flag", "0 or 1"),
