@@ -1,96 +1,190 @@
-"""What a reader does not take: files, archives, names and polygons beyond their limits."""
+"""What is made to fill memory or time is refused in one message: bombs of six kinds. Crowds are read."""
 
 from __future__ import annotations
 
 import gzip
 import json
+import os
+import struct
+import subprocess
+import sys
 import zipfile
+import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from one_word import DET, GT
+from reading import read
 
-from evaltex_cli import evaluate
-from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.geometry.outlines import MAX_VERTICES
-from evaltex_cli.old_formats import open_source
-from evaltex_cli.old_formats.documents import document_files
-from evaltex_cli.old_formats.files import archive
-from evaltex_cli.old_formats.files.image_names import MAX_NAME_BYTES
+from evaltex_cli.formats import base, files
+from evaltex_cli.formats.names import MAX_NAME_BYTES
+from evaltex_cli.geometry import outlines
 
 pytestmark = pytest.mark.usefixtures("here")
 
-
-def refusal(path: str) -> str:
-    with pytest.raises(InputError) as raised:
-        open_source(Path(path), "gt", FaultLog())
-    return str(raised.value)
-
-
-def test_the_limits_are_those_of_the_documentation() -> None:
-    assert (document_files.MAX_BYTES, archive.MAX_TOTAL_BYTES) == (1 << 30, 2 << 30)
-    assert MAX_VERTICES == 10_000
+MOST_BYTES, MOST_MEMORY, MOST_SECONDS = 10 << 20, 2 << 30, 60
+GT = 'img_1\n1000,1000\n1,1,"a",f,10,10,50,20\n'
+DET = 'img_1\n1,"a",10,10,50,20\n'
+BLOCK = b"\0" * (1 << 20)
 
 
-def test_a_document_packed_by_gzip_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document_files, "MAX_BYTES", 1 << 20)
-    Path("bomb.json.gz").write_bytes(gzip.compress(b'{"gt_1": []' + b" " * (1 << 22) + b"}"))
-    assert "larger than 1048576 bytes" in refusal("bomb.json.gz")
+def xml(declared: str, content: str = "&a;", attribute: str = "") -> str:
+    return f'<!DOCTYPE annotation [{declared}]><annotation a="{attribute}">{content}</annotation>'
 
 
-def test_the_entries_of_an_archive_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "MAX_TOTAL_BYTES", 1 << 20)
-    with zipfile.ZipFile("bomb.zip", "w", zipfile.ZIP_DEFLATED) as packed:
-        for k in range(3):
-            packed.writestr(f"{k}.txt", b" " * (1 << 19))
-    assert "its entries have 1572864 bytes; at most 1048576 are read" in refusal("bomb.zip")
+def png(width: int, height: int) -> bytes:
+    """A picture of one colour."""
+    packer = zlib.compressobj(9)
+    rows = b"".join(packer.compress(b"\0" * (width + 1)) for _ in range(height)) + packer.flush()
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"IDAT", rows), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in chunks
+    )
 
 
-def test_entities_of_xml_are_refused() -> None:
-    Path("a.xml").write_text('<!DOCTYPE a [<!ENTITY b "c">]><annotation>&b;</annotation>')
-    faults = FaultLog()
-    open_source(Path("a.xml"), "gt", faults, "voc")
-    assert "a document type declaration" in faults.shown[0].found
+def mat(megabytes: int) -> bytes:
+    """A MATLAB 5 file of one packed matrix, ``polygt``, of zeros."""
+    count = megabytes << 17
+    flags = struct.pack("<IIII", 6, 8, 6, 0) + struct.pack("<IIii", 5, 8, 1, count)
+    head = flags + struct.pack("<II", 1, 6) + b"polygt\0\0"
+    matrix = (
+        struct.pack("<II", 14, len(head) + 8 + 8 * count) + head + struct.pack("<II", 9, 8 * count)
+    )
+    packer = zlib.compressobj(9)
+    packed = packer.compress(matrix)
+    packed += b"".join(packer.compress(BLOCK) for _ in range(megabytes)) + packer.flush()
+    name = b"MATLAB 5.0 MAT-file".ljust(116) + b"\0" * 8 + struct.pack("<H2s", 0x0100, b"IM")
+    return name + struct.pack("<II", 15, len(packed)) + packed
 
 
-@pytest.mark.parametrize("name", ["a.json", "a.xml"])
-def test_deep_nesting_is_a_fault(name: str) -> None:
-    opening = {
-        "a.json": '{"annotations": [' + "[" * 200_000,
-        "a.xml": "<annotation>" + "<a>" * 200_000,
-    }
-    Path(name).write_text(opening[name])
-    faults = FaultLog()
-    try:
-        open_source(Path(name), "gt", faults)
-    except InputError:
-        return
-    assert faults.count
+def star(count: int, objects: int = 1) -> str:
+    """Polygons of random vertices, which cross themselves everywhere."""
+    points = np.random.default_rng(0).uniform(0, 999, (objects, 2 * count)).round(1)
+    return "img_1\n" + "".join(
+        f'{k},"a",{",".join(map(str, one))}\n' for k, one in enumerate(points.tolist(), 1)
+    )
 
 
-@pytest.mark.parametrize("length", [MAX_NAME_BYTES, MAX_NAME_BYTES + 1])
-def test_names_have_a_limit(length: int) -> None:
-    Path("gt.txt").write_text(GT.replace("img_1", "a" * length))
-    image = {"id": "a" * length, "width": 9, "height": 9}
-    Path("gt.json").write_text(json.dumps({"images": [image], "annotations": [], "categories": []}))
-    with zipfile.ZipFile("gt.zip", "w") as packed:
-        packed.writestr(f"{'a' * length}.txt", "0,0,9,9,a\n")
-    for name in ("gt.txt", "gt.json", "gt.zip"):
-        faults = FaultLog()
-        open_source(Path(name), "gt", faults)
-        assert faults.count == (length > MAX_NAME_BYTES), name
+def archive(entries: int, megabytes: int, block: bytes = BLOCK) -> Callable[[Path], None]:
+    def write(path: Path) -> None:
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+            for k in range(entries):
+                with packed.open(f"gt_{k}.txt", "w", force_zip64=True) as entry:
+                    for _ in range(megabytes):
+                        entry.write(block)
+
+    return write
 
 
-def test_polygons_have_a_limit_of_vertices() -> None:
-    Path("gt.txt").write_text(GT)
-    for count in (MAX_VERTICES, MAX_VERTICES + 1):
-        angles = np.linspace(0, 2 * np.pi, count, endpoint=False)
-        ring = np.stack([500 + 400 * np.cos(angles), 500 + 400 * np.sin(angles)], axis=1)
-        drawn = ",".join(map(str, ring.ravel().tolist()))
-        Path("det.txt").write_text(f'{DET}2,"",{drawn}\n')
-        if count == MAX_VERTICES:
-            assert evaluate("gt.txt", "det.txt").det.objects == 2
-        else:
-            with pytest.raises(InputError, match=r"det\.txt:3: a polygon of 10001 vertices"):
-                evaluate("gt.txt", "det.txt")
+LAUGHS = '<!ENTITY a0 "lol">' + "".join(
+    f'<!ENTITY a{k} "{f"&a{k - 1};" * 10}">' for k in range(1, 12)
+)
+LONG = f'<!ENTITY a "{"a" * 20_000}">'
+LINES = b"1,1,9,1,9,9,1,9,a\n" * 58_000
+BOMBS: dict[str, tuple[str, Callable[[], bytes | str] | Callable[[Path], None], str]] = {
+    "zip-one": ("det.zip", archive(1, 300), "unpacks to 314572800 bytes"),
+    "zip-many": ("det.zip", archive(20, 15, b"\n" * (1 << 20)), "its files have 314572800 bytes"),
+    "zip-lines": ("det.zip", archive(20, 15, LINES), "its files have"),
+    "gzip": (
+        "det.json.gz",
+        lambda: gzip.compress(b"[" + b"[]," * (100 << 20)),
+        "unpacks to more than",
+    ),
+    "json-lists": ("det.json", lambda: "[" * 10_000_000, "nested more than a thousand times"),
+    "json-objects": ("det.json", lambda: '{"a":' * 2_000_000, "nested more than a thousand times"),
+    "xml-laughs": ("det.xml", lambda: xml(LAUGHS, "&a11;"), "entit"),
+    "xml-text": ("det.xml", lambda: xml(LONG, "&a;" * 100_000), "entit"),
+    "xml-attribute": ("det.xml", lambda: xml(LONG, "", "&a;" * 100_000), "entit"),
+    "xml-file": ("det.xml", lambda: xml('<!ENTITY a SYSTEM "file:///dev/zero">'), "entities of a"),
+    "xml-depth": ("det.xml", lambda: "<annotation>" + "<a>" * 3_000_000, "Excessive depth"),
+    "picture": (
+        "pictures/img_1.png",
+        lambda: png(20_001, 5_000),
+        "(5000,20001); expected at most 100000000",
+    ),
+    "mat": ("det.mat", lambda: mat(300), "bytes, unpacked; expected"),
+    "vertices": ("det.txt", lambda: star(800_000), "det.txt:2: a polygon of 800000 vertices"),
+    "crossings": ("det.txt", lambda: star(10_000, 20), "crosses itself more than 500 times"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_is_refused_in_one_message(name: str) -> None:
+    file, content, message = BOMBS[name]
+    path = Path(file)
+    path.parent.mkdir(exist_ok=True)
+    if file == "det.zip":
+        content(path)  # type: ignore[call-arg]
+    else:
+        made = content()  # type: ignore[call-arg]
+        path.write_bytes(made.encode() if isinstance(made, str) else made)
+    assert path.stat().st_size <= MOST_BYTES
+    Path("gt.txt").write_text(GT.replace("1000,1000", "5000,20001"))
+    Path("of_picture.txt").write_text(DET)
+    of_pictures = ["of_picture.txt", "res", "pictures", "pictures"]
+    arguments = of_pictures if file.startswith("pictures") else [file]
+    command = [sys.executable, "-m", "evaltex_cli", "gt.txt", *arguments, "--jobs", "1"]
+    with Path("output").open("w") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    text = " ".join(Path("output").read_text().split())
+    assert process.returncode == 2, text
+    assert message in text and "Traceback" not in text and len(text) < 2000
+    assert used.ru_utime + used.ru_stime < MOST_SECONDS
+    assert used.ru_maxrss << 10 < MOST_MEMORY
+
+
+def crowd(kind: str, count: int) -> str:
+    boxes = [(k % 999, k // 999, k % 999 + 5, k // 999 + 5) for k in range(count)]
+    if kind == "evaltex":
+        return "img_1\n" + "".join(
+            f'{k},"a",{x0},{y0},5,5\n' for k, (x0, y0, _, _) in enumerate(boxes, 1)
+        )
+    if kind == "coco-res":
+        return json.dumps(
+            [
+                {"image_id": 1, "category_id": 1, "bbox": [x, y, 5, 5], "score": 1}
+                for x, y, *_ in boxes
+            ]
+        )
+    if kind == "page":
+        words = "".join(
+            f'<Word id="w{k}"><Coords points="{x0},{y0} {x1},{y0} {x1},{y1}"/></Word>'
+            for k, (x0, y0, x1, y1) in enumerate(boxes)
+        )
+        line = f"<TextRegion><TextLine>{words}</TextLine></TextRegion>"
+        return f'<PcGts><Page imageWidth="999" imageHeight="999">{line}</Page></PcGts>'
+    quads = [[[x0, y0], [x1, y0], [x1, y1], [x0, y1]] for x0, y0, x1, y1 in boxes]
+    return json.dumps([[quad, "a", 0.5] for quad in quads])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["evaltex", "coco-res", "page", "easyocr"])
+def test_a_crowd_is_no_bomb(kind: str) -> None:
+    path = Path("det.xml" if kind == "page" else "det.json")
+    path.write_text(crowd(kind, 200_000))
+    found = read(path, "det")
+    assert (found.source.format, found.faults, found.objects.count) == (kind, [], 200_000)
+
+
+def test_limits_of_names_and_vertices() -> None:
+    assert (files.MAX_BYTES, files.MAX_TOTAL_BYTES) == (1 << 30, 2 << 30)
+    assert base.MAX_VERTICES == outlines.MAX_VERTICES == 10_000
+    for length in (MAX_NAME_BYTES, MAX_NAME_BYTES + 1):
+        Path("gt.txt").write_text(GT.replace("img_1", "a" * length))
+        image = {"id": "a" * length, "width": 9, "height": 9}
+        document = {"images": [image], "annotations": [], "categories": []}
+        Path("gt.json").write_text(json.dumps(document))
+        with zipfile.ZipFile("gt.zip", "w") as packed:
+            packed.writestr(f"{'a' * length}.txt", "0,0,9,9,a\n")
+        for name in ("gt.txt", "gt.json", "gt.zip"):
+            assert read(Path(name)).fault_count == (length > MAX_NAME_BYTES), name
+    angles = np.linspace(0, 2 * np.pi, base.MAX_VERTICES, endpoint=False)
+    ring = np.stack([500 + 400 * np.cos(angles), 500 + 400 * np.sin(angles)], axis=1).ravel()
+    Path("det.txt").write_text(f'{DET}2,"",{",".join(map(str, ring.tolist()))}\n')
+    assert read(Path("det.txt"), "det").faults == []
