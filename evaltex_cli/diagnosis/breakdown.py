@@ -234,14 +234,16 @@ def bins(
     ]
 
 
-def classes(sums_of_classes: Mapping[str, BinSums], evaluation: Evaluation) -> dict[str, Bin]:
-    """Score the sums of all classes that have objects which count, most objects first; nothing if
+def classes(
+    sums_of_classes: Mapping[str, BinSums], evaluation: Evaluation
+) -> dict[str, Bin] | None:
+    """Score the sums of all classes that have objects which count, most objects first; None if
     there are fewer than two.
     """
     found = {name: _bin(sums, None, None, evaluation) for name, sums in sums_of_classes.items()}
     ranked = sorted(found.items(), key=lambda item: (-item[1].objects, item[0]))
     with_objects = {name: one for name, one in ranked if one.objects}
-    return with_objects if len(with_objects) > 1 else {}
+    return with_objects if len(with_objects) > 1 else None
 
 
 def recall_of(sums: BinSums, evaluation: Evaluation) -> float | None:

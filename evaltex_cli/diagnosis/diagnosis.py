@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -74,8 +74,8 @@ class Diagnosis(Record):
         What is lost still when all kinds are repaired.
     breakdowns : dict
         Property (`PROPERTIES`) -> bins.
-    classes : dict
-        Class of the ground truth -> its objects, most first; empty if there are not several.
+    classes : dict or None
+        Class of the ground truth -> its objects, most first; None if there are not several.
     warnings : list of str
     misread : Misread or None
         What is misread most often; None if the protocol does not compare texts.
@@ -95,7 +95,7 @@ class Diagnosis(Record):
     breakdowns: dict[str, list[Bin]]
     warnings: list[str]
     misread: Misread | None = None
-    classes: dict[str, Bin] = field(default_factory=dict)
+    classes: dict[str, Bin] | None = None
 
     @property
     def is_defined(self) -> bool:
@@ -170,7 +170,7 @@ class Diagnosis(Record):
         if table != "objects":
             raise unknown_table(table, ("mistakes", "objects"))
         bins_ = [(name, one) for name, bins in self.breakdowns.items() for one in bins]
-        bins_ += [(f"class {name}", one) for name, one in self.classes.items()]
+        bins_ += [(f"class {name}", one) for name, one in (self.classes or {}).items()]
         of_bins = (
             (self.protocol, name, one.low, one.high, one.objects, one.found, one.recall)
             for name, one in bins_

@@ -104,8 +104,9 @@ def fields(diagnosis: Diagnosis) -> JsonObject:
     values = asdict(diagnosis) | {"remainder": diagnosis.remainder}
     if not diagnosis.is_defined:
         values |= {name: dict.fromkeys(diagnosis.scores) for name in _OF_SCORES}
+    optional = ("misread", "classes")
     return {
-        name: value for name, value in values.items() if value or name not in ("misread", "classes")
+        name: value for name, value in values.items() if value is not None or name not in optional
     }
 
 
@@ -125,7 +126,7 @@ def _values(diagnosis: Diagnosis) -> Iterator[tuple[str, str, str, float | None]
             yield from (
                 (part, one.range, quantity, value) for quantity, value in _bin_values(one).items()
             )
-    for name, one in diagnosis.classes.items():
+    for name, one in (diagnosis.classes or {}).items():
         yield from (
             ("class", name, quantity, value) for quantity, value in _bin_values(one).items()
         )

@@ -339,7 +339,9 @@ def _check_pairs(ours: _Input, theirs: _Input, pairs: Sequence[Pair]) -> None:
     hints |= {name: nearest(name, extra) for name in missing[:HINTS]}
     for pair, count in zip(pairs, counts, strict=True):
         name, other = pair.gt or "", pair.det or ""
-        outcome = "its objects count as missed" if count else "no object in it counts"
+        outcome = (
+            "its objects count as missed" if count else "no object in it counts, so none is missed"
+        )
         place = {"file": files.get(other, theirs.source.path), "image": other or name}
         if not other and files:
             found = f"no image {quote(name)} in the detections{hints.get(name, '')}"

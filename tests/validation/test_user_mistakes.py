@@ -172,8 +172,8 @@ def test_any_protocol_takes_any_shapes(
 
 def test_what_format_it_is_taken_for_and_why(tmp_path: Path) -> None:
     text = validated(gt_zip(tmp_path, BOXES), det_zip(tmp_path))[1]
-    assert "format ltrb (numbers at the start of 2 lines: 2 with 4)" in text
-    assert "format quad (numbers at the start of 2 lines: 2 with 8)" in text
+    assert "format ltrb (recognised by 2 of 2 lines of x0,y0,x1,y1" in text
+    assert "format quad (recognised by 2 of 2 lines of x1,y1,x2,y2,x3,y3,x4,y4" in text
     message = refusal(gt_zip(tmp_path), det_zip(tmp_path, BOXES), det_format="quad")
     assert "4 numbers" in message and "x1,y1,x2,y2,x3,y3,x4,y4" in message
 

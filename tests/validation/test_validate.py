@@ -99,8 +99,8 @@ def test_pairing_table(files: Any) -> None:
     assert problems == [
         ("extra-image", "7", "rename it to 'scan_007'"),
         ("extra-image", "solo", "give only images that it has"),
-        ("empty-image", "img_1", "no object in it counts"),
-        ("missing-image", "lonely", "no object in it counts"),
+        ("empty-image", "img_1", "no object in it counts, so none is missed"),
+        ("missing-image", "lonely", "no object in it counts, so none is missed"),
     ]
 
 
@@ -153,8 +153,8 @@ def test_lines_and_reasons_in_archives(tmp_path: Path) -> None:
     assert places(found, "duplicate") == [("gt_img_1.txt", 5, "img_1", 3)]
     assert places(found, "orientation") == [("gt_img_2.txt", 1, "img_2", 1)]
     assert found.gt is not None
-    reason = "numbers at the start of 4 lines: 3 with 8, 1 with 9"
-    assert (found.gt.format, found.gt.reason) == ("quad", reason)
+    assert found.gt.format == "quad"
+    assert found.gt.reason.startswith("recognised by 4 of 4 lines of x1,y1,x2,y2,x3,y3,x4,y4")
     named = validate(tmp_path / "gt.zip", gt_format="quad").gt
     assert named is not None and named.reason == "named"
 
