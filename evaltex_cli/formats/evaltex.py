@@ -159,13 +159,16 @@ def _objects(text: str, side: Side) -> tuple[Objects, Bools]:
     """Return the objects of a text of usual lines alone, and (n,) bool which of the lines are to be
     parsed one by one.
     """
-    buffer = text.encode()
-    data = np.frombuffer(buffer, np.uint8)
+    data = np.frombuffer(text.encode(), np.uint8)
     opening, closing = np.flatnonzero(data == ord('"')).reshape(-1, 2).T
-    # The numbers are what is outside of quotes; a comma and, in ground truth, the flag go as well.
-    inside = np.zeros(len(data) + 1, np.int8)
-    inside[opening], inside[closing + (4 if side == "gt" else 2)] = 1, -1
-    numbers = data[np.cumsum(inside[:-1], dtype=np.int8) == 0]
+    # A running sum that is 0 at the numbers, 2 at the transcriptions, and 1 at what is around them.
+    steps = np.zeros(len(data) + 1, np.int8)
+    steps[opening], steps[closing + (4 if side == "gt" else 2)] = 1, -1
+    steps[opening + 1] += 1
+    steps[closing] -= 1
+    depth = np.cumsum(steps[:-1], dtype=np.int8)
+    numbers, texts = data[depth == 0], data[depth == 2].tobytes()
+    ends = offsets_of(closing - opening - 1)
     is_end = numbers == ord("\n")
     counts = np.diff(np.flatnonzero(is_end[is_end | (numbers == ord(","))]), prepend=-1)
     listed = numbers.tobytes()[:-1].replace(b"\n", b",")
@@ -182,7 +185,7 @@ def _objects(text: str, side: Side) -> tuple[Objects, Bools]:
         outlines=outlines.drawn(coordinates, counts, counts == 4),
         regions=values[regions].astype(np.int64),
         dont_care=data[closing + 2] == ord("t"),
-        texts=Texts(buffer, opening + 1, closing),
+        texts=Texts(texts, ends[:-1], ends[1:]),
     )
     return objects, odd
 

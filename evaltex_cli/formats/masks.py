@@ -64,8 +64,10 @@ class PictureFolder(NamedTuple):
             raise FormatError(f"image name {quote(name)}", expected)
         if name.lower().endswith(SUFFIXES):
             return name if self._has(name) else ""
-        either = [(name + suffix, name + suffix.upper()) for suffix in SUFFIXES]
-        pictures = [file for cases in either for file in [*filter(self._has, cases)][:1]]
+        pictures = []
+        for suffix in SUFFIXES:  # where case does not matter, one file answers to both
+            cases = (name + suffix, name + suffix.upper())
+            pictures += [file for file in cases if self._has(file)][:1]
         if len(pictures) > 1:
             found = f"{len(pictures)} pictures of image {quote(name)}: {', '.join(pictures)}"
             raise FormatError(found, "one; remove the others")
