@@ -188,3 +188,7 @@ def test_limits_of_names_and_vertices() -> None:
     ring = np.stack([500 + 400 * np.cos(angles), 500 + 400 * np.sin(angles)], axis=1).ravel()
     Path("det.txt").write_text(f'{DET}2,"",{",".join(map(str, ring.tolist()))}\n')
     assert read(Path("det.txt"), "det").faults == []
+    for count, is_refused in ((20, False), (100, True)):
+        Path("det.txt").write_text(star(count, 2))
+        found = read(Path("det.txt"), "det")
+        assert (found.fault_count, found.objects.count) == ((2, 0) if is_refused else (0, 2))
