@@ -2,7 +2,8 @@
 code block.
 
 ``[{"bbox_2d": [x0, y0, x1, y1], "label": "word"}, ...]``, or with another key of `_KEYS`, or lists
-of four numbers alone. A ``category`` (dots.ocr), and a ``label`` besides a text, are the class.
+of four numbers alone. A ``category`` (dots.ocr), and a ``label`` besides a text, are the class;
+dots.ocr's pictures, which have no text, are left out.
 
 Models differ in the order of the four numbers and their scale: Gemini answers ``box_2d`` with y
 before x, from 0 to 1000; Qwen ``bbox_2d`` with x before y, in pixels or from 0 to 1000. The option
@@ -30,6 +31,7 @@ _OBJECT = rf'\{{[^{{}}]*"(?:{"|".join(_KEYS)})"\s*:\s*\[\s*-?[\d.]'
 _LIST = r"\[\s*(?:-?[\d.]+\s*,\s*){3}-?[\d.]+\s*\]"
 _START = re.compile(rf"\s*+(?:```\w*\s*)?\[\s*(?:{_OBJECT}|{_LIST})[^}}]*")
 _FENCE = re.compile(rb"\A\s*```\w*|```\s*\Z")
+_PICTURES = "{count} box[es] of the category Picture, without a text, [was|were] left out"
 _BEYOND = 1.1
 """Numbers of a declared scale may be this much beyond it: models miss the edge of a picture."""
 
@@ -96,7 +98,7 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     file.notes[note] += bool(note)
     limit = inf if coordinates.scale is None else _BEYOND * coordinates.scale
 
-    def read(item: Any) -> TextObject:
+    def read(item: Any) -> TextObject | None:
         key, numbers = _box(item)
         with under(*[key] * bool(key)):
             beyond = [value for value in numbers if abs(value) > limit]
@@ -106,6 +108,9 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
             box = coordinates.box(numbers)
         record = item if key else {}
         of_text = next((name for name in _TEXTS if name in record), "")
+        if record.get("category") == "Picture" and not of_text:
+            file.notes[_PICTURES] += 1
+            return None
         score = record.get("score", record.get("confidence"))
         label = record.get("category", "" if of_text == "label" else record.get("label"))
         return TextObject(

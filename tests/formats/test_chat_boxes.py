@@ -91,7 +91,7 @@ def test_all_files_of_an_input_decide(tmp_path: Path) -> None:
         ({"text_content": "a", "label": "word", "confidence": 0.5}, "a", "word", 0.5),
         ({"label": "b", "score": "0.25"}, "b", "", 0.25),
         ({"category": "Section-header", "text": "c"}, "c", "Section-header", None),  # dots.ocr
-        ({"category": "Picture"}, "", "Picture", None),
+        ({"category": "Picture", "text": ""}, "", "Picture", None),
     ],
 )
 def test_texts_classes_and_confidences(
@@ -103,6 +103,14 @@ def test_texts_classes_and_confidences(
     assert list(objects.texts) == [text, ""]
     assert list(objects.labels if isinstance(objects.labels, Labels) else ["", ""]) == [label, ""]
     assert (None if objects.confidences is None else objects.confidences[0]) == score
+
+
+def test_pictures_of_dots_ocr_are_left_out(tmp_path: Path) -> None:
+    categories = [{"category": "Picture"}, {"category": "Text", "text": "a"}]
+    items = [{"bbox": [1, 2, 3, 4]} | one for one in (*categories, categories[0])]
+    found = read(written(tmp_path / "a.json", items), "det", coordinates="xyxy:pixels")
+    assert (found.texts, found.faults) == (["a"], [])
+    assert found.warnings == ["2 boxes of the category Picture, without a text, were left out"]
 
 
 def test_faults_have_their_place(tmp_path: Path) -> None:
