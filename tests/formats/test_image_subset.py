@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from command_line import run
 
-from evaltex_cli import compare, convert, diagnose, evaluate, sweep, validate
+from evaltex_cli import compare, convert, diagnose, evaluate, validate
 from evaltex_cli.errors import InputError
 from evaltex_cli.protocols import PROTOCOLS
 
@@ -116,22 +116,6 @@ def test_lists_that_cannot_be_used(tmp_path: Path) -> None:
         refused = " ".join(run(GT, DET, "--only", tmp_path / name, status=2).stderr.split())
         assert reason in refused
         assert "expected a file with the names of images, one per line" in refused
-
-
-def test_sweep(tmp_path: Path) -> None:
-    sweeps = []
-    for images, only in ((range(5), ["img_3", "img_1"]), ((1, 3), None)):
-        rows = [
-            f"img_{k},{60 * n},0,{60 * n + 50},20,0.{n + k + 1}" for k in images for n in range(4)
-        ]
-        for side, own in (
-            ("gt", rows),
-            ("det", [row for row in rows if not row.startswith("img_3,0")]),
-        ):
-            text = "\n".join(["image,x0,y0,x1,y1,score", *own])
-            (tmp_path / f"{side}.csv").write_text(text)
-        sweeps.append(sweep(tmp_path / "gt.csv", tmp_path / "det.csv", "iou", only=only))
-    assert sweeps[0].scores == sweeps[1].scores and len(sweeps[0].scores["recall"]) > 3
 
 
 def test_a_board_has_a_list_for_each_data_set(only: Path, tmp_path: Path) -> None:
