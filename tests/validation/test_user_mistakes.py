@@ -142,7 +142,9 @@ def test_a_transcription_missing_on_one_line(tmp_path: Path) -> None:
     gt = zipped(tmp_path / "gt.zip", {"gt_img_1.txt": f"{lines}{QUADS[2]},Latin\n"})
     status, text = validated(gt)
     assert status == 2
-    assert f"{gt}/gt_img_1.txt:31: 'Latin' and no transcription after the coordinates" in text
+    assert (
+        f"{gt}/gt_img_1.txt:31: 8 numbers at the start of '10,60,90,60,90,90,10,90,Latin'" in text
+    )
 
 
 def bent(text: str) -> str:
