@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -92,7 +93,13 @@ class _PaddleWord(msgspec.Struct, gc=False):
 
 def _name_paddle(files: Iterable[File], side: Side) -> dict[str, str]:
     """Return what the lines of all files call an image -> its name."""
-    paths = {line.partition("\t")[0]: "" for file in files for _, line in file.lines()}
+    paths: dict[str, None] = {}
+    for file in files:
+        with suppress(FormatError):  # which is logged when the file is read
+            for _, line in file.lines():
+                path, _, document = line.partition("\t")
+                if document.lstrip()[:1] in ("[", "{"):
+                    paths[path] = None
     return dict(zip(paths, names_of_pictures(list(paths)), strict=True))
 
 

@@ -161,7 +161,7 @@ def test_images_and_their_names(
 
 def test_files_beside_the_labels_of_ppocrlabel_are_left_out(tmp_path: Path) -> None:
     files = {"Label.txt": label(word()), "fileState.txt": "labelled/a.jpg\t1\n"}
-    found = read(in_folder(tmp_path / "a", files | {"rec_gt.txt": "crop_img/a_crop_0.jpg\ta\n"}))
+    found = read(in_folder(tmp_path / "a", files | {"rec_gt.txt": "crop/img 1.v2.jpg\ta\n"}))
     assert (found.source.format, list(found.source.names)) == ("paddleocr", ["img 1.v2"])
     assert found.warnings == ["2 files of another format were left out"]
 
