@@ -9,13 +9,14 @@ import gzip
 import hashlib
 import io
 import os
+import posixpath
 import re
 import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from evaltex_cli.errors import InputError, counted, listed, quote
 from evaltex_cli.formats.names import image_names, parts_of, without_prefix
@@ -54,7 +55,7 @@ class Entry:
     @property
     def ending(self) -> str:
         """Its ending with the dot, in lower case, without that of gzip."""
-        return PurePosixPath(self.name.lower().removesuffix(".gz")).suffix
+        return posixpath.splitext(self.name.lower().removesuffix(".gz"))[1]
 
 
 @dataclass(frozen=True)
@@ -297,11 +298,11 @@ def _beginning(data: bytes, size: int) -> bytes:
 def _stem(name: str) -> str:
     """Return a file's path without its ending."""
     name = re.sub(r"\.gz\Z", "", name, flags=re.IGNORECASE)
-    return name[: len(name) - len(PurePosixPath(name).suffix)]
+    return posixpath.splitext(name)[0]
 
 
 def _entry(name: str, size: int) -> Entry:
-    return Entry(name, without_prefix(PurePosixPath(_stem(name)).name), size)
+    return Entry(name, without_prefix(posixpath.basename(_stem(name))), size)
 
 
 def _walk(folder: Path) -> Iterator[Entry]:

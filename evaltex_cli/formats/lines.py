@@ -589,7 +589,7 @@ def _read(file: File, side: Side, options: base.ReadOptions) -> Iterator[Image]:
         if one is None:
             return None
         is_hidden = one.text == DONT_CARE
-        if not has_boxes:
+        if not has_boxes and (len(one.points) < 6 or len(one.points) % 2):
             one.points = polygon(one.points, dont_care=is_hidden)
         one.dont_care = side == "gt" and (one.dont_care or is_hidden)
         if side == "gt" and not is_hidden and DONT_CARE in line:
