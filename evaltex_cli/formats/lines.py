@@ -17,8 +17,6 @@ a transcription such as ``1996``.
 
 from __future__ import annotations
 
-import ast
-import itertools
 import math
 import re
 from collections import Counter, defaultdict
@@ -26,20 +24,26 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
-from evaltex_cli.errors import FormatError, InputError, counted, quote
+from evaltex_cli.errors import FormatError, InputError, counted
 from evaltex_cli.formats import base
+from evaltex_cli.formats import line_readers as readers
 from evaltex_cli.formats.base import DONT_CARE, File, Format, Image, Side, TextObject
 from evaltex_cli.formats.files import Listing
-from evaltex_cli.formats.parsing import NUMBER, box, number, polygon, turned
+from evaltex_cli.formats.line_readers import (
+    DOTA_HEADERS,
+    ClassRow,
+    Survey,
+    class_row,
+    split,
+    vertices_end,
+)
+from evaltex_cli.formats.parsing import polygon
 
 FEW = 0.05
 """Share of the lines that may differ from what the others say."""
 WRAPPED = 0.1
 """Share of the lines that begin a record of Total-Text, whose long records are wrapped."""
-VERTICES = 4
-"""This many numbers after the coordinates are vertices, and not the beginning of a text."""
 OUTSIDE = 0.02
 """How far, in fractions of the picture, a box of YOLO may lie outside of it."""
 SCRIPTS = (
@@ -47,18 +51,10 @@ SCRIPTS = (
     *("Korean", "Latin", "Mixed", "None", "Symbols"),
 )
 """Script names of the MLT sets."""
-DOTA_HEADERS = ("imagesource:", "gsd:")
 ANY_NUMBERS = ("ltrb", "quad", "polygon", "box-polygon")
 """Layouts that differ only in how many numbers they have."""
 MARKED = ("totaltext", "popeval", "ctw1500", "mlt", "rctw", "dota")
 """Layouts that have what no other has, so that half of the lines show them."""
-_A_NUMBER = re.compile(NUMBER, re.ASCII)
-_NOT_FINITE = r"[+-]?+(?i:nan|inf(?:inity)?+)(?=[ \t]*+,)"
-_NUMBERS = re.compile(rf"(?:[ \t]*+(?:{NUMBER}|{_NOT_FINITE})[ \t]*+(?:,|\Z))*+", re.ASCII)
-_APART_BY_BLANKS = re.compile(rf"[ \t]*+{NUMBER}[ \t]++(?:(?:{NUMBER}[ \t]++)++|(?!,))", re.ASCII)
-_BEFORE_POPEVAL = re.compile(rf"[ \t]*+({NUMBER}(?:[ \t,]++{NUMBER})*+)[ \t]*+##::", re.ASCII)
-_QUOTED = re.compile(r'[ \t]*"(.*)"[ \t]*', re.DOTALL)
-_ESCAPED = re.compile(r'\\(["\\])')
 _TO_ZERO = bytes.maketrans(b"123456789", b"0" * 9)
 _BEGINNING = re.compile(
     rb"^(?:\xef\xbb\xbf)*+([-+.0eE, \t]*+)"
@@ -72,48 +68,6 @@ _BEGINNING = re.compile(
 # Lines --------------------------------------------------------------------------------------------
 
 
-def _split(line: str, most: int | None = None) -> tuple[list[str], str | None]:
-    """Return the numbers that a line begins with, and all that follows the last one's comma; None
-    if nothing does. At most so many numbers are split that have blanks between them.
-    """
-    apart = _APART_BY_BLANKS.match(line)
-    if apart:
-        line = ",".join(line.split(None, len(apart[0].split()) if most is None else most))
-    end = _NUMBERS.match(line).end()  # type: ignore[union-attr]
-    if end == 0:
-        return [], line
-    if line[end - 1] == ",":
-        return line[: end - 1].split(","), line[end:]
-    return line.split(","), None
-
-
-class _Row(NamedTuple):
-    """A line that has a class: before its numbers, or after eight numbers and before a flag."""
-
-    label: str
-    numbers: list[float]
-    flag: str | None = None
-
-
-def _row(line: str) -> _Row | None:
-    """Return the parts of a line that has a class, and blanks between its parts; else None."""
-    line = line.rstrip(", \t")
-    if "," in line or '"' in line:
-        return None
-    fields = line.split()
-    are_numbers = [_A_NUMBER.fullmatch(field) is not None for field in fields]
-    words = next((k for k, is_number in enumerate(are_numbers[:5]) if is_number), 5)
-    if words == 0 and len(fields) >= 10 and not are_numbers[8]:
-        numbers = [*map(float, fields[:8])] if all(are_numbers[:8]) else []
-        return _Row(" ".join(fields[8:-1]), numbers, fields[-1]) if numbers else None
-    first = max(words, 1)
-    if len(fields) < first + 4 or not all(are_numbers[first:]):
-        return None
-    if words == 0 and not fields[0].isdecimal():
-        return None
-    return _Row(" ".join(fields[:first]), [*map(float, fields[first:])])
-
-
 @dataclass(eq=False)
 class _Alike:
     """Lines of an input that are alike but for their digits and texts."""
@@ -124,7 +78,7 @@ class _Alike:
 
     def __post_init__(self) -> None:
         self.count, self.first = len(self.encoded), _decoded(self.encoded[0])
-        fields, self.rest = _split(self.first)
+        fields, self.rest = split(self.first)
         self.numbers, self.goes_on = len(fields), self.rest is not None
 
     @property
@@ -134,7 +88,7 @@ class _Alike:
     @cached_property
     def fields(self) -> list[list[str]]:
         """The numbers that each line begins with."""
-        return [_split(line)[0] for line in self.lines]
+        return [split(line)[0] for line in self.lines]
 
 
 def _decoded(line: bytes) -> str:
@@ -181,12 +135,12 @@ class Lines:
         return self.count(lambda g: (g.goes_on or not self.have_texts) and holds(g))
 
     @cached_property
-    def rows(self) -> list[_Row]:
+    def rows(self) -> list[ClassRow]:
         """The lines that have a class."""
         groups = (g for g in self.groups if not g.numbers or "," not in g.first.rstrip(", \t"))
         some = (group for group in groups if group.numbers in (0, 8) or not group.goes_on)
-        rows = (_row(line) for group in some for line in group.lines)
-        return [row for row in rows if row]
+        rows = (class_row(line) for group in some for line in group.lines)
+        return [one for one in rows if one]
 
 
 # How many lines a layout reads --------------------------------------------------------------------
@@ -272,7 +226,7 @@ def _yolo(lines: Lines) -> int:
     return len(rows) if are_inside and are_fractions else 0
 
 
-def _yolo_confidences(rows: Sequence[_Row]) -> tuple[int, int]:
+def _yolo_confidences(rows: Sequence[ClassRow]) -> tuple[int, int]:
     """Return how many lines may have a confidence after their box, and before it."""
 
     def is_inside(x: float, y: float, width: float, height: float) -> bool:
@@ -332,25 +286,6 @@ def _box_polygon(lines: Lines) -> int:
 # What all lines say about each --------------------------------------------------------------------
 
 
-class Survey(NamedTuple):
-    """What all lines of an input say about each of them, read by one layout."""
-
-    layout: str
-    coordinates: int = 0
-    """How many numbers the coordinates are; 0 for any even count."""
-    confidences: bool = False
-    in_unit: bool = False
-    """Whether confidences are in [0, 1], so that another one is a fault."""
-    texts: bool = True
-    """Whether a number too many may be a transcription."""
-    confidence_first: bool = False
-    """Whether YOLO's confidences are before the boxes."""
-    others: tuple[str, ...] = ()
-    """Layouts of their own that less than half of the lines have: of some files, perhaps."""
-    note: str = ""
-    """What is unusual about all objects, for `errors.counted`."""
-
-
 def survey(name: str, lines: Lines) -> Survey:
     """Return what all lines say about each, read by a layout."""
     layout = BY_NAME[name]
@@ -362,18 +297,21 @@ def survey(name: str, lines: Lines) -> Survey:
     note = _COMMAS if lines.going_on == _ending_in_commas(lines) >= 2 else ""
     if layout.coordinates is None:
         after, before = _yolo_confidences(lines.rows) if name == "yolo" else (0, 0)
-        return Survey(name, confidence_first=before > after, others=others, note=note)
+        first = before > after
+        return Survey(name, layout.line, confidence_first=first, others=others, note=note)
     at = layout.coordinates
     confidences, in_unit = _confidences(at, lines) if lines.side == "det" else (False, False)
     beyond = lines.count(
-        lambda g: g.goes_on or g.numbers > (at or _end(g.numbers, confidences)) + confidences
+        lambda g: (
+            g.goes_on or g.numbers > (at or vertices_end(g.numbers, confidences)) + confidences
+        )
     )
     half = 2 * beyond >= lines.total > 0 and (lines.going_on > 0 or 2 * beyond > lines.total)
     texts = half or (lines.side == "gt" and at > 0)
     if lines.side == "det" and not confidences and not lines.going_on and lines.total:
-        one_more = lines.count(lambda g: g.numbers == (at or _end(g.numbers, False)) + 1)
+        one_more = lines.count(lambda g: g.numbers == (at or vertices_end(g.numbers, False)) + 1)
         note = _WHOLE_NUMBERS if one_more == lines.total else note
-    return Survey(name, at, confidences, in_unit, texts, False, others, note)
+    return Survey(name, layout.line, at, confidences, in_unit, texts, False, others, note)
 
 
 _COMMAS = "all {count} transcriptions end in a comma; delete it where it is no part of them"
@@ -396,7 +334,7 @@ def _confidences(at: int, lines: Lines) -> tuple[bool, bool]:
     """Return whether detections have confidences after their coordinates, and in [0, 1]."""
     inside = decimal_beyond = decimal = count = going_on = 0
     for group in lines.groups:
-        end = at or _end(group.numbers, not group.goes_on)
+        end = at or vertices_end(group.numbers, not group.goes_on)
         for fields in group.fields if group.numbers > end else ():
             value, is_whole = float(fields[end]), fields[end].strip().isdigit()
             is_inside = 0 <= value <= 1
@@ -410,170 +348,6 @@ def _confidences(at: int, lines: Lines) -> tuple[bool, bool]:
     return has, inside >= lines.most and not decimal_beyond
 
 
-def _end(numbers: int, leaves_one: bool) -> int:
-    """Return how many of so many numbers are of vertices."""
-    return (numbers - leaves_one) // 2 * 2
-
-
-# Reading a line -----------------------------------------------------------------------------------
-
-
-def _wrong(line: str, count: int, survey: Survey) -> FormatError:
-    layout = BY_NAME[survey.layout]
-    more = ",confidence" * survey.confidences + ",transcription" * survey.texts
-    expected = layout.line + more * (survey.layout in ANY_NUMBERS)
-    found = f"{counted(count, '{count} number[s]')} at the start of {quote(line)}"
-    return FormatError(found, f"{expected} (format {layout.name})")
-
-
-def _unquoted(text: str) -> str:
-    quoted = _QUOTED.fullmatch(text)
-    return _ESCAPED.sub(r"\1", quoted[1]) if quoted else text
-
-
-def _confidence(value: float, survey: Survey) -> float:
-    if survey.in_unit and not 0 <= value <= 1:
-        found = f"{value:g} where the other lines have a confidence"
-        raise FormatError(found, "a number in [0, 1]")
-    return value
-
-
-def _flag(field: str) -> bool:
-    if field.strip() not in ("0", "1"):
-        raise FormatError(f"{quote(field.strip())} as the difficult flag", "0 or 1")
-    return field.strip() == "1"
-
-
-def _usual(line: str, stop: int) -> tuple[list[float], str] | None:
-    """Return the numbers and the text of a line that needs no closer look; else None."""
-    fields = line.split(",", stop)
-    text = fields.pop() if len(fields) > stop else ""
-    if len(fields) < stop or not (text[:1].isalpha() or text[:1] in ("", "#")) or "_" in line:
-        return None
-    try:
-        return [*map(float, fields)], text
-    except ValueError:
-        return None
-
-
-def _closely(line: str, survey: Survey) -> tuple[list[float], str]:
-    """Return the numbers and the text of any line; raises `FormatError`."""
-    fields, rest = _split(line)
-    stop = survey.coordinates + survey.confidences
-    if survey.coordinates and stop < len(fields) < stop + VERTICES:
-        fields, rest = _split(line, stop)
-    if not survey.coordinates:
-        leaves_one = rest is None and (survey.confidences or survey.texts)
-        stop = _end(len(fields), leaves_one) + survey.confidences
-    more = len(fields) - stop
-    is_quoted = rest is not None and rest.lstrip(" \t").startswith('"')
-    if not 0 <= more < VERTICES or (more and (is_quoted or (rest is None and not survey.texts))):
-        raise _wrong(line, len(fields), survey)
-    return [*map(float, fields[:stop])], _unquoted(_joined(fields[stop:], rest))
-
-
-def _joined(fields: Sequence[str], rest: str | None) -> str:
-    return ",".join(fields if rest is None else [*fields, rest])
-
-
-def _read_numbers(line: str, survey: Survey) -> TextObject:
-    """Read coordinates, perhaps a confidence, perhaps a transcription."""
-    usual = survey.coordinates and _usual(line, survey.coordinates + survey.confidences)
-    numbers, text = usual or _closely(line, survey)
-    confidence = _confidence(numbers.pop(), survey) if survey.confidences else None
-    return TextObject(numbers, text, confidence=confidence)
-
-
-def _read_either(line: str, survey: Survey) -> TextObject:
-    fields, rest = _split(line)
-    end = 4 if len(fields) == 5 else _end(len(fields), False)
-    if end < 4:
-        raise _wrong(line, len(fields), survey)
-    return TextObject([*map(float, fields[:end])], _unquoted(_joined(fields[end:], rest)))
-
-
-def _read_mlt(line: str, survey: Survey) -> TextObject:
-    fields, rest = _split(line)
-    _, comma, text = (rest or "").partition(",")
-    if len(fields) != 8 or not comma:
-        raise _wrong(line, len(fields), survey)
-    return TextObject([*map(float, fields)], text)
-
-
-def _read_rctw(line: str, survey: Survey) -> TextObject:
-    fields, rest = _split(line)
-    if len(fields) != 9:
-        raise _wrong(line, len(fields), survey)
-    return TextObject([*map(float, fields[:8])], _unquoted(rest or ""), _flag(fields[8]))
-
-
-def _read_ctw1500(line: str, survey: Survey) -> TextObject:
-    fields, rest = _split(line)
-    if rest is None or len(fields) % 2 != survey.confidences:
-        raise _wrong(line, len(fields), survey)
-    numbers = [*map(float, fields)]
-    confidence = _confidence(numbers.pop(), survey) if survey.confidences else None
-    return TextObject(numbers, rest.removeprefix("####"), confidence=confidence)
-
-
-def _read_offsets(line: str, survey: Survey) -> TextObject:
-    fields, rest = _split(line)
-    if rest is not None or len(fields) != 32:
-        raise _wrong(line, len(fields), survey)
-    x0, y0, _, _, *offsets = map(number, fields)
-    return TextObject([(x0, y0)[k % 2] + value for k, value in enumerate(offsets)])
-
-
-def _read_popeval(line: str, survey: Survey) -> TextObject:
-    head = _BEFORE_POPEVAL.match(line)
-    if head is None:
-        raise _wrong(line, len(_split(line)[0]), survey)
-    return TextObject([*map(float, head[1].replace(",", " ").split())], line[head.end() :])
-
-
-def _read_td500(line: str, survey: Survey) -> TextObject:
-    """Read a box that is turned about its centre, by radians from the x axis to the y axis."""
-    count = 7 if len(_split(line)[0]) >= 7 else 5
-    fields, rest = _split(line, count)
-    if len(fields) < count:
-        raise _wrong(line, len(fields), survey)
-    text = _joined(fields[count:], rest).strip()
-    *values, angle = map(number, fields[:count])
-    if abs(angle) > 2 * math.pi:
-        raise FormatError(f"an angle of {angle:g}", "radians, at most 2 pi in magnitude")
-    if count == 7:
-        return TextObject(turned(box(*values[2:]), angle), text, _flag(fields[1]))
-    x0, y0, x1, y1 = values
-    text = "" if text.rstrip(" \t,") == "None" else text
-    return TextObject(turned(box(x0, y0, x1 - x0, y1 - y0), angle), text)
-
-
-def _read_dota(line: str, survey: Survey) -> TextObject | None:
-    if line.startswith(DOTA_HEADERS):
-        return None
-    row = _row(line)
-    if row is None or row.flag is None:
-        raise FormatError(quote(line), f"{BY_NAME['dota'].line} (format dota)")
-    if not row.flag.isdecimal():
-        raise FormatError(f"{quote(row.flag)} as the difficult flag", "a whole number")
-    return TextObject(row.numbers, dont_care=int(row.flag) > 0, label=row.label)
-
-
-def _read_yolo(line: str, survey: Survey) -> TextObject:
-    row = _row(line)
-    if row is None or row.flag is not None:
-        raise FormatError(quote(line), f"{BY_NAME['yolo'].line} (format yolo)")
-    numbers, confidence = row.numbers, None
-    if len(numbers) % 2:
-        confidence = numbers.pop(0 if len(numbers) == 5 and survey.confidence_first else -1)
-        if not 0 <= confidence <= 1:
-            raise FormatError(f"{confidence:g} as the confidence", "a number in [0, 1]")
-    if len(numbers) == 4:
-        x, y, width, height = numbers
-        numbers = [*box(x - width / 2, y - height / 2, width, height)]
-    return TextObject(numbers, confidence=confidence, label=row.label)
-
-
 # Reading a file -----------------------------------------------------------------------------------
 
 
@@ -581,7 +355,7 @@ def _read(file: File, side: Side, options: base.ReadOptions) -> Iterator[Image]:
     all_lines: Survey = options.surveyed
     if all_lines.others:
         _refuse_other(file, side, all_lines)
-    read_line = BY_NAME[all_lines.layout].read or _read_numbers
+    read_line = BY_NAME[all_lines.layout].read or readers.numbers
     has_boxes = all_lines.layout in ("ltrb", "yolo", "box-polygon")
 
     def read(line: str) -> TextObject | None:
@@ -615,36 +389,6 @@ def _refuse_other(file: File, side: Side, all_lines: Survey) -> None:
             raise FormatError(f"lines of the format {name}", expected, at=1)
 
 
-_RECORD = re.compile(
-    r"""^[^\S\n]*x:\s*+\[\[(?P<x>[^\]]*+)\]\]\s*,\s*y:\s*\[\[(?P<y>[^\]]*+)\]\]\s*,
-    \s*ornt:\s*\[(?:u?(['"])(?P<ornt>[^\]'"]*+)\3)?\s*\]\s*,
-    \s*transcriptions:\s*\[(?:u?(['"])(?P<text>.*)\5)?\s*\]\s*""",
-    re.DOTALL | re.VERBOSE,
-)
-_ESCAPE = re.compile(r"""\\(?:x[\da-f]{2}|u(?!d[89a-f])[\da-f]{4}|U000[\da-f]{5}|['"\\])""", re.I)
-
-
-def _read_total_text(file: File, side: Side, options: base.ReadOptions) -> Iterator[Image]:
-    """Read records, which go over several lines where they are long."""
-    pieces = re.split(r"^(?=[^\S\n]*x:\s*+\[\[)", file.text, flags=re.MULTILINE)
-    starts = itertools.accumulate((piece.count("\n") for piece in pieces), initial=1)
-
-    def read(record: str) -> TextObject:
-        match = _RECORD.fullmatch(record)
-        if not match:
-            raise FormatError(quote(" ".join(record.split())), BY_NAME["totaltext"].line)
-        xs, ys = ([*map(number, match[axis].replace(",", " ").split())] for axis in "xy")
-        if len(xs) != len(ys):
-            raise FormatError(f"{len(xs)} x and {len(ys)} y", "as many of the one as of the other")
-        text = _ESCAPE.sub(lambda escape: ast.literal_eval(f"'{escape[0]}'"), match["text"] or "")
-        dont_care = side == "gt" and not {text, match["ornt"]}.isdisjoint(("#", DONT_CARE))
-        vertices = [value for point in zip(xs, ys, strict=True) for value in point]
-        return TextObject(polygon(vertices, dont_care=dont_care), text, dont_care)
-
-    records = ((line, piece) for line, piece in zip(starts, pieces, strict=False) if piece.strip())
-    yield Image(file.stem, file.each(records, read))
-
-
 # The table ----------------------------------------------------------------------------------------
 
 
@@ -672,7 +416,7 @@ class Layout:
         return Format(
             self.name,
             f"{self.title}: .txt files",
-            _read if self.read else _read_total_text,
+            _read if self.read else readers.total_text,
             lambda head: "",  # `recognise` looks at all lines of an input
             (".gt", ".txt") if self.name == "msra-td500" else (".txt",),
             layout=self.line + "[,confidence][,text]" * (self.name in ("ltrb", "quad", "polygon")),
@@ -680,7 +424,6 @@ class Layout:
         )
 
 
-_TOTAL = "x: [[...]], y: [[...]], ornt: [u'c'], transcriptions: [u'word']"
 _TD500 = "index difficult x y width height angle [text], or left,top,right,bottom,angle[,text]"
 _OFFSET = "x0,y0,x1,y1,dx1,dy1,...,dx14,dy14"
 _QUAD = "x1,y1,x2,y2,x3,y3,x4,y4"
@@ -690,21 +433,28 @@ _CURVE = "x1,y1,...,xn,yn[,confidence],####transcription"
 _BOTH = "x0,y0,x1,y1 or x1,y1,x2,y2,x3,y3,..."
 _SEGMENTS = "ICDAR 2013's ground truth of segmentation"
 LAYOUTS = (
-    Layout("totaltext", "Total-Text", _TOTAL, _total_text),
-    Layout("popeval", "PopEval", "x1 y1 x2 y2 ...##::transcription", _popeval, _read_popeval),
-    Layout("ctw1500", "CTW1500 (test), AdelaiDet", _CURVE, _ctw1500, _read_ctw1500, 0),
-    Layout("ctw1500-offsets", "CTW1500 (training)", _OFFSET, _offsets, _read_offsets),
-    Layout("mlt", "ICDAR MLT 2017, 2019", f"{_QUAD},script,transcription", _mlt, _read_mlt),
-    Layout("rctw", "RCTW-17", f'{_QUAD},difficult,"transcription"', _rctw, _read_rctw),
+    Layout("totaltext", "Total-Text", readers.TOTAL_TEXT, _total_text),
+    Layout("popeval", "PopEval", "x1 y1 x2 y2 ...##::transcription", _popeval, readers.popeval),
+    Layout("ctw1500", "CTW1500 (test), AdelaiDet", _CURVE, _ctw1500, readers.ctw1500, 0),
+    Layout("ctw1500-offsets", "CTW1500 (training)", _OFFSET, _offsets, readers.offsets),
+    Layout("mlt", "ICDAR MLT 2017, 2019", f"{_QUAD},script,transcription", _mlt, readers.mlt),
+    Layout("rctw", "RCTW-17", f'{_QUAD},difficult,"transcription"', _rctw, readers.rctw),
     Layout("segmentation", _SEGMENTS, "", _segmentation),
-    Layout("msra-td500", "MSRA-TD500, turned boxes, also .gt files", _TD500, _td500, _read_td500),
-    Layout("dota", "DOTA's labelTxt", _DOTA, _dota, _read_dota),
-    Layout("yolo", "YOLO, boxes, segments and turned boxes", _YOLO, _yolo, _read_yolo),
+    Layout("msra-td500", "MSRA-TD500, turned boxes, also .gt files", _TD500, _td500, readers.td500),
+    Layout("dota", "DOTA's labelTxt", _DOTA, _dota, readers.dota),
+    Layout("yolo", "YOLO, boxes, segments and turned boxes", _YOLO, _yolo, readers.yolo),
     Layout("class boxes", "lines of a class and a box in pixels", "", _class_boxes),
-    Layout("ltrb", "ICDAR 2003 to 2013", "x0,y0,x1,y1", _ltrb, _read_numbers, 4),
-    Layout("quad", "ICDAR 2015", _QUAD, _quad, _read_numbers, 8),
-    Layout("polygon", "Total-Text as ICDAR has it", "x1,y1,...,xn,yn", _polygon, _read_numbers, 0),
-    Layout("box-polygon", "CVAT's boxes and polygons", _BOTH, _box_polygon, _read_either),
+    Layout("ltrb", "ICDAR 2003 to 2013", "x0,y0,x1,y1", _ltrb, readers.numbers, 4),
+    Layout("quad", "ICDAR 2015", _QUAD, _quad, readers.numbers, 8),
+    Layout(
+        "polygon",
+        "Total-Text as ICDAR has it",
+        "x1,y1,...,xn,yn",
+        _polygon,
+        readers.numbers,
+        0,
+    ),
+    Layout("box-polygon", "CVAT's boxes and polygons", _BOTH, _box_polygon, readers.either),
 )
 """From special to general."""
 NOT_READ = {
@@ -723,16 +473,11 @@ QUAD, POLYGON, BOX_POLYGON = (BY_NAME[name].format() for name in ("quad", "polyg
 # Which layout -------------------------------------------------------------------------------------
 
 
-class Recognised(NamedTuple):
-    """The format of lines, by what it was recognised, and what the user should know of that."""
-
-    format: Format
-    reason: str
-    note: str = ""
-
-
-def recognise(listing: Listing, side: Side, preferred: Sequence[str] = ()) -> Recognised | None:
-    """Return the layout that reads most lines of an input; None if it has no lines of numbers.
+def recognise(
+    listing: Listing, side: Side, preferred: Sequence[str] = ()
+) -> tuple[Format, str, str] | None:
+    """Return the format that reads most lines of an input, by what it was recognised, and what the
+    user should know of that; None if it has no lines of numbers.
 
     Parameters
     ----------
@@ -772,7 +517,7 @@ def recognise(listing: Listing, side: Side, preferred: Sequence[str] = ()) -> Re
     form = form if listing.kind == "file" else replace(form, endings=(ending,))
     fits = BY_NAME[surveyed.layout].fits(lines)
     reason = f"{fits} of {counted(lines.total, '{count} line[s]')} of {form.layout}"
-    return Recognised(form, f"recognised by {reason}", note)
+    return form, f"recognised by {reason}", note
 
 
 def _best(lines: Lines) -> str:
@@ -785,11 +530,8 @@ def _best(lines: Lines) -> str:
     if not most and lines.count(lambda group: group.numbers >= 6):
         plain = "polygon"
     special = max((name for name in fits if name not in ANY_NUMBERS), key=lambda name: fits[name])
-    if 2 * fits[special] <= lines.total:
-        return plain
-    if special in MARKED or fits[special] >= lines.most:
-        return special
-    return special if fits[special] >= (1 - FEW) * _reads(survey(plain, lines), lines) else plain
+    needed = 0.5 * lines.total if special in MARKED else lines.most
+    return special if 0 < fits[special] >= needed else plain
 
 
 def _reads(surveyed: Survey, lines: Lines) -> int:
@@ -820,6 +562,6 @@ def begins_with_numbers(beginning: bytes) -> bool:
     return (
         first.startswith(DOTA_HEADERS)
         or re.match(r"[ \t]*x:[ \t]*\[\[", first) is not None
-        or len(_split(first)[0]) >= 4
-        or _row(first) is not None
+        or len(split(first)[0]) >= 4
+        or class_row(first) is not None
     )
