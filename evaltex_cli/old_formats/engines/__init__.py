@@ -1,1 +1,0 @@
-"""What OCR engines and their tools write, one file per family."""

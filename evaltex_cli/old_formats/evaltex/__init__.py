@@ -1,1 +1,0 @@
-"""EvaLTex's own text files."""

@@ -1,3 +1,0 @@
-"""What lies on disk: files, folders, archives, the names in them, the lines
-and numbers of a text.
-"""
