@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -12,9 +13,9 @@ import numpy as np
 
 from evaltex_cli.conversion import Target, label_pictures
 from evaltex_cli.conversion.text_lines import group_lines
-from evaltex_cli.conversion.writer import Job, for_target, is_own, load
+from evaltex_cli.conversion.writer import Job, is_own, load
 from evaltex_cli.display import Record
-from evaltex_cli.errors import FaultLog, FaultsError, InputError, counted, quote
+from evaltex_cli.errors import FaultLog, FaultsError, InputError, counted
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import only_confident
 from evaltex_cli.formats.image_subset import names_in, only_images
@@ -22,7 +23,7 @@ from evaltex_cli.formats.names import unfit_name
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.formats.reading import read, refuse_unused
 from evaltex_cli.formats.sizes import refuse_fractions, with_sizes
-from evaltex_cli.records import ANY_TYPE, Objects, Outlines
+from evaltex_cli.records import ANY_TYPE, Outlines
 from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.runtime.input_files import files_of
 from evaltex_cli.runtime.outputs import output_folder
@@ -59,14 +60,12 @@ def convert(
 
     Parameters
     ----------
-    source, target : Path
-        Any input of a known format, or a source in memory; the file to write, or the folder if the
-        format has one file per image.
+    source : Path or Source
+        Any input of a known format, or objects in memory.
     side : {'gt', 'det'}, optional
         What the source is; None to find out.
-    how : Target, optional
     options : InputOptions, optional
-        How the source is read: format, level, confidence threshold, images, and so on.
+        How the source is read: format, level, least confidence, images, and so on.
     ordered_map : callable
         What reads the source (`workers`); `map` does it here.
 
@@ -77,7 +76,7 @@ def convert(
         targets are then left as they were.
     """
     how, options = how or Target(), options or InputOptions()
-    writer = load(how.to) if how.to else for_target(target)
+    writer = load(how.to, target)
     if how.masks is not None and writer.name != "evaltex":
         raise InputError(
             f"label pictures go with an EvaLTex file, whose IDs they have, not with {writer.name}"
@@ -128,13 +127,7 @@ def _refuse_in_source(source: Path, target: Path) -> None:
 def read_source(
     path: Path, side: Side, options: InputOptions, ordered_map: OrderedMap = map
 ) -> Source:
-    """Read a source.
-
-    Raises
-    ------
-    InputError
-        For its faults, and if it has no image.
-    """
+    """Read a source; raises `InputError` for its faults, and if it has no image."""
     faults = FaultLog()
     source = read(path, side, options, faults, ordered_map)
     faults.raise_if_any()
@@ -148,12 +141,8 @@ def read_source(
 def _read_as_either(
     path: Path, options: InputOptions, ordered_map: OrderedMap
 ) -> tuple[Side, Source, str]:
-    """Read an input as what it is, ground truth or detections, and return the sign of it.
-
-    Raises
-    ------
-    InputError
-        When it can be read as neither, or has no sign of either.
+    """Read an input as what it is, ground truth or detections, and return the sign of it; raises
+    `InputError` if it can be read as neither, or has no sign of either.
     """
     sources: dict[Side, Source] = {}
     errors: list[InputError] = []
@@ -183,43 +172,44 @@ def _read_as_either(
     return shown[0], sources[shown[0]], signs[shown[0]][1]
 
 
+def in_pixels(source: Source, options: InputOptions) -> Source:
+    """Return a source with the sizes of its pictures, if there are any; raises `InputError` for
+    coordinates that remain fractions of the page.
+    """
+    if options.images is not None:
+        source = with_sizes(source, options.images)
+    faults = FaultLog()
+    refuse_fractions(source, faults)
+    faults.raise_if_any()
+    return source
+
+
 def _prepare(job: Job, how: Target, options: InputOptions) -> None:
     """Change the source of a job into what is written."""
     for name in job.names:
-        found = unfit_name(name)
-        if found or "\ufffe" in name or "\uffff" in name:
-            job.refuse(
-                *(found or (f"image name {quote(name)}", "a name without U+FFFE and U+FFFF"))
-            )
-    job.faults.raise_if_any()
-    names = None
-    if options.only is not None:
-        names = names_in(job.source, options.only, "converted")
+        if unfit := unfit_name(name):
+            job.refuse(*unfit)
+    job.refuse_names(
+        lambda name: re.search(r"[\ufffe\uffff]", name) is not None, "no U+FFFE, U+FFFF"
+    )
+    names = options.only and names_in(job.source, options.only, "converted")
     if how.patch is not None:
         from evaltex_cli.audit import patches
 
-        job.source, applied = patches.patched(job.source, how.patch, names)
-        job.notes += applied
+        job.source, job.notes = patches.patched(job.source, how.patch, names)
     if names is not None:
         job.source = only_images(job.source, names)
     if options.min_confidence is not None:
         job.source = only_confident(job.source, options.min_confidence)
         job.lost[f"{UNCONFIDENT}{options.min_confidence}"] = job.source.unconfident
-    if options.images is not None:
-        job.source = with_sizes(job.source, options.images)
-    refuse_fractions(job.source, job.faults)
-    job.faults.raise_if_any()
-    if job.objects.types is not None:
-        job.lost[TYPES_LOST] = int((job.objects.types != ANY_TYPE).sum())
-    job.source = replace(job.source, objects=_shaped(job.objects, how))
-
-
-def _shaped(objects: Objects, how: Target) -> Objects:
-    """Return objects with the outlines and regions that the target asks for."""
+    job.source = in_pixels(job.source, options)
+    objects = job.objects
+    if objects.types is not None:
+        job.lost[TYPES_LOST] = int((objects.types != ANY_TYPE).sum())
     if how.boxes:
         objects = replace(objects, outlines=Outlines.of_boxes(objects.boxes))
     if how.regions == "lines":
         ends = pairwise(objects.offsets.tolist())
         regions = [group_lines(objects.boxes[start:stop]) for start, stop in ends]
         objects = replace(objects, regions=np.concatenate(regions))
-    return objects
+    job.source = replace(job.source, objects=objects)

@@ -1,24 +1,8 @@
 """Toy detections made from any ground truth, by the recipes of the CLEval paper (Baek et al.,
-arXiv:2006.06244).
+arXiv:2006.06244); docs/toys.md describes them.
 
 A recipe changes every word in the same way, so that what a protocol says of a set says something of
-the protocol. Don't-care objects are not copied. Each set is a file that evaltex reads as
-detections.
-
-- ``orig``: the word itself
-- ``crop81``, any 1 to 99: the middle 81 % of the word, along the text
-- ``split3``, any from 2: three equal parts, along the text
-- ``overlap20``, any 1 to 99: two halves that overlap by 20 % of the word
-- ``e2e_orig``: the word itself, with its transcription
-- ``e2e_insert2``, any from 1: the same, with as many alien characters appended, though not more
-  than the word has
-- ``e2e_delete2``: the same, without its first two characters
-- ``e2e_replace2``: the same, with an alien character for each of its first two
-- ``e2e_replace2_rand``: the same, with ASCII letters for two of its characters: seeded, the same
-  every time
-
-"Crop 80%" of the paper is ``crop81``. An alien character is one that occurs nowhere in the ground
-truth: ¤ if possible.
+the protocol. Don't-care objects are not copied. "Crop 80%" of the paper is ``crop81``.
 """
 
 from __future__ import annotations
@@ -32,16 +16,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, count
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from evaltex_cli.conversion.convert import read_source
+from evaltex_cli.conversion.convert import in_pixels, read_source
 from evaltex_cli.conversion.writer import Job, is_own, load
 from evaltex_cli.errors import InputError, counted, quote
 from evaltex_cli.errors.suggestions import nearest, unknown
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.options import InputOptions
-from evaltex_cli.formats.sizes import with_sizes
 from evaltex_cli.geometry import outlines, rings
 from evaltex_cli.records import Floats, Outlines, concatenate_texts, expanded, offsets_of
 from evaltex_cli.records.rows import take
@@ -59,9 +43,7 @@ SETS = (
 )
 """The sets of the paper, and ``crop80``, which is what its "Crop 80%" was meant to be."""
 SEED = 20200611
-"""Of each set with random letters; the generator is Python's `random.Random`, a new one for every
-set.
-"""
+"""Of each set with random letters, each with a new `random.Random`."""
 ALIEN = "¤"
 LAYOUTS = ("zip", "txt")
 _CUT = re.compile(r"(crop|split|overlap)([1-9][0-9]{0,3})")
@@ -70,9 +52,7 @@ _EDIT = re.compile(r"e2e_(insert|delete|replace)([1-9][0-9]{0,3})(_rand)?")
 
 @dataclass(frozen=True, slots=True)
 class Toys:
-    """What was written: files by name, images and words of the ground truth, and what the user
-    should know.
-    """
+    """What was written, of how many images and words, and what the user should know."""
 
     files: tuple[str, ...]
     images: int
@@ -80,8 +60,7 @@ class Toys:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Recipe:
+class _Recipe(NamedTuple):
     """Shares of a word, along its text, that become detections; None copies it. `edit` makes
     transcriptions.
     """
@@ -97,23 +76,16 @@ def write_toys(
     layout: str | None = None,
     options: InputOptions | None = None,
 ) -> Toys:
-    """Write toy detections of a ground truth.
+    """Write toy detections of a ground truth to a folder, as ``<set>.zip`` or ``<set>.txt``.
 
     Parameters
     ----------
-    gt : Path
-        Any input of a known format.
-    out_dir : Path
-        Folder for the files, ``<set>.zip`` or ``<set>.txt``; made if missing. Other files in it
-        stay as they are.
     sets : sequence of str
         Names of sets; all of `SETS` if empty, without those that need transcriptions where the
         ground truth has none.
     layout : {"zip", "txt"}, optional
         A .zip archive of ICDAR-style .txt files, or an EvaLTex .txt file; by default what the
         ground truth is.
-    options : InputOptions, optional
-        How the ground truth is read.
 
     Raises
     ------
@@ -139,11 +111,9 @@ def write_toys(
         left_out = counted(len(textual), "{count} set[s] that need[s|] transcriptions left out")
         notes.append(f"{left_out}: {gt.name} has none")
         wanted = [name for name in wanted if name not in textual]
-    alien = alien_character(words.objects.texts)
-    only_boxes = words.objects.outlines.all_boxes
+    alien, only_boxes = alien_character(words.objects.texts), words.objects.outlines.all_boxes
     writer = load("evaltex" if layout == "txt" else "icdar2013" if only_boxes else "icdar2015")
-    files = [f"{name}.{layout}" for name in wanted]
-    lost: Counter[str] = Counter()
+    files, lost = [f"{name}.{layout}" for name in wanted], Counter[str]()
     with output_folder(out_dir, is_own) as folder:
         for name, file in zip(wanted, files, strict=True):
             job = Job(folder / file, "det", _detections(words, _recipe(name, alien)), lost=lost)
@@ -160,12 +130,8 @@ def write_toys(
 
 
 def _words(gt: Path, options: InputOptions) -> Source:
-    """Read the ground truth, without objects that do not count, and without all that detections
-    do not have.
-    """
-    source = read_source(gt, "gt", options)
-    if options.images is not None:
-        source = with_sizes(source, options.images)
+    """Read the objects of a ground truth that count, without what detections do not have."""
+    source = in_pixels(read_source(gt, "gt", options), options)
     objects = take(source.objects, ~source.objects.dont_care)
     if not objects.count:
         raise InputError(
@@ -206,34 +172,25 @@ def _recipe(name: str, alien: str) -> _Recipe:
 def _edit(kind: str, characters: int, alien: str, at_random: bool) -> Callable[[str], str]:
     if at_random:
         return partial(_with_random_letters, random.Random(SEED), characters)
-    edits: dict[str, Callable[[str], str]] = {
-        "insert": lambda text: text + alien * min(characters, len(text)),
-        "delete": lambda text: text[characters:],
-        "replace": lambda text: alien * min(characters, len(text)) + text[characters:],
-    }
-    return edits[kind]
+    if kind == "delete":
+        return lambda text: text[characters:]
+    if kind == "insert":
+        return lambda text: text + alien * min(characters, len(text))
+    return lambda text: alien * min(characters, len(text)) + text[characters:]
 
 
 def _with_random_letters(generator: random.Random, characters: int, text: str) -> str:
-    """Put another ASCII letter for each of some characters, drawn without repetition and changed
-    from left to right.
-    """
+    """Put another ASCII letter for each of some characters, from left to right."""
     changed = list(text)
     for place in sorted(generator.sample(range(len(text)), min(characters, len(text)))):
-        changed[place] = generator.choice(
-            [letter for letter in string.ascii_letters if letter != text[place]]
-        )
+        changed[place] = generator.choice(string.ascii_letters.replace(text[place], ""))
     return "".join(changed)
 
 
 def alien_character(texts: Iterable[str]) -> str:
     """Return a character that no text has: ¤, or the first printable one from there on."""
     used = set(chain.from_iterable(texts))
-    return next(
-        c
-        for c in map(chr, count(ord(ALIEN)))
-        if c not in used and c.isprintable() and not c.isspace()
-    )
+    return next(c for c in map(chr, count(ord(ALIEN))) if c not in used and c.isprintable())
 
 
 def _detections(source: Source, recipe: _Recipe) -> Source:
@@ -264,12 +221,10 @@ def _detections(source: Source, recipe: _Recipe) -> Source:
 
 
 def cut(words: Outlines, portions: Sequence[tuple[float, float]]) -> Outlines:
-    """Return parts of words, those of each one after the other; each from one share of the word's
-    length to another, cut points truncated.
+    """Return parts of words, those of each one after the other, cut points truncated.
 
     A box is cut along x. Of other words the upper and the lower chain of vertices are cut, each at
-    these shares of its own length; of a quadrilateral these are its first side, from the first
-    vertex to the second, and the opposite one. Vertices in between stay as they are.
+    these shares of its own length. Vertices in between stay as they are.
     """
     parts: list[list[float]] = []
     for i, (x0, y0, x1, y1) in enumerate(words.boxes.tolist()):
@@ -278,8 +233,7 @@ def cut(words: Outlines, portions: Sequence[tuple[float, float]]) -> Outlines:
             if len(ring):
                 parts.append(portion(ring, start, stop).ravel().tolist())
             else:
-                ends = (float(int(x0 + share * (x1 - x0))) for share in (start, stop))
-                left, right = ends
+                left, right = (float(int(x0 + share * (x1 - x0))) for share in (start, stop))
                 parts.append([left, y0, right, y1])
     counts = np.array([len(part) for part in parts])
     return outlines.drawn(np.array([*chain.from_iterable(parts)]), counts, counts == 4)

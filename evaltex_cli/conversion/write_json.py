@@ -13,16 +13,14 @@ import numpy as np
 from evaltex_cli.conversion.writer import (
     Holds,
     Job,
-    Writer,
     bounds,
     class_numbers,
     corners,
     extent,
     file_per_image,
-    images,
     lines,
-    picture_files,
-    target_file,
+    one_file,
+    picture_file,
 )
 from evaltex_cli.formats.base import DONT_CARE, Image, TextObject
 from evaltex_cli.geometry import shapes
@@ -60,19 +58,14 @@ def list_text(records: Iterable[Mapping[str, Any]]) -> str:
     return f"[\n{items}\n]" if items else "[]"
 
 
-def _write_object(job: Job, **members: str | Iterable[Record]) -> None:
-    """Write the target as a JSON object with the mark of converted data.
-
-    Parameters
-    ----------
-    members : dict
-        JSON, or the records of a list.
+def _object(**members: str | Iterable[Record]) -> Iterator[str]:
+    """Yield a JSON object with the mark of converted data; its members are JSON, or records of a
+    list.
     """
-    with target_file(job) as file:
-        file.write("{" + _encode(DATA_MARK)[1:-1])
-        for key, value in members.items():
-            file.write(f',\n"{key}": {value if isinstance(value, str) else list_text(value)}')
-        file.write("}\n")
+    yield "{" + _encode(DATA_MARK)[1:-1]
+    for key, value in members.items():
+        yield f',\n"{key}": {value if isinstance(value, str) else list_text(value)}'
+    yield "}\n"
 
 
 # COCO ---------------------------------------------------------------------------------------------
@@ -87,20 +80,11 @@ NAMES_AS_IDS = (
     "{count} image[s] [has|have] [its|their] name as image_id: convert the ground truth too, so"
     " that it has the same IDs"
 )
-_COCO = Holds(
-    confidences=("det",),
-    sizes=("gt",),
-    ids=("gt",),
-    dont_care=True,
-    labels=True,
-    boxes=True,
-    extents=True,
-)
 _NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,17})")
 
 
-def _write_coco(job: Job) -> None:
-    """Write annotations of ground truth, a results list of detections.
+def _coco(job: Job, found: Iterator[Image]) -> Iterator[str]:
+    """Yield annotations of ground truth, a results list of detections.
 
     An image's ``id`` is that of the source, or else its name (a number where all are), as results
     pair with annotations by ``image_id``. A box is a ``bbox`` with an empty ``segmentation``; a
@@ -114,28 +98,26 @@ def _write_coco(job: Job) -> None:
         job.lost[NAMES_LOST] += sum(a != b for a, b in zip(ids, job.names, strict=True))
         job.lost[NAMES_AS_IDS] += 0 if job.source.ids else len(ids)
         job.lost[EMPTY_LOST] += int((np.diff(job.objects.offsets) == 0).sum())
-        results = list_text(_results(job, keys, categories))
-        with target_file(job) as file:
-            file.write(f"{results}\n")
+        yield f"{list_text(_results(job, found, keys, categories))}\n"
         return
     job.lost[NUMBERED_THROUGH] += int((job.objects.ids != np.arange(job.objects.count) + 1).sum())
     about: list[Record] = []
     named = [{"id": k, "name": name or "text"} for name, k in categories.items()]
-    _write_object(
-        job,
-        annotations=_annotations(job, keys, categories, about),
-        images=about,
-        categories=_encode(named),
-    )
+    annotations = _annotations(job, found, keys, categories, about)
+    yield from _object(annotations=annotations, images=about, categories=_encode(named))
 
 
 def _annotations(
-    job: Job, keys: Sequence[Any], categories: Mapping[str, int], about: list[Record]
+    job: Job,
+    found: Iterator[Image],
+    keys: Sequence[Any],
+    categories: Mapping[str, int],
+    about: list[Record],
 ) -> Iterator[Record]:
     """Yield the records of the objects; `about` gets those of the images."""
     areas = shapes.area(shapes.from_objects(job.objects, Convention())).tolist()
     number = 0
-    for key, image in zip(keys, images(job, _COCO), strict=True):
+    for key, image in zip(keys, found, strict=True):
         size = {"height": plain(image.height), "width": plain(image.width)}
         about.append({"id": key, "file_name": image.name, **size})
         for one in image.objects:
@@ -154,8 +136,10 @@ def _annotations(
             }
 
 
-def _results(job: Job, keys: Sequence[Any], categories: Mapping[str, int]) -> Iterator[Record]:
-    for key, image in zip(keys, images(job, _COCO), strict=True):
+def _results(
+    job: Job, found: Iterator[Image], keys: Sequence[Any], categories: Mapping[str, int]
+) -> Iterator[Record]:
+    for key, image in zip(keys, found, strict=True):
         for one in image.objects:
             job.lost[NO_CONFIDENCE] += one.confidence is None
             record = {"image_id": key, "category_id": categories[one.label], **_coco_shape(one)}
@@ -169,19 +153,32 @@ def _coco_shape(one: TextObject) -> Record:
     return {"bbox": box, "segmentation": [flat(one.points)] if len(one.points) > 4 else []}
 
 
-COCO = Writer("coco", _write_coco, ".json", _COCO)
+COCO = one_file(
+    "coco",
+    ".json",
+    Holds(
+        confidences=("det",),
+        sizes=("gt",),
+        ids=("gt",),
+        dont_care=True,
+        labels=True,
+        boxes=True,
+        extents=True,
+    ),
+    _coco,
+)
 
 
 # labelme ------------------------------------------------------------------------------------------
 
 
-def _labelme(_: Job, image: Image, file: str) -> str:
+def _labelme(_: Job, image: Image) -> str:
     document: Record = {
         **DATA_MARK,
         "version": "5.4.1",
         "flags": {},
         "shapes": list(map(_labelme_shape, image.objects)),
-        "imagePath": file,
+        "imagePath": picture_file(image),
         "imageData": None,
         "imageHeight": plain(image.height),
         "imageWidth": plain(image.width),
@@ -203,25 +200,23 @@ def _labelme_shape(one: TextObject) -> Record:
     return with_score(one, record)
 
 
-LABELME = file_per_image("labelme", Holds(dont_care=True, boxes=True, marks=(DONT_CARE,)), _labelme)
+LABELME = file_per_image(
+    "labelme", Holds(pictures=True, dont_care=True, boxes=True, marks=(DONT_CARE,)), _labelme
+)
 
 
 # PaddleOCR ----------------------------------------------------------------------------------------
 
-_PADDLEOCR = Holds(sizes=(), dont_care=True, marks=(DONT_CARE, "*"))
 
-
-def _write_paddleocr(job: Job) -> None:
-    """Write ``image TAB JSON``, one image in each line; ``difficult`` is don't care."""
+def _paddleocr(job: Job, found: Iterator[Image]) -> Iterator[str]:
+    """Yield ``image TAB JSON``, one image in each line; ``difficult`` is don't care."""
     job.refuse_names(
         lambda name: name != name.strip() or name.startswith("["),
         "a name without outer blanks that does not begin with a bracket",
     )
-    files = picture_files(job)
-    with target_file(job) as file:
-        for name, image in zip(files, images(job, _PADDLEOCR), strict=True):
-            records = _encode([_paddleocr_object(job, one) for one in image.objects])
-            file.write(f"{name}\t{records}\n")
+    for image in found:
+        records = _encode([_paddleocr_object(job, one) for one in image.objects])
+        yield f"{picture_file(image)}\t{records}\n"
 
 
 def _paddleocr_object(job: Job, one: TextObject) -> Record:
@@ -231,12 +226,16 @@ def _paddleocr_object(job: Job, one: TextObject) -> Record:
     return with_score(one, record)
 
 
-PADDLEOCR = Writer("paddleocr", _write_paddleocr, ".txt", _PADDLEOCR)
+PADDLEOCR = one_file(
+    "paddleocr",
+    ".txt",
+    Holds(sizes=(), pictures=True, dont_care=True, marks=(DONT_CARE, "*")),
+    _paddleocr,
+)
 
 
 # MMOCR --------------------------------------------------------------------------------------------
 
-_MMOCR = Holds(dont_care=True, marks=(DONT_CARE,))
 _MMOCR_ABOUT = {
     "dataset_type": "TextSpottingDataset",
     "task_name": "textspotting",
@@ -244,18 +243,17 @@ _MMOCR_ABOUT = {
 }
 
 
-def _write_mmocr(job: Job) -> None:
-    found = zip(picture_files(job), images(job, _MMOCR), strict=True)
+def _mmocr(_: Job, found: Iterator[Image]) -> Iterator[str]:
     records = (
         {
-            "img_path": file,
+            "img_path": picture_file(image),
             "height": plain(image.height),
             "width": plain(image.width),
             "instances": list(map(_mmocr_instance, image.objects)),
         }
-        for file, image in found
+        for image in found
     )
-    _write_object(job, metainfo=_encode(_MMOCR_ABOUT), data_list=records)
+    yield from _object(metainfo=_encode(_MMOCR_ABOUT), data_list=records)
 
 
 def _mmocr_instance(one: TextObject) -> Record:
@@ -269,17 +267,14 @@ def _mmocr_instance(one: TextObject) -> Record:
     return with_score(one, record)
 
 
-MMOCR = Writer("mmocr", _write_mmocr, ".json", _MMOCR)
+MMOCR = one_file("mmocr", ".json", Holds(pictures=True, dont_care=True, marks=(DONT_CARE,)), _mmocr)
 
 
 # HierText -----------------------------------------------------------------------------------------
 
-_HIERTEXT = Holds(regions=True, dont_care=True)
 
-
-def _write_hiertext(job: Job) -> None:
+def _hiertext(job: Job, found: Iterator[Image]) -> Iterator[str]:
     """Regions are lines, of one paragraph; don't care is not legible."""
-    picture_files(job)  # the reader takes IDs for names of files
     records = (
         {
             "image_id": image.name,
@@ -289,9 +284,9 @@ def _write_hiertext(job: Job) -> None:
             if image.objects
             else [],
         }
-        for image in images(job, _HIERTEXT)
+        for image in found
     )
-    _write_object(job, annotations=records)
+    yield from _object(annotations=records)
 
 
 def _hiertext_lines(job: Job, image: Image) -> Iterator[Record]:
@@ -299,11 +294,7 @@ def _hiertext_lines(job: Job, image: Image) -> Iterator[Record]:
         words = [
             with_score(
                 one,
-                {
-                    "vertices": vertices(one.points),
-                    "text": one.text,
-                    "legible": not one.dont_care,
-                },
+                {"vertices": vertices(one.points), "text": one.text, "legible": not one.dont_care},
                 "confidence",
             )
             for one in run
@@ -317,34 +308,32 @@ def _around(objects: Sequence[TextObject], **more: Any) -> Record:
     return {"vertices": vertices(bounds(objects)), "legible": legible, **more}
 
 
-HIERTEXT = Writer("hiertext", _write_hiertext, ".json", _HIERTEXT)
+HIERTEXT = one_file(
+    "hiertext", ".json", Holds(pictures=True, regions=True, dont_care=True), _hiertext
+)
 
 
 # Label Studio -------------------------------------------------------------------------------------
 
 SIZES_LOST = "{count} image size[s] left out: Label Studio has sizes of images with objects only"
 CLASSES_LOST = "{count} don't-care object[s] lost [its|their] class: the label ### replaces it"
-_LABEL_STUDIO = Holds(dont_care=True, labels=True, boxes=True, exact=False, marks=(DONT_CARE,))
 
 
-def _write_label_studio(job: Job) -> None:
-    """Write tasks, with annotations of ground truth and predictions of detections. Coordinates are
+def _label_studio(job: Job, found: Iterator[Image]) -> Iterator[str]:
+    """Yield tasks, with annotations of ground truth and predictions of detections. Coordinates are
     percent of the picture. The label ``###`` is don't care.
     """
     set_name = {"gt": "annotations", "det": "predictions"}[job.side]
-    found = zip(picture_files(job), images(job, _LABEL_STUDIO), strict=True)
     tasks = (
         {
             "id": k,
-            "data": {"image": quote(file, "/ ")},
+            "data": {"image": quote(picture_file(image), "/ ")},
             set_name: [{"result": list(_label_studio_results(job, image))}],
         }
-        for k, (file, image) in enumerate(found, 1)
+        for k, image in enumerate(found, 1)
     )
-    text = list_text(tasks)
+    yield f"{list_text(tasks)}\n"
     job.lost[SIZES_LOST] += int((np.diff(job.objects.offsets) == 0).sum())
-    with target_file(job) as file:
-        file.write(f"{text}\n")
 
 
 def _label_studio_results(job: Job, image: Image) -> Iterator[Record]:
@@ -375,4 +364,9 @@ def _label_studio_results(job: Job, image: Image) -> Iterator[Record]:
             yield {**common, **text, "value": place | {"text": [one.text]}}
 
 
-LABEL_STUDIO = Writer("label-studio", _write_label_studio, ".json", _LABEL_STUDIO)
+LABEL_STUDIO = one_file(
+    "label-studio",
+    ".json",
+    Holds(pictures=True, dont_care=True, labels=True, boxes=True, exact=False, marks=(DONT_CARE,)),
+    _label_studio,
+)

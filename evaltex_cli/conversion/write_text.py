@@ -19,13 +19,15 @@ from evaltex_cli.conversion.writer import (
     corners,
     extent,
     images,
+    is_own,
     number,
-    target_file,
+    one_file,
     write_files,
 )
 from evaltex_cli.formats.base import COORDINATE_LIMIT, DONT_CARE, Image, TextObject
 from evaltex_cli.formats.evaltex import is_object_line
 from evaltex_cli.records import count_texts
+from evaltex_cli.runtime.outputs import output_file
 
 LINE_BREAKS = "{count} transcription[s] got blanks for line breaks"
 
@@ -38,12 +40,9 @@ def numbers(points: list[float]) -> str:
 # EvaLTex ------------------------------------------------------------------------------------------
 
 WITHOUT_AREA = "{count} object[s] without area left out: an EvaLTex file cannot hold [it|them]"
-_EVALTEX = Holds(
-    confidences=(), sizes=("gt",), ids=BOTH, regions=True, dont_care=True, boxes=True, extents=True
-)
 
 
-def _write_evaltex(job: Job) -> None:
+def _evaltex(job: Job, found: Iterator[Image]) -> Iterator[str]:
     job.refuse_names(
         lambda name: name != name.strip() or is_object_line(name, job.side),
         "a name without outer blanks that does not read as an object line",
@@ -51,13 +50,12 @@ def _write_evaltex(job: Job) -> None:
     sides = job.objects.boxes[:, 2:] - job.objects.boxes[:, :2]
     has_area = ((sides > 0) & (sides <= COORDINATE_LIMIT)).all(axis=1)
     job.keep(has_area | (job.objects.outlines.counts > 0), WITHOUT_AREA)
-    with target_file(job) as file:
-        for image in images(job, _EVALTEX):
-            file.write(f"{image.name}\n")
-            if job.side == "gt":
-                file.write(f"{number(image.height)},{number(image.width)}\n")
-            file.writelines(_evaltex_line(job, one) for one in image.objects)
-            file.write("\n")
+    for image in found:
+        yield f"{image.name}\n"
+        if job.side == "gt":
+            yield f"{number(image.height)},{number(image.width)}\n"
+        yield from (_evaltex_line(job, one) for one in image.objects)
+        yield "\n"
 
 
 def _evaltex_line(job: Job, one: TextObject) -> str:
@@ -72,7 +70,20 @@ def _evaltex_line(job: Job, one: TextObject) -> str:
     return f"{about},{numbers(points)}\n"
 
 
-EVALTEX = Writer("evaltex", _write_evaltex, ".txt", _EVALTEX)
+EVALTEX = one_file(
+    "evaltex",
+    ".txt",
+    Holds(
+        confidences=(),
+        sizes=("gt",),
+        ids=BOTH,
+        regions=True,
+        dont_care=True,
+        boxes=True,
+        extents=True,
+    ),
+    _evaltex,
+)
 
 
 # ICDAR --------------------------------------------------------------------------------------------
@@ -193,7 +204,7 @@ def _write_csv(job: Job) -> None:
     job.refuse_names(lambda name: name != name.strip(), "a name without outer blanks")
     as_boxes = job.objects.outlines.all_boxes
     shape = ("x0", "y0", "x1", "y1") if as_boxes else ("polygon",)
-    with target_file(job) as file:
+    with output_file(job.target, is_own) as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(
             ("image", "image_width", "image_height", *shape, "text", "dont_care", "confidence")

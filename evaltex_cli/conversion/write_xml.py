@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any
 
@@ -12,16 +12,14 @@ from lxml import etree
 from evaltex_cli.conversion.writer import (
     Holds,
     Job,
-    Writer,
     bounds,
     corners,
     extent,
     file_per_image,
-    images,
     lines,
     number,
-    picture_files,
-    target_file,
+    one_file,
+    picture_file,
 )
 from evaltex_cli.formats.base import DONT_CARE, Image, TextObject
 from evaltex_cli.marks import comment
@@ -62,7 +60,7 @@ _EPOCH = "1970-01-01T00:00:00"
 """The schema asks for dates; the same data give the same bytes."""
 
 
-def _page(job: Job, image: Image, file: str) -> str:
+def _page(job: Job, image: Image) -> str:
     """Regions are lines, of one text region."""
     root = etree.Element("PcGts", xmlns=_PAGE_SCHEMA)
     root.text = "\n"
@@ -70,7 +68,7 @@ def _page(job: Job, image: Image, file: str) -> str:
     for name, text in (("Creator", "evaltex"), ("Created", _EPOCH), ("LastChange", _EPOCH)):
         _add(metadata, name, text).tail = None
     size = {"imageWidth": number(image.width), "imageHeight": number(image.height)}
-    page = _add(root, "Page", "\n", imageFilename=file, **size)
+    page = _add(root, "Page", "\n", imageFilename=picture_file(image), **size)
     if image.objects:
         region = _add(page, "TextRegion", id="r1")
         _add(region, "Coords", points=_pairs(bounds(image.objects)))
@@ -94,7 +92,7 @@ def _add_page_word(job: Job, line: Any, number_: int, one: TextObject) -> None:
         _add(equivalent, "Unicode", text).tail = None
 
 
-PAGE = file_per_image("page", Holds(regions=True, whole=True), _page)
+PAGE = file_per_image("page", Holds(pictures=True, regions=True, whole=True), _page)
 
 
 # ALTO ---------------------------------------------------------------------------------------------
@@ -103,7 +101,7 @@ BLANKS_EMPTY = "{count} transcription[s] of blanks alone [was|were] written as e
 _ALTO_SCHEMA = "http://www.loc.gov/standards/alto/ns-v4#"
 
 
-def _alto(job: Job, image: Image, file: str) -> str:
+def _alto(job: Job, image: Image) -> str:
     """Regions are lines, of one text block; polygons have a Shape."""
     root = etree.Element("alto", xmlns=_ALTO_SCHEMA)
     root.text = "\n"
@@ -111,7 +109,7 @@ def _alto(job: Job, image: Image, file: str) -> str:
     _add(description, "MeasurementUnit", "pixel").tail = None
     about = _add(description, "sourceImageInformation")
     about.tail = None
-    _add(about, "fileName", file).tail = None
+    _add(about, "fileName", picture_file(image)).tail = None
     size = {"WIDTH": number(image.width), "HEIGHT": number(image.height)}
     page = _add(_add(root, "Layout"), "Page", ID="p1", PHYSICAL_IMG_NR="1", **size)
     space = _add(page, "PrintSpace", "\n", HPOS="0", VPOS="0", **size)
@@ -146,7 +144,7 @@ def _add_alto_string(job: Job, line: Any, number_: int, one: TextObject) -> None
         _add(shape, "Polygon", POINTS=_pairs(one.points)).tail = None
 
 
-ALTO = file_per_image("alto", Holds(regions=True, boxes=True, extents=True), _alto)
+ALTO = file_per_image("alto", Holds(pictures=True, regions=True, boxes=True, extents=True), _alto)
 
 
 # hOCR ---------------------------------------------------------------------------------------------
@@ -160,9 +158,9 @@ _HOCR_HEAD = (
 )
 
 
-def _hocr(job: Job, image: Image, file: str) -> str:
+def _hocr(job: Job, image: Image) -> str:
     """Regions are lines; confidences are percent."""
-    escaped = file.replace("\\", "\\\\").replace('"', '\\"')
+    escaped = picture_file(image).replace("\\", "\\\\").replace('"', '\\"')
     title = f'image "{escaped}"; bbox 0 0 {number(image.width)} {number(image.height)}'
     page = etree.Element("div", {"class": "ocr_page", "id": "page_1", "title": title})
     page.text = "\n"
@@ -190,29 +188,28 @@ def _bbox(objects: Sequence[TextObject]) -> str:
 
 
 HOCR = file_per_image(
-    "hocr", Holds(regions=True, polygons=False, boxes=True, whole=True, exact=False), _hocr
+    "hocr",
+    Holds(pictures=True, regions=True, polygons=False, boxes=True, whole=True, exact=False),
+    _hocr,
 )
 
 
 # CVAT ---------------------------------------------------------------------------------------------
 
 OUTER_BLANKS = "{count} transcription[s] lost outer blanks"
-_CVAT = Holds(confidences=(), dont_care=True, labels=True, boxes=True, marks=(DONT_CARE,))
 
 
-def _write_cvat(job: Job) -> None:
-    """Write one document of all images; the attribute ``ignore`` is don't care."""
-    found = zip(picture_files(job), images(job, _CVAT), strict=True)
-    with target_file(job) as file:
-        file.write(f"{_HEAD}<annotations>\n<version>1.1</version>\n")
-        for k, (name, image) in enumerate(found):
-            size = {"width": number(image.width), "height": number(image.height)}
-            element = etree.Element("image", {"id": str(k), "name": name, **size})
-            element.text = "\n"
-            for one in image.objects:
-                _add_cvat_shape(job, element, one)
-            file.write(f"{_text_of(element)}\n")
-        file.write("</annotations>\n")
+def _cvat(job: Job, found: Iterator[Image]) -> Iterator[str]:
+    """The attribute ``ignore`` is don't care."""
+    yield f"{_HEAD}<annotations>\n<version>1.1</version>\n"
+    for k, image in enumerate(found):
+        size = {"width": number(image.width), "height": number(image.height)}
+        element = etree.Element("image", {"id": str(k), "name": picture_file(image), **size})
+        element.text = "\n"
+        for one in image.objects:
+            _add_cvat_shape(job, element, one)
+        yield f"{_text_of(element)}\n"
+    yield "</annotations>\n"
 
 
 def _add_cvat_shape(job: Job, image: Any, one: TextObject) -> None:
@@ -232,4 +229,11 @@ def _add_cvat_shape(job: Job, image: Any, one: TextObject) -> None:
         _add(shape, "attribute", str(one.dont_care).lower(), name="ignore")
 
 
-CVAT = Writer("cvat", _write_cvat, ".xml", _CVAT)
+CVAT = one_file(
+    "cvat",
+    ".xml",
+    Holds(
+        confidences=(), pictures=True, dont_care=True, labels=True, boxes=True, marks=(DONT_CARE,)
+    ),
+    _cvat,
+)

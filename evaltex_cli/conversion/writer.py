@@ -10,12 +10,11 @@ import math
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Any, TextIO, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -67,6 +66,8 @@ class Holds:
     sizes: Sides = BOTH
     ids: Sides = ()
     """`confidences`, `sizes` and `ids`: the sides that have them."""
+    pictures: bool = False
+    """Whether images are named by the files of their pictures, of which the reader makes names."""
     needs_sizes: bool = False
     """Whether an image of unknown size cannot be written; the size itself may be left out."""
     regions: bool = False
@@ -145,25 +146,23 @@ class Writer:
     """The reader's name, if the content does not decide."""
 
 
-def load(name: str) -> Writer:
-    """Return a writer by name; raises `InputError` if there is none."""
+def load(name: str | None, target: Path | None = None) -> Writer:
+    """Return a writer by its name, or by the ending of a target; raises `InputError` if there is
+    none.
+    """
+    if name is None and target is not None:
+        name = BY_SUFFIX.get(target.suffix.lower())
+        if name is None:
+            raise InputError(
+                f"{target}: its ending does not say what to write; end it in one of"
+                f" {', '.join(BY_SUFFIX)}, or name the format: --to {', '.join(WRITERS)}; of these"
+                f" {', '.join(FILE_PER_IMAGE)} can be a folder"
+            )
     if name not in WRITERS:
-        raise InputError(unknown("target format", name, list(WRITERS)))
+        raise InputError(unknown("target format", str(name), list(WRITERS)))
     module, _, attribute = WRITERS[name].partition(".")
     writer: Writer = getattr(import_module(f"evaltex_cli.conversion.{module}"), attribute)
     return writer
-
-
-def for_target(target: Path) -> Writer:
-    """Return the writer for a target's ending; raises `InputError` if there is none."""
-    name = BY_SUFFIX.get(target.suffix.lower())
-    if name is None:
-        raise InputError(
-            f"{target}: its ending does not say what to write; end it in one of"
-            f" {', '.join(BY_SUFFIX)}, or name the format: --to {', '.join(WRITERS)}; of these"
-            f" {', '.join(FILE_PER_IMAGE)} can be a folder"
-        )
-    return load(name)
 
 
 # Images as a format holds them --------------------------------------------------------------------
@@ -176,6 +175,9 @@ def images(job: Job, holds: Holds) -> Iterator[Image]:
     An image of unknown size has the smallest that holds its objects.
     """
     source, ids = job.source, job.source.ids or [""] * len(job.names)
+    if holds.pictures:
+        again = names_of_pictures([picture_file(Image(name)) for name in job.names])
+        job.lost[NAMES_CHANGED] += sum(a != b for a, b in zip(job.names, again, strict=True))
     holds_labels = holds.labels or len(set(job.objects.labels or ())) < 2
     ends = pairwise(job.objects.offsets.tolist())
     rows = zip(source.names, source.sizes.tolist(), ends, ids, strict=True)
@@ -319,36 +321,33 @@ def number(value: float) -> str:
 # Files --------------------------------------------------------------------------------------------
 
 
-def target_file(job: Job) -> AbstractContextManager[TextIO]:
-    """Return the target, to write to."""
-    return output_file(job.target, is_own)
-
-
 def is_own(path: Path) -> bool:
     """Whether a conversion may replace a file: one with its mark; from Python, any."""
     return force.get() is None or is_of("data")(path)
 
 
-def picture_files(job: Job) -> list[str]:
-    """Return the names of the images' pictures in a document: with ``.jpg`` if no ending is known.
-
-    Names that the reader will shorten, as it does those of all pictures, are counted.
-    """
-    files = [name if name.lower().endswith(_PICTURES) else f"{name}.jpg" for name in job.names]
-    again = names_of_pictures(files)
-    job.lost[NAMES_CHANGED] += sum(a != b for a, b in zip(job.names, again, strict=True))
-    return files
+def picture_file(image: Image) -> str:
+    """Return the name of an image's picture in a document: with ``.jpg`` if no ending is known."""
+    return image.name if image.name.lower().endswith(_PICTURES) else f"{image.name}.jpg"
 
 
-def file_per_image(name: str, holds: Holds, document: Callable[[Job, Image, str], str]) -> Writer:
-    """Return the writer of a format with one document per image.
-
-    `document` returns one; it gets the image, and what its picture is called.
-    """
+def one_file(
+    name: str, ending: str, holds: Holds, pieces: Callable[[Job, Iterator[Image]], Iterator[str]]
+) -> Writer:
+    """Return the writer of a format with one file of all images; `pieces` yields its text."""
 
     def write(job: Job) -> None:
-        found = zip(images(job, holds), picture_files(job), strict=True)
-        write_files(job, name, (document(job, image, file) for image, file in found))
+        with output_file(job.target, is_own) as file:
+            file.writelines(pieces(job, images(job, holds)))
+
+    return Writer(name, write, ending, holds)
+
+
+def file_per_image(name: str, holds: Holds, document: Callable[[Job, Image], str]) -> Writer:
+    """Return the writer of a format with one document per image, which `document` returns."""
+
+    def write(job: Job) -> None:
+        write_files(job, name, (document(job, image) for image in images(job, holds)))
 
     return Writer(name, write, ".zip", holds)
 
@@ -370,7 +369,7 @@ def write_files(
             job.refuse(f"{len(job.names)} images", expected)
         job.faults.raise_if_any()
         job.lost[NAME_LOST] += job.names[0] != job.target.stem
-        with target_file(job) as file:
+        with output_file(job.target, is_own) as file:
             file.writelines(documents)
             job.faults.raise_if_any()
         return
@@ -384,7 +383,7 @@ def write_files(
     if in_folder:
         _write_folder(job, ending, dict(zip(files, documents, strict=True)))
         return
-    with target_file(job) as file:
+    with output_file(job.target, is_own) as file:
         binary: Any = file
         with zipfile.ZipFile(binary.buffer, "w") as packed:
             packed.comment = archive_comment("data")

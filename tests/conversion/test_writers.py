@@ -17,7 +17,7 @@ from writing import notes, one, read, source_of, write
 
 from evaltex_cli.conversion import WRITERS, write_text, write_xml, writer
 from evaltex_cli.conversion.write_text import LINE_BREAKS
-from evaltex_cli.conversion.writer import Holds, for_target, load
+from evaltex_cli.conversion.writer import Holds, load
 from evaltex_cli.errors import InputError
 from evaltex_cli.formats.base import Image, Side, Source, TextObject
 from evaltex_cli.formats.sizes import in_pixels
@@ -392,9 +392,9 @@ def test_csv_and_yolo_refuse_what_would_be_read_otherwise(tmp_path: Path) -> Non
 
 
 def test_the_target_decides_the_writer() -> None:
-    assert for_target(Path("x.TXT")).name == "evaltex"
+    assert load(None, Path("x.TXT")).name == "evaltex"
     with pytest.raises(InputError, match=r"its ending does not say .* one of \.txt, \.zip, \.json"):
-        for_target(Path("x.doc"))
+        load(None, Path("x.doc"))
     with pytest.raises(InputError, match="unknown target format 'cocoo' \\(did you mean 'coco'"):
         load("cocoo")
 
