@@ -190,7 +190,7 @@ YOLO = Writer("yolo", _write_yolo, ".zip", _YOLO, "yolo")
 
 # CSV ----------------------------------------------------------------------------------------------
 
-BLANKS = "{count} transcription[s] lost outer blanks, or NUL characters"
+BLANKS = "{count} transcription[s] lost outer blanks, carriage returns or NUL characters"
 _CSV = Holds(dont_care=True, marks=(DONT_CARE,))
 
 
@@ -221,7 +221,7 @@ def _cells(job: Job, one: TextObject, as_boxes: bool) -> Iterator[str]:
         yield from map(number, one.points)
     else:
         yield " ".join(number(value) for corner in corners(one.points) for value in corner)
-    text = one.text.replace("\0", "").strip()
+    text = re.sub(r"\r\n?", "\n", one.text.replace("\0", "")).strip()
     job.lost[BLANKS] += text != one.text
     yield text
     yield str(int(one.dont_care))
