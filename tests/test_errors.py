@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from evaltex_cli.errors import GIVEN_UP, MOST_KINDS, FaultLog, FaultsError, counted
+from evaltex_cli.errors import MOST_KINDS, FaultLog, FaultsError, counted
 
 
 @pytest.mark.parametrize(
@@ -65,16 +65,6 @@ def test_faults_of_too_many_kinds() -> None:
         log.add("gt.txt", 1, kind, "y")
     assert len(log.kinds) == MOST_KINDS
     assert faults_of(log)[-1] == "... and 3 more faults"
-
-
-def test_given_up() -> None:
-    log = FaultLog()
-    with pytest.raises(
-        FaultsError,
-        match=r"100000 such faults, also at .*\nafter 100000 faults the input was not read",
-    ):
-        for line in range(GIVEN_UP):
-            log.add("gt.txt", line, "x", "y")
 
 
 def test_more_of_the_last_fault() -> None:

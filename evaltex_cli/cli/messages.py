@@ -43,7 +43,7 @@ def of_error(error: Exception) -> list[str]:
     if not isinstance(error, FaultsError):
         return [line for text in str(error).split("\n") for line in message("error", text)]
     log, every = error.log, all_faults()
-    hints = list(log.notes)
+    hints = list(log.hints)
     if log.count > 1 and not every:
         hints.append("--all-faults lists every fault; `evaltex validate` says more")
     texts = [("error", text) for text in (log.every() if every else log.paragraphs())]

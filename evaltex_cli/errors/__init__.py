@@ -16,13 +16,10 @@ from evaltex_cli.errors.wording import quote as quote
 MOST_FAULTS = 10_000
 """Faults that a log records; the others are counted."""
 MOST_KINDS = 20
-"""Kinds of faults of which a log has the number, the files and the first
-places; the others are only counted.
-"""
+"""Kinds of faults of which a log has the number, the files and the first places; the others are
+only counted."""
 PLACES = 3
 """Places that are shown of faults of one kind."""
-GIVEN_UP = 100_000
-"""Faults after which an input is read no further."""
 # Patterns that a run without faults needs not are strings: re compiles them at their first use.
 _QUOTED = r"'.*?'(?:\.\.\.)?"
 _SUGGESTED = r" \(did you mean '.*?'\?\)"
@@ -185,24 +182,12 @@ class FaultLog:
         expected: str,
         where: Steps = (),
     ) -> None:
-        """Record one fault.
-
-        Raises
-        ------
-        FaultsError
-            For the last one before an input is given up.
-        """
+        """Record one fault."""
         fault = Fault(file, line, found, expected, where)
         self.count += 1
         if len(self.shown) < self._most:
             self.shown.append(fault)
         self._add_kind(fault.kind, [fault], 1, {file})
-        if self.count == GIVEN_UP:
-            self.raise_if_any()
-
-    def catching(self, place: str, *where: str | int) -> _Catching:
-        """Return what logs a `FormatError` that ends the block (`FormatError.log`)."""
-        return _Catching(self, place, where)
 
     def _add_kind(
         self, kind: tuple[str, ...], first: Sequence[Fault], count: int, files: set[str]
@@ -250,34 +235,6 @@ class FaultLog:
         if self.count > len(self.shown):
             yield counted(self.count - len(self.shown), "... and {count} more fault[s]")
 
-    @property
-    def gives_up(self) -> bool:
-        """Whether there are so many that the input is to be read no further."""
-        return self.count >= GIVEN_UP
-
-    @property
-    def notes(self) -> list[str]:
-        """What was probably meant, and whether the input was given up."""
-        given_up = (
-            f"after {GIVEN_UP} faults the input was not read any further; is it of another format?"
-        )
-        return [*self.hints, *([given_up] if self.gives_up else [])]
-
-
-class _Catching(NamedTuple):
-    """A block in which one object is read; a third of the cost of `contextlib.contextmanager`."""
-
-    log: FaultLog
-    place: str
-    where: Steps
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: object, error: object, traceback: object) -> bool:
-        if isinstance(error, FormatError):
-            error.log(self.log, self.place, *self.where)
-        return isinstance(error, FormatError)
-
 
 class FaultsError(InputError):
     """Faults of the input; its text has equal ones once.
@@ -289,7 +246,7 @@ class FaultsError(InputError):
     """
 
     def __init__(self, log: FaultLog) -> None:
-        super().__init__("\n".join([*log.paragraphs(), *log.notes]))
+        super().__init__("\n".join([*log.paragraphs(), *log.hints]))
         self.log = log
 
     def __reduce__(self) -> tuple[type[FaultsError], tuple[FaultLog]]:
@@ -318,14 +275,6 @@ class FormatError(Exception):
         """Its line, from 1; the first if it has no place."""
         return self.at or 1
 
-    def log(self, faults: FaultLog, place: str, *where: str | int) -> None:
-        """Add it to a log; `where` leads to the value that contains it."""
-        faults.add(place, self.at, self.found, self.expected, (*where, *self.where))
-
-    def fault(self, place: str) -> Fault:
-        """Return it as a fault of the document at a place."""
-        return Fault(place, self.at, self.found, self.expected, self.where)
-
 
 def inside(where: Steps) -> str:
     """Return a place in a JSON document as messages begin with it:
@@ -333,12 +282,3 @@ def inside(where: Steps) -> str:
     """
     steps = [f"[{step}]" if isinstance(step, int) else f".{quote(step)[1:-1]}" for step in where]
     return f"{''.join(steps).removeprefix('.')}: " if steps else ""
-
-
-def not_utf8(error: UnicodeDecodeError) -> tuple[int, str, str]:
-    """Return, of text that is not UTF-8, the line of the first such byte,
-    what is there and what is expected.
-    """
-    line = error.object.count(b"\n", 0, error.start) + 1
-    found = f"byte 0x{error.object[error.start]:02x}, which is not UTF-8"
-    return line, found, "text in UTF-8 (save the file in that encoding)"

@@ -127,8 +127,6 @@ def _gathered(
     with phase("evaluating", "images", images) as evaluated:
         for (start, done), result in results:
             _log_faults(inputs, result)
-            if inputs.faults.gives_up:
-                break
             gt, det, lines = gt + result.gt, det + result.det, lines + result.lines
             for run, part, made in zip(
                 runs, result.gathered, result.made, strict=bool(result.gathered)
