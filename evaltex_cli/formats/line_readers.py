@@ -128,7 +128,7 @@ def _flag(field: str) -> bool:
 
 def _usual(line: str, stop: int) -> tuple[list[float], str] | None:
     """Return the numbers and the text of a line that needs no closer look; else None."""
-    fields = line.split(",", stop)
+    fields = line.split("," if "," in line else None, stop)
     text = fields.pop() if len(fields) > stop else ""
     if len(fields) < stop or not (text[:1].isalpha() or text[:1] in ("", "#")) or "_" in line:
         return None

@@ -137,10 +137,20 @@ class Lines:
     @cached_property
     def rows(self) -> list[ClassRow]:
         """The lines that have a class."""
-        groups = (g for g in self.groups if not g.numbers or "," not in g.first.rstrip(", \t"))
-        some = (group for group in groups if group.numbers in (0, 8) or not group.goes_on)
+        some = (group for group in self.groups if _may_have_class(group))
         rows = (class_row(line) for group in some for line in group.lines)
-        return [one for one in rows if one]
+        return [row for row in rows if row]
+
+
+def _may_have_class(group: _Alike) -> bool:
+    row = class_row(group.first)
+    return group.numbers == 0 or (
+        row is not None and (row.flag is not None or len(row.numbers) <= 5 or _is_in_page(row))
+    )
+
+
+def _is_in_page(row: ClassRow) -> bool:
+    return all(-OUTSIDE <= value <= 1 + OUTSIDE for value in row.numbers)
 
 
 # How many lines a layout reads --------------------------------------------------------------------
@@ -219,7 +229,7 @@ def _dota(lines: Lines) -> int:
 
 def _yolo(lines: Lines) -> int:
     all_rows = [row for row in lines.rows if row.flag is None]
-    rows = [r for r in all_rows if all(-OUTSIDE <= value <= 1 + OUTSIDE for value in r.numbers)]
+    rows = [row for row in all_rows if _is_in_page(row)]
     five = sum(len(row.numbers) == 5 for row in all_rows)
     are_inside = 2 * max(_yolo_confidences(rows)) >= five
     are_fractions = any(value != int(value) for row in rows for value in row.numbers)
