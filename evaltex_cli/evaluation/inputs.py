@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, quote
+from evaltex_cli.errors import FaultLog, counted, quote
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, pair_images, with_names_of
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import class_counts, only_classes, only_confident, with_dont_care
@@ -140,11 +140,11 @@ def _with_classes(source: Source, side: Side, classes: tuple[str, ...] | None) -
     counts = class_counts(source)
     if len(counts) < 2:
         return source
-    shown = [f"{name or 'none'} ({count})" for name, count in counts.items()]
+    shown = [f"{name or 'without a class'} ({count})" for name, count in counts.items()]
     shown[_SHOWN_CLASSES:] = ["..."] if len(shown) > _SHOWN_CLASSES else []
     note = (
-        f"{source.path}: {len(counts)} classes: {', '.join(shown)}; all are scored:"
-        f" --{side}-classes keeps some"
+        f"{source.path}: {counted(sum(map(bool, counts)), '{count} class[es]')}:"
+        f" {', '.join(shown)}; all are scored: --{side}-classes keeps some"
     )
     return replace(source, warnings=(*source.warnings, note))
 
