@@ -21,24 +21,19 @@ LEVELS: tuple[Level, ...] = ("error", "warning")
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Problem(Record):
-    """One thing that is wrong or suspicious.
+    """One thing that is wrong or suspicious; an error stops an evaluation.
 
     Attributes
     ----------
-    level : {'error', 'warning'}
-        An error stops an evaluation.
     kind : str
         ``input`` (what a reader says), ``extra-image``, ``missing-image``, ``empty-image``,
         ``invalid-polygon``, ``zero-area``, ``outside-picture``, ``duplicate``, ``orientation``,
         ``dont-care``, ``no-objects``, ``coordinates``, ``confidences``, ``texts``, ``picture``,
         ``swapped-sides``.
-    side : {'gt', 'det'}
-    file : str
     line : int or None
         From 1, in text and XML.
     where : str
         What leads to the value in a JSON document, such as ``annotations[3].bbox``; else empty.
-    image : str or None
     object : int or None
         The object's ID.
     found, advice : str
@@ -74,16 +69,10 @@ class SideSummary(InputSummary):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Pair(Record):
-    """Images of both sides that are one.
+    """Images of both sides that are one; their names, and how many objects each has.
 
-    Attributes
-    ----------
-    gt, det : str or None
-        Their names; None where a side has none.
-    by : {'name', 'file name', 'id', 'only image', 'stem', 'number'} or None
-        What the names share. Those of the first four are evaluated together.
-    objects, detections : int or None
-        How many each has.
+    `by` is what the names share: name, file name, id or only image; stem or number if they would
+    pair only if they were spelled alike.
     """
 
     gt: str | None
@@ -102,35 +91,35 @@ class Validation(Record):
     pairs: Sequence[Pair]
     problems: Sequence[Problem]
 
-    def count(self, level: Level) -> int:
-        """Number of problems of a level."""
-        return sum(problem.level == level for problem in self.problems)
+    def of_level(self, level: Level) -> list[Problem]:
+        """Return the problems of a level."""
+        return [problem for problem in self.problems if problem.level == level]
 
     @property
     def passed(self) -> bool:
         """Whether an evaluation would run: there is no error."""
-        return self.count("error") == 0
+        return not self.of_level("error")
 
     def shown(self) -> Table:
         """Return whether it passed, and one row per problem, errors first."""
-        levels = (counted(self.count(level), f"{{count}} {level}[s]") for level in LEVELS)
+        counts = (counted(len(self.of_level(one)), f"{{count}} {one}[s]") for one in LEVELS)
         rows = [["level", "side", "image", "line", "found"]]
         rows += [
             [one.level, one.side, one.image or "", str(one.line or ""), one.found]
             for level in LEVELS
-            for one in of_level(self, level)
+            for one in self.of_level(level)
         ]
-        title = f"Validation {'passed' if self.passed else 'failed'}: {', '.join(levels)}"
+        title = f"Validation {'passed' if self.passed else 'failed'}: {', '.join(counts)}"
         return Table(title, rows if self.problems else ())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the members of the command's JSON."""
-        counts = {"errors": self.count("error"), "warnings": self.count("warning")}
+        counts = {f"{level}s": len(self.of_level(level)) for level in LEVELS}
         return {"passed": self.passed, **counts, **Record.to_dict(self)}
 
     def to_pandas(self, table: str = "problems") -> DataFrame:
-        """Return a table, ``problems`` or ``pairs`` of images, as a data
-        frame; raises `ConfigError` without pandas.
+        """Return a table, ``problems`` or ``pairs`` of images, as a data frame; raises
+        `ConfigError` without pandas.
         """
         tables = {"problems": (Problem, self.problems), "pairs": (Pair, self.pairs)}
         if table not in tables:
@@ -140,11 +129,8 @@ class Validation(Record):
         return frame({name: [getattr(record, name) for record in records] for name in names})
 
 
-# As JSON or rows ----------------------------------------------------------------------------------
-
-
 def document(validation: Validation, limit: int | None) -> str:
-    """JSON of everything, whatever the limit."""
+    """Return JSON of everything, whatever the limit."""
     text = json_document("validation", validation.to_dict())
     return text.encode("utf-8", "replace").decode("utf-8")  # names of files need not be Unicode
 
@@ -153,7 +139,7 @@ def _rows(validation: Validation, limit: int | None) -> Iterator[list[Any]]:
     names = [field.name for field in fields(Problem)]
     yield names
     for level in LEVELS:
-        for one in of_level(validation, level)[:limit]:
+        for one in validation.of_level(level)[:limit]:
             yield [getattr(one, name) for name in names]
 
 
@@ -161,8 +147,3 @@ FORMATS: dict[str, Callable[[Validation, int | None], str]] = {
     "json": document,
     **markup.forms_of("validation", _rows),
 }
-
-
-def of_level(validation: Validation, level: Level) -> list[Problem]:
-    """The problems of one level."""
-    return [problem for problem in validation.problems if problem.level == level]

@@ -15,12 +15,20 @@ from evaltex_cli.validation.findings import (
     Problem,
     SideSummary,
     Validation,
-    of_level,
 )
 
 FEW_PAIRS = 20
 """Rows of the pairing table that are printed."""
 COLORS: dict[Level, str] = {"error": "red", "warning": "yellow"}
+_PAIRED = {
+    "name": "by name",
+    "file name": "by file name",
+    "id": "by ID",
+    "only image": "as only image",
+    "alike": "that would if spelled alike",
+    "missing": "without detections",
+    "extra": "only in the detections",
+}
 
 
 def text(
@@ -47,14 +55,16 @@ def text(
     if validation.pairs:
         lines += ["", *_pairing(validation.pairs, all_pairs, screen.columns)]
     for level in LEVELS:
-        problems = of_level(validation, level)
-        if problems:
+        if problems := validation.of_level(level):
             lines += ["", screen.paint(f"{level}s", COLORS[level])]
             lines += _listed(problems, limit, every)
-    lines += ["", *_counts(validation)]
-    return joined(
-        lines if every else (part for line in lines for part in screen.wrapped(line, "    "))
-    )
+    lines.append("")
+    for level in LEVELS:
+        kinds = Counter(problem.kind for problem in validation.of_level(level))
+        listed = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+        lines.append(counted(kinds.total(), f"{{count}} {level}[s]") + f": {listed}" * bool(listed))
+    wrapped = lines if every else [part for one in lines for part in screen.wrapped(one, "    ")]
+    return joined(wrapped)
 
 
 def _listed(problems: Sequence[Problem], limit: int | None, every: bool) -> Iterator[str]:
@@ -116,17 +126,9 @@ def _side(title: str, side: SideSummary | None) -> Iterator[str]:
 
 
 def _pairing(pairs: Sequence[Pair], all_pairs: bool, columns: int) -> Iterator[str]:
-    by = Counter("extra" if pair.gt is None else pair.by or "missing" for pair in pairs)
-    counts = {
-        "by name": by["name"],
-        "by file name": by["file name"],
-        "by ID": by["id"],
-        "as only image": by["only image"],
-        "that would if spelled alike": by["stem"] + by["number"],
-        "without detections": by["missing"],
-        "only in the detections": by["extra"],
-    }
-    yield "pairing: " + ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    alike = {"stem": "alike", "number": "alike", None: "missing"}
+    by = Counter("extra" if pair.gt is None else alike.get(pair.by, pair.by) for pair in pairs)
+    yield "pairing: " + ", ".join(f"{by[key]} {what}" for key, what in _PAIRED.items() if by[key])
     notable = [pair for pair in pairs if pair.by not in ("name", "id")]
     shown = pairs if all_pairs else (pairs if len(pairs) <= FEW_PAIRS else notable)[:FEW_PAIRS]
     if shown:
@@ -140,18 +142,6 @@ def _pairing(pairs: Sequence[Pair], all_pairs: bool, columns: int) -> Iterator[s
 
 
 def _pair_cells(pair: Pair) -> list[str]:
-    by = {"stem": "(stem)", "number": "(number)"}.get(pair.by or "-", pair.by or "-")
-    names = [printable(name) if name is not None else "-" for name in (pair.gt, pair.det)]
-    return [
-        *names,
-        by,
-        *("-" if count is None else str(count) for count in (pair.objects, pair.detections)),
-    ]
-
-
-def _counts(validation: Validation) -> Iterator[str]:
-    kinds = Counter((problem.level, problem.kind) for problem in validation.problems)
-    for level in LEVELS:
-        listed = ", ".join(f"{count} {kind}" for (of, kind), count in kinds.items() if of == level)
-        total = sum(count for (of, _), count in kinds.items() if of == level)
-        yield counted(total, f"{{count}} {level}[s]") + (f": {listed}" if listed else "")
+    by = f"({pair.by})" if pair.by in ("stem", "number") else pair.by
+    cells = (pair.gt, pair.det, by, pair.objects, pair.detections)
+    return ["-" if cell is None else printable(str(cell)) for cell in cells]
