@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,15 +17,8 @@ pixel differ by this.
 """
 
 
-class Finding(NamedTuple):
-    """What is wrong or suspicious about an object, and what to do, before it is known where the
-    object is in its file; `row` is that of `Objects`.
-    """
-
-    kind: str
-    row: int
-    found: str
-    advice: str
+Finding: TypeAlias = tuple[str, int, str, str]
+"""A kind of problem, the row of `Objects` that has it, what is wrong with it, and what to do."""
 
 
 def check(objects: Objects, sizes: Floats) -> Iterator[Finding]:
@@ -44,7 +37,7 @@ def invalid_polygons(objects: Objects) -> Iterator[Finding]:
     for row, (why, has_area) in geometry.polygons.describe_invalid(objects.outlines).items():
         fate = "is repaired, every lobe kept" if has_area else "matches nothing"
         advice = f"it {fate}, unless --invalid says otherwise; better repair it"
-        yield Finding("invalid-polygon", row, why, advice)
+        yield ("invalid-polygon", row, why, advice)
 
 
 def boxes_without_area(objects: Objects) -> Iterator[Finding]:
@@ -54,7 +47,7 @@ def boxes_without_area(objects: Objects) -> Iterator[Finding]:
     )
     for row in np.flatnonzero(flat).tolist():
         found = f"a box without area, {_box(objects.boxes[row])}"
-        yield Finding("zero-area", row, found, "it matches nothing; correct or remove it")
+        yield ("zero-area", row, found, "it matches nothing; correct or remove it")
 
 
 def beyond_picture(objects: Objects, sizes: Floats) -> Iterator[Finding]:
@@ -68,14 +61,14 @@ def beyond_picture(objects: Objects, sizes: Floats) -> Iterator[Finding]:
         width, height = corner[row].tolist()
         found = f"{_box(objects.boxes[row])} {how} the picture, {width:g} x {height:g}"
         advice = "check the order of coordinates, their scale and the size"
-        yield Finding("outside-picture", row, found, advice)
+        yield ("outside-picture", row, found, advice)
 
 
 def duplicates(objects: Objects) -> Iterator[Finding]:
     """Yield objects with the coordinates of an object before them in the same image."""
     for row, before in repeated(objects):
         found = f"the coordinates of object {objects.ids[before]} again"
-        yield Finding("duplicate", row, found, "one of the two removed, if they are one object")
+        yield ("duplicate", row, found, "one of the two removed, if they are one object")
 
 
 def counter_clockwise(objects: Objects) -> Iterator[Finding]:
@@ -89,7 +82,7 @@ def counter_clockwise(objects: Objects) -> Iterator[Finding]:
     area = (corners[..., 0] * after[..., 1] - after[..., 0] * corners[..., 1]).sum(axis=1)
     for row in quads[area < 0].tolist():
         advice = "harmless here; the RRC's own scripts want them clockwise"
-        yield Finding("orientation", row, "a quadrilateral drawn counter-clockwise", advice)
+        yield ("orientation", row, "a quadrilateral drawn counter-clockwise", advice)
 
 
 def _box(box: Floats) -> str:

@@ -5,7 +5,7 @@ at once.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -52,12 +52,17 @@ class _Input:
     """Names of images -> those in the file, if they have got those of the other side."""
     problems: list[Problem] = field(default_factory=list)
 
-    def report(self, level: Level, kind: str, found: str, advice: str = "", **place: Any) -> None:
-        """Add a problem of the whole input, unless the attributes of a place say otherwise."""
-        place = {"file": self.source.path} | place
-        self.problems.append(
-            Problem(level=level, kind=kind, side=self.side, found=found, advice=advice, **place)
-        )
+    def report(
+        self,
+        kind: str,
+        found: str,
+        advice: str = "",
+        place: Mapping[str, Any] | None = None,
+        level: Level = "warning",
+    ) -> None:
+        """Add a problem of the whole input, unless attributes of a place in it are given."""
+        where = {"side": self.side, "file": self.source.path, **(place or {})}
+        self.problems.append(Problem(level=level, kind=kind, found=found, advice=advice, **where))
 
     def file_of(self, image: int) -> str:
         """Return the file of an image."""
@@ -68,7 +73,7 @@ class _Input:
         path = self.source.path
         for text in warnings:
             found = text.removeprefix(f"{path}: ").removeprefix(f"{Path(path).name}: ")
-            self.report("warning", "input", found)
+            self.report("input", found)
 
     def summary(self) -> SideSummary:
         """Return what was read."""
@@ -172,7 +177,7 @@ def _leave_out(ours: _Input, sides: Sequence[_Input], only: Sequence[str]) -> No
     except InputError as error:
         ours.problems.append(_unreadable("gt", ours.source.path, error))
         return
-    ours.report("warning", "input", some_images(ours.source, names))
+    ours.report("input", some_images(ours.source, names))
     for one in sides:
         one.source = only_images(one.source, names)
 
@@ -185,7 +190,7 @@ def _use_pictures(one: _Input, folder: Path) -> None:
     if missing:
         count = counted(len(names), f"{len(missing)} of {{count}} image[s]")
         found = f"{count} without a picture that can be read: {listed(missing, 3)}"
-        one.report("warning", "picture", found, "one of the image's name", file=str(folder))
+        one.report("picture", found, "one of the image's name", {"file": str(folder)})
     differ = (stated > 0).all(axis=1) & (sizes > 0).all(axis=1) & (stated != sizes).any(axis=1)
     for k in np.flatnonzero(differ).tolist():
         height, width = sizes[k].tolist()
@@ -194,7 +199,7 @@ def _use_pictures(one: _Input, folder: Path) -> None:
         advice = f"{height:g},{width:g}, as its picture has"
         advice += " (height and width are swapped)" if are_swapped else ""
         place = {"file": one.file_of(k), "image": names[k]}
-        one.report("warning", "picture", found, advice, **place)
+        one.report("picture", found, advice, place)
     one.source = with_sizes(one.source, folder)
 
 
@@ -202,7 +207,7 @@ def _use_pictures(one: _Input, folder: Path) -> None:
 
 
 def _check_alone(one: _Input, options: InputOptions) -> None:
-    if one.side == "gt" and options.only is not None:
+    if options.only is not None and one.side == "gt":
         _leave_out(one, [one], options.only)
     if options.images is not None:
         _use_pictures(one, options.images)
@@ -218,22 +223,22 @@ def _check_both(ours: _Input, theirs: _Input, options: InputOptions) -> list[Pai
         _leave_out(ours, [ours, theirs], options.only)
     if options.images is not None:
         _use_pictures(ours, options.images)
-    partners, shared = _partners(ours, theirs)
+    pairs, partners = _pair(ours, theirs)
     ours.source, theirs.source = with_sizes_of_each_other(
         ours.source, theirs.source, partners, theirs.faults, options.images
     )
     refuse_fractions(ours.source, ours.faults)
     if ours.source.fractions is None:  # else the sizes of the same pictures are missing
         refuse_fractions(theirs.source, theirs.faults)
-    sizes = np.zeros_like(theirs.source.sizes)
-    sizes[partners[partners >= 0]] = ours.source.sizes[partners >= 0]
-    sizes = np.where(theirs.source.sizes > 0, theirs.source.sizes, sizes)
+    sizes = theirs.source.sizes.copy()
+    paired = np.flatnonzero(partners >= 0)
+    own = sizes[partners[paired]]
+    sizes[partners[paired]] = np.where(own > 0, own, ours.source.sizes[paired])
     _check_objects(ours, ours.source.sizes, options.invalid)
     _check_objects(theirs, sizes, options.invalid)
-    pairs = list(_pairs(ours, theirs, partners, shared))
     _check_pairs(ours, theirs, pairs)
     _report_mistakes([ours, theirs])
-    is_usual = np.array([how not in _SPELLINGS for how in shared], np.bool_)
+    is_usual = [pair.by not in _SPELLINGS for pair in pairs[: len(partners)]]
     usual = np.where(is_usual, partners, -1)
     _compare_boxes(ours, theirs, usual if (usual >= 0).any() else partners)
     return pairs
@@ -242,36 +247,36 @@ def _check_both(ours: _Input, theirs: _Input, options: InputOptions) -> list[Pai
 def _check_objects(one: _Input, sizes: Floats, invalid: str) -> None:
     """Report what the reader refuses, and what is wrong with objects; `sizes` are (images, 2)."""
     source, objects, faults = one.source, one.source.objects, one.faults
-    for finding in object_checks.check(objects, sizes):
-        is_error = finding.kind == "invalid-polygon" and invalid == "error"
-        file, line, where = source.location(finding.row)
-        image = source.names[int(objects.image[finding.row])]
-        number = int(objects.ids[finding.row])
+    for kind, row, found, advice in object_checks.check(objects, sizes):
+        file, line, where = source.location(row)
+        image = source.names[int(objects.image[row])]
+        number = int(objects.ids[row])
         place = {"file": file, "line": line, "where": where, "image": image, "object": number}
-        level: Level = "error" if is_error else "warning"
-        one.report(level, finding.kind, finding.found, finding.advice, **place)
+        is_error = kind == "invalid-polygon" and invalid == "error"
+        one.report(kind, found, advice, place, "error" if is_error else "warning")
     for fault in faults.shown:
         where = inside(fault.where).removesuffix(": ")
         place = {"file": fault.file, "line": fault.line, "where": where}
-        one.report("error", "input", fault.found, f"expected {fault.expected}", **place)
+        one.report("input", fault.found, f"expected {fault.expected}", place, "error")
     if faults.count > len(faults.shown):
         found = counted(faults.count - len(faults.shown), "{count} more fault[s]")
-        one.report("error", "input", found, "correct those before first")
+        one.report("input", found, "correct those before first", level="error")
     for hint in fault_hints.of_lines(faults, source):
-        one.report("warning", "input", *hint.split("; ", 1))
+        found, _, advice = hint.partition("; ")
+        one.report("input", found, advice)
     if not objects.count and not faults.count:
         advice = "check that this is the right input, and its format"
-        one.report("warning", "no-objects", "no object in it", advice)
+        one.report("no-objects", "no object in it", advice)
 
 
 def _report_mistakes(sides: Sequence[_Input]) -> None:
     ours = sides[0].source.objects
     if 0 < ours.count == ours.dont_care.sum():
         advice = "objects that count; nothing does"
-        sides[0].report("warning", "dont-care", "every object is don't care", advice)
+        sides[0].report("dont-care", "every object is don't care", advice)
     for mistake in mistakes.suspicions(*(one.source for one in sides)):
         one = sides[mistake.side == "det"]
-        one.report("warning", mistake.kind, mistake.found, mistake.advice)
+        one.report(mistake.kind, mistake.found, mistake.advice)
 
 
 def _compare_boxes(ours: _Input, theirs: _Input, partners: Ints) -> None:
@@ -280,51 +285,45 @@ def _compare_boxes(ours: _Input, theirs: _Input, partners: Ints) -> None:
     misreading, agreement = mistakes.best_misreading(batch), mistakes.agreement(batch)
     if misreading is not None:
         advice = "check how both sides were written"
-        theirs.report("warning", "coordinates", f"it seems that {misreading}", advice)
+        theirs.report("coordinates", f"it seems that {misreading}", advice)
     elif batch.gt.count and batch.det.count and agreement < _DISAGREE:
         found = (
             "hardly any box of one side agrees with one of the other (mean best IoU"
             f" {agreement:.2f}), and no other reading of the coordinates changes that"
         )
-        theirs.report("warning", "coordinates", found, "are both of one data set?")
+        theirs.report("coordinates", found, "are both of one data set?")
 
 
 # Pairing ------------------------------------------------------------------------------------------
 
 
-def _partners(ours: _Input, theirs: _Input) -> tuple[Ints, list[str]]:
-    """(images,) where the detections of each image are, -1 for none; and what their names share,
-    one of `_SPELLINGS` if they would pair only if spelled alike.
+def _pair(ours: _Input, theirs: _Input) -> tuple[list[Pair], Ints]:
+    """Return all images of the ground truth in its order, then those that only detections have; and
+    (images,) where the detections of each image are, -1 for none.
     """
     gt, det = ours.source.names, theirs.source.names
     own = [theirs.own_names[name] for name in det]
+    objects, detections = (np.diff(one.source.objects.offsets).tolist() for one in (ours, theirs))
+    gt_ids, det_ids = ours.source.ids or gt, theirs.source.ids or own
     position = {name: k for k, name in enumerate(det)}
     known = set(gt)
     extra = [name for name in det if name not in known]
     alike = would_pair([name for name in gt if name not in position], extra)
-    gt_ids, det_ids = ours.source.ids or gt, theirs.source.ids or own
-    partners, shared = [], []
+    pairs, partners = [], []
     for i, name in enumerate(gt):
         other, how = alike.get(name, (name, ""))
-        k = position.get(other, -1)
-        if k >= 0 and not how:
+        k = position.pop(other, -1)
+        partners.append(k)
+        if k < 0:
+            pairs.append(Pair(name, None, None, objects[i], None))
+            continue
+        if not how:
             by_id = "id" if gt_ids[i] == det_ids[k] else "only image"
             same_stem = stem(name).casefold() == stem(own[k]).casefold()
             how = "name" if name == own[k] else "file name" if same_stem else by_id
-        partners.append(k)
-        shared.append(how)
-    return np.array(partners, np.int64), shared
-
-
-def _pairs(ours: _Input, theirs: _Input, partners: Ints, shared: Sequence[str]) -> Iterator[Pair]:
-    """Yield all images of the ground truth in its order, then those that only detections have."""
-    gt, det = ours.source.names, [theirs.own_names[name] for name in theirs.source.names]
-    objects, detections = (np.diff(one.source.objects.offsets).tolist() for one in (ours, theirs))
-    for name, k, how, count in zip(gt, partners.tolist(), shared, objects, strict=True):
-        other = (det[k], how, count, detections[k]) if k >= 0 else (None, None, count, None)
-        yield Pair(name, *other)
-    for k in sorted(set(range(len(det))) - set(partners.tolist())):
-        yield Pair(None, det[k], None, None, detections[k])
+        pairs.append(Pair(name, own[k], how, objects[i], detections[k]))
+    pairs += [Pair(None, own[k], None, None, detections[k]) for k in position.values()]
+    return pairs, np.array(partners, np.int64)
 
 
 def _check_pairs(ours: _Input, theirs: _Input, pairs: Sequence[Pair]) -> None:
@@ -332,24 +331,22 @@ def _check_pairs(ours: _Input, theirs: _Input, pairs: Sequence[Pair]) -> None:
     objects = ours.source.objects
     counts = np.bincount(objects.image[~objects.dont_care], minlength=len(pairs)).tolist()
     files = {theirs.own_names[n]: theirs.file_of(k) for k, n in enumerate(theirs.source.names)}
-    missing = [pair.gt for pair in pairs if pair.gt is not None and pair.det is None]
-    extra = [pair.det for pair in pairs if pair.gt is None and pair.det is not None]
-    gt_names = list(ours.source.names)
-    hints = {name: nearest(name, missing or gt_names) for name in extra[:HINTS]}
+    missing = [pair.gt for pair in pairs if pair.gt and not pair.det]
+    extra = [pair.det for pair in pairs if pair.det and not pair.gt]
+    hints = {name: nearest(name, missing or list(ours.source.names)) for name in extra[:HINTS]}
     hints |= {name: nearest(name, extra) for name in missing[:HINTS]}
     for pair, count in zip(pairs, counts, strict=True):
         name, other = pair.gt or "", pair.det or ""
-        outcome = (
-            "its objects count as missed" if count else "no object in it counts, so none is missed"
-        )
+        outcome = "no object in it counts, so none is missed"
+        outcome = "its objects count as missed" if count else outcome
         place = {"file": files.get(other, theirs.source.path), "image": other or name}
         if not other and files:
             found = f"no image {quote(name)} in the detections{hints.get(name, '')}"
-            theirs.report("warning", "missing-image", found, outcome, **place)
+            theirs.report("missing-image", found, outcome, place)
         elif other and (not name or pair.by in _SPELLINGS):
             found = f"image {quote(other)} is not in the ground truth{hints.get(other, '')}"
             advice = f"rename it to {quote(name)}" if name else "give only images that it has"
-            theirs.report("error", "extra-image", found, advice, **place)
+            theirs.report("extra-image", found, advice, place, "error")
         elif other and not pair.detections:
             found = f"image {quote(other)} has no detections"
-            theirs.report("warning", "empty-image", found, outcome, **place)
+            theirs.report("empty-image", found, outcome, place)
