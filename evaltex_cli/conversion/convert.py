@@ -13,7 +13,7 @@ import numpy as np
 
 from evaltex_cli.conversion import Target, label_pictures
 from evaltex_cli.conversion.text_lines import group_lines
-from evaltex_cli.conversion.writer import Job, is_own, load
+from evaltex_cli.conversion.writer import Job, is_own, write, writer_name
 from evaltex_cli.display import Record
 from evaltex_cli.errors import FaultLog, FaultsError, InputError, counted
 from evaltex_cli.formats.base import Side, Source
@@ -76,10 +76,10 @@ def convert(
         targets are then left as they were.
     """
     how, options = how or Target(), options or InputOptions()
-    writer = load(how.to, target)
-    if how.masks is not None and writer.name != "evaltex":
+    name = writer_name(how.to, target)
+    if how.masks is not None and name != "evaltex":
         raise InputError(
-            f"label pictures go with an EvaLTex file, whose IDs they have, not with {writer.name}"
+            f"label pictures go with an EvaLTex file, whose IDs they have, not with {name}"
         )
     if how.patch is not None:
         if side == "det":
@@ -101,16 +101,16 @@ def convert(
         raise InputError("objects in memory: say whether they are ground truth or detections")
     job = Job(target, side, source)
     _prepare(job, how, options)
-    if writer.name != "coco" and source.ids is not None:
+    if name != "coco" and source.ids is not None:
         job.lost[NAMED_BY_ID] = sum(
-            name == image_id and name.isdigit()
-            for name, image_id in zip(job.names, job.source.ids or (), strict=True)
+            image == image_id and image.isdigit()
+            for image, image_id in zip(job.names, job.source.ids or (), strict=True)
         )
     with ExitStack() as stack:
         if how.masks is not None:
             folder = stack.enter_context(output_folder(how.masks, is_own))
             label_pictures.draw_all(job, folder, how.mask_format)
-        writer.write(job)
+        write(job, name)
     notes += [*job.notes, *(counted(n, text) for text, n in job.lost.items() if n)]
     return Converted(len(job.names), job.written, tuple(notes), source.warnings)
 

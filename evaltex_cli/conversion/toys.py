@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evaltex_cli.conversion.convert import in_pixels, read_source
-from evaltex_cli.conversion.writer import Job, is_own, load
+from evaltex_cli.conversion.writer import Job, is_own, write
 from evaltex_cli.errors import InputError, counted, quote
 from evaltex_cli.errors.suggestions import nearest, unknown
 from evaltex_cli.formats.base import Source
@@ -112,13 +112,13 @@ def write_toys(
         notes.append(f"{left_out}: {gt.name} has none")
         wanted = [name for name in wanted if name not in textual]
     alien, only_boxes = alien_character(words.objects.texts), words.objects.outlines.all_boxes
-    writer = load("evaltex" if layout == "txt" else "icdar2013" if only_boxes else "icdar2015")
+    to = "evaltex" if layout == "txt" else "icdar2013" if only_boxes else "icdar2015"
     files, lost = [f"{name}.{layout}" for name in wanted], Counter[str]()
     with output_folder(out_dir, is_own) as folder:
         for name, file in zip(wanted, files, strict=True):
             job = Job(folder / file, "det", _detections(words, _recipe(name, alien)), lost=lost)
             try:
-                writer.write(job)
+                write(job, to)
             except InputError as error:
                 if layout == "txt" or not job.faults.count:
                     raise

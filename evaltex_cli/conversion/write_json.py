@@ -11,15 +11,12 @@ from urllib.parse import quote
 import numpy as np
 
 from evaltex_cli.conversion.writer import (
-    Holds,
     Job,
     bounds,
     class_numbers,
     corners,
     extent,
-    file_per_image,
     lines,
-    one_file,
     picture_file,
 )
 from evaltex_cli.formats.base import DONT_CARE, Image, TextObject
@@ -83,7 +80,7 @@ NAMES_AS_IDS = (
 _NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,17})")
 
 
-def _coco(job: Job, found: Iterator[Image]) -> Iterator[str]:
+def coco(job: Job, found: Iterator[Image]) -> Iterator[str]:
     """Yield annotations of ground truth, a results list of detections.
 
     An image's ``id`` is that of the source, or else its name (a number where all are), as results
@@ -153,41 +150,26 @@ def _coco_shape(one: TextObject) -> Record:
     return {"bbox": box, "segmentation": [flat(one.points)] if len(one.points) > 4 else []}
 
 
-COCO = one_file(
-    "coco",
-    ".json",
-    Holds(
-        confidences=("det",),
-        sizes=("gt",),
-        ids=("gt",),
-        dont_care=True,
-        labels=True,
-        boxes=True,
-        extents=True,
-    ),
-    _coco,
-)
-
-
 # labelme ------------------------------------------------------------------------------------------
 
 
-def _labelme(_: Job, image: Image) -> str:
-    document: Record = {
-        **DATA_MARK,
-        "version": "5.4.1",
-        "flags": {},
-        "shapes": list(map(_labelme_shape, image.objects)),
-        "imagePath": picture_file(image),
-        "imageData": None,
-        "imageHeight": plain(image.height),
-        "imageWidth": plain(image.width),
-    }
-    return _encode_indented(document) + "\n"
+def labelme(_: Job, found: Iterator[Image]) -> Iterator[str]:
+    """Yield the document of each image. A box is a rectangle; don't care is ``difficult``."""
+    for image in found:
+        document: Record = {
+            **DATA_MARK,
+            "version": "5.4.1",
+            "flags": {},
+            "shapes": list(map(_labelme_shape, image.objects)),
+            "imagePath": picture_file(image),
+            "imageData": None,
+            "imageHeight": plain(image.height),
+            "imageWidth": plain(image.width),
+        }
+        yield _encode_indented(document) + "\n"
 
 
 def _labelme_shape(one: TextObject) -> Record:
-    """A box is a rectangle; don't care is the flag ``difficult``."""
     is_box, points = len(one.points) == 4, vertices(one.points)
     record = {
         "label": one.text,
@@ -200,15 +182,10 @@ def _labelme_shape(one: TextObject) -> Record:
     return with_score(one, record)
 
 
-LABELME = file_per_image(
-    "labelme", Holds(pictures=True, dont_care=True, boxes=True, marks=(DONT_CARE,)), _labelme
-)
-
-
 # PaddleOCR ----------------------------------------------------------------------------------------
 
 
-def _paddleocr(job: Job, found: Iterator[Image]) -> Iterator[str]:
+def paddleocr(job: Job, found: Iterator[Image]) -> Iterator[str]:
     """Yield ``image TAB JSON``, one image in each line; ``difficult`` is don't care."""
     job.refuse_names(
         lambda name: name != name.strip() or name.startswith("["),
@@ -226,14 +203,6 @@ def _paddleocr_object(job: Job, one: TextObject) -> Record:
     return with_score(one, record)
 
 
-PADDLEOCR = one_file(
-    "paddleocr",
-    ".txt",
-    Holds(sizes=(), pictures=True, dont_care=True, marks=(DONT_CARE, "*")),
-    _paddleocr,
-)
-
-
 # MMOCR --------------------------------------------------------------------------------------------
 
 _MMOCR_ABOUT = {
@@ -243,7 +212,8 @@ _MMOCR_ABOUT = {
 }
 
 
-def _mmocr(_: Job, found: Iterator[Image]) -> Iterator[str]:
+def mmocr(_: Job, found: Iterator[Image]) -> Iterator[str]:
+    """Yield MMOCR 1.x; ``ignore`` is don't care."""
     records = (
         {
             "img_path": picture_file(image),
@@ -267,13 +237,10 @@ def _mmocr_instance(one: TextObject) -> Record:
     return with_score(one, record)
 
 
-MMOCR = one_file("mmocr", ".json", Holds(pictures=True, dont_care=True, marks=(DONT_CARE,)), _mmocr)
-
-
 # HierText -----------------------------------------------------------------------------------------
 
 
-def _hiertext(job: Job, found: Iterator[Image]) -> Iterator[str]:
+def hiertext(job: Job, found: Iterator[Image]) -> Iterator[str]:
     """Regions are lines, of one paragraph; don't care is not legible."""
     records = (
         {
@@ -308,18 +275,13 @@ def _around(objects: Sequence[TextObject], **more: Any) -> Record:
     return {"vertices": vertices(bounds(objects)), "legible": legible, **more}
 
 
-HIERTEXT = one_file(
-    "hiertext", ".json", Holds(pictures=True, regions=True, dont_care=True), _hiertext
-)
-
-
 # Label Studio -------------------------------------------------------------------------------------
 
 SIZES_LOST = "{count} image size[s] left out: Label Studio has sizes of images with objects only"
 CLASSES_LOST = "{count} don't-care object[s] lost [its|their] class: the label ### replaces it"
 
 
-def _label_studio(job: Job, found: Iterator[Image]) -> Iterator[str]:
+def label_studio(job: Job, found: Iterator[Image]) -> Iterator[str]:
     """Yield tasks, with annotations of ground truth and predictions of detections. Coordinates are
     percent of the picture. The label ``###`` is don't care.
     """
@@ -362,11 +324,3 @@ def _label_studio_results(job: Job, image: Image) -> Iterator[Record]:
         if one.text:
             text = {"type": "textarea", "from_name": "transcription"}
             yield {**common, **text, "value": place | {"text": [one.text]}}
-
-
-LABEL_STUDIO = one_file(
-    "label-studio",
-    ".json",
-    Holds(pictures=True, dont_care=True, labels=True, boxes=True, exact=False, marks=(DONT_CARE,)),
-    _label_studio,
-)

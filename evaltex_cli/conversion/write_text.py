@@ -3,38 +3,25 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
 from evaltex_cli.conversion.writer import (
-    BOTH,
-    Holds,
     Job,
-    Writer,
     class_numbers,
     corners,
     extent,
-    images,
-    is_own,
     number,
-    one_file,
-    write_files,
 )
 from evaltex_cli.formats.base import COORDINATE_LIMIT, DONT_CARE, Image, TextObject
 from evaltex_cli.formats.evaltex import is_object_line
 from evaltex_cli.records import count_texts
-from evaltex_cli.runtime.outputs import output_file
 
 LINE_BREAKS = "{count} transcription[s] got blanks for line breaks"
-
-
-def numbers(points: list[float]) -> str:
-    """Return coordinates with commas between them."""
-    return ",".join(map(number, points))
 
 
 # EvaLTex ------------------------------------------------------------------------------------------
@@ -42,7 +29,7 @@ def numbers(points: list[float]) -> str:
 WITHOUT_AREA = "{count} object[s] without area left out: an EvaLTex file cannot hold [it|them]"
 
 
-def _evaltex(job: Job, found: Iterator[Image]) -> Iterator[str]:
+def evaltex(job: Job, found: Iterator[Image]) -> Iterator[str]:
     job.refuse_names(
         lambda name: name != name.strip() or is_object_line(name, job.side),
         "a name without outer blanks that does not read as an object line",
@@ -67,23 +54,7 @@ def _evaltex_line(job: Job, one: TextObject) -> str:
     about = f'{one.id},"{text}"'
     if job.side == "gt":
         about = f'{one.id},{one.region},"{text}",{"t" if one.dont_care else "f"}'
-    return f"{about},{numbers(points)}\n"
-
-
-EVALTEX = one_file(
-    "evaltex",
-    ".txt",
-    Holds(
-        confidences=(),
-        sizes=("gt",),
-        ids=BOTH,
-        regions=True,
-        dont_care=True,
-        boxes=True,
-        extents=True,
-    ),
-    _evaltex,
-)
+    return f"{about},{','.join(map(number, points))}\n"
 
 
 # ICDAR --------------------------------------------------------------------------------------------
@@ -98,39 +69,44 @@ MIXED = (
 )
 FEW = 0.05
 _NEEDS_QUOTES = re.compile(r'[\s"#+\-.0-9]|[^,]*[\x00-\x1f]|(?i:nan|inf)|\w+\s*,|.*\s\Z', re.DOTALL)
-_POLYGONS = Holds(confidences=("det",), sizes=(), dont_care=True, marks=(DONT_CARE,))
-_BOXES = replace(_POLYGONS, polygons=False, boxes=True)
 
 
-def _write_icdar(job: Job, holds: Holds) -> None:
-    """Write ``x1,y1,...,xn,yn[,confidence][,transcription]``, boxes as their four corners; or
-    ``x0,y0,x1,y1[,confidence][,transcription]``.
-    """
-    given = job.objects.confidences
+def icdar2015(job: Job, found: Iterator[Image]) -> Iterator[str]:
+    """Yield files of ``x1,y1,...,xn,yn[,confidence][,transcription]``, boxes as their corners."""
+    counts = job.objects.outlines.counts
+    others = int(((counts != 0) & (counts != 4)).sum())
+    if _has_texts(job) and 0 < others < FEW * job.objects.count:
+        job.lost[MIXED] += others
+    return _icdar(job, found, corners)
+
+
+def icdar2013(job: Job, found: Iterator[Image]) -> Iterator[str]:
+    """Yield files of ``x0,y0,x1,y1[,confidence][,transcription]``."""
+    return _icdar(job, found, lambda points: [points])
+
+
+def _has_texts(job: Job) -> bool:
+    return job.side == "gt" or count_texts(job.objects.texts) > 0
+
+
+def _icdar(
+    job: Job, found: Iterator[Image], vertices: Callable[[Sequence[float]], list[Sequence[float]]]
+) -> Iterator[str]:
+    given, has_texts = job.objects.confidences, _has_texts(job)
     if job.side == "det" and given is not None and not ((given >= 0) & (given <= 1)).all():
         job.lost[SOME_CONFIDENCES_LOST] += int((~np.isnan(given)).sum())
         job.source = replace(job.source, objects=replace(job.objects, confidences=None))
-    has_texts = job.side == "gt" or count_texts(job.objects.texts) > 0
-    counts = job.objects.outlines.counts
-    others = int(((counts != 0) & (counts != 4)).sum())
-    if holds.polygons and has_texts and 0 < others < FEW * job.objects.count:
-        job.lost[MIXED] += others
-    documents = (
-        "".join(_icdar_line(job, holds, one, has_texts) for one in image.objects)
-        for image in images(job, holds)
-    )
-    write_files(job, "icdar2015", documents, always_prefixed=True)
-
-
-def _icdar_line(job: Job, holds: Holds, one: TextObject, has_texts: bool) -> str:
-    points = [value for corner in corners(one.points) for value in corner]
-    fields = [numbers(points if holds.polygons else list(one.points))]
-    if one.confidence is not None:
-        fields.append(repr(one.confidence))
-    if has_texts:
-        fields.append(DONT_CARE if one.dont_care else _icdar_text(job, one.text))
-    job.lost[DONT_CARE_TEXTS_LOST] += one.dont_care and one.text not in ("", DONT_CARE)
-    return ",".join(fields) + "\n"
+    for image in found:
+        text = ""
+        for one in image.objects:
+            fields = [number(value) for vertex in vertices(one.points) for value in vertex]
+            if one.confidence is not None:
+                fields.append(repr(one.confidence))
+            if has_texts:
+                fields.append(DONT_CARE if one.dont_care else _icdar_text(job, one.text))
+            job.lost[DONT_CARE_TEXTS_LOST] += one.dont_care and one.text not in ("", DONT_CARE)
+            text += ",".join(fields) + "\n"
+        yield text
 
 
 def _icdar_text(job: Job, text: str) -> str:
@@ -142,35 +118,24 @@ def _icdar_text(job: Job, text: str) -> str:
     return '"' + line.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-ICDAR2015 = Writer(
-    "icdar2015", partial(_write_icdar, holds=_POLYGONS), ".zip", _POLYGONS, "polygon"
-)
-ICDAR2013 = Writer("icdar2013", partial(_write_icdar, holds=_BOXES), ".zip", _BOXES, "ltrb")
-
-
 # YOLO ---------------------------------------------------------------------------------------------
 
 OUTSIDE = (
     "{count} object[s] [reaches|reach] out of the picture: read the target with the format yolo"
     " (--gt-format or --det-format)"
 )
-_YOLO = Holds(texts=False, sizes=(), needs_sizes=True, labels=True, exact=False)
 
 
-def _write_yolo(job: Job) -> None:
-    """Write ``class x y width height [confidence]`` in fractions of the picture; if any object is a
-    polygon, ``class x1 y1 x2 y2 ... [confidence]``, boxes by their corners.
+def yolo(job: Job, found: Iterator[Image]) -> Iterator[str]:
+    """Yield files of ``class x y width height [confidence]`` in fractions of the picture; if any
+    object is a polygon, ``class x1 y1 x2 y2 ... [confidence]``, boxes by their corners.
     """
-    numbers_of = class_numbers(job, 0)
-    as_polygons = not job.objects.outlines.all_boxes
-    documents = (
-        "".join(
-            f"{numbers_of[one.label]} {_yolo_place(job, image, one, as_polygons)}\n"
+    numbers, as_polygons = class_numbers(job, 0), not job.objects.outlines.all_boxes
+    for image in found:
+        yield "".join(
+            f"{numbers[one.label]} {_yolo_place(job, image, one, as_polygons)}\n"
             for one in image.objects
         )
-        for image in images(job, _YOLO)
-    )
-    write_files(job, "yolo", documents)
 
 
 def _yolo_place(job: Job, image: Image, one: TextObject, as_polygons: bool) -> str:
@@ -185,35 +150,32 @@ def _yolo_place(job: Job, image: Image, one: TextObject, as_polygons: bool) -> s
     return " ".join(map(number, values))
 
 
-YOLO = Writer("yolo", _write_yolo, ".zip", _YOLO, "yolo")
-
-
 # CSV ----------------------------------------------------------------------------------------------
 
 BLANKS = "{count} transcription[s] lost outer blanks, carriage returns or NUL characters"
-_CSV = Holds(dont_care=True, marks=(DONT_CARE,))
 
 
-def _write_csv(job: Job) -> None:
-    """Write one object in each row: x0, y0, x1, y1 of boxes, or a column of polygons if there is
-    any.
-    """
+def table(job: Job, found: Iterator[Image]) -> Iterator[str]:
+    """Yield one object in each row: x0, y0, x1, y1 of boxes, or a polygon if there is any."""
     boxes = job.objects.boxes
     if len(boxes) and boxes.min() >= 0 and boxes.max() <= 1:
         job.refuse("no coordinate above 1", "coordinates in pixels, as a table has no unit")
     job.refuse_names(lambda name: name != name.strip(), "a name without outer blanks")
     as_boxes = job.objects.outlines.all_boxes
     shape = ("x0", "y0", "x1", "y1") if as_boxes else ("polygon",)
-    with output_file(job.target, is_own) as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(
-            ("image", "image_width", "image_height", *shape, "text", "dont_care", "confidence")
-        )
-        for image in images(job, _CSV):
-            about = [image.name, number(image.width), number(image.height)]
-            if not image.objects:
-                table.writerow([*about, *([""] * len(shape)), "", "", ""])
-            table.writerows([*about, *_cells(job, one, as_boxes)] for one in image.objects)
+    yield _row("image", "image_width", "image_height", *shape, "text", "dont_care", "confidence")
+    for image in found:
+        about = [image.name, number(image.width), number(image.height)]
+        if not image.objects:
+            yield _row(*about, *([""] * len(shape)), "", "", "")
+        for one in image.objects:
+            yield _row(*about, *_cells(job, one, as_boxes))
+
+
+def _row(*cells: str) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(cells)
+    return text.getvalue()
 
 
 def _cells(job: Job, one: TextObject, as_boxes: bool) -> Iterator[str]:
@@ -226,6 +188,3 @@ def _cells(job: Job, one: TextObject, as_boxes: bool) -> Iterator[str]:
     yield text
     yield str(int(one.dont_care))
     yield "" if one.confidence is None else repr(one.confidence)
-
-
-CSV = Writer("csv", _write_csv, ".csv", _CSV)

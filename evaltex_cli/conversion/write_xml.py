@@ -10,18 +10,15 @@ from typing import Any
 from lxml import etree
 
 from evaltex_cli.conversion.writer import (
-    Holds,
     Job,
     bounds,
     corners,
     extent,
-    file_per_image,
     lines,
     number,
-    one_file,
     picture_file,
 )
-from evaltex_cli.formats.base import DONT_CARE, Image, TextObject
+from evaltex_cli.formats.base import Image, TextObject
 from evaltex_cli.marks import comment
 
 NO_XML = "{count} transcription[s] got U+FFFD for characters that XML cannot hold"
@@ -60,6 +57,11 @@ _EPOCH = "1970-01-01T00:00:00"
 """The schema asks for dates; the same data give the same bytes."""
 
 
+def page(job: Job, found: Iterator[Image]) -> Iterator[str]:
+    """Yield the document of each image."""
+    return (_page(job, image) for image in found)
+
+
 def _page(job: Job, image: Image) -> str:
     """Regions are lines, of one text region."""
     root = etree.Element("PcGts", xmlns=_PAGE_SCHEMA)
@@ -92,13 +94,15 @@ def _add_page_word(job: Job, line: Any, number_: int, one: TextObject) -> None:
         _add(equivalent, "Unicode", text).tail = None
 
 
-PAGE = file_per_image("page", Holds(pictures=True, regions=True, whole=True), _page)
-
-
 # ALTO ---------------------------------------------------------------------------------------------
 
 BLANKS_EMPTY = "{count} transcription[s] of blanks alone [was|were] written as empty"
 _ALTO_SCHEMA = "http://www.loc.gov/standards/alto/ns-v4#"
+
+
+def alto(job: Job, found: Iterator[Image]) -> Iterator[str]:
+    """Yield the document of each image."""
+    return (_alto(job, image) for image in found)
 
 
 def _alto(job: Job, image: Image) -> str:
@@ -144,9 +148,6 @@ def _add_alto_string(job: Job, line: Any, number_: int, one: TextObject) -> None
         _add(shape, "Polygon", POINTS=_pairs(one.points)).tail = None
 
 
-ALTO = file_per_image("alto", Holds(pictures=True, regions=True, boxes=True, extents=True), _alto)
-
-
 # hOCR ---------------------------------------------------------------------------------------------
 
 BLANKS_SINGLE = "{count} transcription[s] got single blanks for white space"
@@ -156,6 +157,11 @@ _HOCR_HEAD = (
     '<head><title></title><meta name="ocr-system" content="evaltex"/>'
     '<meta name="ocr-capabilities" content="ocr_page ocr_line ocrx_word"/></head>\n<body>\n'
 )
+
+
+def hocr(job: Job, found: Iterator[Image]) -> Iterator[str]:
+    """Yield the document of each image."""
+    return (_hocr(job, image) for image in found)
 
 
 def _hocr(job: Job, image: Image) -> str:
@@ -187,19 +193,12 @@ def _bbox(objects: Sequence[TextObject]) -> str:
     return f"bbox {' '.join(map(number, bounds(objects)))}"
 
 
-HOCR = file_per_image(
-    "hocr",
-    Holds(pictures=True, regions=True, polygons=False, boxes=True, whole=True, exact=False),
-    _hocr,
-)
-
-
 # CVAT ---------------------------------------------------------------------------------------------
 
 OUTER_BLANKS = "{count} transcription[s] lost outer blanks"
 
 
-def _cvat(job: Job, found: Iterator[Image]) -> Iterator[str]:
+def cvat(job: Job, found: Iterator[Image]) -> Iterator[str]:
     """The attribute ``ignore`` is don't care."""
     yield f"{_HEAD}<annotations>\n<version>1.1</version>\n"
     for k, image in enumerate(found):
@@ -227,13 +226,3 @@ def _add_cvat_shape(job: Job, image: Any, one: TextObject) -> None:
         _add(shape, "attribute", text, name="text")
     if job.side == "gt":
         _add(shape, "attribute", str(one.dont_care).lower(), name="ignore")
-
-
-CVAT = one_file(
-    "cvat",
-    ".xml",
-    Holds(
-        confidences=(), pictures=True, dont_care=True, labels=True, boxes=True, marks=(DONT_CARE,)
-    ),
-    _cvat,
-)

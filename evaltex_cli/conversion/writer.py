@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from evaltex_cli.conversion import BY_SUFFIX, FILE_PER_IMAGE, WRITERS, is_folder
+from evaltex_cli.conversion import BY_SUFFIX, FILE_PER_IMAGE, WRITERS, Holds, is_folder
 from evaltex_cli.errors import FaultLog, InputError, quote
 from evaltex_cli.errors.suggestions import unknown
 from evaltex_cli.formats.base import Image, Side, Source, TextObject
@@ -35,8 +35,6 @@ from evaltex_cli.records import Bools, Objects
 from evaltex_cli.records.rows import take
 from evaltex_cli.runtime.outputs import force, output_file, output_folder
 
-Sides: TypeAlias = tuple[Side, ...]
-BOTH: Sides = ("gt", "det")
 _LEFT_OUT = "left out: the format holds none"
 _LOST = "{count} object[s] lost [its|their]"
 SIZE_GUESSED = "{count} image[s] of unknown size got the smallest that holds [its|their] objects"
@@ -55,37 +53,6 @@ _PICTURES = (".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".gif", ".webp")
 _PREFIX = {"gt": "gt_", "det": "res_"}
 _TIMESTAMP = (1980, 1, 1, 0, 0, 0)
 _MODE = 0o100644 << 16
-
-
-@dataclass(frozen=True, slots=True)
-class Holds:
-    """What a format holds."""
-
-    texts: bool = True
-    confidences: Sides = BOTH
-    sizes: Sides = BOTH
-    ids: Sides = ()
-    """`confidences`, `sizes` and `ids`: the sides that have them."""
-    pictures: bool = False
-    """Whether images are named by the files of their pictures, of which the reader makes names."""
-    needs_sizes: bool = False
-    """Whether an image of unknown size cannot be written; the size itself may be left out."""
-    regions: bool = False
-    dont_care: bool = False
-    """`regions` and `dont_care` are of ground truth only."""
-    labels: bool = False
-    polygons: bool = True
-    """If not, they are written as their bounding boxes."""
-    boxes: bool = False
-    """Whether a box is a box when it is read again, and not its four corners."""
-    extents: bool = False
-    """Whether a box has width and height instead of a second corner."""
-    whole: bool = False
-    """Whether coordinates are whole numbers from 0 up."""
-    exact: bool = True
-    """Whether coordinates and confidences are read again to the last bit."""
-    marks: tuple[str, ...] = ()
-    """Transcriptions that the reader takes for don't care."""
 
 
 @dataclass(slots=True)
@@ -132,37 +99,41 @@ class Job:
         self.faults.raise_if_any()
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
-    """A format that images can be written to."""
-
-    name: str
-    write: Callable[[Job], None]
-    """Writes the target, or raises `InputError` and leaves it as it was."""
-    ending: str
-    """Of its targets, with the dot."""
-    holds: Holds
-    format: str | None = None
-    """The reader's name, if the content does not decide."""
-
-
-def load(name: str | None, target: Path | None = None) -> Writer:
-    """Return a writer by its name, or by the ending of a target; raises `InputError` if there is
-    none.
+def writer_name(to: str | None, target: Path) -> str:
+    """Return the name of the format that is asked for, or that a target's ending stands for; raises
+    `InputError` if there is none.
     """
-    if name is None and target is not None:
-        name = BY_SUFFIX.get(target.suffix.lower())
-        if name is None:
-            raise InputError(
-                f"{target}: its ending does not say what to write; end it in one of"
-                f" {', '.join(BY_SUFFIX)}, or name the format: --to {', '.join(WRITERS)}; of these"
-                f" {', '.join(FILE_PER_IMAGE)} can be a folder"
-            )
+    name = to or BY_SUFFIX.get(target.suffix.lower())
+    if name is None:
+        raise InputError(
+            f"{target}: its ending does not say what to write; end it in one of"
+            f" {', '.join(BY_SUFFIX)}, or name the format: --to {', '.join(WRITERS)}; of these"
+            f" {', '.join(FILE_PER_IMAGE)} can be a folder"
+        )
     if name not in WRITERS:
-        raise InputError(unknown("target format", str(name), list(WRITERS)))
-    module, _, attribute = WRITERS[name].partition(".")
-    writer: Writer = getattr(import_module(f"evaltex_cli.conversion.{module}"), attribute)
-    return writer
+        raise InputError(unknown("target format", name, list(WRITERS)))
+    return name
+
+
+def write(job: Job, name: str) -> None:
+    """Write the target of a job in a format.
+
+    Raises
+    ------
+    InputError
+        For what cannot be written, and a target that cannot be; it is then left as it was.
+    """
+    writer = WRITERS[name]
+    module, _, function = writer.function.partition(".")
+    texts: Callable[[Job, Iterator[Image]], Iterator[str]] = getattr(
+        import_module(f"{__package__}.{module}"), function
+    )
+    documents = texts(job, images(job, writer.holds))
+    if writer.is_file_per_image:
+        _write_files(job, name, documents)
+        return
+    with output_file(job.target, is_own) as file:
+        file.writelines(documents)
 
 
 # Images as a format holds them --------------------------------------------------------------------
@@ -331,38 +302,14 @@ def picture_file(image: Image) -> str:
     return image.name if image.name.lower().endswith(_PICTURES) else f"{image.name}.jpg"
 
 
-def one_file(
-    name: str, ending: str, holds: Holds, pieces: Callable[[Job, Iterator[Image]], Iterator[str]]
-) -> Writer:
-    """Return the writer of a format with one file of all images; `pieces` yields its text."""
+def _write_files(job: Job, name: str, documents: Iterable[str]) -> None:
+    """Write the document of each image to a file.
 
-    def write(job: Job) -> None:
-        with output_file(job.target, is_own) as file:
-            file.writelines(pieces(job, images(job, holds)))
-
-    return Writer(name, write, ending, holds)
-
-
-def file_per_image(name: str, holds: Holds, document: Callable[[Job, Image], str]) -> Writer:
-    """Return the writer of a format with one document per image, which `document` returns."""
-
-    def write(job: Job) -> None:
-        write_files(job, name, (document(job, image) for image in images(job, holds)))
-
-    return Writer(name, write, ".zip", holds)
-
-
-def write_files(
-    job: Job, format_name: str, documents: Iterable[str], always_prefixed: bool = False
-) -> None:
-    """Write the document of each image to a file, with the ending that the format's files have.
-
-    The target is a .zip archive (the same bytes for the same data), or a folder; a target of this
-    very ending is the file of the only image. A name that the reader would take a prefix off gets
-    one, with `always_prefixed` all names. Faults go to the job's log and are raised at the end.
+    The target is a .zip archive (the same bytes for the same data), or a folder; a target of the
+    files' own ending is the file of the only image. A name that the reader would take a prefix off
+    gets one. Faults go to the job's log and are raised at the end.
     """
-    ending = FILE_PER_IMAGE[format_name]
-    in_folder = is_folder(job.target, format_name)
+    ending, in_folder = FILE_PER_IMAGE[name], is_folder(job.target, name)
     if not in_folder and job.target.suffix.lower() == ending:
         if len(job.names) > 1:
             expected = f"one for a {ending} file; end the target in .zip, or give a folder"
@@ -373,11 +320,11 @@ def write_files(
             file.writelines(documents)
             job.faults.raise_if_any()
         return
-    files = [_file_name(job, name, always_prefixed) for name in job.names]
-    for name, again in zip(job.names, image_names(files), strict=True):
-        if name != again:  # the reader must find it again
+    files = [_file_name(job, image, WRITERS[name].is_prefixed) for image in job.names]
+    for image, again in zip(job.names, image_names(files), strict=True):
+        if image != again:  # the reader must find it again
             expected = "a name without slashes that can be a file's; rename the image"
-            job.refuse(f"image name {quote(name)}", expected)
+            job.refuse(f"image name {quote(image)}", expected)
     files = [file + ending for file in files]
     refuse_unfit_files(job, files)
     if in_folder:
@@ -433,10 +380,10 @@ def refuse_unfit_files(job: Job, files: Sequence[str]) -> None:
     job.faults.raise_if_any()
 
 
-def _file_name(job: Job, image: str, always_prefixed: bool) -> str:
+def _file_name(job: Job, image: str, is_prefixed: bool) -> str:
     """Return the name of an image's file without ending. Its prefix comes after the folders, which
     the reader keeps where names repeat without them.
     """
     folder, slash, name = image.rpartition("/")
-    prefix = _PREFIX[job.side] if always_prefixed or without_prefix(name) != name else ""
+    prefix = _PREFIX[job.side] if is_prefixed or without_prefix(name) != name else ""
     return f"{folder}{slash}{prefix}{name}"

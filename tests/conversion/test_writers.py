@@ -13,11 +13,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from nested import close
-from writing import notes, one, read, source_of, write
+from writing import ending, notes, one, read, source_of, write
 
-from evaltex_cli.conversion import WRITERS, write_text, write_xml, writer
+from evaltex_cli.conversion import WRITERS, Holds, write_text, write_xml, writer
 from evaltex_cli.conversion.write_text import LINE_BREAKS
-from evaltex_cli.conversion.writer import Holds, load
 from evaltex_cli.errors import InputError
 from evaltex_cli.formats.base import Image, Side, Source, TextObject
 from evaltex_cli.formats.sizes import in_pixels
@@ -138,9 +137,9 @@ def test_what_a_format_holds_is_read_back(
     """What `Holds` declares, and nothing of the rest: shapes, transcriptions, don't care,
     confidences, sizes, IDs, regions.
     """
-    target, holds = load(name), load(name).holds
+    target, holds = WRITERS[name], WRITERS[name].holds
     images = data.draw(scenes(side))
-    path = tmp_path_factory.mktemp("written") / f"file{target.ending}"
+    path = tmp_path_factory.mktemp("written") / f"file{ending(name)}"
     expected = source_of(images)
     boxes = expected.objects.boxes
     assume(name != "csv" or boxes.min() < 0 or boxes.max() > 1)  # else it is refused
@@ -180,14 +179,14 @@ def test_what_a_format_holds_is_read_back(
 )
 def test_classes_are_written(tmp_path: Path, name: str, side: Side, again: list[str]) -> None:
     objects = [one(label=label) for label in ("word", "logo", "word")]
-    target = load(name)
-    lost = write(tmp_path / f"a{target.ending}", name, side, [Image("1", objects, 50, 40)])
+    target = WRITERS[name]
+    lost = write(tmp_path / f"a{ending(name)}", name, side, [Image("1", objects, 50, 40)])
     assert not any("class" in sentence for sentence in lost)
-    labels = read(tmp_path / f"a{target.ending}", side, target.format).objects.labels
+    labels = read(tmp_path / f"a{ending(name)}", side, target.format).objects.labels
     assert list(labels or ()) == again
     objects = [one(label=label) for label in ("18", "1")]
-    write(tmp_path / f"b{target.ending}", name, side, [Image("1", objects, 50, 40)])
-    labels = read(tmp_path / f"b{target.ending}", side, target.format).objects.labels
+    write(tmp_path / f"b{ending(name)}", name, side, [Image("1", objects, 50, 40)])
+    labels = read(tmp_path / f"b{ending(name)}", side, target.format).objects.labels
     assert list(labels or ()) == ["18", "1"]
 
 
@@ -327,7 +326,7 @@ def test_what_formats_do_not_hold_is_counted(tmp_path: Path) -> None:
             "4 objects are numbered again: the format holds no IDs",
         ],
     }.items():
-        lost = write(tmp_path / f"{name}{load(name).ending}", name, "gt", image)
+        lost = write(tmp_path / f"{name}{ending(name)}", name, "gt", image)
         assert notes(lost) == expected
     found = read(tmp_path / "page.zip", "gt").objects
     assert found.regions.tolist() == [1, 1, 2, 3]
@@ -360,7 +359,7 @@ def test_names_that_a_target_loses_are_refused(
     tmp_path: Path, name: str, target: str, message: str
 ) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
-        write(tmp_path / f"gt{load(name).ending}", name, "gt", [Image(target, [one()], 9, 9)])
+        write(tmp_path / f"gt{ending(name)}", name, "gt", [Image(target, [one()], 9, 9)])
     assert list(tmp_path.iterdir()) == []
 
 
@@ -392,11 +391,11 @@ def test_csv_and_yolo_refuse_what_would_be_read_otherwise(tmp_path: Path) -> Non
 
 
 def test_the_target_decides_the_writer() -> None:
-    assert load(None, Path("x.TXT")).name == "evaltex"
+    assert writer.writer_name(None, Path("x.TXT")) == "evaltex"
     with pytest.raises(InputError, match=r"its ending does not say .* one of \.txt, \.zip, \.json"):
-        load(None, Path("x.doc"))
+        writer.writer_name(None, Path("x.doc"))
     with pytest.raises(InputError, match="unknown target format 'cocoo' \\(did you mean 'coco'"):
-        load("cocoo")
+        writer.writer_name("cocoo", Path("x"))
 
 
 def test_the_page_on_conversion_says_what_each_target_holds() -> None:
@@ -407,7 +406,7 @@ def test_the_page_on_conversion_says_what_each_target_holds() -> None:
     assert [row[0].strip("`") for row in rows] == list(WRITERS)
     sides = {("gt", "det"): "yes", ("gt",): "ground truth", ("det",): "detections", (): "no"}
     for name, _, boxes, polygons, dont_care, text, confidence, region, label, size in rows:
-        holds = load(name.strip("`")).holds
+        holds = WRITERS[name.strip("`")].holds
         as_boxes = holds.boxes or name in ("`yolo`", "`csv`")  # if there is no polygon
         assert boxes == ("yes" if as_boxes else "as corners"), name
         assert polygons == ("yes" if holds.polygons else "as boxes"), name

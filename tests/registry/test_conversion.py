@@ -20,7 +20,6 @@ from PIL import Image
 from evaltex_cli.conversion import WRITERS, Target
 from evaltex_cli.conversion.convert import convert
 from evaltex_cli.conversion.write_text import MIXED
-from evaltex_cli.conversion.writer import load as load_writer
 from evaltex_cli.errors import counted
 from evaltex_cli.evaluation import likely_mistakes
 from evaltex_cli.evaluation.arrays import image_objects
@@ -71,12 +70,12 @@ def converted(
     paths: Sequence[Path], folder: Path, target: str, options: InputOptions, images: Path
 ) -> tuple[dict[str, Any], list[str]]:
     """Convert both sides to a target; return the scores there, and the notes."""
-    writer = load_writer(target)
+    writer = WRITERS[target]
     folder.mkdir()
     notes: list[str] = []
     there = []
     for side, path in zip(("gt", "det"), paths, strict=True):
-        there.append(folder / f"{side}{writer.ending}")
+        there.append(folder / f"{side}{'.zip' if writer.is_file_per_image else writer.ending}")
         pictures = images if writer.holds.needs_sizes else None
         how = InputOptions(options.gt_format, options.det_format, images=pictures)
         notes += convert(path, there[-1], side, Target(target), how).notes  # type: ignore[arg-type]
@@ -91,7 +90,7 @@ def changed(
     before: dict[str, Any], after: dict[str, Any], notes: list[str], target: str
 ) -> set[str]:
     """The protocols whose scores changed, of which a note must say why."""
-    tolerance = 0 if load_writer(target).holds.exact else 1e-9
+    tolerance = 0 if WRITERS[target].holds.exact else 1e-9
     others = {name for name in before if not close(after[name], before[name], tolerance)}
     for name in others:
         pattern = f"{LOSING_ALL}|{LOSING[name]}" if name in LOSING else LOSING_ALL
@@ -101,7 +100,7 @@ def changed(
 
 def holds_all(target: str, protocol: str, sides: Sequence[Source]) -> bool:
     """Whether a format holds everything of both sides that a protocol's scores depend on."""
-    holds, objects = load_writer(target).holds, [source.objects for source in sides]
+    holds, objects = WRITERS[target].holds, [source.objects for source in sides]
     numbers = np.concatenate(
         [part.ravel() for one in objects for part in (one.boxes, one.outlines.vertices)]
     )

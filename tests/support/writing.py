@@ -6,7 +6,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from evaltex_cli.conversion.writer import Job, load
+from evaltex_cli.conversion import WRITERS, writer
+from evaltex_cli.conversion.writer import Job
 from evaltex_cli.errors import FaultLog, counted
 from evaltex_cli.formats import reading
 from evaltex_cli.formats.base import Image, Side, Source, TextObject
@@ -25,7 +26,7 @@ def source_of(images: list[Image]) -> Source:
 def write(path: Path, name: str, side: Side, images: list[Image]) -> Counter[str]:
     """Write images and return what was lost, by sentence."""
     job = Job(path, side, source_of(images))
-    load(name).write(job)
+    writer.write(job, name)
     return Counter({sentence: count for sentence, count in job.lost.items() if count})
 
 
@@ -44,3 +45,8 @@ def read(path: Path, side: Side, format_name: str | None = None) -> Source:
 
 def one(text: str = "word", dont_care: bool = False, **more: Any) -> TextObject:
     return TextObject([1.0, 2.0, 30.0, 40.0], text, dont_care, **more)
+
+
+def ending(name: str) -> str:
+    """The ending of a target in a format."""
+    return ".zip" if WRITERS[name].is_file_per_image else WRITERS[name].ending
