@@ -78,8 +78,8 @@ class _Alike:
 
     def __post_init__(self) -> None:
         self.count, self.first = len(self.encoded), _decoded(self.encoded[0])
-        fields, self.rest = split(self.first)
-        self.numbers, self.goes_on = len(fields), self.rest is not None
+        self.first_fields, self.rest = split(self.first)
+        self.numbers, self.goes_on = len(self.first_fields), self.rest is not None
 
     @property
     def lines(self) -> Iterator[str]:
@@ -88,6 +88,9 @@ class _Alike:
     @cached_property
     def fields(self) -> list[list[str]]:
         """The numbers that each line begins with."""
+        count = self.numbers
+        if self.first.split(",", count)[:count] == self.first_fields:
+            return [line.split(",", count)[:count] for line in self.lines]
         return [split(line)[0] for line in self.lines]
 
 
@@ -423,12 +426,13 @@ class Layout:
         def survey_files(files: Iterable[File], side: Side) -> Survey:
             return survey(self.name, Lines((file.data for file in files), side))
 
+        endings = (".gt", ".txt") if self.name == "msra-td500" else (".txt",)
         return Format(
             self.name,
-            f"{self.title}: .txt files",
+            f"{self.title}: {' or '.join(endings)} files",
             _read if self.read else readers.total_text,
             lambda head: "",  # `recognise` looks at all lines of an input
-            (".gt", ".txt") if self.name == "msra-td500" else (".txt",),
+            endings,
             layout=self.line + "[,confidence][,text]" * (self.name in ("ltrb", "quad", "polygon")),
             survey=survey_files,
         )
@@ -450,7 +454,7 @@ LAYOUTS = (
     Layout("mlt", "ICDAR MLT 2017, 2019", f"{_QUAD},script,transcription", _mlt, readers.mlt),
     Layout("rctw", "RCTW-17", f'{_QUAD},difficult,"transcription"', _rctw, readers.rctw),
     Layout("segmentation", _SEGMENTS, "", _segmentation),
-    Layout("msra-td500", "MSRA-TD500, turned boxes, also .gt files", _TD500, _td500, readers.td500),
+    Layout("msra-td500", "MSRA-TD500, turned boxes", _TD500, _td500, readers.td500),
     Layout("dota", "DOTA's labelTxt", _DOTA, _dota, readers.dota),
     Layout("yolo", "YOLO, boxes, segments and turned boxes", _YOLO, _yolo, readers.yolo),
     Layout("class boxes", "lines of a class and a box in pixels", "", _class_boxes),
