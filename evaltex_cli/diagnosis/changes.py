@@ -95,7 +95,7 @@ def _objects(det: Objects, made: list[Made]) -> Objects:
     if not made:
         return NOTHING
     ids = int(det.ids.max(initial=0)) + 1 + np.arange(sum(len(part.image) for part in made))
-    drawn, _ = outlines.from_numbers(*joined([part.drawn for part in made]))
+    drawn = outlines.drawn(*joined([part.drawn for part in made]))
     has_confidences = det.confidences is not None or not det.count
     return Objects(
         offsets=np.array([0, len(ids)]),

@@ -29,7 +29,7 @@ _OVERLAYS_AT_ONCE = 1 << 12
 
 
 class Drawn(NamedTuple):
-    """Outlines of n objects, as `geometry.outlines.from_numbers` takes them."""
+    """Outlines of n objects, as `geometry.outlines.drawn` takes them."""
 
     numbers: Floats
     """(c,) float64. x0, y0, x1, y1 of a box, x1, y1, x2, y2, ... of a ring; one outline after the

@@ -45,20 +45,6 @@ class EvaltexWarning(UserWarning):
     """
 
 
-class VerticesError(InputError):
-    """A polygon of more vertices than are allowed.
-
-    Attributes
-    ----------
-    ring : int
-        Its index among those that were to be made.
-    """
-
-    def __init__(self, message: str, ring: int = 0) -> None:
-        super().__init__(message)
-        self.ring = ring
-
-
 Steps: TypeAlias = tuple[str | int, ...]
 """The keys and indices that lead to a value of a JSON document."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from evaltex_cli import geometry
-from evaltex_cli.errors import VerticesError
 from evaltex_cli.geometry import boxes as box_geometry
 from evaltex_cli.records import (
     Bools,
@@ -22,15 +21,13 @@ from evaltex_cli.records import (
 )
 from evaltex_cli.records.rows import taken_outlines
 
-MAX_VERTICES = 10_000
-"""Most vertices of a polygon: the time of most algorithms grows with their square."""
 MOST_CROSSINGS = 500
 """Of a polygon with itself: GEOS takes a second to repair 1,000, a minute for 10,000."""
 MANY_VERTICES = 2000
 """Valid polygons of more are not stored as geometries, which take as much memory again."""
 
 
-def from_numbers(numbers: Floats, counts: Ints, is_box: Bools) -> tuple[Outlines, GeometryCounts]:
+def drawn(numbers: Floats, counts: Ints, is_box: Bools) -> Outlines:
     """Make outlines of the coordinates of objects.
 
     Parameters
@@ -40,30 +37,7 @@ def from_numbers(numbers: Floats, counts: Ints, is_box: Bools) -> tuple[Outlines
     counts : (n,) int64
         How many numbers each object has.
     is_box : (n,) bool
-
-    Returns
-    -------
-    Outlines
-    GeometryCounts
-        How many polygons had to be repaired, and how many objects have no area.
-
-    Raises
-    ------
-    VerticesError
-        For a polygon of more than `MAX_VERTICES`.
     """
-    for k in np.flatnonzero(counts > 2 * MAX_VERTICES)[:1].tolist():
-        raise VerticesError(
-            f"a polygon of {counts[k] // 2} vertices; expected at most {MAX_VERTICES}: leave out"
-            " vertices",
-            k,
-        )
-    outlines = drawn(numbers, counts, is_box)
-    return outlines, checked(outlines)
-
-
-def drawn(numbers: Floats, counts: Ints, is_box: Bools) -> Outlines:
-    """Return the outlines that `from_numbers` makes, not yet looked at."""
     if is_box.all():
         return Outlines.of_boxes(numbers.reshape(-1, 4))
     polygon = np.flatnonzero(~is_box)

@@ -167,9 +167,6 @@ class Objects:
     pixels; x1 = x0 - 1 for no column. None if they are those of `boxes`."""
     types: Ints | None = None
     """(n,) int64. Object types; `ANY_TYPE` for an object without. None if no object has one."""
-    line: Ints | None = None
-    """(n,) int64. Number of each object's line in its file, 0 where it is not known. None where
-    none is."""
     labels: Labels | None = None
     """The objects' classes; None without."""
     places: Places | Texts | None = None

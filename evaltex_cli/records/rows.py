@@ -53,7 +53,6 @@ def take(objects: Objects, rows: Ints | Bools, offsets: Ints | None = None) -> O
         confidences=None if confidences is None else confidences[rows],
         pixels=None if pixels is None else pixels[rows],
         types=None if types is None else types[rows],
-        line=None if objects.line is None else objects.line[rows],
         labels=None if objects.labels is None else objects.labels[rows],
         places=None if objects.places is None else objects.places[rows],
     )
@@ -150,9 +149,6 @@ def concatenate(parts: Sequence[Objects]) -> Objects:
         pixels=_filled([part.pixels for part in parts], [part.boxes for part in parts]),
         types=_filled(
             [part.types for part in parts], [np.full(part.count, ANY_TYPE) for part in parts]
-        ),
-        line=_filled(
-            [part.line for part in parts], [np.zeros(part.count, np.int64) for part in parts]
         ),
         labels=_joined_labels(parts),
         places=_joined_places(parts),

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from evaltex_cli.evaluation.arrays import image_objects
 from evaltex_cli.geometry import offsets, outlines, polygons, shapes, simple_rings
-from evaltex_cli.records import Convention, GeometryCounts, offsets_of
+from evaltex_cli.records import Convention, GeometryCounts, Outlines, offsets_of
 
 SQUARE = [(0, 0), (4, 0), (4, 4), (0, 4)]
 
@@ -92,11 +92,18 @@ def test_polygons_are_those_made_one_by_one(
         )
 
 
+def drawn_and_checked(
+    numbers: np.ndarray, counts: np.ndarray, is_box: np.ndarray
+) -> tuple[Outlines, GeometryCounts]:
+    drawn = outlines.drawn(numbers, counts, is_box)
+    return drawn, outlines.checked(drawn)
+
+
 @settings(deadline=None, derandomize=True, max_examples=200)
 @given(quadrilaterals)
 def test_shapes_read_are_those_made_one_by_one(corners: np.ndarray) -> None:
     count = len(corners)
-    drawn, repairs = outlines.from_numbers(
+    drawn, repairs = drawn_and_checked(
         corners.ravel(), np.full(count, 8), np.zeros(count, dtype=bool)
     )
     assert (
@@ -158,7 +165,7 @@ def test_usual_words_are_simple() -> None:
 )
 def test_a_vertex_that_is_repeated_counts_once(ring: list[tuple[int, int]]) -> None:
     assert are_simple([ring, SQUARE, [], ring[::-1]]) == [True, True, False, True]
-    drawn, repairs = outlines.from_numbers(
+    drawn, repairs = drawn_and_checked(
         np.array(ring, float).ravel(), np.array([2 * len(ring)]), np.zeros(1, dtype=bool)
     )
     assert outlines.repaired(drawn)[0] is None and repairs == GeometryCounts()
@@ -184,7 +191,7 @@ def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_polygons_of_quadrilaterals_are_made_once_and_when_asked_for() -> None:
     corners = np.array([SQUARE, np.add(SQUARE, 9), np.multiply(SQUARE, 2)], float)
     numbers = np.concatenate([[1, 1, 2, 2], corners.ravel()])
-    drawn, _ = outlines.from_numbers(numbers, np.array([4, 8, 8, 8]), np.arange(4) == 0)
+    drawn, _ = drawn_and_checked(numbers, np.array([4, 8, 8, 8]), np.arange(4) == 0)
     later = pickle.loads(pickle.dumps(drawn))
     assert [made.tolist() for made in later.made] == [[None] * 4]
     assert np.nan_to_num(shapely.area(outlines.polygons(later))).tolist() == [0, 16, 16, 64]
@@ -198,7 +205,7 @@ def test_numbers_of_boxes_and_polygons_in_turn() -> None:
     objects = [[0, 0, 0, 5], [0, 0, 4, 0, 4, 3], [1, 2, 3, 4], [5, 6, 7, 9], [0, 0, 5, 5, 9, 9]]
     counts = np.array([len(numbers) for numbers in objects])
     is_box = np.array([True, False, True, False, False])
-    drawn, repairs = outlines.from_numbers(np.concatenate(objects), counts, is_box)
+    drawn, repairs = drawn_and_checked(np.concatenate(objects), counts, is_box)
     assert drawn.boxes.tolist() == [
         [0, 0, 0, 5],
         [0, 0, 4, 3],

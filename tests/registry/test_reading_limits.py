@@ -19,7 +19,6 @@ from reading import read
 
 from evaltex_cli.formats import base, files
 from evaltex_cli.formats.names import MAX_NAME_BYTES
-from evaltex_cli.geometry import outlines
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -174,7 +173,7 @@ def test_a_crowd_is_no_bomb(kind: str) -> None:
 
 def test_limits_of_names_and_vertices() -> None:
     assert (files.MAX_BYTES, files.MAX_TOTAL_BYTES) == (1 << 30, 2 << 30)
-    assert base.MAX_VERTICES == outlines.MAX_VERTICES == 10_000
+    assert base.MAX_VERTICES == 10_000
     for length in (MAX_NAME_BYTES, MAX_NAME_BYTES + 1):
         Path("gt.txt").write_text(GT.replace("img_1", "a" * length))
         image = {"id": "a" * length, "width": 9, "height": 9}
