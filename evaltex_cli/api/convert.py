@@ -26,6 +26,7 @@ def convert(
     kind: Side | None = None,
     source_format: str | None = None,
     source_level: str | None = None,
+    source_classes: Iterable[str] | None = None,
     regions: Literal["own", "lines"] = "own",
     boxes: bool = False,
     masks: AnyPath | None = None,
@@ -54,6 +55,8 @@ def convert(
         Name of the source's format, if the content should not decide.
     source_level : {'word', 'line', 'paragraph', 'region', 'character'}, optional
         What of a document is written, by default the finest that it has.
+    source_classes : iterable of str, optional
+        The classes of the objects that are written; by default all.
     regions : {'own', 'lines'}
         Whether regions stay as they are, or words are grouped into lines.
     boxes : bool
@@ -88,11 +91,14 @@ def convert(
     """
     folder, changes = (None if path is None else Path(path) for path in (masks, patch))
     how = Target(to, regions, boxes, folder, mask_format, changes)
+    classes = None if source_classes is None else tuple(source_classes)
     options = InputOptions(
         gt_format=source_format,
         det_format=source_format,
         gt_level=source_level,
         det_level=source_level,
+        gt_classes=classes,
+        det_classes=classes,
         images=None if images is None else Path(images),
         min_confidence=min_confidence,
         coordinates=coordinates,

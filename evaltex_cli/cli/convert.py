@@ -11,12 +11,14 @@ from evaltex_cli.cli.messages import all_faults_option
 from evaltex_cli.cli.options import (
     Name,
     choice,
+    classes_option,
     columns_option,
     coordinates_option,
     default_option,
     format_option,
     group,
     images_option,
+    level_option,
     min_confidence_option,
     only_option,
     quiet_option,
@@ -26,7 +28,7 @@ from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, ConvertedData, force_opt
 from evaltex_cli.cli.work import Work, jobs_options
 from evaltex_cli.conversion import WRITERS, Target
 from evaltex_cli.errors import counted
-from evaltex_cli.formats.options import LEVELS, InputOptions
+from evaltex_cli.formats.options import InputOptions
 
 EXAMPLES = (
     "evaltex convert gt.zip words.txt --regions lines",
@@ -38,12 +40,8 @@ EXAMPLES = (
 @click.argument("dst", type=ConvertedData())
 @click.option("--kind", type=choice(["gt", "det"]), help="What SRC is.  [default: detected]")
 @format_option("SRC", "--from", "source_format")
-@click.option(
-    "--from-level",
-    "level",
-    type=choice(LEVELS),
-    help="What of SRC to write.  [default: the finest it has]",
-)
+@level_option("SRC", "--from-level", "level")
+@classes_option("SRC", "--from-classes", "classes")
 @group(
     "how",
     Target,
@@ -84,6 +82,7 @@ def command(
     kind: str | None,
     source_format: str | None,
     level: str | None,
+    classes: tuple[str, ...] | None,
     how: Target,
     images: Path | None,
     only: tuple[str, ...] | None,
@@ -109,6 +108,8 @@ def command(
             det_format=source_format,
             gt_level=level,
             det_level=level,
+            gt_classes=classes,
+            det_classes=classes,
             images=images,
             min_confidence=min_confidence,
             coordinates=coordinates,

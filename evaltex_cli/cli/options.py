@@ -197,27 +197,34 @@ def format_option(what: str, *names: str) -> Decorator:
     )
 
 
+def level_option(what: str, *names: str) -> Decorator:
+    """Return the option of the level at which an input, `what`, is read."""
+    return click.option(
+        *names,
+        type=choice(LEVELS),
+        metavar="LEVEL",
+        help=f"Read {what} by word, line, paragraph, region or character.  [default: the finest]",
+    )
+
+
+def classes_option(what: str, *names: str) -> Decorator:
+    """Return the option of the classes of the objects that are taken of an input, `what`."""
+    return click.option(
+        *names, type=Classes(), help=f"Take only objects of {what} of these classes."
+    )
+
+
 gt_format_option, det_format_option = (
     format_option("GT", "--gt-format"),
     format_option("DET", "--det-format"),
 )
 gt_level_option, det_level_option = (
-    click.option(
-        f"--{side}-level",
-        type=choice(LEVELS),
-        metavar="LEVEL",
-        help=f"Read {side.upper()} by word, line, paragraph, region or character.  [default: the"
-        " finest]",
-    )
-    for side in ("gt", "det")
+    level_option("GT", "--gt-level"),
+    level_option("DET", "--det-level"),
 )
 gt_classes_option, det_classes_option = (
-    click.option(
-        f"--{side}-classes",
-        type=Classes(),
-        help=f"Take only objects of {side.upper()} of these classes.",
-    )
-    for side in ("gt", "det")
+    classes_option("GT", "--gt-classes"),
+    classes_option("DET", "--det-classes"),
 )
 min_confidence_option = click.option(
     "--min-confidence",

@@ -11,7 +11,9 @@ from evaltex_cli.cli.options import (
     choice,
     columns_option,
     coordinates_option,
+    gt_classes_option,
     gt_format_option,
+    gt_level_option,
     images_option,
     quiet_option,
 )
@@ -43,6 +45,8 @@ EXAMPLES = (
     help="ICDAR-style archives, or EvaLTex files.  [default: what GT is]",
 )
 @gt_format_option
+@gt_level_option
+@gt_classes_option
 @images_option("Folder of the pictures, for sizes GT does not have.")
 @coordinates_option
 @columns_option
@@ -55,6 +59,8 @@ def command(
     sets: tuple[str, ...],
     layout: str | None,
     gt_format: str | None,
+    gt_level: str | None,
+    gt_classes: tuple[str, ...] | None,
     images: Path | None,
     coordinates: str | None,
     columns: str | None,
@@ -68,7 +74,14 @@ def command(
     with error_exit():
         from evaltex_cli.conversion.toys import write_toys
 
-        options = InputOptions(gt_format, images=images, coordinates=coordinates, columns=columns)
+        options = InputOptions(
+            gt_format,
+            gt_level=gt_level,
+            gt_classes=gt_classes,
+            images=images,
+            coordinates=coordinates,
+            columns=columns,
+        )
         made = write_toys(gt, out_dir, sets, layout, options)
         warn(made.notes)
         if not quiet:

@@ -17,7 +17,7 @@ from evaltex_cli.conversion.writer import Job, is_own, write, writer_name
 from evaltex_cli.display import Record
 from evaltex_cli.errors import FaultLog, FaultsError, InputError, counted
 from evaltex_cli.formats.base import Side, Source
-from evaltex_cli.formats.filters import only_confident
+from evaltex_cli.formats.filters import only_classes, only_confident
 from evaltex_cli.formats.image_subset import names_in, only_images
 from evaltex_cli.formats.names import unfit_name
 from evaltex_cli.formats.options import InputOptions
@@ -135,7 +135,8 @@ def read_source(
     if not source.names:
         expected = "give a file or folder of a format that `evaltex formats` lists"
         raise InputError(f"{path}: no image in it ({source.format} as its format); {expected}")
-    return source
+    classes = options.classes_of(side)
+    return source if classes is None else only_classes(source, classes)
 
 
 def _read_as_either(

@@ -87,6 +87,16 @@ def test_commands_take_classes_and_results_say_which(
     )
 
 
+def test_conversions_take_classes_and_levels(tmp_path: Path, sides: tuple[Path, Path]) -> None:
+    gt, _ = sides
+    run("convert", gt, tmp_path / "new.csv", "--kind", "gt", "--from-classes", "logo,seal")
+    assert len((tmp_path / "new.csv").read_text().splitlines()) == 3
+    run("toys", gt, tmp_path / "toys", "--recipe", "orig", "--gt-classes", "text")
+    (page := tmp_path / "1.xml").write_text(PAGE)
+    run("convert", page, tmp_path / "lines.csv", "--kind", "gt", "--from-level", "line")
+    assert len((tmp_path / "lines.csv").read_text().splitlines()) == 2
+
+
 def test_diagnose_gives_recall_for_each_class(tmp_path: Path, sides: tuple[Path, Path]) -> None:
     gt, det = sides
     document = json.loads(det.read_text())
