@@ -153,7 +153,9 @@ def _breakdowns(diagnosis: Diagnosis, screen: Screen, all_scores: bool) -> Itera
         for name, of_property in diagnosis.breakdowns.items()
     }
     if diagnosis.classes:
-        titled["class"] = [(name or "without a class", one) for name, one in diagnosis.classes.items()]
+        titled["class"] = [
+            (name or "without a class", one) for name, one in diagnosis.classes.items()
+        ]
     for head, of_property in titled.items():
         rows.append([head, *[""] * (len(rows[0]) - 1)])
         for title, one in of_property:

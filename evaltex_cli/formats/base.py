@@ -1,7 +1,4 @@
-"""What every reader makes: text objects, images of them, and a whole input in columns.
-
-A format is a function from a file to images, and one declaration of `Format`.
-"""
+"""What readers make: text objects, images of them, and a whole input in columns; and formats."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
 
@@ -32,6 +29,7 @@ COORDINATE_LIMIT = 1e12
 """Largest magnitude of a coordinate, in pixels: beyond it areas lose the pixel."""
 MAX_VERTICES = 10_000
 """Most vertices of a polygon: the time of most algorithms grows with their square."""
+FINITE = "a finite number (integer or decimal, at most 1e12 in magnitude)"
 _FIRST_ELEMENT = re.compile(
     r"(?:\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?[^>]*>)*+"
     r"<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)",
@@ -55,11 +53,11 @@ class TextObject:
     region: int | None = None
     """None for its ID."""
     label: str = ""
-    """Its class, in formats that have classes."""
+    """Its class."""
     place: int | str = 0
     """Its line, or where it is in a document (``annotations[3]``); `File.each` sets it."""
     pixels: tuple[float, float, float, float] | None = None
-    """First and last column and row, of formats that count pixels; None for those of the box."""
+    """First and last column and row, in formats that count pixels."""
     type: int = ANY_TYPE
 
 
@@ -88,8 +86,8 @@ class File:
     data: bytes
     faults: FaultLog
     notes: Counter[str] = field(default_factory=Counter)
-    """A sentence for `errors.counted`, ``{count} line[s] ... left out`` -> how many; the counts of
-    all files of an input are added and make one warning each."""
+    """A sentence for `errors.counted`, ``{count} line[s] ... left out`` -> how many; each becomes
+    one warning about all files of an input."""
     is_alone: bool = True
     """Whether it is the only file of its input."""
 
@@ -114,19 +112,16 @@ class File:
     @overload
     def json(self, kind: Any) -> Any: ...
     def json(self, kind: Any) -> Any:
-        """Return the JSON document as a value of a type that msgspec knows.
-
-        Items of lists that are not of the type are logged and left out; raises `FormatError` for a
-        document that is not.
+        """Return the JSON document as a value of a type that msgspec knows, without the items of
+        lists that do not fit, which are logged; raises `FormatError` if the document does not fit.
         """
         from evaltex_cli.formats.parsing import decode_json
 
         return decode_json(self, kind)
 
     def xml(self, root: str = "") -> Any:
-        """Return the first element (lxml), all elements by their names without namespaces.
-
-        Raises `FormatError` for what is not XML, or has a root of another name.
+        """Return the first element (lxml), without namespaces; raises `FormatError` for what is not
+        XML, or has a root of another name.
         """
         from evaltex_cli.formats.parsing import parse_xml
 
@@ -134,12 +129,6 @@ class File:
         if root and first.tag != root:
             raise FormatError(f"root {quote(first.tag)}", f"root {root}", at=first.sourceline)
         return first
-
-    def html(self) -> Any:
-        """Return the first element (lxml) of an HTML document."""
-        from evaltex_cli.formats.parsing import parse_html
-
-        return parse_html(self.data)
 
     def each(
         self,
@@ -154,20 +143,21 @@ class File:
         items : iterable
             Each item with its line, or where it is in a document; or, with `at`, with its index.
         read : callable
-            Returns None for what is no object. Raises `FormatError`.
+            Returns None for what is not an object. Raises `FormatError`.
         at : str
             Where an item is in a document, with ``{}`` for its index: ``annotations[{}]``.
         """
         objects = []
         for k, item in items:
+            place = at.replace("{}", str(k)) if at else k
             try:
                 one = read(item)
                 if one is not None:
-                    _check(one)
-                    one.place = at.replace("{}", str(k)) if at else k
+                    _check(one.points)
+                    one.place = place
                     objects.append(one)
             except FormatError as error:
-                self.log(error, at.replace("{}", str(k)) if at else k)
+                self.log(error, place)
         return objects
 
     @contextmanager
@@ -180,39 +170,29 @@ class File:
 
     def log(self, error: FormatError, place: int | str = "") -> None:
         """Log what is wrong at a place: a line, or where it is in a document."""
-        if isinstance(place, int):
-            self.faults.add(self.place, error.at or place, error.found, error.expected, error.where)
-        else:
-            where = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in error.where)
-            where = (place + where).removeprefix(".")
-            self.faults.add(
-                self.place, error.at, error.found, error.expected, (where,) * bool(where)
-            )
+        line, inside = (place, ()) if isinstance(place, int) else (None, (place,) * bool(place))
+        where = (*inside, *error.where)
+        self.faults.add(self.place, error.at or line, error.found, error.expected, where)
 
     def page_names(self, pages: int) -> list[str]:
         """Return the names of the images of a document of several pages: NAME-1, NAME-2, ..."""
         return [self.stem] if pages == 1 else [f"{self.stem}-{k + 1}" for k in range(pages)]
 
 
-def _check(one: TextObject) -> None:
-    points = one.points
-    if len(points) == 4:
-        if points[2] < points[0] or points[3] < points[1]:
-            x0, y0, x1, y1 = points
-            raise FormatError(f"a box from {x0:g}, {y0:g} to {x1:g}, {y1:g}", "x0 <= x1, y0 <= y1")
-    elif len(points) > 2 * MAX_VERTICES:
+def _check(points: Sequence[float]) -> None:
+    if len(points) == 4 and (points[2] < points[0] or points[3] < points[1]):
+        x0, y0, x1, y1 = points
+        raise FormatError(f"a box from {x0:g}, {y0:g} to {x1:g}, {y1:g}", "x0 <= x1, y0 <= y1")
+    if len(points) > 2 * MAX_VERTICES:
         found = f"a polygon of {len(points) // 2} vertices"
         raise FormatError(found, f"at most {MAX_VERTICES}: leave out vertices")
     for value in points:
         if not -COORDINATE_LIMIT <= value <= COORDINATE_LIMIT:
-            expected = "a finite number (integer or decimal, at most 1e12 in magnitude)"
-            raise FormatError(f"'{value:g}'", expected)
+            raise FormatError(f"'{value:g}'", FINITE)
 
 
 def without_finer(side: Side, level: str = "word", coarser: str = "line") -> str:
-    """Return the note (`File.notes`) about lines with text that have no words, or the same of other
-    levels.
-    """
+    """Return the note (`File.notes`) about lines with text but without words, or other levels."""
     return (
         f"{{count}} {coarser}[s] with text but without {level}s [was|were] left out"
         f" (--{side}-level {coarser} reads {coarser}s)"
@@ -220,7 +200,7 @@ def without_finer(side: Side, level: str = "word", coarser: str = "line") -> str
 
 
 class Columns(NamedTuple):
-    """Many images in columns; what a reader yields that has no use for `Image`."""
+    """Many images in columns, which a reader may yield instead of each `Image`."""
 
     names: list[str]
     sizes: Floats
@@ -292,15 +272,14 @@ class Format:
     endings: tuple[str, ...]
     """The endings that its files have in folders and archives, with the dot, in lower case."""
     levels: tuple[str, ...] = ()
-    """What it can be read at, of word, line, paragraph, region, character; the first is the
-    default, and where no file has any of these, the next of which there are."""
+    """What it can be read at, of `options.LEVELS`; the default is the first that a file has."""
     layout: str = ""
     """One object, or the elements around it, as the documentation shows them."""
     one_document: bool = False
     """Whether one file has all images of a data set, so that an input has one."""
     survey: Callable[[Iterable[File], Side], Any] | None = None
-    """Looks at all files of an input before any is read (`ReadOptions.surveyed`), unless the user
-    declared `option`; raises `FormatError` for an input that cannot be read."""
+    """Looks at all files before any is read (`ReadOptions.surveyed`), unless the user declared
+    `option`; raises `FormatError` for an input that cannot be read."""
     option: str = ""
     """The attribute of `ReadOptions` that the user can declare for it: coordinates, columns."""
 
@@ -326,24 +305,22 @@ class Source:
     warnings: tuple[str, ...] = ()
     """What the user should know about the input."""
     level: str = ""
-    """The level it was read at, of formats with levels."""
+    """The level it was read at, in formats with levels."""
     why: str = ""
     """By what its format was recognised, in words."""
     min_confidence: float | None = None
-    """The least confidence of its objects (`filters.only_confident`); None where it has all."""
+    """The least confidence of its objects (`filters.only_confident`); None if it has all."""
     unconfident: int = 0
     """How many objects were left out for their confidence."""
     pictures: Sequence[PictureRuns | None] | None = None
     """The pixels of the objects of each image, labelled by their IDs, of masks in memory."""
     ids: Sequence[str] | None = None
-    """The images' numbers in COCO, as text. None of other formats."""
+    """The images' numbers in COCO, as text; None in other formats."""
     has_file_names: bool = True
     """Whether it names the images' files; if not, `names` are the `ids`."""
 
     def part(self, positions: Ints) -> Source:
         """Return the images at these positions of `names`, in this order."""
-        from dataclasses import replace
-
         rows = positions.tolist()
         return replace(
             self,

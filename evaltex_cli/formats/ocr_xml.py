@@ -33,6 +33,7 @@ from evaltex_cli.formats.parsing import (
     ellipse,
     number,
     numbers,
+    parse_html,
     polygon,
     with_lines,
 )
@@ -304,7 +305,7 @@ def _read_hocr(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     """The specification is at https://kba.github.io/hocr-spec/1.2/."""
     if b"<html" in file.data and b"</html" not in file.data:
         raise FormatError("no </html>", "a whole document: is the file cut off?")
-    pages = _hocr_pages(file.html()) if file.data.strip() else [(None, [])]
+    pages = _hocr_pages(parse_html(file.data)) if file.data.strip() else [(None, [])]
     by_word = options.level == "word"
 
     def read(item: tuple[Any, str, int]) -> TextObject | None:

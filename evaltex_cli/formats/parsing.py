@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar, overload
 import msgspec
 
 from evaltex_cli.errors import FormatError, quote
-from evaltex_cli.formats.base import COORDINATE_LIMIT, File
+from evaltex_cli.formats.base import COORDINATE_LIMIT, FINITE, File
 
 Kind = TypeVar("Kind")
 Number = Annotated[float, msgspec.Meta(ge=-COORDINATE_LIMIT, le=COORDINATE_LIMIT)]
@@ -329,8 +329,7 @@ def number(text: str) -> float:
     text = text.strip()
     value = float(text) if _A_NUMBER.fullmatch(text) else math.nan
     if not abs(value) <= COORDINATE_LIMIT:
-        expected = "a finite number (integer or decimal, at most 1e12 in magnitude)"
-        raise FormatError(quote(text), expected)
+        raise FormatError(quote(text), FINITE)
     return value
 
 
