@@ -102,6 +102,8 @@ def open_inputs(
         (gt_source, faults), (det_source, more) = (opened(one, ordered_map) for one in sides)
     faults.extend(more)
     refuse_unused(options, gt_source, det_source)
+    if gt_source.names == det_source.names:
+        det_source = replace(det_source, names=gt_source.names)  # else they are in memory twice
     det_source = with_names_of(gt_source, det_source)
     if options.only is not None:
         only = names_in(gt_source, options.only)
