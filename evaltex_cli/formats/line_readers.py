@@ -19,8 +19,7 @@ DOTA_HEADERS = ("imagesource:", "gsd:")
 TOTAL_TEXT = "x: [[...]], y: [[...]], ornt: [u'c'], transcriptions: [u'word']"
 """A record of Total-Text, as messages show it."""
 _A_NUMBER = re.compile(NUMBER, re.ASCII)
-_NOT_FINITE = r"[+-]?+(?i:nan|inf(?:inity)?+)(?=[ \t]*+,)"
-_NUMBERS = re.compile(rf"(?:[ \t]*+(?:{NUMBER}|{_NOT_FINITE})[ \t]*+(?:,|\Z))*+", re.ASCII)
+_NUMBERS = re.compile(rf"(?:[ \t]*+{NUMBER}[ \t]*+(?:,|\Z))*+", re.ASCII)
 _APART_BY_BLANKS = re.compile(rf"[ \t]*+{NUMBER}[ \t]++(?:(?:{NUMBER}[ \t]++)++|(?!,))", re.ASCII)
 _BEFORE_POPEVAL = re.compile(rf"[ \t]*+({NUMBER}(?:[ \t,]++{NUMBER})*+)[ \t]*+##::", re.ASCII)
 _QUOTED = re.compile(r'[ \t]*"(.*)"[ \t]*', re.DOTALL)
@@ -238,7 +237,7 @@ def dota(line: str, survey: Survey) -> TextObject | None:
         raise FormatError(quote(line), f"{survey.line} (format dota)")
     if not row.flag.isdecimal():
         raise FormatError(f"{quote(row.flag)} as the difficult flag", "a whole number")
-    return TextObject(row.numbers, dont_care=int(row.flag) > 0, label=row.label)
+    return TextObject(row.numbers, dont_care=bool(row.flag.strip("0")), label=row.label)
 
 
 def yolo(line: str, survey: Survey) -> TextObject:
