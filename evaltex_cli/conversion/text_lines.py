@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,22 +21,6 @@ WIDEST_GAP = 1.0
 """Widest gap between neighbours, in heights of the larger one."""
 _ROUNDING = 1e-9
 """A share of an area that rounding may make."""
-
-
-@dataclass(slots=True)
-class _Line:
-    """Words of a line, the box around them, their smallest and largest height, and the area that
-    they cover.
-    """
-
-    words: list[int]
-    x0: float
-    y0: float
-    x1: float
-    y1: float
-    lowest: float
-    tallest: float
-    covered: float
 
 
 def group_lines(boxes: Floats) -> Ints:
@@ -74,15 +57,13 @@ def group_lines(boxes: Floats) -> Ints:
 
 def _lines(words: Floats) -> Ints:
     """(n,) the smallest index of each word's line."""
-    lines = [
-        _Line([k], x0, y0, x1, y1, y1 - y0, y1 - y0, (x1 - x0) * (y1 - y0))
-        for k, (x0, y0, x1, y1) in enumerate(words.tolist())
-    ]
+    lines = [[k] for k in range(len(words))]
     for i, j in _neighbours(words):
-        if lines[i] is not lines[j] and (joined := _joined(words, lines[i], lines[j])):
-            for k in joined.words:
+        joined = lines[i] + lines[j]
+        if lines[i] is not lines[j] and _is_line(words[joined]):
+            for k in joined:
                 lines[k] = joined
-    return np.array([min(line.words) for line in lines], np.int64)
+    return np.array([min(line) for line in lines], np.int64)
 
 
 def _neighbours(words: Floats) -> Iterator[tuple[int, int]]:
@@ -107,15 +88,14 @@ def _neighbours(words: Floats) -> Iterator[tuple[int, int]]:
     return zip(i[by_gap].tolist(), j[by_gap].tolist(), strict=True)
 
 
-def _joined(words: Floats, a: _Line, b: _Line) -> _Line | None:
-    """Return two lines as one; None if their heights differ too much, or they cover too little."""
-    lowest, tallest = min(a.lowest, b.lowest), max(a.tallest, b.tallest)
-    if lowest < HEIGHT_RATIO * tallest:
-        return None
-    x0, y0, x1, y1 = min(a.x0, b.x0), min(a.y0, b.y0), max(a.x1, b.x1), max(a.y1, b.y1)
-    members, covered = a.words + b.words, a.covered + b.covered
-    if min(a.x1, b.x1) > max(a.x0, b.x0) and min(a.y1, b.y1) > max(a.y0, b.y0):
-        covered = float(union_area(np.zeros(len(members), np.int64), words[members], 1)[0])
-    if 2 * covered <= (x1 - x0) * (y1 - y0) * (1 + _ROUNDING):
-        return None
-    return _Line(members, x0, y0, x1, y1, lowest, tallest, covered)
+def _is_line(words: Floats) -> bool:
+    """Whether words are of similar height and cover more than half of the box around them."""
+    width, height = (words[:, 2:] - words[:, :2]).T
+    if height.min() < HEIGHT_RATIO * height.max():
+        return False
+    covered = float((width * height).sum())
+    ordered = words[np.argsort(words[:, 0])]
+    if (ordered[1:, 0] < ordered[:-1, 2]).any():
+        covered = float(union_area(np.zeros(len(words), np.int64), words, 1)[0])
+    across, down = words[:, 2:].max(axis=0) - words[:, :2].min(axis=0)
+    return bool(2 * covered > across * down * (1 + _ROUNDING))

@@ -44,9 +44,9 @@ def flat(points: Sequence[float]) -> list[float | int]:
     return [value for corner in vertices(points) for value in corner]
 
 
-def with_score(one: TextObject, record: Record, key: str = "score") -> Record:
+def with_score(word: TextObject, record: Record, key: str = "score") -> Record:
     """Return the record of an object with its confidence, if it has one."""
-    return record if one.confidence is None else record | {key: one.confidence}
+    return record if word.confidence is None else record | {key: word.confidence}
 
 
 def list_text(records: Iterable[Mapping[str, Any]]) -> str:
@@ -80,7 +80,7 @@ NAMES_AS_IDS = (
 _NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,17})")
 
 
-def coco(job: Job, found: Iterator[Image]) -> Iterator[str]:
+def coco(job: Job, images: Iterator[Image]) -> Iterator[str]:
     """Yield annotations of ground truth, a results list of detections.
 
     An image's ``id`` is that of the source, or else its name (a number where all are), as results
@@ -95,18 +95,18 @@ def coco(job: Job, found: Iterator[Image]) -> Iterator[str]:
         job.lost[NAMES_LOST] += sum(a != b for a, b in zip(ids, job.names, strict=True))
         job.lost[NAMES_AS_IDS] += 0 if job.source.ids else len(ids)
         job.lost[EMPTY_LOST] += int((np.diff(job.objects.offsets) == 0).sum())
-        yield f"{list_text(_results(job, found, keys, categories))}\n"
+        yield f"{list_text(_results(job, images, keys, categories))}\n"
         return
     job.lost[NUMBERED_THROUGH] += int((job.objects.ids != np.arange(job.objects.count) + 1).sum())
     about: list[Record] = []
     named = [{"id": k, "name": name or "text"} for name, k in categories.items()]
-    annotations = _annotations(job, found, keys, categories, about)
+    annotations = _annotations(job, images, keys, categories, about)
     yield from _object(annotations=annotations, images=about, categories=_encode(named))
 
 
 def _annotations(
     job: Job,
-    found: Iterator[Image],
+    images: Iterator[Image],
     keys: Sequence[Any],
     categories: Mapping[str, int],
     about: list[Record],
@@ -114,48 +114,48 @@ def _annotations(
     """Yield the records of the objects; `about` gets those of the images."""
     areas = shapes.area(shapes.from_objects(job.objects, Convention())).tolist()
     number = 0
-    for key, image in zip(keys, found, strict=True):
+    for key, image in zip(keys, images, strict=True):
         size = {"height": plain(image.height), "width": plain(image.width)}
         about.append({"id": key, "file_name": image.name, **size})
-        for one in image.objects:
-            shape = _coco_shape(one)
+        for word in image.objects:
+            shape = _coco_shape(word)
             area = areas[number] if shape["segmentation"] else shape["bbox"][2] * shape["bbox"][3]
             number += 1
             yield {
                 "id": number,
                 "image_id": key,
-                "category_id": categories[one.label],
+                "category_id": categories[word.label],
                 **shape,
                 "area": plain(area),
-                "iscrowd": int(one.dont_care),
-                "ignore": int(one.dont_care),
-                "utf8_string": one.text,
+                "iscrowd": int(word.dont_care),
+                "ignore": int(word.dont_care),
+                "utf8_string": word.text,
             }
 
 
 def _results(
-    job: Job, found: Iterator[Image], keys: Sequence[Any], categories: Mapping[str, int]
+    job: Job, images: Iterator[Image], keys: Sequence[Any], categories: Mapping[str, int]
 ) -> Iterator[Record]:
-    for key, image in zip(keys, found, strict=True):
-        for one in image.objects:
-            job.lost[NO_CONFIDENCE] += one.confidence is None
-            record = {"image_id": key, "category_id": categories[one.label], **_coco_shape(one)}
-            record = with_score(one, record)
-            yield record | {"utf8_string": one.text} if one.text else record
+    for key, image in zip(keys, images, strict=True):
+        for word in image.objects:
+            job.lost[NO_CONFIDENCE] += word.confidence is None
+            record = {"image_id": key, "category_id": categories[word.label], **_coco_shape(word)}
+            record = with_score(word, record)
+            yield record | {"utf8_string": word.text} if word.text else record
 
 
-def _coco_shape(one: TextObject) -> Record:
-    x0, y0, x1, y1 = bounds([one])
+def _coco_shape(word: TextObject) -> Record:
+    x0, y0, x1, y1 = bounds([word])
     box = [plain(x0), plain(y0), plain(extent(x0, x1)), plain(extent(y0, y1))]
-    return {"bbox": box, "segmentation": [flat(one.points)] if len(one.points) > 4 else []}
+    return {"bbox": box, "segmentation": [flat(word.points)] if len(word.points) > 4 else []}
 
 
 # labelme ------------------------------------------------------------------------------------------
 
 
-def labelme(_: Job, found: Iterator[Image]) -> Iterator[str]:
+def labelme(_: Job, images: Iterator[Image]) -> Iterator[str]:
     """Yield the document of each image. A box is a rectangle; don't care is ``difficult``."""
-    for image in found:
+    for image in images:
         document: Record = {
             **DATA_MARK,
             "version": "5.4.1",
@@ -169,38 +169,38 @@ def labelme(_: Job, found: Iterator[Image]) -> Iterator[str]:
         yield _encode_indented(document) + "\n"
 
 
-def _labelme_shape(one: TextObject) -> Record:
-    is_box, points = len(one.points) == 4, vertices(one.points)
+def _labelme_shape(word: TextObject) -> Record:
+    is_box, points = len(word.points) == 4, vertices(word.points)
     record = {
-        "label": one.text,
+        "label": word.text,
         "points": points[::2] if is_box else points,
         "group_id": None,
-        "description": one.text,
+        "description": word.text,
         "shape_type": "rectangle" if is_box else "polygon",
-        "flags": {"difficult": True} if one.dont_care else {},
+        "flags": {"difficult": True} if word.dont_care else {},
     }
-    return with_score(one, record)
+    return with_score(word, record)
 
 
 # PaddleOCR ----------------------------------------------------------------------------------------
 
 
-def paddleocr(job: Job, found: Iterator[Image]) -> Iterator[str]:
+def paddleocr(job: Job, images: Iterator[Image]) -> Iterator[str]:
     """Yield ``image TAB JSON``, one image in each line; ``difficult`` is don't care."""
     job.refuse_names(
         lambda name: name != name.strip() or name.startswith("["),
         "a name without outer blanks that does not begin with a bracket",
     )
-    for image in found:
-        records = _encode([_paddleocr_object(job, one) for one in image.objects])
+    for image in images:
+        records = _encode([_paddleocr_object(job, word) for word in image.objects])
         yield f"{picture_file(image)}\t{records}\n"
 
 
-def _paddleocr_object(job: Job, one: TextObject) -> Record:
-    record: Record = {"transcription": one.text, "points": vertices(one.points)}
+def _paddleocr_object(job: Job, word: TextObject) -> Record:
+    record: Record = {"transcription": word.text, "points": vertices(word.points)}
     if job.side == "gt":
-        record["difficult"] = one.dont_care
-    return with_score(one, record)
+        record["difficult"] = word.dont_care
+    return with_score(word, record)
 
 
 # MMOCR --------------------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ _MMOCR_ABOUT = {
 }
 
 
-def mmocr(_: Job, found: Iterator[Image]) -> Iterator[str]:
+def mmocr(_: Job, images: Iterator[Image]) -> Iterator[str]:
     """Yield MMOCR 1.x; ``ignore`` is don't care."""
     records = (
         {
@@ -221,26 +221,26 @@ def mmocr(_: Job, found: Iterator[Image]) -> Iterator[str]:
             "width": plain(image.width),
             "instances": list(map(_mmocr_instance, image.objects)),
         }
-        for image in found
+        for image in images
     )
     yield from _object(metainfo=_encode(_MMOCR_ABOUT), data_list=records)
 
 
-def _mmocr_instance(one: TextObject) -> Record:
+def _mmocr_instance(word: TextObject) -> Record:
     record = {
-        "polygon": flat(one.points),
-        "bbox": list(map(plain, bounds([one]))),
+        "polygon": flat(word.points),
+        "bbox": list(map(plain, bounds([word]))),
         "bbox_label": 0,
-        "text": one.text,
-        "ignore": one.dont_care,
+        "text": word.text,
+        "ignore": word.dont_care,
     }
-    return with_score(one, record)
+    return with_score(word, record)
 
 
 # HierText -----------------------------------------------------------------------------------------
 
 
-def hiertext(job: Job, found: Iterator[Image]) -> Iterator[str]:
+def hiertext(job: Job, images: Iterator[Image]) -> Iterator[str]:
     """Regions are lines, of one paragraph; don't care is not legible."""
     records = (
         {
@@ -251,27 +251,25 @@ def hiertext(job: Job, found: Iterator[Image]) -> Iterator[str]:
             if image.objects
             else [],
         }
-        for image in found
+        for image in images
     )
     yield from _object(annotations=records)
 
 
 def _hiertext_lines(job: Job, image: Image) -> Iterator[Record]:
-    for run in lines(job, image):
-        words = [
-            with_score(
-                one,
-                {"vertices": vertices(one.points), "text": one.text, "legible": not one.dont_care},
-                "confidence",
+    for line in lines(job, image):
+        words = []
+        for word in line:
+            shape = {"vertices": vertices(word.points), "text": word.text}
+            words.append(
+                with_score(word, shape | {"legible": not word.dont_care}, key="confidence")
             )
-            for one in run
-        ]
-        yield _around(run, words=words, text=" ".join(one.text for one in run))
+        yield _around(line, words=words, text=" ".join(word.text for word in line))
 
 
 def _around(objects: Sequence[TextObject], **more: Any) -> Record:
     """A line or a paragraph: the bounding box of its words, legible if any of them is."""
-    legible = not all(one.dont_care for one in objects)
+    legible = not all(word.dont_care for word in objects)
     return {"vertices": vertices(bounds(objects)), "legible": legible, **more}
 
 
@@ -281,7 +279,7 @@ SIZES_LOST = "{count} image size[s] left out: Label Studio has sizes of images w
 CLASSES_LOST = "{count} don't-care object[s] lost [its|their] class: the label ### replaces it"
 
 
-def label_studio(job: Job, found: Iterator[Image]) -> Iterator[str]:
+def label_studio(job: Job, images: Iterator[Image]) -> Iterator[str]:
     """Yield tasks, with annotations of ground truth and predictions of detections. Coordinates are
     percent of the picture. The label ``###`` is don't care.
     """
@@ -292,7 +290,7 @@ def label_studio(job: Job, found: Iterator[Image]) -> Iterator[str]:
             "data": {"image": quote(picture_file(image), "/ ")},
             set_name: [{"result": list(_label_studio_results(job, image))}],
         }
-        for k, image in enumerate(found, 1)
+        for k, image in enumerate(images, 1)
     )
     yield f"{list_text(tasks)}\n"
     job.lost[SIZES_LOST] += int((np.diff(job.objects.offsets) == 0).sum())
@@ -301,7 +299,7 @@ def label_studio(job: Job, found: Iterator[Image]) -> Iterator[str]:
 def _label_studio_results(job: Job, image: Image) -> Iterator[Record]:
     """Yield the shape of each object with its label, and its transcription."""
     across, down = 100 / image.width, 100 / image.height
-    for i, one in enumerate(image.objects, 1):
+    for i, word in enumerate(image.objects, 1):
         common = {
             "id": str(i),
             "to_name": "image",
@@ -309,18 +307,18 @@ def _label_studio_results(job: Job, image: Image) -> Iterator[Record]:
             "original_height": plain(image.height),
             "image_rotation": 0,
         }
-        common = with_score(one, common)
+        common = with_score(word, common)
         place: Record
-        if len(one.points) == 4:
-            x0, y0, x1, y1 = one.points
+        if len(word.points) == 4:
+            x0, y0, x1, y1 = word.points
             kind, place = "rectanglelabels", {"x": x0 * across, "y": y0 * down}
             place |= {"width": (x1 - x0) * across, "height": (y1 - y0) * down, "rotation": 0}
         else:
             kind = "polygonlabels"
-            place = {"points": [[x * across, y * down] for x, y in corners(one.points)]}
-        job.lost[CLASSES_LOST] += one.dont_care and one.label not in ("", DONT_CARE)
-        label = {kind: [DONT_CARE if one.dont_care else one.label or "Text"]}
+            place = {"points": [[x * across, y * down] for x, y in corners(word.points)]}
+        job.lost[CLASSES_LOST] += word.dont_care and word.label not in ("", DONT_CARE)
+        label = {kind: [DONT_CARE if word.dont_care else word.label or "Text"]}
         yield {**common, "type": kind, "from_name": "label", "value": place | label}
-        if one.text:
+        if word.text:
             text = {"type": "textarea", "from_name": "transcription"}
-            yield {**common, **text, "value": place | {"text": [one.text]}}
+            yield {**common, **text, "value": place | {"text": [word.text]}}

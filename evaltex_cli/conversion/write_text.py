@@ -29,7 +29,7 @@ LINE_BREAKS = "{count} transcription[s] got blanks for line breaks"
 WITHOUT_AREA = "{count} object[s] without area left out: an EvaLTex file cannot hold [it|them]"
 
 
-def evaltex(job: Job, found: Iterator[Image]) -> Iterator[str]:
+def evaltex(job: Job, images: Iterator[Image]) -> Iterator[str]:
     job.refuse_names(
         lambda name: name != name.strip() or is_object_line(name, job.side),
         "a name without outer blanks that does not read as an object line",
@@ -37,23 +37,23 @@ def evaltex(job: Job, found: Iterator[Image]) -> Iterator[str]:
     sides = job.objects.boxes[:, 2:] - job.objects.boxes[:, :2]
     has_area = ((sides > 0) & (sides <= COORDINATE_LIMIT)).all(axis=1)
     job.keep(has_area | (job.objects.outlines.counts > 0), WITHOUT_AREA)
-    for image in found:
+    for image in images:
         yield f"{image.name}\n"
         if job.side == "gt":
             yield f"{number(image.height)},{number(image.width)}\n"
-        yield from (_evaltex_line(job, one) for one in image.objects)
+        yield from (_evaltex_line(job, word) for word in image.objects)
         yield "\n"
 
 
-def _evaltex_line(job: Job, one: TextObject) -> str:
-    text = " ".join(one.text.splitlines())
-    job.lost[LINE_BREAKS] += text != one.text
-    points = list(one.points)
+def _evaltex_line(job: Job, word: TextObject) -> str:
+    text = " ".join(word.text.splitlines())
+    job.lost[LINE_BREAKS] += text != word.text
+    points = list(word.points)
     if len(points) == 4:
         points[2:] = extent(points[0], points[2]), extent(points[1], points[3])
-    about = f'{one.id},"{text}"'
+    about = f'{word.id},"{text}"'
     if job.side == "gt":
-        about = f'{one.id},{one.region},"{text}",{"t" if one.dont_care else "f"}'
+        about = f'{word.id},{word.region},"{text}",{"t" if word.dont_care else "f"}'
     return f"{about},{','.join(map(number, points))}\n"
 
 
@@ -71,18 +71,18 @@ FEW = 0.05
 _NEEDS_QUOTES = re.compile(r'[\s"#+\-.0-9]|[^,]*[\x00-\x1f]|(?i:nan|inf)|\w+\s*,|.*\s\Z', re.DOTALL)
 
 
-def icdar2015(job: Job, found: Iterator[Image]) -> Iterator[str]:
+def icdar2015(job: Job, images: Iterator[Image]) -> Iterator[str]:
     """Yield files of ``x1,y1,...,xn,yn[,confidence][,transcription]``, boxes as their corners."""
     counts = job.objects.outlines.counts
     others = int(((counts != 0) & (counts != 4)).sum())
     if _has_texts(job) and 0 < others < FEW * job.objects.count:
         job.lost[MIXED] += others
-    return _icdar(job, found, corners)
+    return _icdar(job, images, corners)
 
 
-def icdar2013(job: Job, found: Iterator[Image]) -> Iterator[str]:
+def icdar2013(job: Job, images: Iterator[Image]) -> Iterator[str]:
     """Yield files of ``x0,y0,x1,y1[,confidence][,transcription]``."""
-    return _icdar(job, found, lambda points: [points])
+    return _icdar(job, images, lambda points: [points])
 
 
 def _has_texts(job: Job) -> bool:
@@ -90,21 +90,21 @@ def _has_texts(job: Job) -> bool:
 
 
 def _icdar(
-    job: Job, found: Iterator[Image], vertices: Callable[[Sequence[float]], list[Sequence[float]]]
+    job: Job, images: Iterator[Image], vertices: Callable[[Sequence[float]], list[Sequence[float]]]
 ) -> Iterator[str]:
     given, has_texts = job.objects.confidences, _has_texts(job)
     if job.side == "det" and given is not None and not ((given >= 0) & (given <= 1)).all():
         job.lost[SOME_CONFIDENCES_LOST] += int((~np.isnan(given)).sum())
         job.source = replace(job.source, objects=replace(job.objects, confidences=None))
-    for image in found:
+    for image in images:
         text = ""
-        for one in image.objects:
-            fields = [number(value) for vertex in vertices(one.points) for value in vertex]
-            if one.confidence is not None:
-                fields.append(repr(one.confidence))
+        for word in image.objects:
+            fields = [number(value) for vertex in vertices(word.points) for value in vertex]
+            if word.confidence is not None:
+                fields.append(repr(word.confidence))
             if has_texts:
-                fields.append(DONT_CARE if one.dont_care else _icdar_text(job, one.text))
-            job.lost[DONT_CARE_TEXTS_LOST] += one.dont_care and one.text not in ("", DONT_CARE)
+                fields.append(DONT_CARE if word.dont_care else _icdar_text(job, word.text))
+            job.lost[DONT_CARE_TEXTS_LOST] += word.dont_care and word.text not in ("", DONT_CARE)
             text += ",".join(fields) + "\n"
         yield text
 
@@ -126,27 +126,27 @@ OUTSIDE = (
 )
 
 
-def yolo(job: Job, found: Iterator[Image]) -> Iterator[str]:
+def yolo(job: Job, images: Iterator[Image]) -> Iterator[str]:
     """Yield files of ``class x y width height [confidence]`` in fractions of the picture; if any
     object is a polygon, ``class x1 y1 x2 y2 ... [confidence]``, boxes by their corners.
     """
     numbers, as_polygons = class_numbers(job, 0), not job.objects.outlines.all_boxes
-    for image in found:
+    for image in images:
         yield "".join(
-            f"{numbers[one.label]} {_yolo_place(job, image, one, as_polygons)}\n"
-            for one in image.objects
+            f"{numbers[word.label]} {_yolo_place(job, image, word, as_polygons)}\n"
+            for word in image.objects
         )
 
 
-def _yolo_place(job: Job, image: Image, one: TextObject, as_polygons: bool) -> str:
-    fractions = np.array(corners(one.points)) / (image.width, image.height)
+def _yolo_place(job: Job, image: Image, word: TextObject, as_polygons: bool) -> str:
+    fractions = np.array(corners(word.points)) / (image.width, image.height)
     job.lost[OUTSIDE] += bool(((fractions < 0) | (fractions > 1)).any())
     values: list[float] = fractions.ravel().tolist()
     if not as_polygons:
         first, last = fractions[0], fractions[2]
         values = [*((first + last) / 2).tolist(), *(last - first).tolist()]
-    if one.confidence is not None:
-        values.append(one.confidence)
+    if word.confidence is not None:
+        values.append(word.confidence)
     return " ".join(map(number, values))
 
 
@@ -155,7 +155,7 @@ def _yolo_place(job: Job, image: Image, one: TextObject, as_polygons: bool) -> s
 BLANKS = "{count} transcription[s] lost outer blanks, carriage returns or NUL characters"
 
 
-def table(job: Job, found: Iterator[Image]) -> Iterator[str]:
+def table(job: Job, images: Iterator[Image]) -> Iterator[str]:
     """Yield one object in each row: x0, y0, x1, y1 of boxes, or a polygon if there is any."""
     boxes = job.objects.boxes
     if len(boxes) and boxes.min() >= 0 and boxes.max() <= 1:
@@ -164,12 +164,12 @@ def table(job: Job, found: Iterator[Image]) -> Iterator[str]:
     as_boxes = job.objects.outlines.all_boxes
     shape = ("x0", "y0", "x1", "y1") if as_boxes else ("polygon",)
     yield _row("image", "image_width", "image_height", *shape, "text", "dont_care", "confidence")
-    for image in found:
+    for image in images:
         about = [image.name, number(image.width), number(image.height)]
         if not image.objects:
             yield _row(*about, *([""] * len(shape)), "", "", "")
-        for one in image.objects:
-            yield _row(*about, *_cells(job, one, as_boxes))
+        for word in image.objects:
+            yield _row(*about, *_cells(job, word, as_boxes))
 
 
 def _row(*cells: str) -> str:
@@ -178,13 +178,13 @@ def _row(*cells: str) -> str:
     return text.getvalue()
 
 
-def _cells(job: Job, one: TextObject, as_boxes: bool) -> Iterator[str]:
+def _cells(job: Job, word: TextObject, as_boxes: bool) -> Iterator[str]:
     if as_boxes:
-        yield from map(number, one.points)
+        yield from map(number, word.points)
     else:
-        yield " ".join(number(value) for corner in corners(one.points) for value in corner)
-    text = re.sub(r"\r\n?", "\n", one.text.replace("\0", "")).strip()
-    job.lost[BLANKS] += text != one.text
+        yield " ".join(number(value) for corner in corners(word.points) for value in corner)
+    text = re.sub(r"\r\n?", "\n", word.text.replace("\0", "")).strip()
+    job.lost[BLANKS] += text != word.text
     yield text
-    yield str(int(one.dont_care))
-    yield "" if one.confidence is None else repr(one.confidence)
+    yield str(int(word.dont_care))
+    yield "" if word.confidence is None else repr(word.confidence)

@@ -57,9 +57,9 @@ _EPOCH = "1970-01-01T00:00:00"
 """The schema asks for dates; the same data give the same bytes."""
 
 
-def page(job: Job, found: Iterator[Image]) -> Iterator[str]:
+def page(job: Job, images: Iterator[Image]) -> Iterator[str]:
     """Yield the document of each image."""
-    return (_page(job, image) for image in found)
+    return (_page(job, image) for image in images)
 
 
 def _page(job: Job, image: Image) -> str:
@@ -78,18 +78,18 @@ def _page(job: Job, image: Image) -> str:
         for k, run in enumerate(lines(job, image), 1):
             line = _add(region, "TextLine", id=f"l{k}")
             _add(line, "Coords", points=_pairs(bounds(run)))
-            for one in run:
-                _add_page_word(job, line, next(numbers), one)
+            for word in run:
+                _add_page_word(job, line, next(numbers), word)
     return f"{_HEAD}{_text_of(root)}\n"
 
 
-def _add_page_word(job: Job, line: Any, number_: int, one: TextObject) -> None:
-    word = _add(line, "Word", id=f"w{number_}")
-    confidence = {} if one.confidence is None else {"conf": repr(one.confidence)}
-    _add(word, "Coords", points=_pairs(one.points), **confidence).tail = None
-    text = _fit(job, one.text)
+def _add_page_word(job: Job, line: Any, number_: int, word: TextObject) -> None:
+    element = _add(line, "Word", id=f"w{number_}")
+    confidence = {} if word.confidence is None else {"conf": repr(word.confidence)}
+    _add(element, "Coords", points=_pairs(word.points), **confidence).tail = None
+    text = _fit(job, word.text)
     if text:
-        equivalent = _add(word, "TextEquiv")
+        equivalent = _add(element, "TextEquiv")
         equivalent.tail = None
         _add(equivalent, "Unicode", text).tail = None
 
@@ -100,9 +100,9 @@ BLANKS_EMPTY = "{count} transcription[s] of blanks alone [was|were] written as e
 _ALTO_SCHEMA = "http://www.loc.gov/standards/alto/ns-v4#"
 
 
-def alto(job: Job, found: Iterator[Image]) -> Iterator[str]:
+def alto(job: Job, images: Iterator[Image]) -> Iterator[str]:
     """Yield the document of each image."""
-    return (_alto(job, image) for image in found)
+    return (_alto(job, image) for image in images)
 
 
 def _alto(job: Job, image: Image) -> str:
@@ -123,8 +123,8 @@ def _alto(job: Job, image: Image) -> str:
         numbers = count(1)
         for k, run in enumerate(lines(job, image), 1):
             line = _add(block, "TextLine", "\n", ID=f"l{k}", **_alto_place(run))
-            for one in run:
-                _add_alto_string(job, line, next(numbers), one)
+            for word in run:
+                _add_alto_string(job, line, next(numbers), word)
     return f"{_HEAD}{_text_of(root)}\n"
 
 
@@ -134,18 +134,18 @@ def _alto_place(objects: Sequence[TextObject]) -> dict[str, str]:
     return {name: number(value) for name, value in place.items()}
 
 
-def _add_alto_string(job: Job, line: Any, number_: int, one: TextObject) -> None:
-    text = _fit(job, one.text)
+def _add_alto_string(job: Job, line: Any, number_: int, word: TextObject) -> None:
+    text = _fit(job, word.text)
     job.lost[BLANKS_EMPTY] += text.isspace()
-    attributes = {"ID": f"w{number_}", **_alto_place([one])}
+    attributes = {"ID": f"w{number_}", **_alto_place([word])}
     attributes["CONTENT"] = "" if text.isspace() else text
-    if one.confidence is not None:
-        attributes["WC"] = repr(one.confidence)
+    if word.confidence is not None:
+        attributes["WC"] = repr(word.confidence)
     string = _add(line, "String", **attributes)
-    if len(one.points) > 4:
+    if len(word.points) > 4:
         shape = _add(string, "Shape")
         shape.tail = None
-        _add(shape, "Polygon", POINTS=_pairs(one.points)).tail = None
+        _add(shape, "Polygon", POINTS=_pairs(word.points)).tail = None
 
 
 # hOCR ---------------------------------------------------------------------------------------------
@@ -159,9 +159,9 @@ _HOCR_HEAD = (
 )
 
 
-def hocr(job: Job, found: Iterator[Image]) -> Iterator[str]:
+def hocr(job: Job, images: Iterator[Image]) -> Iterator[str]:
     """Yield the document of each image."""
-    return (_hocr(job, image) for image in found)
+    return (_hocr(job, image) for image in images)
 
 
 def _hocr(job: Job, image: Image) -> str:
@@ -174,16 +174,16 @@ def _hocr(job: Job, image: Image) -> str:
     for k, run in enumerate(lines(job, image), 1):
         about = {"class": "ocr_line", "id": f"line_{k}", "title": _bbox(run)}
         line = _add(page, "span", "\n", **about)
-        for one in run:
-            fit = _fit(job, one.text)
+        for word in run:
+            fit = _fit(job, word.text)
             text = " ".join(fit.split())
             job.lost[BLANKS_SINGLE] += text != fit
-            confidence = one.confidence
+            confidence = word.confidence
             score = "" if confidence is None else f"; x_wconf {number(confidence * 100)}"
             about = {
                 "class": "ocrx_word",
                 "id": f"word_{next(numbers)}",
-                "title": _bbox([one]) + score,
+                "title": _bbox([word]) + score,
             }
             _add(line, "span", text, **about)
     return f"{_HOCR_HEAD}{_text_of(page)}\n</body>\n</html>\n"
@@ -198,31 +198,31 @@ def _bbox(objects: Sequence[TextObject]) -> str:
 OUTER_BLANKS = "{count} transcription[s] lost outer blanks"
 
 
-def cvat(job: Job, found: Iterator[Image]) -> Iterator[str]:
+def cvat(job: Job, images: Iterator[Image]) -> Iterator[str]:
     """The attribute ``ignore`` is don't care."""
     yield f"{_HEAD}<annotations>\n<version>1.1</version>\n"
-    for k, image in enumerate(found):
+    for k, image in enumerate(images):
         size = {"width": number(image.width), "height": number(image.height)}
         element = etree.Element("image", {"id": str(k), "name": picture_file(image), **size})
         element.text = "\n"
-        for one in image.objects:
-            _add_cvat_shape(job, element, one)
+        for word in image.objects:
+            _add_cvat_shape(job, element, word)
         yield f"{_text_of(element)}\n"
     yield "</annotations>\n"
 
 
-def _add_cvat_shape(job: Job, image: Any, one: TextObject) -> None:
-    common = {"label": one.label or "text", "source": "manual", "occluded": "0"}
-    if len(one.points) == 4:
+def _add_cvat_shape(job: Job, image: Any, word: TextObject) -> None:
+    common = {"label": word.label or "text", "source": "manual", "occluded": "0"}
+    if len(word.points) == 4:
         corner_names = ("xtl", "ytl", "xbr", "ybr")
-        place = dict(zip(corner_names, map(number, one.points), strict=True))
+        place = dict(zip(corner_names, map(number, word.points), strict=True))
         shape = _add(image, "box", "\n", **common, **place, z_order="0")
     else:
-        place = {"points": _pairs(one.points, ";")}
+        place = {"points": _pairs(word.points, ";")}
         shape = _add(image, "polygon", "\n", **common, **place, z_order="0")
-    text = _fit(job, one.text)
+    text = _fit(job, word.text)
     job.lost[OUTER_BLANKS] += text != text.strip()
     if text:
         _add(shape, "attribute", text, name="text")
     if job.side == "gt":
-        _add(shape, "attribute", str(one.dont_care).lower(), name="ignore")
+        _add(shape, "attribute", str(word.dont_care).lower(), name="ignore")

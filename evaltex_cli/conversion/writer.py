@@ -166,11 +166,11 @@ def images(job: Job, holds: Holds) -> Iterator[Image]:
             if holds.needs_sizes and objects:
                 expected = "its picture's size: give the folder of the pictures by --images"
                 job.refuse(f"image {quote(name)} without height and width", expected)
-        for k, one in enumerate(objects, 1):
-            _hold_outline(job, holds, one)
-            _hold_content(job, holds, one)
-            job.lost[IDS_LOST] += one.id != k and job.side not in holds.ids
-            job.lost[f"{_LOST} class: the format holds none"] += bool(one.label) > holds_labels
+        for k, word in enumerate(objects, 1):
+            _hold_outline(job, holds, word)
+            _hold_content(job, holds, word)
+            job.lost[IDS_LOST] += word.id != k and job.side not in holds.ids
+            job.lost[f"{_LOST} class: the format holds none"] += bool(word.label) > holds_labels
         job.written += len(objects)
         yield image
 
@@ -195,36 +195,36 @@ def _text_objects(objects: Objects, start: int, stop: int) -> list[TextObject]:
     return [TextObject(*values) for values in columns]
 
 
-def _hold_outline(job: Job, holds: Holds, one: TextObject) -> None:
+def _hold_outline(job: Job, holds: Holds, word: TextObject) -> None:
     """Give an object the outline that the format holds of it."""
-    if len(one.points) > 4 and not holds.polygons:
+    if len(word.points) > 4 and not holds.polygons:
         job.lost[BOXED] += 1
-        one.points = around(one.points)
+        word.points = around(word.points)
     if holds.whole:
-        points = [max(math.floor(value + 0.5), 0) for value in one.points]
-        job.lost[ROUNDED] += points != list(one.points)
-        one.points = points
-    if holds.extents and len(one.points) == 4:
-        x0, y0, x1, y1 = one.points
+        points = [max(math.floor(value + 0.5), 0) for value in word.points]
+        job.lost[ROUNDED] += points != list(word.points)
+        word.points = points
+    if holds.extents and len(word.points) == 4:
+        x0, y0, x1, y1 = word.points
         is_moved = x0 + extent(x0, x1) != x1 or y0 + extent(y0, y1) != y1
         job.lost[EXTENTS_ROUNDED] += is_moved
 
 
-def _hold_content(job: Job, holds: Holds, one: TextObject) -> None:
+def _hold_content(job: Job, holds: Holds, word: TextObject) -> None:
     """Leave out what the format does not hold of an object."""
-    if one.confidence is None or math.isnan(one.confidence):
-        one.confidence = None
+    if word.confidence is None or math.isnan(word.confidence):
+        word.confidence = None
     elif job.side not in holds.confidences:
         job.lost[f"{{count}} confidence[s] {_LEFT_OUT}"] += 1
-        one.confidence = None
-    job.lost[f"{{count}} transcription[s] {_LEFT_OUT}"] += bool(one.text) > holds.texts
+        word.confidence = None
+    job.lost[f"{{count}} transcription[s] {_LEFT_OUT}"] += bool(word.text) > holds.texts
     if job.side == "gt":
-        job.lost[DONT_CARE_LOST] += one.dont_care > holds.dont_care
-        job.lost[BECAME_DONT_CARE] += not one.dont_care and one.text in holds.marks
-        is_lost = one.region != one.id and not holds.regions
+        job.lost[DONT_CARE_LOST] += word.dont_care > holds.dont_care
+        job.lost[BECAME_DONT_CARE] += not word.dont_care and word.text in holds.marks
+        is_lost = word.region != word.id and not holds.regions
         job.lost[f"{_LOST} region: the format holds none"] += is_lost
     else:
-        one.dont_care, one.region = False, one.id
+        word.dont_care, word.region = False, word.id
 
 
 def class_numbers(job: Job, first: int, has_names: bool = False) -> dict[str, int]:
@@ -249,7 +249,7 @@ def class_numbers(job: Job, first: int, has_names: bool = False) -> dict[str, in
 
 def lines(job: Job, image: Image) -> list[list[TextObject]]:
     """Return the objects of each region that follow each other; each detection alone."""
-    runs = [list(run) for _, run in groupby(image.objects, lambda one: one.region)]
+    runs = [list(run) for _, run in groupby(image.objects, lambda word: word.region)]
     known: set[int | None] = set()
     for run in runs:
         job.lost[RUNS_LOST] += len(run) if run[0].region in known else 0
@@ -270,7 +270,7 @@ def corners(points: Sequence[float]) -> list[Sequence[float]]:
 
 def bounds(objects: Iterable[TextObject]) -> tuple[float, float, float, float]:
     """Return x0, y0, x1, y1 of the box around some objects."""
-    return around([value for one in objects for value in around(one.points)])
+    return around([value for word in objects for value in around(word.points)])
 
 
 def extent(start: float, stop: float) -> float:
