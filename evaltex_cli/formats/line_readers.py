@@ -148,7 +148,11 @@ def _closely(line: str, survey: Survey) -> tuple[list[float], str]:
         stop = vertices_end(len(fields), leaves_one) + survey.confidences
     more = len(fields) - stop
     is_quoted = rest is not None and rest.lstrip(" \t").startswith('"')
-    if not 0 <= more < VERTICES or (more and (is_quoted or (rest is None and not survey.texts))):
+    if (
+        not fields
+        or not 0 <= more < VERTICES
+        or (more and (is_quoted or (rest is None and not survey.texts)))
+    ):
         raise _wrong(line, len(fields), survey)
     return [*map(float, fields[:stop])], _unquoted(_joined(fields[stop:], rest))
 
