@@ -97,9 +97,7 @@ class File:
         try:
             return self.data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
         except UnicodeDecodeError as error:
-            line = self.data.count(b"\n", 0, error.start) + 1
-            found = f"byte 0x{self.data[error.start]:02x}"
-            raise FormatError(found, "text in UTF-8: save the file as UTF-8", at=line) from error
+            raise not_utf8(error) from error
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Yield each line that is not blank, with its number from 1."""
@@ -112,12 +110,14 @@ class File:
     @overload
     def json(self, kind: Any) -> Any: ...
     def json(self, kind: Any) -> Any:
-        """Return the JSON document as a value of a type that msgspec knows, without the items of
-        lists that do not fit, which are logged; raises `FormatError` if the document does not fit.
-        """
-        from evaltex_cli.formats.parsing import decode_json
+        """Return the JSON document as a value of a type that msgspec knows; raises `FormatError`.
 
-        return decode_json(self, kind)
+        Lists of objects are ``list[Any]``, and what `each` calls converts an item
+        (`parsing.converted`): so a wrong one does not hide the others.
+        """
+        from evaltex_cli.formats.parsing import converted, plain_json
+
+        return converted(plain_json(self.data), kind)
 
     def xml(self, root: str = "") -> Any:
         """Return the first element (lxml), without namespaces; raises `FormatError` for what is not
@@ -177,6 +177,14 @@ class File:
     def page_names(self, pages: int) -> list[str]:
         """Return the names of the images of a document of several pages: NAME-1, NAME-2, ..."""
         return [self.stem] if pages == 1 else [f"{self.stem}-{k + 1}" for k in range(pages)]
+
+
+def not_utf8(error: UnicodeDecodeError) -> FormatError:
+    """Return what is wrong with a file that is not UTF-8, or what its head says it is."""
+    encoding = error.encoding.upper()
+    line = error.object.count(b"\n", 0, error.start) + 1
+    found = f"byte 0x{error.object[error.start]:02x}"
+    return FormatError(found, f"text in {encoding}: save the file as {encoding}", at=line)
 
 
 def _check(points: Sequence[float]) -> None:

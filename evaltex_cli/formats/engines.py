@@ -41,6 +41,7 @@ from evaltex_cli.formats.parsing import (
     under,
     within,
 )
+from evaltex_cli.formats.tools import named_after_pictures
 
 Score = float | str | None
 WORD_OR_LINE = ("word", "line")
@@ -168,17 +169,18 @@ class _Instance(msgspec.Struct, gc=False):
 
 class _MmocrImage(msgspec.Struct, gc=False):
     img_path: str
-    instances: list[_Instance]
+    instances: list[Any]
     height: Number | None = None
     width: Number | None = None
 
 
 class _Mmocr(msgspec.Struct, gc=False):
-    data_list: list[_MmocrImage]
+    data_list: list[Any]
 
 
 def _read_mmocr(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    def read(one: _Instance) -> TextObject:
+    def read(item: Any) -> TextObject:
+        one = converted(item, _Instance)
         shape = one.polygon or one.segmentation or one.box or one.bbox
         if not shape:
             expected = "one of them: this may be an annotation of recognition only"
@@ -188,12 +190,14 @@ def _read_mmocr(file: File, side: Side, options: ReadOptions) -> Iterator[Image]
         points = outline(shape, corners=True)
         return TextObject(points, text, side == "gt" and is_ignored, one.score)
 
-    images = file.json(_Mmocr).data_list
-    names = names_of_pictures([image.img_path for image in images])
-    for k, (image, name) in enumerate(zip(images, names, strict=True)):
-        at = f"data_list[{k}].instances[{{}}]"
-        objects = file.each(enumerate(image.instances), read, at)
-        yield Image(name, objects, image.height or 0, image.width or 0)
+    images = []
+    for k, record in enumerate(file.json(_Mmocr).data_list):
+        at = f"data_list[{k}]"
+        with file.catching(at):
+            image = converted(record, _MmocrImage)
+            objects = file.each(enumerate(image.instances), read, f"{at}.instances[{{}}]")
+            images.append(Image(image.img_path, objects, image.height or 0, image.width or 0))
+    yield from named_after_pictures(images)
 
 
 MMOCR = Format(
@@ -392,13 +396,18 @@ RAPIDOCR = Format(
 # pixels.
 
 
-def _read_ocrmac(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    readings = file.json(list[tuple[str, float | None, tuple[Number, Number, Number, Number]]])
-    are_fractions = all(max(numbers) <= 1 for _, _, numbers in readings)
+_MacReading = tuple[str, float | None, tuple[Number, Number, Number, Number]]
 
-    def read(reading: Any) -> TextObject:
-        text, score, (x, y, width, height) = reading
-        points = box(x, 1 - y - height, width, height) if are_fractions else around(reading[2])
+
+def _read_ocrmac(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
+    readings = file.json(list[Any])
+    corners = [within(reading, 2, k) for reading in readings for k in range(4)]
+    are_fractions = all(not isinstance(one, int | float) or one <= 1 for one in corners)
+
+    def read(item: Any) -> TextObject:
+        text, score, reading = converted(item, _MacReading)
+        x, y, width, height = reading
+        points = box(x, 1 - y - height, width, height) if are_fractions else around(reading)
         return TextObject(points, text, confidence=score)
 
     objects = file.each(enumerate(readings), read, "[{}]")

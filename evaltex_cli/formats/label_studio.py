@@ -40,10 +40,10 @@ from evaltex_cli.formats.parsing import (
     flat,
     polygon,
     turned,
+    within,
 )
 from evaltex_cli.formats.tools import BOXED, LEFT_OUT
 
-_TASKS: Any = list[dict[str, Any]] | dict[str, Any]
 _DONE = ("annotations", "completions")
 _IMAGE_KEYS = ("image", "ocr", "img", "picture", "url")
 _HOST_OR_FOLDER = re.compile(r"\A(?:[a-z0-9+.-]+://|.*[?&]d=)", re.IGNORECASE)
@@ -102,14 +102,15 @@ class _Annotation(msgspec.Struct, gc=False):
 
 
 def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    document = file.json(_TASKS)
+    document = file.json(Any)
     tasks = document if isinstance(document, list) else [document]
-    predicted = side == "det" and any(task.get("predictions") for task in tasks)
+    predicted = side == "det" and any(within(task, "predictions") for task in tasks)
     images = []
-    for k, task in enumerate(tasks):
+    for k, item in enumerate(tasks):
         place = f"[{k}]" if document is tasks else ""
-        done = next((key for key in _DONE if key in task), "")
         try:
+            task = converted(item, dict[str, Any])
+            done = next((key for key in _DONE if key in task), "")
             if "data" not in task and not done:
                 results = _minimal_results(file, task, place)
             else:

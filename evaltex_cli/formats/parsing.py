@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar, overload
 import msgspec
 
 from evaltex_cli.errors import FormatError, quote
-from evaltex_cli.formats.base import COORDINATE_LIMIT, FINITE, File
+from evaltex_cli.formats.base import COORDINATE_LIMIT, FINITE, File, not_utf8
 
 Kind = TypeVar("Kind")
 Number = Annotated[float, msgspec.Meta(ge=-COORDINATE_LIMIT, le=COORDINATE_LIMIT)]
@@ -22,8 +22,6 @@ Flag: TypeAlias = bool | Literal[0, 1] | None
 Identifier: TypeAlias = int | str
 NUMBER = r"[+-]?+(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?+\d++)?+"
 """A number in text, for patterns with `re.ASCII`; possessive, so nothing is tried twice."""
-MAX_FAULTS = 20
-"""Faults that are told of one JSON document."""
 _A_NUMBER = re.compile(NUMBER, re.ASCII)
 _NAMES = {"array": "a list", "float": "a number", "int": "a whole number", "str": "text",
           "bool": "true or false", "object": "an object"}  # fmt: skip
@@ -31,15 +29,6 @@ _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{},:]|[^\s\[\]{},:"]++', re.DOTAL
 
 
 # JSON ---------------------------------------------------------------------------------------------
-
-
-def decode_json(file: File, kind: type[Kind]) -> Kind:
-    """Return a file's JSON document as a value of a type; see `File.json`."""
-    data = file.data.removeprefix(b"\xef\xbb\xbf")
-    try:
-        return msgspec.json.decode(data, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _with_what_fits(file, plain_json(data), kind)
 
 
 def plain_json(data: bytes) -> Any:
@@ -51,32 +40,19 @@ def plain_json(data: bytes) -> Any:
     try:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _python_json(data)
-
-
-def _with_what_fits(file: File, value: Any, kind: type[Kind]) -> Kind:
-    """Convert a value without the items of its lists that are not of the type, which are logged."""
-    left_out: dict[str, list[int]] = {}
-    for _ in range(MAX_FAULTS):
-        try:
-            return msgspec.convert(value, kind)
-        except UnicodeEncodeError as error:
-            raise FormatError("half of a surrogate pair", "Unicode text") from error
-        except msgspec.ValidationError as error:
-            _, path = _divided(error)
-            steps = re.findall(r"\[(?:\.\.\.|\d+)\]|\.?[^.\[\]]+", path)
-            holder, last = _last_list(value, steps)
-            if holder is None:
-                raise _fault(error, value) from error
-            fault = _fault(error, value)
-            before, index = "".join(steps[:last]), int(steps[last][1:-1])
-            del holder[index]
-            for gone in left_out.setdefault(before, []):
-                index += gone <= index
-            left_out[before] = sorted([*left_out[before], index])
-            where = f"{before}[{index}]{''.join(steps[last + 1 :])}".removeprefix(".")
-            file.faults.add(file.place, None, fault.found, fault.expected, (where,))
-    raise FormatError(f"more than {MAX_FAULTS} items that do not fit", "a document of the format")
+        pass
+    try:
+        return json.loads(data)
+    except UnicodeDecodeError as error:
+        raise not_utf8(error) from error
+    except RecursionError as error:
+        found = "JSON nested more than a thousand times"
+        raise FormatError(found, "JSON of a known format") from error
+    except json.JSONDecodeError as error:
+        found = f"{error.msg[:1].lower()}{error.msg[1:]} in column {error.colno}"
+        raise FormatError(found, "well-formed JSON", at=error.lineno) from error
+    except ValueError as error:
+        raise FormatError("a number of thousands of digits", "shorter ones") from error
 
 
 @overload
@@ -84,13 +60,32 @@ def converted(value: Any, kind: type[Kind]) -> Kind: ...
 @overload
 def converted(value: Any, kind: Any) -> Any: ...
 def converted(value: Any, kind: Any) -> Any:
-    """Return a plain JSON value as a type; raises `FormatError`."""
+    """Return a plain JSON value as a type that msgspec knows; raises `FormatError`."""
     try:
         return msgspec.convert(value, kind)
-    except msgspec.ValidationError as error:
-        raise _fault(error, value) from error
-    except UnicodeEncodeError as error:
-        raise FormatError("half of a surrogate pair", "Unicode text") from error
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
+        message, _, path = str(error).partition(" - at `$")
+    steps = tuple(key or int(k) for k, key in re.findall(r"\[(\d+)\]|([^.\[\]`]+)", path))
+    missing = re.fullmatch("Object missing required field `(.*)`", message)
+    if missing:
+        raise FormatError(f"no key {quote(missing[1])}", "it in each object", steps)
+    wrong = re.fullmatch("Expected ([^<>]+?)(?:, got .*)?", message)
+    expected = "what the format has"
+    if wrong:
+        names = re.sub(r"\w+", lambda name: _NAMES.get(name[0], name[0]), wrong[1])
+        expected = names.replace("`", "").replace(" | ", " or ")
+    elif "float" in message or "range" in message:
+        expected = f"a finite number of at most {COORDINATE_LIMIT:g} in magnitude"
+    elif "surrogate" in message:
+        expected = "Unicode text, without halves of surrogate pairs"
+    raise FormatError(shown(within(value, *steps)), expected, steps)
+
+
+def shown(value: Any) -> str:
+    """Return a plain JSON value fit for a message."""
+    if isinstance(value, dict | list):
+        return f"a list of {len(value)}" if isinstance(value, list) else "an object"
+    return quote(value) if isinstance(value, str) else quote(json.dumps(value))[1:-1]
 
 
 @contextmanager
@@ -121,126 +116,37 @@ def nested(file: File, value: Any, at: str, *keys: str) -> Iterator[tuple[str, A
         yield at, value
         return
     key, *inner = keys
-    try:
+    items: list[Any] = []
+    with file.catching(at):
         record = converted(value, dict[str, Any])
         with under(key):
             items = converted(record.get(key), list[Any] | None) or []
-    except FormatError as error:
-        file.log(error, at)
-        return
     for k, item in enumerate(items):
         yield from nested(file, item, f"{at}.{key}[{k}]".removeprefix("."), *inner)
 
 
-def _divided(error: msgspec.ValidationError) -> tuple[str, str]:
-    """Return what msgspec says, and where: ``annotations[3].bbox``."""
-    message, _, path = str(error).partition(" - at `$")
-    return message, path.rstrip("`")
-
-
-def _fault(error: msgspec.ValidationError, value: Any) -> FormatError:
-    """Return what is wrong with a part of a value, with what is there."""
-    message, path = _divided(error)
-    steps = tuple(key or int(k) for k, key in re.findall(r"\[(\d+)\]|([^.\[\]]+)", path))
-    found, expected = _explained(message)
-    if "[...]" not in path and not found.startswith("no key"):
-        found = shown(within(value, *steps))
-    return FormatError(found, expected, steps)
-
-
-def shown(value: Any) -> str:
-    """Return a plain JSON value fit for a message."""
-    if isinstance(value, dict | list):
-        return f"a list of {len(value)}" if isinstance(value, list) else "an object"
-    return quote(value) if isinstance(value, str) else quote(json.dumps(value))[1:-1]
-
-
-def _last_list(value: Any, steps: Sequence[str]) -> tuple[Any, int]:
-    """Return the innermost list of records on a way into a JSON value, and which step leads to its
-    item; None without.
-    """
-    found: tuple[Any, int] = (None, -1)
-    for k, step in enumerate(steps):
-        if step.startswith("["):
-            if step == "[...]":
-                return found
-            index = int(step[1:-1])
-            if k == 0 or any(map(_is_record, value)):
-                found = value, k
-            value = value[index]
-        else:
-            value = value[step.removeprefix(".")] if isinstance(value, dict) else None
-        if value is None:
-            return found
-    return found
-
-
-def _is_record(value: Any) -> bool:
-    """Whether a value is an object, or a list of other than numbers and texts, as no point is."""
-    inside = value if isinstance(value, list) else []
-    return isinstance(value, dict) or any(isinstance(one, list | dict) for one in inside)
-
-
-def _explained(message: str) -> tuple[str, str]:
-    """Return msgspec's message as what is there, and what is expected."""
-    wrong = re.fullmatch(r"Expected (.*?)(?:, got (.*))?", message)
-    missing = re.fullmatch(r"Object missing required field (.*)", message)
-    if missing:
-        return f"no key {quote(missing[1].strip('`'))}", "it in each object"
-    if message == "Number out of range" or re.match(r"Expected `float.*` [<>]=", message):
-        return "a number out of range", f"a finite one of at most {COORDINATE_LIMIT:g} in magnitude"
-    if not wrong:
-        return message[:1].lower() + message[1:], "what the format has"
-    expected, found = (
-        re.sub(r"\w+", lambda word: _NAMES.get(word[0], word[0]), name or "another value")
-        for name in wrong.groups()
-    )
-    return found.replace("`", ""), expected.replace("`", "").replace(" | ", " or ")
-
-
-def _python_json(data: bytes) -> Any:
-    try:
-        return json.loads(data)
-    except json.JSONDecodeError as error:
-        found = error.msg[:1].lower() + error.msg[1:]
-        found = f"{found} in column {error.colno}"
-        raise FormatError(found, "well-formed JSON", at=error.lineno) from error
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        found = f"byte 0x{data[error.start]:02x}"
-        raise FormatError(found, "text in UTF-8: save the file as UTF-8", at=line) from error
-    except RecursionError as error:
-        found = "JSON nested more than a thousand times"
-        raise FormatError(found, "JSON of a known format") from error
-    except ValueError as error:
-        raise FormatError("a number of thousands of digits", "shorter ones") from error
-
-
 def partial_json(data: bytes) -> Any:
-    """Return the JSON value that the first bytes of a document are of: what is whole of it, without
-    the rest; None if it is no JSON.
-    """
+    """Return what is whole of the JSON value that a document begins with; None if it is no JSON."""
     if data.lstrip()[:1] not in (b"{", b"["):
         return None
     with suppress(FormatError):
         return plain_json(data)
-    closing: list[bytes] = []
+    closing = bytearray()
     end = 0
     for token in _TOKEN.finditer(data):
         mark = token[0]
         if mark in (b"{", b"["):
-            closing.append(b"}" if mark == b"{" else b"]")
+            closing += b"}" if mark == b"{" else b"]"
             end = token.end()
         elif mark in (b"}", b"]"):
-            if not closing or closing.pop() != mark:
-                return None
+            closing = closing[:-1]
             end = token.end()
-            if not closing:
-                break
         elif mark == b",":
             end = token.start()
+        if not closing:
+            break
     with suppress(FormatError):
-        return plain_json(data[:end] + b"".join(reversed(closing)))
+        return plain_json(data[:end] + closing[::-1])
     return None
 
 
@@ -278,18 +184,15 @@ def parse_html(data: bytes) -> Any:
     from lxml import etree, html
 
     says = re.search(
-        rb"""(?i)<meta[^>]+charset=["']?([\w-]+)|<\?xml[^>]+encoding=["']([\w-]+)""", data[:2048]
+        rb"""(?i)<(?:meta[^>]+charset|\?xml[^>]+encoding)=["']?([\w-]+)""", data[:2048]
     )
-    encoding = (says[1] or says[2]).decode("ascii") if says else "utf-8"
+    encoding = says[1].decode("ascii") if says else "utf-8"
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True)
     try:
         utf8 = data.removeprefix(b"\xef\xbb\xbf").decode(encoding).encode()
         return html.document_fromstring(utf8, parser)
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise FormatError(
-            f"byte 0x{data[error.start]:02x}", f"text in {encoding}", at=line
-        ) from error
+        raise not_utf8(error) from error
     except (etree.ParserError, LookupError, ValueError) as error:
         raise FormatError(str(error), "HTML in UTF-8") from error
 

@@ -40,6 +40,7 @@ from evaltex_cli.formats.parsing import (
     polygon,
     turned,
     with_lines,
+    within,
 )
 
 TEXTS = ("transcription", "text", "utf8_string", "ocr", "word", "content", "value")
@@ -126,11 +127,11 @@ class _LabelmeShape(msgspec.Struct, gc=False):
     score: Number | None = None
     difficult: bool | int | None = None
     ignore: bool | int | None = None
-    flags: dict[str, bool | int | None] | None = None
+    flags: Any = None
 
 
 class _Labelme(msgspec.Struct, gc=False):
-    shapes: list[_LabelmeShape]
+    shapes: list[Any]
     image_height: Number | None = msgspec.field(default=None, name="imageHeight")
     image_width: Number | None = msgspec.field(default=None, name="imageWidth")
 
@@ -140,16 +141,17 @@ def _read_labelme(file: File, side: Side, options: ReadOptions) -> Iterator[Imag
     description, ``label`` is the transcription.
     """
     document = file.json(_Labelme)
-    has_classes = any(shape.description for shape in document.shapes)
+    has_classes = any(within(shape, "description") for shape in document.shapes)
 
-    def read(shape: _LabelmeShape) -> TextObject | None:
+    def read(item: Any) -> TextObject | None:
+        shape = converted(item, _LabelmeShape)
         if shape.shape_type in ("point", "points", "line", "linestrip"):
             file.notes[LEFT_OUT] += 1
             return None
         label, text = shape.label or "", shape.description or ""
-        flags = shape.flags or {}
-        flagged = shape.difficult or shape.ignore or flags.get("difficult") or flags.get("ignore")
-        dont_care = side == "gt" and (bool(flagged) or DONT_CARE in (label, text))
+        flags = [within(shape.flags, name) for name in ("difficult", "ignore")]
+        is_flagged = any((shape.difficult, shape.ignore, *flags))
+        dont_care = side == "gt" and (is_flagged or DONT_CARE in (label, text))
         points = _labelme_points(shape, dont_care)
         if shape.shape_type in ("circle", "mask"):
             file.notes[BOXED] += 1
