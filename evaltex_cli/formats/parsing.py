@@ -75,7 +75,7 @@ def converted(value: Any, kind: Any) -> Any:
         names = re.sub(r"\w+", lambda name: _NAMES.get(name[0], name[0]), wrong[1])
         expected = names.replace("`", "").replace(" | ", " or ")
     elif "float" in message or "range" in message:
-        expected = f"a finite number of at most {COORDINATE_LIMIT:g} in magnitude"
+        expected = FINITE
     elif "surrogate" in message:
         expected = "Unicode text, without halves of surrogate pairs"
     raise FormatError(shown(within(value, *steps)), expected, steps)
