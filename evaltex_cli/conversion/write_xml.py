@@ -52,35 +52,34 @@ def _pairs(points: Sequence[float], between: str = " ") -> str:
 
 # PAGE ---------------------------------------------------------------------------------------------
 
-_PAGE_SCHEMA = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"
-_EPOCH = "1970-01-01T00:00:00"
+_PAGE_HEAD = (
+    f'{_HEAD}<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15">\n'
+    "<Metadata><Creator>evaltex</Creator><Created>1970-01-01T00:00:00</Created>"
+    "<LastChange>1970-01-01T00:00:00</LastChange></Metadata>\n"
+)
 """The schema asks for dates; the same data give the same bytes."""
 
 
 def page(job: Job, images: Iterator[Image]) -> Iterator[str]:
-    """Yield the document of each image."""
-    return (_page(job, image) for image in images)
+    """Yield the document of each image; regions are lines, of one text region."""
+    for image in images:
+        yield f"{_PAGE_HEAD}{_text_of(_page(job, image))}\n</PcGts>\n"
 
 
-def _page(job: Job, image: Image) -> str:
-    """Regions are lines, of one text region."""
-    root = etree.Element("PcGts", xmlns=_PAGE_SCHEMA)
-    root.text = "\n"
-    metadata = _add(root, "Metadata")
-    for name, text in (("Creator", "evaltex"), ("Created", _EPOCH), ("LastChange", _EPOCH)):
-        _add(metadata, name, text).tail = None
+def _page(job: Job, image: Image) -> Any:
     size = {"imageWidth": number(image.width), "imageHeight": number(image.height)}
-    page = _add(root, "Page", "\n", imageFilename=picture_file(image), **size)
+    page = etree.Element("Page", imageFilename=picture_file(image), **size)
+    page.text = "\n"
     if image.objects:
         region = _add(page, "TextRegion", id="r1")
         _add(region, "Coords", points=_pairs(bounds(image.objects)))
         numbers = count(1)
-        for k, run in enumerate(lines(job, image), 1):
+        for k, words in enumerate(lines(job, image), 1):
             line = _add(region, "TextLine", id=f"l{k}")
-            _add(line, "Coords", points=_pairs(bounds(run)))
-            for word in run:
+            _add(line, "Coords", points=_pairs(bounds(words)))
+            for word in words:
                 _add_page_word(job, line, next(numbers), word)
-    return f"{_HEAD}{_text_of(root)}\n"
+    return page
 
 
 def _add_page_word(job: Job, line: Any, number_: int, word: TextObject) -> None:
@@ -97,35 +96,37 @@ def _add_page_word(job: Job, line: Any, number_: int, word: TextObject) -> None:
 # ALTO ---------------------------------------------------------------------------------------------
 
 BLANKS_EMPTY = "{count} transcription[s] of blanks alone [was|were] written as empty"
-_ALTO_SCHEMA = "http://www.loc.gov/standards/alto/ns-v4#"
+_ALTO_HEAD = (
+    f'{_HEAD}<alto xmlns="http://www.loc.gov/standards/alto/ns-v4#">\n'
+    "<Description><MeasurementUnit>pixel</MeasurementUnit><sourceImageInformation>"
+)
 
 
 def alto(job: Job, images: Iterator[Image]) -> Iterator[str]:
-    """Yield the document of each image."""
-    return (_alto(job, image) for image in images)
+    """Yield the document of each image. Regions are lines, of one text block; polygons have a
+    Shape.
+    """
+    for image in images:
+        file = etree.Element("fileName")
+        file.text = picture_file(image)
+        description = f"{_text_of(file)}</sourceImageInformation></Description>\n"
+        yield f"{_ALTO_HEAD}{description}{_text_of(_alto_layout(job, image))}\n</alto>\n"
 
 
-def _alto(job: Job, image: Image) -> str:
-    """Regions are lines, of one text block; polygons have a Shape."""
-    root = etree.Element("alto", xmlns=_ALTO_SCHEMA)
-    root.text = "\n"
-    description = _add(root, "Description")
-    _add(description, "MeasurementUnit", "pixel").tail = None
-    about = _add(description, "sourceImageInformation")
-    about.tail = None
-    _add(about, "fileName", picture_file(image)).tail = None
+def _alto_layout(job: Job, image: Image) -> Any:
+    layout = etree.Element("Layout")
     size = {"WIDTH": number(image.width), "HEIGHT": number(image.height)}
-    page = _add(_add(root, "Layout"), "Page", ID="p1", PHYSICAL_IMG_NR="1", **size)
+    page = _add(layout, "Page", ID="p1", PHYSICAL_IMG_NR="1", **size)
     space = _add(page, "PrintSpace", "\n", HPOS="0", VPOS="0", **size)
     page.tail = space.tail = None
     if image.objects:
         block = _add(space, "TextBlock", "\n", ID="b1", **_alto_place(image.objects))
         numbers = count(1)
-        for k, run in enumerate(lines(job, image), 1):
-            line = _add(block, "TextLine", "\n", ID=f"l{k}", **_alto_place(run))
-            for word in run:
+        for k, words in enumerate(lines(job, image), 1):
+            line = _add(block, "TextLine", "\n", ID=f"l{k}", **_alto_place(words))
+            for word in words:
                 _add_alto_string(job, line, next(numbers), word)
-    return f"{_HEAD}{_text_of(root)}\n"
+    return layout
 
 
 def _alto_place(objects: Sequence[TextObject]) -> dict[str, str]:
@@ -160,12 +161,12 @@ _HOCR_HEAD = (
 
 
 def hocr(job: Job, images: Iterator[Image]) -> Iterator[str]:
-    """Yield the document of each image."""
-    return (_hocr(job, image) for image in images)
+    """Yield the document of each image. Regions are lines; confidences are percent."""
+    for image in images:
+        yield f"{_HOCR_HEAD}{_text_of(_hocr_page(job, image))}\n</body>\n</html>\n"
 
 
-def _hocr(job: Job, image: Image) -> str:
-    """Regions are lines; confidences are percent."""
+def _hocr_page(job: Job, image: Image) -> Any:
     escaped = picture_file(image).replace("\\", "\\\\").replace('"', '\\"')
     title = f'image "{escaped}"; bbox 0 0 {number(image.width)} {number(image.height)}'
     page = etree.Element("div", {"class": "ocr_page", "id": "page_1", "title": title})
@@ -186,7 +187,7 @@ def _hocr(job: Job, image: Image) -> str:
                 "title": _bbox([word]) + score,
             }
             _add(line, "span", text, **about)
-    return f"{_HOCR_HEAD}{_text_of(page)}\n</body>\n</html>\n"
+    return page
 
 
 def _bbox(objects: Sequence[TextObject]) -> str:
