@@ -8,15 +8,11 @@ from typing import TypeAlias
 import numpy as np
 
 from evaltex_cli import geometry
-from evaltex_cli.records import Bools, Floats, Objects
+from evaltex_cli.records import Floats, Objects
 from evaltex_cli.records.rows import repeated
 
 PIXEL = 1.0
-"""By how much an object may reach beyond the picture: conventions of the last
-pixel differ by this.
-"""
-
-
+"""By how much an object may reach beyond the picture, as conventions of the last pixel differ."""
 Finding: TypeAlias = tuple[str, int, str, str]
 """A kind of problem, the row of `Objects` that has it, what is wrong with it, and what to do."""
 
@@ -87,11 +83,3 @@ def counter_clockwise(objects: Objects) -> Iterator[Finding]:
 
 def _box(box: Floats) -> str:
     return "({:g}, {:g}) to ({:g}, {:g})".format(*box)
-
-
-def all_dont_care(objects: Objects) -> Bools:
-    """(images,) whether an image has objects, and all of them are don't care."""
-    counts = np.diff(objects.offsets)
-    cared = np.bincount(objects.image[~objects.dont_care], minlength=len(counts))
-    rejected: Bools = (counts > 0) & (cared == 0)
-    return rejected

@@ -79,11 +79,12 @@ class _Input:
         """Return what was read."""
         source, objects = self.source, self.source.objects
         counts = InputCounts.of(objects, outlines.checked(objects.outlines))
+        cared = objects.image[~objects.dont_care]
         return SideSummary(
             **asdict(InputFile(source.path, source.format, source.sha256)),
             **asdict(counts),
             reason=source.why,
-            all_dont_care=int(object_checks.all_dont_care(objects).sum()),
+            all_dont_care=counts.images - counts.empty - len(np.unique(cared)),
         )
 
 
@@ -120,13 +121,17 @@ def validate(
     problems = [one for one in (ours, theirs) if isinstance(one, Problem)]
     if not problems:
         refuse_unused(options, *(one.source for one in sides))
-    pairs: list[Pair] = []
-    if isinstance(ours, _Input) and isinstance(theirs, _Input) and _share_names(ours, theirs):
-        pairs = _check_both(ours, theirs, options)
-    else:
-        for one in sides:
-            _check_alone(one, options)
+    is_paired = len(sides) == 2
+    try:
+        _choose_images(sides, options)
+    except InputError as error:
+        is_paired = False
+        one = sides[-1 if str(error).startswith(sides[-1].source.path) else 0]
+        problems.append(_unreadable(one.side, one.source.path, error))
+    pairs = _check_both(sides[0], sides[1], options) if is_paired else []
     for one in sides:
+        if not is_paired:
+            _check_alone(one, options)
         problems += one.problems
     summaries = {one.side: one.summary() for one in sides}
     problems.sort(key=lambda problem: (problem.level, problem.side != "gt"))
@@ -157,29 +162,20 @@ def _unreadable(side: Side, path: str, error: InputError) -> Problem:
     return Problem(level="error", kind="input", side=side, file=file, line=number, found=found)
 
 
-def _share_names(ours: _Input, theirs: _Input) -> bool:
-    """Give the detections the names of the ground truth; return whether it can be."""
-    before = theirs.source
-    try:
-        theirs.source = with_names_of(ours.source, before)
-    except InputError as error:
-        theirs.problems.append(_unreadable("det", before.path, error))
-        return False
-    theirs.own_names = dict(zip(theirs.source.names, before.names, strict=True))
-    theirs.report_warnings(theirs.source.warnings[len(before.warnings) :])
-    return True
-
-
-def _leave_out(ours: _Input, sides: Sequence[_Input], only: Sequence[str]) -> None:
-    """Leave images out as an evaluation does, and report names that the ground truth lacks."""
-    try:
-        names = names_in(ours.source, only)
-    except InputError as error:
-        ours.problems.append(_unreadable("gt", ours.source.path, error))
-        return
-    ours.report("input", some_images(ours.source, names))
-    for one in sides:
-        one.source = only_images(one.source, names)
+def _choose_images(sides: Sequence[_Input], options: InputOptions) -> None:
+    """Give detections the names of the ground truth, and leave images out, as an evaluation does;
+    raises `InputError` as it.
+    """
+    for theirs in sides[1:]:
+        before = theirs.source
+        theirs.source = with_names_of(sides[0].source, before)
+        theirs.own_names = dict(zip(theirs.source.names, before.names, strict=True))
+        theirs.report_warnings(theirs.source.warnings[len(before.warnings) :])
+    if options.only is not None and sides and sides[0].side == "gt":
+        names = names_in(sides[0].source, options.only)
+        sides[0].report("input", some_images(sides[0].source, names))
+        for one in sides:
+            one.source = only_images(one.source, names)
 
 
 def _use_pictures(one: _Input, folder: Path) -> None:
@@ -207,8 +203,6 @@ def _use_pictures(one: _Input, folder: Path) -> None:
 
 
 def _check_alone(one: _Input, options: InputOptions) -> None:
-    if options.only is not None and one.side == "gt":
-        _leave_out(one, [one], options.only)
     if options.images is not None:
         _use_pictures(one, options.images)
     refuse_fractions(one.source, one.faults)
@@ -219,8 +213,6 @@ def _check_alone(one: _Input, options: InputOptions) -> None:
 
 def _check_both(ours: _Input, theirs: _Input, options: InputOptions) -> list[Pair]:
     """Report what is wrong with either side and with their pairing; return the pairs."""
-    if options.only is not None:
-        _leave_out(ours, [ours, theirs], options.only)
     if options.images is not None:
         _use_pictures(ours, options.images)
     pairs, partners = _pair(ours, theirs)
