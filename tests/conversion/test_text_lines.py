@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from reading import read_or_raise
 from shared_data import DATA, needs_data
 
-from evaltex_cli.conversion import text_lines
 from evaltex_cli.conversion.text_lines import HEIGHT_RATIO, group_lines
 from evaltex_cli.records import Floats
 
@@ -21,20 +20,38 @@ def lines(*boxes: tuple[float, float, float, float]) -> list[int]:
     return group_lines(np.array(boxes, np.float64).reshape(-1, 4)).tolist()
 
 
-def test_words_of_a_line_are_one_region() -> None:
-    assert lines((0, 0, 50, 10), (55, 0, 90, 10), (95, 1, 140, 11)) == [1, 1, 1]
+@pytest.mark.parametrize(
+    ("boxes", "regions"),
+    [
+        ([(0, 0, 50, 10), (55, 0, 90, 10), (95, 1, 140, 11)], [1, 1, 1]),
+        # Numbered from the top, then from the left.
+        (
+            [(0, 40, 50, 50), (200, 20, 250, 30), (0, 0, 50, 10), (0, 20, 50, 30)],
+            [4, 3, 1, 2],
+        ),
+        # Each word is like the next, but the first and the last are not; the narrower gap decides.
+        ([(0, 0, 50, 16), (52, 2, 90, 14), (93, 4, 130, 11)], [1, 1, 2]),
+        ([(0, 0, 50, 16), (53, 2, 90, 14), (92, 4, 130, 11)], [1, 2, 2]),
+        # Words that are taller than wide, above each other.
+        ([(0, 0, 10, 30), (0, 33, 10, 60), (1, 65, 11, 90)], [1, 1, 1]),
+        ([(0, 0, 30, 10), (0, 13, 30, 23), (0, 26, 30, 36)], [1, 2, 3]),
+        # No words, one word, and words without area.
+        ([], []),
+        ([(5, 5, 9, 9)], [1]),
+        ([(0, 0, 50, 0), (51, 0, 90, 0), (0, 0, 0, 0)], [2, 3, 1]),
+    ],
+)
+def test_regions(boxes: list[tuple[float, float, float, float]], regions: list[int]) -> None:
+    assert lines(*boxes) == regions
 
 
-def test_regions_are_numbered_from_the_top_then_from_the_left() -> None:
-    assert lines(
-        (0, 40, 50, 50), (200, 20, 250, 30), (0, 0, 50, 10), (0, 20, 50, 30), (55, 40, 90, 50)
-    ) == [
-        4,
-        3,
-        1,
-        2,
-        4,
-    ]
+def test_a_region_is_more_text_than_not() -> None:
+    """On a slope each word is aligned with the next, but their bounding box
+    is mostly background.
+    """
+    slope = [(k * 12, k * 5, k * 12 + 11, k * 5 + 10) for k in range(8)]
+    regions = lines(*slope)
+    assert regions[0] == regions[1] != regions[-1]
 
 
 @pytest.mark.parametrize(
@@ -60,32 +77,6 @@ def test_aligned_of_similar_height_and_close(
     """The first word is 50 wide and 10 high."""
     first, other = lines((0, 0, 50, 10), second)
     assert (first == other) == together
-
-
-def test_similar_height_is_asked_of_the_whole_line() -> None:
-    """Each word is like the next, but the first and the last are not; the narrower gap decides."""
-    assert lines((0, 0, 50, 16), (52, 2, 90, 14), (93, 4, 130, 11)) == [1, 1, 2]
-    assert lines((0, 0, 50, 16), (53, 2, 90, 14), (92, 4, 130, 11)) == [1, 2, 2]
-
-
-def test_a_region_is_more_text_than_not() -> None:
-    """On a slope each word is aligned with the next, but their bounding box
-    is mostly background.
-    """
-    slope = [(k * 12, k * 5, k * 12 + 11, k * 5 + 10) for k in range(8)]
-    regions = lines(*slope)
-    assert regions[0] == regions[1] != regions[-1]
-
-
-def test_words_above_each_other_are_a_region_where_they_are_taller_than_wide() -> None:
-    assert lines((0, 0, 10, 30), (0, 33, 10, 60), (1, 65, 11, 90)) == [1, 1, 1]
-    assert lines((0, 0, 30, 10), (0, 13, 30, 23), (0, 26, 30, 36)) == [1, 2, 3]
-
-
-def test_no_words_one_word_and_words_without_area() -> None:
-    assert lines() == []
-    assert lines((5, 5, 9, 9)) == [1]
-    assert lines((0, 0, 50, 0), (51, 0, 90, 0), (0, 0, 0, 0)) == [2, 3, 1]
 
 
 def check(boxes: Floats, regions: Floats) -> None:
@@ -132,34 +123,6 @@ def test_of_any_words(boxes: Floats, random: object) -> None:
 def test_scale_and_place_do_not_matter(boxes: Floats, scale: float, shift: int) -> None:
     assert group_lines(boxes * scale).tolist() == group_lines(boxes).tolist()
     assert group_lines(boxes + shift).tolist() == group_lines(boxes).tolist()
-
-
-def by_measuring_all(boxes: Floats) -> list[int]:
-    """The groups of words in their order, each time from all words of both lines."""
-    line = np.arange(len(boxes))
-    for flipped in (False, True):
-        words = boxes[:, [1, 0, 3, 2]] if flipped else boxes
-        heights = words[:, 3] - words[:, 1]
-        alone = np.array([(line == k).sum() == 1 for k in line], bool)
-        taken = alone & (heights < words[:, 2] - words[:, 0]) | (not flipped)
-        rows = np.flatnonzero(taken)
-        for a, b in text_lines._neighbours(words[rows]):
-            first, second = sorted((line[rows[a]], line[rows[b]]))
-            of_both = words[(line == first) | (line == second)]
-            height = of_both[:, 3] - of_both[:, 1]
-            around = [*of_both[:, :2].min(axis=0), *of_both[:, 2:].max(axis=0)]
-            text = shapely.union_all(shapely.box(*of_both.T)).area
-            if height.min() >= HEIGHT_RATIO * height.max() and 2 * text > shapely.box(*around).area:
-                line[line == second] = first
-    return line.tolist()
-
-
-@settings(deadline=None, derandomize=True, max_examples=150)
-@given(BOXES)
-def test_limits_of_areas_decide_as_the_areas_themselves(boxes: Floats) -> None:
-    words = boxes[np.lexsort(boxes.T[[2, 3, 0, 1]])]
-    expected = np.unique(by_measuring_all(words), return_inverse=True)[1] + 1
-    assert group_lines(words).tolist() == expected.tolist()
 
 
 @needs_data
