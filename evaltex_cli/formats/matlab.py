@@ -103,7 +103,7 @@ TOTALTEXT_MAT = Format(
     "totaltext-mat",
     "Total-Text: MATLAB 5 files, one per image",
     _read,
-    lambda head: "its first bytes" if head.data.startswith(b"MATLAB 5.0 MAT-file") else "",
+    lambda head: "the first bytes of MATLAB 5" if head.data.startswith(b"MATLAB 5.0 MAT") else "",
     (".mat",),
     layout="polygt or gt: rows 'x:', xs, 'y:', ys, text, orientation; detections accuInf: cells of"
     " rows x, y",

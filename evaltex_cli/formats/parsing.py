@@ -204,14 +204,15 @@ def with_lines(elements: Iterable[Any]) -> Iterator[tuple[int, Any]]:
 
 
 def attribute(element: Any, name: str, default: float | None = None) -> float:
-    """Return an attribute of an element that is a number, or the default if it is missing or empty.
+    """Return an attribute of an element, or what is in a child of that name, as a number; the
+    default if it is missing or empty.
 
     Raises `FormatError`, with the line of the element.
     """
-    text = element.get(name)
+    text = (element.get(name) or element.findtext(name) or "").strip()
     if not text and default is not None:
         return default
-    if text is None:
+    if not text:
         raise FormatError(f"{element.tag} without {name}", "a number there", at=element.sourceline)
     try:
         return number(text)
@@ -220,7 +221,7 @@ def attribute(element: Any, name: str, default: float | None = None) -> float:
 
 
 def attributes(element: Any, *names: str) -> list[float]:
-    """Return attributes of an element that are numbers; raises as `attribute`."""
+    """Return attributes or children of an element that are numbers; raises as `attribute`."""
     return [attribute(element, name) for name in names]
 
 

@@ -1,8 +1,7 @@
 """What annotation tools write: one document for each image, or for a whole project.
 
 A transcription and flags of don't care are attributes, by their names (`TEXTS`, `FLAGS`). Circles
-and ellipses become their bounding boxes; points and lines have no area and are left out. Both are
-counted in a note.
+and ellipses become their bounding boxes; points and lines are left out. Notes count both.
 """
 
 from __future__ import annotations
@@ -14,16 +13,7 @@ from typing import Any
 import msgspec
 
 from evaltex_cli.errors import FormatError, quote
-from evaltex_cli.formats.base import (
-    DONT_CARE,
-    File,
-    Format,
-    Head,
-    Image,
-    ReadOptions,
-    Side,
-    TextObject,
-)
+from evaltex_cli.formats.base import DONT_CARE, File, Format, Image, ReadOptions, Side, TextObject
 from evaltex_cli.formats.names import names_of_pictures
 from evaltex_cli.formats.parsing import (
     Number,
@@ -35,20 +25,19 @@ from evaltex_cli.formats.parsing import (
     converted,
     ellipse,
     flat,
-    number,
     numbers,
     polygon,
     turned,
+    under,
     with_lines,
     within,
 )
 
+# Names of attributes, whatever their capitals: of a transcription and a class, of which the first
+# that is there counts, and of flags that make an object don't care.
 TEXTS = ("transcription", "text", "utf8_string", "ocr", "word", "content", "value")
-"""Names of attributes that are the transcription, the first counts; capitals do not matter."""
-FLAGS = ("ignore", "difficult", "illegible", "illegibility", "dont_care", "dontcare")
-"""Names of attributes that make an object don't care, if they are true."""
 CLASSES = ("label", "class", "category", "type")
-"""Names of attributes that are the class."""
+FLAGS = ("ignore", "difficult", "illegible", "illegibility", "dont_care", "dontcare")
 BOXED = "{count} circle[s], ellipse[s] or mask[s] taken for [its bounding box|their bounding boxes]"
 LEFT_OUT = (
     "{count} point[s], line[s] or mask[s] left out: [it has|they have] no area that can be read"
@@ -66,43 +55,30 @@ def _is_flagged(values: Mapping[str, Any]) -> bool:
     return any(flags.get(name) in ("true", "1", "yes") for name in FLAGS)
 
 
+def _named_after_pictures(images: Sequence[Image]) -> Iterator[Image]:
+    for image, name in zip(images, names_of_pictures([one.name for one in images]), strict=True):
+        image.name = name
+        yield image
+
+
 # Pascal VOC ---------------------------------------------------------------------------------------
 
 
 def _read_voc(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     root = file.xml("annotation")
 
-    def value(element: Any, name: str, default: float | None = None) -> float:
-        text = (element.findtext(name) or "").strip()
-        if not text and default is not None:
-            return default
-        if not text:
-            raise FormatError(f"{element.tag} without {name}", "a number there")
-        try:
-            return number(text)
-        except FormatError as error:
-            raise FormatError(f"{name} {error.found}", error.expected) from error
-
     def read(element: Any) -> TextObject:
-        corners, turned_box = element.find("bndbox"), element.find("robndbox")
-        points: Sequence[float]
-        if corners is not None:
-            points = [value(corners, name) for name in ("xmin", "ymin", "xmax", "ymax")]
-        elif turned_box is not None:
-            x, y, width, height, angle = (
-                value(turned_box, name) for name in ("cx", "cy", "w", "h", "angle")
-            )
-            points = turned(box(x - width / 2, y - height / 2, width, height), angle)
+        turned_box = element.find("robndbox")
+        if turned_box is None:
+            points = attributes(element, "bndbox/xmin", "bndbox/ymin", "bndbox/xmax", "bndbox/ymax")
         else:
-            raise FormatError("object without bndbox", "one")
-        flag = (element.findtext("difficult") or "").strip() or "0"
-        if flag not in ("0", "1"):
-            raise FormatError(f"difficult {quote(flag)}", "0 or 1")
-        label = (element.findtext("name") or "").strip()
-        return TextObject(points, dont_care=side == "gt" and flag == "1", label=label)
+            x, y, width, height, angle = attributes(turned_box, "cx", "cy", "w", "h", "angle")
+            points = turned(box(x - width / 2, y - height / 2, width, height), angle)
+        dont_care = side == "gt" and attribute(element, "difficult", 0.0) != 0
+        return TextObject(points, dont_care=dont_care, label=element.findtext("name", "").strip())
 
     objects = file.each(with_lines(root.findall("object")), read)
-    height, width = (value(root, f"size/{name}", 0.0) for name in ("height", "width"))
+    height, width = (attribute(root, f"size/{name}", 0.0) for name in ("height", "width"))
     yield Image(file.stem, objects, height, width)
 
 
@@ -126,8 +102,7 @@ class _LabelmeShape(msgspec.Struct, gc=False):
     shape_type: str | None = None
     score: Number | None = None
     difficult: bool | int | None = None
-    ignore: bool | int | None = None
-    flags: Any = None
+    flags: dict[str, Any] | None = None
 
 
 class _Labelme(msgspec.Struct, gc=False):
@@ -137,9 +112,7 @@ class _Labelme(msgspec.Struct, gc=False):
 
 
 def _read_labelme(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    """The transcription is ``description``, and ``label`` the class; or, in a file without any
-    description, ``label`` is the transcription.
-    """
+    """In a file without any ``description``, which is the transcription, ``label`` is that."""
     document = file.json(_Labelme)
     has_classes = any(within(shape, "description") for shape in document.shapes)
 
@@ -149,19 +122,12 @@ def _read_labelme(file: File, side: Side, options: ReadOptions) -> Iterator[Imag
             file.notes[LEFT_OUT] += 1
             return None
         label, text = shape.label or "", shape.description or ""
-        flags = [within(shape.flags, name) for name in ("difficult", "ignore")]
-        is_flagged = any((shape.difficult, shape.ignore, *flags))
-        dont_care = side == "gt" and (is_flagged or DONT_CARE in (label, text))
+        flags = {"difficult": shape.difficult} | (shape.flags or {})
+        dont_care = side == "gt" and (DONT_CARE in (label, text) or _is_flagged(flags))
         points = _labelme_points(shape, dont_care)
-        if shape.shape_type in ("circle", "mask"):
-            file.notes[BOXED] += 1
-        return TextObject(
-            points,
-            text or label,
-            dont_care,
-            confidence=shape.score,
-            label=label if has_classes else "",
-        )
+        file.notes[BOXED] += shape.shape_type in ("circle", "mask")
+        label_of_class = label if has_classes else ""
+        return TextObject(points, text or label, dont_care, shape.score, label=label_of_class)
 
     objects = file.each(enumerate(document.shapes), read, "shapes[{}]")
     yield Image(file.stem, objects, document.image_height or 0, document.image_width or 0)
@@ -169,18 +135,14 @@ def _read_labelme(file: File, side: Side, options: ReadOptions) -> Iterator[Imag
 
 def _labelme_points(shape: _LabelmeShape, dont_care: bool) -> Sequence[float]:
     kind, vertices = shape.shape_type or "polygon", flat(shape.points)
-    count = f"{len(shape.points)} points"
     if kind in ("polygon", "rotation", "quadrilateral"):
         return polygon(vertices, dont_care=dont_care)
+    if len(shape.points) not in {"rectangle": (2, 4), "mask": (2,), "circle": (2,)}.get(kind, ()):
+        found = f"shape_type {quote(kind)} of {len(shape.points)} points"
+        raise FormatError(found, "polygon, or rectangle or circle of two points")
     if kind == "circle":
-        if len(vertices) != 4:
-            raise FormatError(count, "the centre of a circle and a point on it", ("points",))
-        radius = math.dist(*shape.points)
-        return ellipse(vertices[0], vertices[1], radius, radius)
-    if kind not in ("rectangle", "mask"):
-        raise FormatError(f"shape_type {quote(kind)}", "polygon or rectangle", ("shape_type",))
-    if len(vertices) not in (4, 8):
-        raise FormatError(count, "two opposite corners of a rectangle", ("points",))
+        radius = math.dist(*shape.points)  # of the centre and a point on it
+        return ellipse(*shape.points[0], radius, radius)
     is_turned = len(set(vertices[::2])) > 2 or len(set(vertices[1::2])) > 2
     return vertices if is_turned else around(vertices)
 
@@ -197,28 +159,10 @@ LABELME = Format(
 
 # VGG Image Annotator ------------------------------------------------------------------------------
 
-_VIA_PROJECT = "_via_img_metadata"
-
-
-class _ViaShape(msgspec.Struct, gc=False):
-    name: str
-    x: Number | None = None
-    y: Number | None = None
-    width: Number | None = None
-    height: Number | None = None
-    all_points_x: list[Number] = []
-    all_points_y: list[Number] = []
-    cx: Number | None = None
-    cy: Number | None = None
-    r: Number | None = None
-    rx: Number | None = None
-    ry: Number | None = None
-    theta: Number | None = None
-
 
 class _ViaRegion(msgspec.Struct, gc=False):
-    shape_attributes: _ViaShape
-    region_attributes: Any = None
+    shape_attributes: dict[str, Any]
+    region_attributes: dict[str, Any] | None = None
 
 
 class _ViaImage(msgspec.Struct, gc=False):
@@ -228,82 +172,61 @@ class _ViaImage(msgspec.Struct, gc=False):
 
 def _read_via(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     root = file.json(dict[str, Any])
-    is_project = _VIA_PROJECT in root
-    records = converted(root[_VIA_PROJECT], dict[str, Any]) if is_project else root
 
     def read(item: Any) -> TextObject | None:
         region = converted(item, _ViaRegion)
-        values = region.region_attributes if isinstance(region.region_attributes, dict) else {}
-        text = _named(values, TEXTS)
-        dont_care = side == "gt" and (text == DONT_CARE or _is_flagged(values))
-        if region.shape_attributes.name in ("point", "line", "polyline"):
+        values, shape = region.region_attributes or {}, region.shape_attributes.get("name")
+        if shape in ("point", "line", "polyline"):
             file.notes[LEFT_OUT] += 1
             return None
+        text = _named(values, TEXTS)
+        dont_care = side == "gt" and (text == DONT_CARE or _is_flagged(values))
         points = _via_points(region.shape_attributes, dont_care)
-        if region.shape_attributes.name in ("circle", "ellipse"):
-            file.notes[BOXED] += 1
+        file.notes[BOXED] += shape in ("circle", "ellipse")
         return TextObject(points, text, dont_care, label=_named(values, CLASSES))
 
     images = []
-    for key, record in records.items():
-        place = f"{_VIA_PROJECT}.{key}" if is_project else key
-        try:
+    for key, record in converted(root.get("_via_img_metadata", root), dict[str, Any]).items():
+        with file.catching(key):
             image = converted(record, _ViaImage)
-        except FormatError as error:
-            file.log(error, place)
-            continue
-        if isinstance(image.regions, dict):
-            objects = file.each(image.regions.items(), read, f"{place}.regions.{{}}")
-        else:
-            objects = file.each(enumerate(image.regions), read, f"{place}.regions[{{}}]")
-        images.append(Image(image.filename, objects))
-    yield from named_after_pictures(images)
+            regions = image.regions
+            items = enumerate(regions.values() if isinstance(regions, dict) else regions)
+            images.append(Image(image.filename, file.each(items, read, f"{key}.regions[{{}}]")))
+    yield from _named_after_pictures(images)
 
 
-def _via_points(shape: _ViaShape, dont_care: bool) -> Sequence[float]:
-    def needed(*names: str) -> list[float]:
+def _via_points(shape: dict[str, Any], dont_care: bool) -> Sequence[float]:
+    def values(*names: str) -> Iterator[Any]:
         for name in names:
-            if getattr(shape, name) is None:
-                where = ("shape_attributes", name)
-                raise FormatError(f"no {name} in a {shape.name}", "a number", where)
-        return [getattr(shape, name) for name in names]
+            with under("shape_attributes", name):
+                kind: Any = list[Number] if name.startswith("all_points") else Number
+                yield converted(shape.get(name), kind)
 
-    if shape.name == "rect":
-        return box(*needed("x", "y", "width", "height"))
-    if shape.name == "polygon":
-        xs, ys = shape.all_points_x, shape.all_points_y
-        if len(xs) != len(ys):
-            raise FormatError(f"{len(xs)} x and {len(ys)} y", "as many x as y")
-        return polygon(flat(zip(xs, ys, strict=True)), dont_care=dont_care)
-    if shape.name not in ("circle", "ellipse"):
-        raise FormatError(f"shape {quote(shape.name)}", "rect, polygon, circle or ellipse")
-    radii = ("r", "r") if shape.name == "circle" else ("rx", "ry")
-    x, y, across, down = needed("cx", "cy", *radii)
-    return ellipse(x, y, across, down, shape.theta or 0.0)
-
-
-def named_after_pictures(images: list[Image]) -> list[Image]:
-    names = names_of_pictures([image.name for image in images])
-    for image, name in zip(images, names, strict=True):
-        image.name = name
-    return images
+    name = shape.get("name")
+    if name == "rect":
+        return box(*values("x", "y", "width", "height"))
+    if name == "circle":
+        return ellipse(*values("cx", "cy", "r", "r"))
+    if name == "ellipse":
+        shape.setdefault("theta", 0.0)
+        return ellipse(*values("cx", "cy", "rx", "ry", "theta"))
+    if name != "polygon":
+        raise FormatError(f"shape {quote(str(name))}", "rect, polygon, circle or ellipse")
+    vertices = zip(*values("all_points_x", "all_points_y"), strict=False)
+    return polygon(flat(vertices), dont_care=dont_care)
 
 
-def _is_via(head: Head) -> str:
-    if not isinstance(head.json, dict):
-        return ""
-    if _VIA_PROJECT in head.json:
-        return f"the key {_VIA_PROJECT}"
-    first = next(iter(head.json.values()), None)
-    is_via = isinstance(first, dict) and "filename" in first and "regions" in first
-    return "objects with the keys filename and regions" if is_via else ""
+def _is_via(document: Any) -> bool:
+    images = within(document, "_via_img_metadata") or document
+    first = next(iter(images.values()), None) if isinstance(images, dict) else None
+    return isinstance(first, dict) and {"filename", "regions"} <= first.keys()
 
 
 VIA = Format(
     "via",
     "VGG Image Annotator (VIA) 1 and 2: JSON",
     _read_via,
-    _is_via,
+    lambda head: "objects with the keys filename and regions" if _is_via(head.json) else "",
     (".json",),
     layout='{key: {"filename", "regions": [{"shape_attributes": {"name", "x", "y", "width",'
     ' "height", "all_points_x", ...}, "region_attributes": {"text"}}]}}',
@@ -316,42 +239,32 @@ VIA = Format(
 
 def _read_cvat(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     root = file.xml("annotations")
-    track = root.find("track")
-    if track is not None:
-        expected = "an export as 'CVAT for images', which has each image"
-        raise FormatError("tracks of a video", expected, at=track.sourceline)
+    if root.find("track") is not None:
+        raise FormatError("tracks of a video", "an export as 'CVAT for images'")
 
     def read(shape: Any) -> TextObject | None:
         if shape.tag in ("points", "polyline", "mask", "cuboid", "skeleton"):
             file.notes[LEFT_OUT] += 1
             return None
-        if shape.tag in ("tag", "attribute"):
-            return None
-        values = {
-            one.get("name", ""): (one.text or "").strip() for one in shape.findall("attribute")
-        }
+        values = {one.get("name", ""): (one.text or "").strip() for one in shape}
         text, label = _named(values, TEXTS), shape.get("label", "")
         dont_care = side == "gt" and (DONT_CARE in (text, label) or _is_flagged(values))
         points = _cvat_points(shape, dont_care)
-        if shape.tag == "ellipse":
-            file.notes[BOXED] += 1
+        file.notes[BOXED] += shape.tag == "ellipse"
         return TextObject(points, text, dont_care, label=label)
 
-    images, subsets = [], []
-    for element in root.findall("image"):
-        try:
-            height, width = (attribute(element, name, 0.0) for name in ("height", "width"))
-        except FormatError as error:
-            file.log(error, element.sourceline)
-            continue
-        objects = file.each(with_lines(element), read)
-        images.append(Image(element.get("name", ""), objects, height, width))
-        subsets.append(element.get("subset", "default"))
-    if len({image.name for image in images}) < len(images):
-        # Tasks of a project may have the same pictures in different subsets.
-        for image, subset in zip(images, subsets, strict=True):
-            image.name = f"{subset}/{image.name}"
-    yield from named_after_pictures(images)
+    images = []
+    elements = root.findall("image")
+    has_twins = len({one.get("name") for one in elements}) < len(elements)  # in other subsets
+    for element in elements:
+        with file.catching(element.sourceline):
+            name = element.get("name", "")
+            height, width = (attribute(element, key, 0.0) for key in ("height", "width"))
+            shapes = with_lines(one for one in element if one.tag != "tag")
+            if has_twins:
+                name = f"{element.get('subset', 'default')}/{name}"
+            images.append(Image(name, file.each(shapes, read), height, width))
+    yield from _named_after_pictures(images)
 
 
 def _cvat_points(shape: Any, dont_care: bool) -> Sequence[float]:
@@ -373,7 +286,6 @@ CVAT = Format(
     _read_cvat,
     lambda head: "root annotations" if head.root == "annotations" else "",
     (".xml",),
-    layout="annotations / image name width height / box xtl ytl xbr ybr rotation, polygon points;"
-    " attribute name",
+    layout="annotations / image name width height / box xtl ytl xbr ybr rotation, polygon points",
     one_document=True,
 )
