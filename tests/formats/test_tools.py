@@ -6,75 +6,23 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from reading import Read, read
 from written_files import in_folder, written
 
 from evaltex_cli.records import Labels
 
-NOTES = [
-    "1 circle, ellipse or mask taken for its bounding box",
-    "1 point, line or mask left out: it has no area that can be read",
-]
-
-
-def labels(found: Read) -> list[str]:
-    column = found.objects.labels
-    return list(column) if isinstance(column, Labels) else []
-
-
-# labelme ------------------------------------------------------------------------------------------
+TURNED = [[5, 0], [10, 5], [5, 10], [0, 5]]
+BOX = [[10, 30], [60, 10]]
+BNDBOX = "<bndbox><xmin>10</xmin><ymin>20.5</ymin><ymax>50</ymax><xmax>110</xmax></bndbox>"
+ROBNDBOX = "<robndbox><cx>100</cx><cy>50</cy><w>40</w><h>20</h><angle>{}</angle></robndbox>"
+XTL = 'xtl="10" ytl="10" xbr="60" ybr="30"'
+FLAG = '<attribute name="illegible">true</attribute>'
 
 
 def shape(points: Any, kind: str | None = "rectangle", **others: Any) -> dict[str, Any]:
     return {"label": "word", "points": points, "shape_type": kind, "flags": {}} | others
-
-
-TURNED = [[5, 0], [10, 5], [5, 10], [0, 5]]
-BOX = [[10, 30], [60, 10]]
-
-
-def test_labelme(tmp_path: Path) -> None:
-    shapes = [
-        shape(BOX),
-        shape([[0, 0], [9, 0], [9, 5], [0, 5]], score=0.5),
-        shape(TURNED, difficult=True),
-        shape(TURNED, "quadrilateral", flags={"ignore": True}),
-        shape(TURNED[:3], None, label="###"),
-        shape([[50, 60], [53, 64]], "circle"),
-        shape([[1, 2], [3, 4]], "line"),
-    ]
-    document = {"shapes": shapes, "imageHeight": 480, "imageWidth": 640}
-    folder = in_folder(tmp_path / "gt", {"img_2.json": '{"shapes": [], "imageHeight": null}'})
-    written(folder / "img_10.json", document)
-    found = read(folder)
-    assert (found.source.names, found.faults) == (["img_2", "img_10"], [])
-    assert found.source.sizes.tolist() == [[0, 0], [480, 640]]
-    assert found.objects.boxes.tolist() == [
-        *([10, 10, 60, 30], [0, 0, 9, 5], [0, 0, 10, 10], [0, 0, 10, 10], [5, 0, 10, 10]),
-        [45, 55, 55, 65],
-    ]
-    assert found.objects.outlines.counts.tolist() == [0, 0, 4, 4, 3, 0]
-    assert found.texts == ["word"] * 4 + ["###", "word"]
-    assert found.objects.dont_care.tolist() == [False, False, True, True, True, False]
-    assert (found.warnings, labels(found)) == (NOTES, [])
-    assert not read(folder, "det").objects.dont_care.any()
-
-
-def test_labels_of_labelme_are_classes_where_there_are_descriptions(tmp_path: Path) -> None:
-    shapes = [shape(BOX, label="sign", description="exit"), shape(BOX, label="###", description="")]
-    found = read(written(tmp_path / "1.json", {"shapes": shapes}))
-    assert (found.texts, labels(found)) == (["exit", "###"], ["sign", "###"])
-
-
-def test_another_document_in_a_folder_is_no_empty_image(tmp_path: Path) -> None:
-    folder = in_folder(tmp_path / "gt", {"a.json": '{"shapes": []}', "b.json": '{"regions": []}'})
-    assert read(folder).faults == ["b.json: no key 'shapes'; expected it in each object"]
-    folder = in_folder(tmp_path / "xml", {"a.xml": voc(), "b.xml": "<alto/>"})
-    assert read(folder, "gt", "voc").faults == ["b.xml:1: root 'alto'; expected root annotation"]
-
-
-# VIA ----------------------------------------------------------------------------------------------
 
 
 def region(name: str = "rect", attributes: Any = None, **values: Any) -> dict[str, Any]:
@@ -83,132 +31,152 @@ def region(name: str = "rect", attributes: Any = None, **values: Any) -> dict[st
     return {"shape_attributes": {"name": name} | values, "region_attributes": attributes}
 
 
-@pytest.mark.parametrize("is_project", [False, True])
-def test_via(tmp_path: Path, is_project: bool) -> None:
-    regions = [
-        region(attributes={"Text": "w", "ignore": "0", "Type": "sign"}),
-        region("polygon", {"text": "###"}, all_points_x=[1, 20, 20], all_points_y=[1, 1, 30]),
-        region("circle", cx=50, cy=60, r=7),
-        region("polyline", all_points_x=[1, 2], all_points_y=[1, 2]),
-        region("ellipse", cx=50, cy=60, rx=7, ry=3, theta=math.pi / 2),
-    ]
-    other = {"0": region(attributes={"difficult": "1"})}
-    images = {
-        "a.jpg12": {"filename": "a.jpg", "size": 12, "regions": regions},
-        "b.jpg1": {"filename": "b.jpg", "size": 1, "regions": other},
-    }
-    project = {"_via_settings": {}, "_via_img_metadata": images}
-    found = read(written(tmp_path / "via.json", project if is_project else images))
-    assert (found.source.format, found.source.names, found.faults) == ("via", ["a", "b"], [])
-    *others, ellipse, _ = boxes = found.objects.boxes.tolist()
-    assert others == [[10, 10, 60, 30], [1, 1, 20, 30], [43, 53, 57, 67]]
-    assert (ellipse, boxes[-1]) == (pytest.approx([47, 53, 53, 67]), boxes[0])
-    assert found.objects.offsets.tolist() == [0, 4, 5]
-    assert (found.texts, labels(found)) == (["w", "###", "", "", ""], ["sign", "", "", "", ""])
-    assert found.objects.dont_care.tolist() == [False, True, False, False, True]
-    assert found.warnings == [
-        "2 circles, ellipses or masks taken for their bounding boxes",
-        NOTES[1],
-    ]
-
-
-# CVAT ---------------------------------------------------------------------------------------------
-
-
-def cvat(shapes: str, attributes: str = 'name="a/img_1.jpg" width="640" height="480"') -> str:
-    return f"<annotations><version>1.1</version>\n<image {attributes}>\n{shapes}\n</image></annotations>"
-
-
-def test_cvat(tmp_path: Path) -> None:
-    shapes = """<box label="sign" xtl="10" ytl="10" xbr="60" ybr="30" rotation="90">
-        <attribute name="Text"> one </attribute></box>
-        <polygon label="text" points="1.5,2;30,4;6,50"><attribute name="illegible">true</attribute></polygon>
-        <ellipse label="###" cx="50" cy="60" rx="5" ry="6"/><points points="1,2"/><tag label="y"/>"""
-    path = written(tmp_path / "annotations.xml", cvat(shapes))
-    found = read(path)
-    assert (found.source.names, found.faults) == (["img_1"], [])
-    assert found.source.sizes.tolist() == [[480, 640]]
-    turned, *others = found.objects.boxes.tolist()
-    assert turned == pytest.approx([25, -5, 45, 45])  # about its centre
-    assert others == [[1.5, 2, 30, 50], [45, 54, 55, 66]]
-    assert (found.texts, labels(found)) == (["one", "", ""], ["sign", "text", "###"])
-    assert found.objects.dont_care.tolist() == [False, True, True]
-    assert found.warnings == NOTES
-    assert not read(path, "det").objects.dont_care.any()
-
-
-def test_images_of_cvat(tmp_path: Path) -> None:
-    path = tmp_path / "1.xml"
-    found = read(written(path, "<annotations><track/></annotations>"))
-    assert "tracks of a video; expected an export as 'CVAT for images'" in found.faults[0]
-    found = read(written(path, cvat("", 'name="a.jpg" width="x"')), "det")
-    assert "1.xml:2: width 'x'; expected a finite number" in found.faults[0]
-    image = '<image name="img_1.jpg" width="9" height="9" subset="{}"/>'
-    same = f"<annotations>{image.format('train')}{image.format('test')}</annotations>"
-    found = read(written(path, same))
-    assert (found.source.names, found.faults) == (["train/img_1", "test/img_1"], [])
-
-
-# VOC ----------------------------------------------------------------------------------------------
-
-BNDBOX = "<bndbox><xmin>10</xmin><ymin>20.5</ymin><ymax>50</ymax><xmax>110</xmax></bndbox>"
-ROBNDBOX = "<robndbox><cx>100</cx><cy>50</cy><w>40</w><h>20</h><angle>{}</angle></robndbox>"
-
-
-def voc(*objects: str, size: str = "") -> str:
-    listed = "".join(f"<object><name>text</name>\n{one}</object>" for one in objects)
-    return f"<annotation><filename>x.jpg</filename>{size}{listed}</annotation>"
-
-
-@pytest.mark.parametrize(
-    ("size", "expected"),
-    [
-        ("", [0, 0]),
-        ("<size/>", [0, 0]),
-        ("<size><width>640</width><height> </height></size>", [0, 640]),
-        ("<size><width>640</width><height>480</height><depth>3</depth></size>", [480, 640]),
-    ],
-)
-def test_voc(tmp_path: Path, size: str, expected: list[int]) -> None:
-    objects = [
-        f"<difficult/>{BNDBOX}",
-        f"<difficult>1</difficult>{BNDBOX}".replace("10<", "100<"),
-        ROBNDBOX.format(math.pi / 2),
-    ]
-    path = written(tmp_path / "gt_1.xml", voc(*objects, size=size).replace("text", "sign", 1))
-    found = read(path)
-    assert (found.source.names, found.source.sizes.tolist()) == (["1"], [expected])
-    assert (found.faults, found.texts, labels(found)) == ([], [""] * 3, ["sign", "text", "text"])
-    assert found.objects.dont_care.tolist() == [False, True, False]
-    assert found.objects.boxes[0].tolist() == [10, 20.5, 110, 50]
-    assert found.objects.boxes[2].tolist() == pytest.approx([90, 30, 110, 70])
-    first = found.objects.outlines.ring(2)[0].tolist()
-    assert first == pytest.approx([110, 30])  # its own upper left corner
-    assert not read(path, "det").objects.dont_care.any()
-
-
-# Faults -------------------------------------------------------------------------------------------
-
 GOOD: dict[str, Any] = {
     "labelme": shape(BOX),
     "via": region(),
-    "cvat": '<box xtl="1" ytl="1" xbr="6" ybr="3"/>',
+    "cvat": f"<box {XTL}/>",
     "voc": BNDBOX,
     "label-studio": {"value": {"x": 1, "y": 2, "width": 3, "height": 4}},
     "ctw1500-xml": '<box left="1" top="1" width="6" height="3"/>',
 }
 
 
-def document(name: str, objects: list[Any]) -> Any:
+def document(name: str, *objects: Any, size: str = "") -> Any:
     if name == "via":
-        return {"a.jpg": {"filename": "a.jpg", "regions": objects}}
+        return {"a.jpg": {"filename": "a.jpg", "regions": list(objects)}}
     if name == "label-studio":
-        return [{"id": 1, "data": {}, "annotations": [{"result": objects}]}]
-    if name == "ctw1500-xml":
-        return "<Annotations><image>" + "\n".join(objects) + "</image></Annotations>"
+        return [{"id": 1, "data": {}, "annotations": [{"result": list(objects)}]}]
     if name == "labelme":
-        return {"shapes": objects}
-    return cvat("\n".join(objects)) if name == "cvat" else voc(*objects)
+        return {"shapes": list(objects), "imageHeight": 480, "imageWidth": None}
+    listed = "\n".join(objects)
+    if name == "ctw1500-xml":
+        return f"<Annotations><image>{listed}</image></Annotations>"
+    if name == "cvat":
+        image = 'name="a/1.jpg" width="640" height="480"'
+        return f"<annotations><version/>\n<image {image}>\n{listed}\n</image></annotations>"
+    listed = "".join(f"<object><name>word</name>\n{one}</object>" for one in objects)
+    return f"<annotation><filename>x.jpg</filename>{size}{listed}</annotation>"
+
+
+def read_objects(
+    tmp_path: Path, name: str, *objects: Any, side: Any = "gt", size: str = ""
+) -> Read:
+    ending = ".xml" if isinstance(GOOD[name], str) else ".json"
+    found = read(written(tmp_path / f"1{ending}", document(name, *objects, size=size)), side)
+    assert found.source.format == name
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "item", "outline", "text", "label", "is_dont_care"),
+    [
+        ("labelme", shape(BOX), [10, 10, 60, 30], "word", "", False),
+        ("labelme", shape([[0, 0], [9, 0], [9, 5], [0, 5]]), [0, 0, 9, 5], "word", "", False),
+        ("labelme", shape(TURNED, difficult=True), TURNED, "word", "", True),
+        ("labelme", shape(TURNED, "quadrilateral", flags={"ignore": 1}), TURNED, "word", "", True),
+        ("labelme", shape(TURNED[:3], None, label="###"), TURNED[:3], "###", "", True),
+        ("labelme", shape([[50, 60], [53, 64]], "circle"), [45, 55, 55, 65], "word", "", False),
+        ("labelme", shape(BOX, description="exit"), [10, 10, 60, 30], "exit", "word", False),
+        ("via", region(attributes={"Text": "w", "ignore": "0", "Type": "s"}), None, "w", "s", False),
+        ("via", region(attributes={"difficult": "1"}), [10, 10, 60, 30], "", "", True),
+        ("via", region("polygon", {"text": "###"}, all_points_x=[1, 20, 20], all_points_y=[1, 1, 3]),
+         [[1, 1], [20, 1], [20, 3]], "###", "", True),
+        ("via", region("circle", cx=50, cy=60, r=7), [43, 53, 57, 67], "", "", False),
+        ("via", region("ellipse", cx=50, cy=60, rx=7, ry=3, theta=math.pi / 2), [47, 53, 53, 67],
+         "", "", False),
+        ("cvat", f'<box label="s" {XTL}><attribute name="Text"> a </attribute></box>',
+         [10, 10, 60, 30], "a", "s", False),
+        ("cvat", f'<box {XTL} rotation="90"/>', [[45, -5], [45, 45], [25, 45], [25, -5]], "", "",
+         False),
+        ("cvat", f'<polygon points="1.5,2;30,4;6,50">{FLAG}</polygon>',
+         [[1.5, 2], [30, 4], [6, 50]], "", "", True),
+        ("cvat", '<ellipse label="###" cx="50" cy="60" rx="5" ry="6"/>', [45, 54, 55, 66], "", "###",
+         True),
+        ("voc", f"<difficult/>{BNDBOX}", [10, 20.5, 110, 50], "", "word", False),
+        ("voc", f"<difficult>1</difficult>{BNDBOX}", [10, 20.5, 110, 50], "", "word", True),
+        ("voc", ROBNDBOX.format(math.pi / 2), [[110, 30], [110, 70], [90, 70], [90, 30]], "", "word",
+         False),
+    ],
+)  # fmt: skip
+def test_objects(
+    tmp_path: Path, name: str, item: Any, outline: Any, text: str, label: str, is_dont_care: bool
+) -> None:
+    found = read_objects(tmp_path, name, item)
+    assert (found.source.names, found.faults, found.texts) == (
+        ["1" if name != "via" else "a"],
+        [],
+        [text],
+    )
+    (ring,), (box,) = found.rings, found.objects.boxes.tolist()
+    assert np.allclose(ring or box, outline or [10, 10, 60, 30])
+    assert label == (
+        "".join(found.objects.labels) if isinstance(found.objects.labels, Labels) else ""
+    )
+    assert found.objects.dont_care.tolist() == [is_dont_care]
+    assert not read_objects(tmp_path, name, item, side="det").objects.dont_care.any()
+
+
+@pytest.mark.parametrize(
+    ("name", "ellipse", "point"),
+    [
+        ("labelme", shape([[50, 60], [53, 64]], "circle"), shape([[1, 2], [3, 4]], "line")),
+        ("via", region("circle", cx=50, cy=60, r=7), region("polyline")),
+        (
+            "cvat",
+            '<ellipse cx="5" cy="6" rx="5" ry="6"/>',
+            '<points points="1,2"/><tag label="y"/>',
+        ),
+    ],
+)
+def test_notes(tmp_path: Path, name: str, ellipse: Any, point: Any) -> None:
+    found = read_objects(tmp_path, name, ellipse, point)
+    assert (found.faults, found.objects.count) == ([], 1)
+    assert found.warnings == [
+        "1 circle, ellipse or mask taken for its bounding box",
+        "1 point, line or mask left out: it has no area that can be read",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "expected"),
+    [
+        ("labelme", "", [480, 0]),
+        ("cvat", "", [480, 640]),
+        ("voc", "", [0, 0]),
+        ("voc", "<size/>", [0, 0]),
+        ("voc", "<size><width>640</width><height> </height></size>", [0, 640]),
+        ("voc", "<size><width>640</width><height>480</height></size>", [480, 640]),
+    ],
+)
+def test_sizes(tmp_path: Path, name: str, size: str, expected: list[int]) -> None:
+    found = read_objects(tmp_path, name, GOOD[name], size=size)
+    assert (found.source.sizes.tolist(), found.faults) == ([expected], [])
+
+
+def test_another_document_in_a_folder_is_no_empty_image(tmp_path: Path) -> None:
+    folder = in_folder(tmp_path / "gt", {"a.json": '{"shapes": []}', "b.json": '{"regions": []}'})
+    assert read(folder).faults == ["b.json: no key 'shapes'; expected it in each object"]
+    folder = in_folder(tmp_path / "xml", {"a.xml": document("voc"), "b.xml": "<alto/>"})
+    assert read(folder, "gt", "voc").faults == ["b.xml:1: root 'alto'; expected root annotation"]
+
+
+def test_projects_of_via_and_lists_that_are_objects(tmp_path: Path) -> None:
+    images = {"a.jpg12": {"filename": "a.jpg", "size": 12, "regions": {"0": region()}}}
+    project = {"_via_settings": {}, "_via_img_metadata": images}
+    found = read(written(tmp_path / "via.json", project))
+    assert (found.source.names, found.faults, found.objects.count) == (["a"], [], 1)
+
+
+def test_images_of_cvat(tmp_path: Path) -> None:
+    path = tmp_path / "1.xml"
+    found = read(written(path, "<annotations><track/></annotations>"))
+    assert "tracks of a video; expected an export as 'CVAT for images'" in found.faults[0]
+    found = read(written(path, document("cvat").replace("640", "x")), "det")
+    assert "1.xml:2: width 'x'; expected a finite number" in found.faults[0]
+    image = '<image name="img_1.jpg" width="9" height="9" subset="{}"/>'
+    same = f"<annotations>{image.format('train')}{image.format('test')}</annotations>"
+    found = read(written(path, same))
+    assert (found.source.names, found.faults) == (["train/img_1", "test/img_1"], [])
 
 
 @pytest.mark.parametrize(
@@ -240,8 +208,6 @@ def document(name: str, objects: list[Any]) -> Any:
     ],
 )  # fmt: skip
 def test_a_fault_hides_no_other_object(tmp_path: Path, name: str, faulty: Any, fault: str) -> None:
-    ending = ".xml" if isinstance(GOOD[name], str) else ".json"
-    content = document(name, [GOOD[name], faulty, GOOD[name]])
-    found = read(written(tmp_path / f"a{ending}", content))
-    assert (found.source.format, found.objects.count, found.fault_count) == (name, 2, 1)
+    found = read_objects(tmp_path, name, GOOD[name], faulty, GOOD[name])
+    assert (found.objects.count, found.fault_count) == (2, 1)
     assert fault in found.faults[0]
