@@ -55,7 +55,7 @@ def _is_flagged(values: Mapping[str, Any]) -> bool:
     return any(flags.get(name) in ("true", "1", "yes") for name in FLAGS)
 
 
-def _named_after_pictures(images: Sequence[Image]) -> Iterator[Image]:
+def named_after_pictures(images: Sequence[Image]) -> Iterator[Image]:
     for image, name in zip(images, names_of_pictures([one.name for one in images]), strict=True):
         image.name = name
         yield image
@@ -192,7 +192,7 @@ def _read_via(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
             regions = image.regions
             items = enumerate(regions.values() if isinstance(regions, dict) else regions)
             images.append(Image(image.filename, file.each(items, read, f"{key}.regions[{{}}]")))
-    yield from _named_after_pictures(images)
+    yield from named_after_pictures(images)
 
 
 def _via_points(shape: dict[str, Any], dont_care: bool) -> Sequence[float]:
@@ -264,7 +264,7 @@ def _read_cvat(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
             if has_twins:
                 name = f"{element.get('subset', 'default')}/{name}"
             images.append(Image(name, file.each(shapes, read), height, width))
-    yield from _named_after_pictures(images)
+    yield from named_after_pictures(images)
 
 
 def _cvat_points(shape: Any, dont_care: bool) -> Sequence[float]:
