@@ -5,7 +5,7 @@ at once.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -53,12 +53,7 @@ class _Input:
     problems: list[Problem] = field(default_factory=list)
 
     def report(
-        self,
-        kind: str,
-        found: str,
-        advice: str = "",
-        place: Mapping[str, Any] | None = None,
-        level: Level = "warning",
+        self, kind: str, found: str, advice: str = "", place: Any = None, level: Level = "warning"
     ) -> None:
         """Add a problem of the whole input, unless attributes of a place in it are given."""
         where = {"side": self.side, "file": self.source.path, **(place or {})}
@@ -128,6 +123,8 @@ def validate(
         is_paired = False
         one = sides[-1 if str(error).startswith(sides[-1].source.path) else 0]
         problems.append(_unreadable(one.side, one.source.path, error))
+    if options.images is not None and sides:
+        _use_pictures(sides[0], options.images)
     pairs = _check_both(sides[0], sides[1], options) if is_paired else []
     for one in sides:
         if not is_paired:
@@ -203,8 +200,6 @@ def _use_pictures(one: _Input, folder: Path) -> None:
 
 
 def _check_alone(one: _Input, options: InputOptions) -> None:
-    if options.images is not None:
-        _use_pictures(one, options.images)
     refuse_fractions(one.source, one.faults)
     _check_objects(one, one.source.sizes, options.invalid)
     if one.side == "gt":
@@ -213,8 +208,6 @@ def _check_alone(one: _Input, options: InputOptions) -> None:
 
 def _check_both(ours: _Input, theirs: _Input, options: InputOptions) -> list[Pair]:
     """Report what is wrong with either side and with their pairing; return the pairs."""
-    if options.images is not None:
-        _use_pictures(ours, options.images)
     pairs, partners = _pair(ours, theirs)
     ours.source, theirs.source = with_sizes_of_each_other(
         ours.source, theirs.source, partners, theirs.faults, options.images
