@@ -192,6 +192,12 @@ def test_an_iou_of_one_half_is_one_half_at_every_scale(scale: float) -> None:
     assert not of_kind(audit, "missing")
 
 
+def test_an_accent_of_its_own_is_no_other_text() -> None:
+    gt = image_objects(WORDS, texts=texts_of((0, "Mu\u0308ller")))
+    right = texts_of((0, "M\u00fcller"))
+    assert of_kind(audit_of({"page": gt}, read_by(right, right, right)), "text") == []
+
+
 def test_a_text_that_detectors_read_otherwise() -> None:
     gt = image_objects(WORDS, texts=texts_of((0, "Hotal"), (1, "WORD1")))
     right = texts_of((0, "hotel"))
