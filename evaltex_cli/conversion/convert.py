@@ -193,7 +193,7 @@ def _prepare(job: Job, how: Target, options: InputOptions) -> None:
     job.refuse_names(
         lambda name: re.search(r"[\ufffe\uffff]", name) is not None, "no U+FFFE, U+FFFF"
     )
-    names = options.only and names_in(job.source, options.only, "converted")
+    names = None if options.only is None else names_in(job.source, options.only, "converted")
     if how.patch is not None:
         from evaltex_cli.audit import patches
 
