@@ -15,24 +15,24 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evaltex_cli.errors import InputError, counted, listed, quote
+from evaltex_cli.errors import InputError, counted, listed
 from evaltex_cli.formats.names import image_names, parts_of, without_prefix
-from evaltex_cli.runtime.input_files import natural_key
+from evaltex_cli.runtime.input_files import first_bytes, natural_key
 
 MAX_BYTES = 1 << 30
 """Largest file, unpacked."""
 MAX_TOTAL_BYTES = 2 << 30
 """Largest sum over the files of an archive that are read, unpacked."""
 MOST_UNPACKED = 100
-"""Annotations pack to a fifth or a tenth; what unpacks to more than this many times its size, and
-to more than `_SURELY_HARMLESS` bytes, is made to fill memory."""
+"""What unpacks to more than this many times its size, and to more than `_SURELY_HARMLESS` bytes, is
+made to fill memory: annotations pack to a fifth or a tenth."""
 _SURELY_HARMLESS = 16 << 20
 _GZIP = b"\x1f\x8b"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
-_SHOWN = 3
 _EMPTY = 16
 """Bytes of a document that says nothing of its format, ``[]`` or ``[null]``."""
 _CLUTTER = re.compile(r"(?:^|/)(?:__MACOSX/|\._|\.ds_store$|thumbs\.db$)", re.IGNORECASE)
@@ -81,44 +81,31 @@ class Listing:
     def chosen(self, endings: Sequence[str]) -> tuple[Listing, tuple[str, ...]]:
         """Return the listing of those files that have one of these endings, sorted by the names of
         their images, and warnings about the others. A file that is the input stays. Raises
-        `InputError` for an archive of which they unpack to more than is read.
+        `InputError` for an archive whose files unpack to more than is read.
         """
         if self.kind in ("file", "several"):
             return self, ()
         about = _about_data_set(self.entries)
-        chosen: list[Entry] = []
-        others: list[Entry] = []
-        classes: list[str] = []
-        for entry in self.entries:
-            if entry.name in about:
-                continue
-            if parts_of(entry.name)[-1].lower() == "classes.txt":
-                classes.append(entry.name)
-            else:
-                (chosen if entry.ending in endings else others).append(entry)
+        rest = [entry for entry in self.entries if entry.name not in about]
+        fit = [entry for entry in rest if entry.ending in endings]
+        classes = [e.name for e in fit if parts_of(e.name)[-1].lower() == "classes.txt"]
+        chosen = [entry for entry in fit if entry.name not in classes]
         names = image_names([_stem(entry.name) for entry in chosen])
-        named = [Entry(e.name, image, e.size) for e, image in zip(chosen, names, strict=True)]
-        named.sort(key=lambda entry: (natural_key(entry.image), entry.image, entry.name))
+        chosen = [replace(e, image=image) for e, image in zip(chosen, names, strict=True)]
+        chosen.sort(key=lambda entry: (natural_key(entry.image), entry.image, entry.name))
         warnings = [
-            f"{self.path}: a list of classes was left out: {quote(name)}"
-            for name in classes
-            if ".txt" in endings
+            f"{self.path}: {counted(len(left_out), what)} left out: {listed(sorted(left_out))}"
+            for what, left_out in (
+                ("{count} list[s] of classes [was|were]", classes),
+                ("{count} file[s] about the data set [was|were]", about),
+                (
+                    f"{{count}} file[s] that [is|are] not {' or '.join(endings)} [was|were]",
+                    [entry.name for entry in rest if entry.ending not in endings],
+                ),
+            )
+            if left_out
         ]
-        if about:
-            count = counted(len(about), "{count} file[s] about the data set [was|were] left out")
-            warnings.append(f"{self.path}: {count}: {listed(sorted(about), _SHOWN)}")
-        left = sorted([e.name for e in others] + ([] if ".txt" in endings else classes))
-        if left:
-            what = f"{{count}} file[s] that [is|are] not {' or '.join(endings)} [was|were] left out"
-            shown = ", ".join(map(quote, left[:_SHOWN])) + (", ..." if len(left) > _SHOWN else "")
-            warnings.append(f"{self.path}: {counted(len(left), what)}: {shown}")
-        listing = Listing(self.path, self.kind, tuple(named))
-        listing._refuse_bomb()
-        return listing, tuple(warnings)
-
-    def _refuse_bomb(self) -> None:
-        """Refuse an archive whose files unpack to more than is read."""
-        total = sum(entry.size for entry in self.entries)
+        total = sum(entry.size for entry in chosen)
         if self.kind == "zip":
             most = min(MAX_TOTAL_BYTES, _most_unpacked(self.path.stat().st_size))
             if total > most:
@@ -126,52 +113,54 @@ class Listing:
                     f"{self.path}: its files have {total} bytes; at most {most} are read:"
                     " divide it, or unpack it yourself"
                 )
+        return Listing(self.path, self.kind, tuple(chosen)), tuple(warnings)
 
     def read(self, entries: Sequence[Entry] | None = None) -> Iterator[bytes]:
-        """Yield the bytes of some files, of all by default, unpacked.
-
-        Raises
-        ------
-        InputError
-            For what is damaged, or unpacks to more than is read.
+        """Yield the bytes of some files, of all by default, unpacked; raises `InputError` for what
+        is damaged, or unpacks to more than is read.
         """
         entries = self.entries if entries is None else entries
         if self.kind == "zip":
             yield from self._read_zip(entries)
             return
         for entry in entries:
-            yield unpacked(self.place(entry), read_file(Path(self.place(entry))))
+            place = self.place(entry)
+            try:
+                yield _unpacked(place, Path(place).read_bytes())
+            except OSError as error:
+                raise InputError(f"{place}: cannot be read ({error.strerror or error})") from error
 
     def _read_zip(self, entries: Sequence[Entry]) -> Iterator[bytes]:
         with zipfile.ZipFile(self.path) as archive:
             infos = {_name(info): info for info in archive.infolist()}
             for entry in entries:
+                place = self.place(entry)
                 try:
                     data = archive.read(infos[entry.name])
                 except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError) as error:
-                    raise InputError(
-                        f"{self.place(entry)}: the archive is damaged ({error}); pack or download"
-                        " it again"
-                    ) from error
+                    raise _damaged(place, "the archive is damaged", error) from error
                 except RuntimeError as error:  # a password, or a method that is not known
                     raise InputError(
-                        f"{self.place(entry)}: cannot be unpacked ({error}); pack the files as an"
-                        " ordinary .zip without a password"
+                        f"{place}: cannot be unpacked ({error}); pack the files as an ordinary"
+                        " .zip without a password"
                     ) from error
-                yield unpacked(self.place(entry), data)
+                yield _unpacked(place, data)
 
     def beginning(self, entry: Entry, size: int) -> bytes:
         """Return the first bytes of a file, unpacked; none where it is damaged."""
-        if self.kind == "zip":
-            try:
+        try:
+            if self.kind == "zip":
                 with zipfile.ZipFile(self.path) as archive:
                     infos = {_name(info): info for info in archive.infolist()}
                     with archive.open(infos[entry.name]) as file:
-                        return _beginning(file.read(size), size)
-            except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError):
-                return b""
-        with Path(self.place(entry)).open("rb") as file:
-            return _beginning(file.read(size), size)
+                        data = file.read(size)
+            else:
+                with Path(self.place(entry)).open("rb") as file:
+                    data = file.read(size)
+            is_gzip = data.startswith(_GZIP)
+            return zlib.decompressobj(wbits=31).decompress(data, size) if is_gzip else data
+        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError):
+            return b""
 
     def first_with_content(self) -> Entry:
         """Return the first file that is more than an empty list, as of an image without text; else
@@ -206,19 +195,16 @@ def open_listing(path: Path) -> Listing:
         When there is none, or it cannot be read, is damaged, or too large.
     """
     try:
-        if path.exists() and not (path.is_file() or path.is_dir()):
+        if path.is_dir():
+            listing = Listing(path, "folder", tuple(_walk(path)))
+        elif path.exists() and not path.is_file():
             raise InputError(
                 f"{path}: is a pipe or device, and input is read more than once; write it to a file"
             )
-        if path.is_dir():
-            listing = Listing(path, "folder", tuple(_walk(path)))
+        elif first_bytes(path, 4) in _ZIP:
+            listing = Listing(path, "zip", tuple(_zip_entries(path)))
         else:
-            with path.open("rb") as file:
-                is_zip = file.read(4) in _ZIP
-            if is_zip:
-                listing = Listing(path, "zip", tuple(_zip_entries(path)))
-            else:
-                listing = Listing(path, "file", (_entry(path.name, path.stat().st_size),))
+            listing = Listing(path, "file", (_entry(path.name, path.stat().st_size),))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(
@@ -234,13 +220,7 @@ def open_listing(path: Path) -> Listing:
 
 
 def several_files(path: Path, files: Sequence[Path]) -> Listing:
-    """List EvaLTex files that match a pattern.
-
-    Raises
-    ------
-    InputError
-        When one is an archive, or JSON or XML.
-    """
+    """List EvaLTex files that match a pattern; raises `InputError` for an archive, JSON or XML."""
     for file in files:
         listing = open_listing(file)
         beginning = listing.beginning(listing.entries[0], 64)
@@ -252,22 +232,12 @@ def several_files(path: Path, files: Sequence[Path]) -> Listing:
     return Listing(path, "several", tuple(_entry(str(file), 0) for file in files))
 
 
-def read_file(path: Path) -> bytes:
-    """Return a file's bytes; raises `InputError`."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
+def _damaged(place: object, what: str, error: Exception) -> InputError:
+    return InputError(f"{place}: {what} ({error}); pack or download it again")
 
 
-def unpacked(place: str, data: bytes) -> bytes:
-    """Return what gzip packed into the bytes of a file, else the bytes themselves.
-
-    Raises
-    ------
-    InputError
-        When they are damaged, or unpack to more than is read.
-    """
+def _unpacked(place: str, data: bytes) -> bytes:
+    """Return what gzip packed into the bytes of a file, else the bytes themselves."""
     if not data.startswith(_GZIP):
         return data
     most = min(MAX_BYTES, _most_unpacked(len(data)))
@@ -275,9 +245,7 @@ def unpacked(place: str, data: bytes) -> bytes:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
             content = file.read(most + 1)
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(
-            f"{place}: damaged gzip data ({error}); pack or download it again"
-        ) from error
+        raise _damaged(place, "damaged gzip data", error) from error
     if len(content) > most:
         raise InputError(f"{place}: unpacks to more than {most} bytes; unpack it yourself")
     return content
@@ -286,13 +254,6 @@ def unpacked(place: str, data: bytes) -> bytes:
 def _most_unpacked(packed: int) -> int:
     """Return the most bytes that so many may unpack to."""
     return max(MOST_UNPACKED * packed, _SURELY_HARMLESS)
-
-
-def _beginning(data: bytes, size: int) -> bytes:
-    try:
-        return zlib.decompressobj(wbits=31).decompress(data, size) if data[:2] == _GZIP else data
-    except zlib.error:
-        return b""
 
 
 def _stem(name: str) -> str:
@@ -323,9 +284,7 @@ def _zip_entries(path: Path) -> Iterator[Entry]:
         with zipfile.ZipFile(path) as archive:
             infos = archive.infolist()
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
-        raise InputError(
-            f"{path}: the archive is damaged ({error}); pack or download it again"
-        ) from error
+        raise _damaged(path, "the archive is damaged", error) from error
     for info in infos:
         name = _name(info)
         if not name.endswith(("/", "\\")) and not _CLUTTER.search(name.replace("\\", "/")):
@@ -340,11 +299,9 @@ def _zip_entries(path: Path) -> Iterator[Entry]:
 def _name(info: zipfile.ZipInfo) -> str:
     """Return an entry's name; UTF-8 where its bytes are, though macOS does not flag it."""
     name: str = info.orig_filename
-    if not info.flag_bits & 0x800 and not name.isascii():
-        try:
+    if not info.flag_bits & 0x800:
+        with suppress(UnicodeError):
             return name.encode("cp437").decode("utf-8")
-        except UnicodeError:
-            pass
     return name
 
 

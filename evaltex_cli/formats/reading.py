@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,16 +14,7 @@ import numpy as np
 
 from evaltex_cli.errors import ConfigError, FaultLog, FormatError, InputError, counted
 from evaltex_cli.formats import MEMORY, load
-from evaltex_cli.formats.base import (
-    Columns,
-    File,
-    Format,
-    Head,
-    Image,
-    ReadOptions,
-    Side,
-    Source,
-)
+from evaltex_cli.formats.base import Columns, File, Format, Head, Image, ReadOptions, Side, Source
 from evaltex_cli.formats.columns import columns, confidences_in_unit, joined
 from evaltex_cli.formats.detection import EVALTEX, detect, other_format
 from evaltex_cli.formats.files import Entry, Listing, open_listing, several_files
@@ -42,16 +34,6 @@ _METADATA = ("mets", "METS", "trpDocMetadata")
 _LEFT_OUT = "{count} file[s] of METS or metadata [was|were] left out"
 
 
-class _Task(NamedTuple):
-    """Some files of an input, fit to be sent to another process."""
-
-    listing: Listing
-    entries: Sequence[Entry]
-    format: str
-    side: Side
-    options: ReadOptions
-
-
 class _Part(NamedTuple):
     """What came of some files."""
 
@@ -59,6 +41,10 @@ class _Part(NamedTuple):
     digests: list[str]
     notes: Counter[str]
     faults: FaultLog
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.columns.objects.count or self.faults.count)
 
 
 def read(
@@ -69,9 +55,8 @@ def read(
     ordered_map: OrderedMap = map,
     preferred: Sequence[str] = (),
 ) -> Source:
-    """Read an input, detecting its format by content unless one is named.
-
-    What is wrong in its files is logged, all of it; the source then lacks it.
+    """Read an input, detecting its format by content unless one is named; all that is wrong in its
+    files is logged and left out.
 
     Parameters
     ----------
@@ -80,7 +65,7 @@ def read(
     ordered_map : callable
         What reads many files; see `runtime.workers`.
     preferred : sequence of str
-        Formats that decide where lines of numbers fit several, as those of a preset do.
+        Formats that decide where lines of numbers fit several, such as those of a preset.
 
     Raises
     ------
@@ -91,91 +76,77 @@ def read(
     several = paths != [path]
     listing = several_files(path, paths) if several else open_listing(path)
     named = EVALTEX if several else options.format_of(side)
-    if named is None and options.columns is not None:
+    mapping = column_mapping(options.columns) if options.columns else {}
+    if named is None and mapping:
         from evaltex_cli.formats.table import has_columns
 
-        named = "table" if has_columns(listing, column_mapping(options.columns)) else None
+        named = "table" if has_columns(listing, mapping) else None
     form, why, note = (load(named), "named", "") if named else detect(listing, side, preferred)
     chosen, left_out = listing.chosen(form.endings)
     _refuse_none(chosen, left_out, form, side)
-    own = ReadOptions(
-        level=options.level_of(side) or (form.levels[0] if form.levels else ""),
-        coordinates=Coordinates.parse(options.coordinates) if options.coordinates else None,
-        columns=column_mapping(options.columns) if options.columns else {},
-    )
-    if own.level and own.level not in form.levels:
+    level = options.level_of(side)
+    if level and level not in form.levels:
         known = ", ".join(form.levels) or "one level alone"
-        raise InputError(f"{path}: format {form.name} has no level {own.level}; it has {known}")
+        raise InputError(f"{path}: format {form.name} has no level {level}; it has {known}")
+    own = ReadOptions(
+        level or "".join(form.levels[:1]),
+        Coordinates.parse(options.coordinates) if options.coordinates else None,
+        mapping,
+    )
     part = _read(chosen, form, side, own, ordered_map)
     level_note = ""
-    if form.levels and not part.columns.objects.count and not part.faults.count:
-        other, level = _first_level_of_objects(chosen, form, side, own, ordered_map)
-        if level and options.level_of(side) is None:
-            level_note = (
-                f"no file has {own.level}s, so {level}s are read (--{side}-level names another"
-                " level)"
-            )
-            part, own = other, own._replace(level=level)
-        elif level:
-            level_note = (
-                f"no file has {own.level}s, so there are no objects (--{side}-level {level} reads"
-                f" {level}s)"
-            )
-    counts = [counted(count, text) for text, count in part.notes.items() if count]
-    notes = [f"{path}: {text}" for text in (note, *counts, level_note) if text]
+    others = [one for one in form.levels if part.is_empty and one != own.level]
+    for other in others:
+        at_other = _read(chosen, form, side, own._replace(level=other), ordered_map)
+        if at_other.is_empty:
+            continue
+        level_note = f"no file has {own.level}s, so "
+        if level is None:
+            level_note += f"{other}s are read (--{side}-level names another level)"
+            part, own = at_other, own._replace(level=other)
+        else:
+            level_note += f"there are no objects (--{side}-level {other} reads {other}s)"
+        break
     faults.extend(part.faults)
-    if named and part.faults.count:
-        content = other_format(chosen, form)
-        if content:
-            found = f"content of the format {content}"
-            faults.add(str(path), None, found, f"{named}, which was named")
+    content = other_format(chosen, form) if named and part.faults.count else ""
+    if content:
+        found = f"content of the format {content}"
+        faults.add(str(path), None, found, f"{named}, which was named")
     if side == "gt" and not part.columns.names and not part.faults.count:
         faults.add(str(path), None, "no image", "at least one in ground truth")
     for k, found, expected in bad_names(part.columns.names):
         faults.add(part.columns.files[k], None, found, expected)
-    sha256 = chosen.sha256(part.digests)
-    source = _source(path, form, sha256, part.columns, (*left_out, *notes), own, why)
+    counts = [counted(count, text) for text, count in part.notes.items() if count]
+    confidences, scale_note = confidences_in_unit(part.columns.objects.confidences)
+    notes = [f"{path}: {text}" for text in (note, *counts, level_note, scale_note) if text]
+    source = Source(
+        path=str(path),
+        format=form.name,
+        sha256=chosen.sha256(part.digests),
+        names=part.columns.names,
+        sizes=part.columns.sizes,
+        objects=replace(part.columns.objects, confidences=confidences),
+        files=part.columns.files,
+        fractions=part.columns.fractions if part.columns.fractions.any() else None,
+        warnings=(*left_out, *notes),
+        level=own.level,
+        why=why,
+        ids=part.columns.ids or None,
+        has_file_names=part.columns.has_file_names,
+    )
     return _without_tangled(source, faults)
 
 
 def _without_tangled(source: Source, faults: FaultLog) -> Source:
     """Return an input without polygons that cross themselves too often, which are logged."""
     rows = outlines.tangled(source.objects.outlines)
+    found = f"a polygon that crosses itself more than {outlines.MOST_CROSSINGS} times"
     for row in rows.tolist():
         file, line, where = source.location(row)
-        found = f"a polygon that crosses itself more than {outlines.MOST_CROSSINGS} times"
-        faults.add(
-            file, line, found, "an outline: put its vertices in order", (where,) if where else ()
-        )
-    is_kept = ~np.isin(np.arange(source.objects.count), rows)
-    return replace(source, objects=take(source.objects, is_kept)) if len(rows) else source
-
-
-def _source(
-    path: Path,
-    form: Format,
-    sha256: str,
-    read: Columns,
-    warnings: tuple[str, ...],
-    options: ReadOptions,
-    why: str,
-) -> Source:
-    confidences, warning = confidences_in_unit(read.objects.confidences)
-    return Source(
-        path=str(path),
-        format=form.name,
-        sha256=sha256,
-        names=read.names,
-        sizes=read.sizes,
-        objects=replace(read.objects, confidences=confidences),
-        files=read.files,
-        fractions=read.fractions if read.fractions.any() else None,
-        warnings=(*warnings, f"{path}: {warning}") if warning else warnings,
-        level=options.level,
-        why=why,
-        ids=read.ids or None,
-        has_file_names=read.has_file_names,
-    )
+        expected = "an outline: put its vertices in order"
+        faults.add(file, line, found, expected, (where,) * bool(where))
+    is_left = ~np.isin(np.arange(source.objects.count), rows)
+    return replace(source, objects=take(source.objects, is_left)) if len(rows) else source
 
 
 def _refuse_none(chosen: Listing, left_out: Sequence[str], form: Format, side: Side) -> None:
@@ -204,28 +175,24 @@ def _read(
         except FormatError as error:
             raise InputError(f"{listing.path}: {error.found}; expected {error.expected}") from error
     entries = listing.entries
+    read_some = partial(_read_some, listing, form.name, side, options)
     if ordered_map is map or len(entries) <= FILES_AT_ONCE:
-        watched = tracked(entries, "reading", "files", len(entries))
-        parts = [_read_some(_Task(listing, entries, form.name, side, options), watched)]
-    else:
-        tasks = [
-            _Task(listing, entries[k : k + FILES_AT_ONCE], form.name, side, options)
-            for k in range(0, len(entries), FILES_AT_ONCE)
-        ]
-        done = ordered_map(_read_some, tasks)
-        parts = list(tracked(done, "reading", "parts", len(tasks)))
-    faults, notes = FaultLog(), Counter[str]()
-    for part in parts:
-        faults.extend(part.faults)
-        notes.update(part.notes)
+        return read_some(entries)
+    some = [entries[k : k + FILES_AT_ONCE] for k in range(0, len(entries), FILES_AT_ONCE)]
+    parts = list(tracked(ordered_map(read_some, some), "reading", "parts", len(some)))
+    faults = FaultLog()
+    faults.extend(*(part.faults for part in parts))
     digests = [digest for part in parts for digest in part.digests]
+    notes = sum((part.notes for part in parts), Counter[str]())
     return _Part(joined([part.columns for part in parts]), digests, notes, faults)
 
 
-def _read_some(task: _Task, entries: Iterable[Entry] | None = None) -> _Part:
-    """Read the files of a task; `entries` are the same, and count how far reading has come."""
+def _read_some(
+    listing: Listing, name: str, side: Side, options: ReadOptions, entries: Sequence[Entry]
+) -> _Part:
+    """Read some files of a listing, in a format of this name."""
     faults, notes, digests = FaultLog(), Counter[str](), []
-    form = load(task.format)
+    form = load(name)
     parts: list[Columns] = []
     images: list[Image] = []
     files: list[str] = []
@@ -236,26 +203,23 @@ def _read_some(task: _Task, entries: Iterable[Entry] | None = None) -> _Part:
             images.clear()
             files.clear()
 
-    is_alone = len(task.listing.entries) == 1
-    for entry, data in zip(entries or task.entries, task.listing.read(task.entries), strict=True):
-        if task.listing.kind != "zip":
+    is_alone = len(listing.entries) == 1
+    watched = tracked(entries, "reading", "files", len(entries))
+    for entry, data in zip(watched, listing.read(entries), strict=True):
+        if listing.kind != "zip":
             digests.append(hashlib.sha256(data).hexdigest())
-        place = task.listing.place(entry)
-        file = File(place, entry.image, data, faults, notes, is_alone=is_alone)
-        if (
-            not is_alone
-            and ".xml" in form.endings
-            and Head(entry.name, data[: 1 << 14]).root in _METADATA
-        ):
+        file = File(listing.place(entry), entry.image, data, faults, notes, is_alone=is_alone)
+        is_xml = not is_alone and ".xml" in form.endings
+        if is_xml and Head(entry.name, data[: 1 << 14]).root in _METADATA:
             notes[_LEFT_OUT] += 1
             continue
-        for image in _images(file, form, task.side, task.options):
+        for image in _images(file, form, side, options):
             if isinstance(image, Columns):
                 to_columns()
                 parts.append(image)
             else:
                 images.append(image)
-                files.append(place)
+                files.append(file.place)
             if len(images) == IMAGES_AT_ONCE:
                 to_columns()
     to_columns()
@@ -284,15 +248,12 @@ def refuse_unused(options: InputOptions, *sources: Source) -> None:
     """Refuse options of formats that none of the inputs has; raises `ConfigError`."""
     used = {load(source.format).option for source in sources if source.format != MEMORY}
     found = ", ".join(f"{source.path} ({source.format})" for source in sources)
-    if options.coordinates is not None and "coordinates" not in used:
-        raise ConfigError(
-            f"coordinates {options.coordinates}: no input has boxes of format chat-boxes, but"
-            f" {found}"
-        )
-    if options.columns is not None and "columns" not in used:
-        raise ConfigError(
-            f"columns {options.columns}: no input is a table with these columns, but {found}"
-        )
+    for option, value, missing in (
+        ("coordinates", options.coordinates, "has boxes of format chat-boxes"),
+        ("columns", options.columns, "is a table with these columns"),
+    ):
+        if value is not None and option not in used:
+            raise ConfigError(f"{option} {value}: no input {missing}, but {found}")
 
 
 def opened(listing: Listing) -> Iterator[File]:
@@ -300,18 +261,3 @@ def opened(listing: Listing) -> Iterator[File]:
     log = FaultLog()
     for entry, data in zip(listing.entries, listing.read(), strict=True):
         yield File(listing.place(entry), entry.image, data, log)
-
-
-def _first_level_of_objects(
-    listing: Listing, form: Format, side: Side, options: ReadOptions, ordered_map: OrderedMap
-) -> tuple[_Part, str]:
-    """Return an input at the first level at which it has objects, and this level; an empty one if
-    it has none.
-    """
-    part = _Part(joined([]), [], Counter(), FaultLog())
-    for level in form.levels:
-        if level != options.level:
-            part = _read(listing, form, side, options._replace(level=level), ordered_map)
-            if part.columns.objects.count or part.faults.count:
-                return part, level
-    return part, ""

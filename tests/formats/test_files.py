@@ -118,8 +118,8 @@ def test_what_is_no_data_is_passed_over_or_told(tmp_path: Path) -> None:
         listing, warnings = open_listing(path).chosen((".txt",))
         assert [entry.image for entry in listing.entries] == ["1"]
         assert warnings == (
-            f"{path}: a list of classes was left out: 'classes.txt'",
-            f"{path}: 5 files that are not .txt were left out: '1.json', '2.json', '3.json', ...",
+            f"{path}: 1 list of classes was left out: 'classes.txt'",
+            f"{path}: 5 files that are not .txt were left out: '1.json', '2.json', '3.json' and 2 more",
         )
 
 
@@ -237,8 +237,7 @@ def test_missing_and_too_large_inputs_are_refused(
     assert "is a pipe or device, and input is read more than once" in refusal(tmp_path / "pipe")
     packed, folder = both(tmp_path, {f"gt_{k}.txt": b"x" * 10 for k in range(5)})
     monkeypatch.setattr(files, "MAX_TOTAL_BYTES", 49)
-    with pytest.raises(InputError, match=r"its files unpack to 50 bytes; at most 49 are read"):
-        open_listing(packed).refuse_bomb()
+    assert "its files have 50 bytes; at most 49 are read" in refusal(packed)
     monkeypatch.setattr(files, "MAX_BYTES", 9)
     for path in (packed, folder):
         assert "has 10 bytes; at most 9 are read" in refusal(path)
