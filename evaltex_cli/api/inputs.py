@@ -31,7 +31,7 @@ from evaltex_cli.formats.options import (
     INVALID_POLYGONS,
     MAX_PIXELS,
     InputOptions,
-    mask_folders,
+    MaskFolders,
 )
 from evaltex_cli.protocols import config
 from evaltex_cli.records import Objects
@@ -147,6 +147,11 @@ def _refuse_contradiction(preset: str, what: str, given: Any, expected: str) -> 
 def reading_options(given: Mapping[str, Any]) -> InputOptions:
     """Return the options of reading among keywords; raises as `asked`."""
     paths = {name: None if given.get(name) is None else Path(given[name]) for name in _PATHS}
+    gt_images, det_images, masks = paths["gt_images"], paths["det_images"], None
+    if gt_images is not None and det_images is not None:
+        masks = MaskFolders(gt_images, det_images, given.get("max_pixels", MAX_PIXELS))
+    elif gt_images is not None or det_images is not None:
+        raise InputError("gt_images and det_images go together; give both folders or neither")
     return InputOptions(
         gt_format=given.get("gt_format"),
         det_format=given.get("det_format"),
@@ -155,9 +160,7 @@ def reading_options(given: Mapping[str, Any]) -> InputOptions:
         gt_classes=_names(given.get("gt_classes")),
         det_classes=_names(given.get("det_classes")),
         images=paths["images"],
-        masks=mask_folders(
-            paths["gt_images"], paths["det_images"], given.get("max_pixels", MAX_PIXELS)
-        ),
+        masks=masks,
         min_confidence=given.get("min_confidence"),
         invalid=given.get("invalid_polygons") or INVALID_POLYGONS[0],
         lines=paths["gt_lines"],

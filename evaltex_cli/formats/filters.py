@@ -1,6 +1,4 @@
-"""Objects that are left out before anything is measured: of low confidence, of other classes, don't
-care, or invalid polygons.
-"""
+"""Objects that are left out: of low confidence, of other classes, don't care, invalid polygons."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from evaltex_cli import geometry
-from evaltex_cli.errors import ConfigError, InputError, quote
+from evaltex_cli.errors import InputError, quote
 from evaltex_cli.errors.suggestions import nearest
 from evaltex_cli.formats.base import COORDINATE_LIMIT, Side, Source
 from evaltex_cli.geometry import outlines
@@ -23,59 +21,25 @@ NOWHERE = -COORDINATE_LIMIT
 
 
 def only_confident(source: Source, minimum: float) -> Source:
-    """Return the input without the objects that `at_least` leaves out.
+    """Return the input without the objects whose confidence is below a minimum in [0, 1].
 
-    Raises
-    ------
-    ConfigError
-        When the minimum is not in [0, 1].
+    Objects of exactly the minimum stay, as do those without a confidence. Images may be left empty.
     """
-    if not 0 <= minimum <= 1:
-        raise ConfigError(f"least confidence {minimum}; expected a number from 0 to 1")
-    objects = at_least(source.objects, minimum)
-    left_out = source.objects.count - objects.count
+    objects, confidences = source.objects, source.objects.confidences
+    below = np.zeros(0, np.bool_) if confidences is None else confidences < minimum
     return replace(
         source,
-        objects=objects,
+        objects=take(objects, ~below) if below.any() else objects,
         min_confidence=minimum,
-        unconfident=source.unconfident + left_out,
+        unconfident=source.unconfident + int(below.sum()),
     )
 
 
-def at_least(objects: Objects, minimum: float) -> Objects:
-    """Leave out the objects whose confidence is below a minimum.
-
-    Objects of exactly the minimum stay, as do those without a confidence (NaN, or no column at
-    all). IDs, regions and order stay as they are; so do the images, of which some may be left
-    empty.
-
-    Parameters
-    ----------
-    objects : Objects
-    minimum : float
-        In [0, 1].
-
-    Returns
-    -------
-    Objects
-        `objects` itself where nothing is left out.
-    """
-    if objects.confidences is None:
-        return objects
-    keep = ~(objects.confidences < minimum)
-    return objects if keep.all() else take(objects, keep)
-
-
 def only_classes(source: Source, classes: Sequence[str]) -> Source:
-    """Return the input with only the objects of these classes.
-
-    Raises
-    ------
-    InputError
-        When the objects have no classes, or none of one of these.
+    """Return the input with only the objects of these classes; raises `InputError` for a class that
+    no object has.
     """
-    labels = source.objects.labels
-    known = class_counts(source)
+    labels, known = source.objects.labels, class_counts(source)
     for name in classes:
         if name not in known:
             found = ", ".join(known) or "none at all"
@@ -99,13 +63,7 @@ def class_counts(source: Source) -> dict[str, int]:
 
 
 def with_dont_care(source: Source, policy: str) -> Source:
-    """Return a ground truth with don't-care objects that count as others, or without them.
-
-    Parameters
-    ----------
-    policy : {'ignore', 'count', 'drop'}
-        As `InputOptions.dont_care`; `ignore` returns the ground truth itself.
-    """
+    """Return a ground truth with its don't-care objects treated by `InputOptions.dont_care`."""
     objects = source.objects
     if policy == "ignore" or not objects.dont_care.any():
         return source
@@ -150,16 +108,13 @@ def treat_invalid(
     gone[list(invalid)] = True
     flat = sum(not one.has_area for one in invalid.values())
     counts = GeometryCounts(0, counts.dropped + len(invalid), counts.zero_area - flat)
-    remaining = (
-        _unreachable(objects, gone) if (policy, side) == ("skip", "gt") else take(objects, ~gone)
-    )
-    return remaining, counts, {}
+    if policy == "skip" and side == "gt":
+        return _unreachable(objects, gone), counts, {}
+    return take(objects, ~gone), counts, {}
 
 
 def _unreachable(objects: Objects, gone: Bools) -> Objects:
-    """Return all objects, some of them (n,) bool as points `NOWHERE`, each in
-    a region of its own.
-    """
+    """Return all objects, some, (n,) bool, as points `NOWHERE`, each in a region of its own."""
     drawn = objects.outlines
     boxes, regions = drawn.boxes.copy(), objects.regions.copy()
     boxes[gone] = NOWHERE

@@ -1,6 +1,4 @@
-"""Sizes of the images' pictures, read from the pictures' headers alone; fractions of the page
-become pixels.
-"""
+"""Sizes of images from their pictures' headers; fractions of the page become pixels."""
 
 from __future__ import annotations
 
@@ -21,11 +19,6 @@ SUFFIXES = (
     *(".png", ".jpg", ".jpeg", ".jpe", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".jp2"),
     *(".ppm", ".pgm"),
 )
-IN_FRACTIONS = (
-    "coordinates that are fractions of the page, whose size in pixels is not known",
-    "the size of its picture: give the pictures by --images FOLDER",
-)
-"""What is found, and expected, if coordinates are fractions in the end."""
 _ORIENTATION = 0x0112
 _TURNED_BY_90 = (5, 6, 7, 8)
 _ORIENTATION_IN_HEADER = ("JPEG", "MPO", "TIFF", "WEBP")
@@ -34,28 +27,21 @@ _ORIENTATION_IN_HEADER = ("JPEG", "MPO", "TIFF", "WEBP")
 def find_pictures(
     folder: Path, names: Sequence[str], suffixes: Sequence[str] = SUFFIXES
 ) -> list[Path | None]:
-    """Find each image's picture in a folder or below it.
+    """Find each image's picture in a folder or below it; raises `InputError` without the folder.
 
-    A picture is an image's whose path from the folder is the image's name, with or without
-    extension; else whose file name is; else whose stem is (`names.stem`: without ``gt_``, ``res_``
-    and the like). The one nearest to the folder counts, then the one whose extension comes first in
-    `suffixes`. Names are looked up in the folder's listing, so none leads out of it.
-
-    Raises
-    ------
-    InputError
-        When the folder cannot be read.
+    The name of an image is its picture's path from the folder, with or without extension; else its
+    file name; else their stems are the same (`names.stem`: without ``gt_``, ``res_`` and the like).
+    The picture nearest to the folder counts, then the one whose extension comes first in
+    `suffixes`.
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; give the folder of the images' pictures")
     listed = (Path(root, file) for root, _, files in os.walk(folder) for file in files)
     known = [path for path in listed if path.suffix.lower() in suffixes]
+    known.sort(key=lambda one: (len(one.parts), suffixes.index(one.suffix.lower()), one.as_posix()))
     by_name: dict[str, Path] = {}
     by_stem: dict[str, Path] = {}
-    for path in sorted(
-        known,
-        key=lambda path: (len(path.parts), suffixes.index(path.suffix.lower()), path.as_posix()),
-    ):
+    for path in known:
         inside = path.relative_to(folder)
         for name in (inside.as_posix(), inside.with_suffix("").as_posix(), path.name, path.stem):
             by_name.setdefault(name, path)
@@ -64,11 +50,7 @@ def find_pictures(
 
 
 def picture_size(picture: Path) -> tuple[int, int] | None:
-    """Return height and width of a picture as it is shown; None where it cannot be read.
-
-    A photograph that lies on its side (Exif orientation 5 to 8) is turned, as viewers and OpenCV
-    do.
-    """
+    """Return height and width of a picture as viewers show it; None where it cannot be read."""
     from PIL import Image
 
     from evaltex_cli.formats.masks import unlimited_and_silent
@@ -76,19 +58,16 @@ def picture_size(picture: Path) -> tuple[int, int] | None:
     try:
         with unlimited_and_silent(), Image.open(picture) as image:
             width, height = image.size
-            turns = (
-                image.format in _ORIENTATION_IN_HEADER
-                and image.getexif().get(_ORIENTATION) in _TURNED_BY_90
-            )
-            return (width, height) if turns else (height, width)
+            has_orientation = image.format in _ORIENTATION_IN_HEADER
+            if has_orientation and image.getexif().get(_ORIENTATION) in _TURNED_BY_90:
+                return width, height
+            return height, width
     except Exception:  # decoders raise anything at all on broken files
         return None
 
 
 def sizes_from_pictures(folder: Path, names: Sequence[str]) -> Floats:
-    """Return (n, 2) heights and widths of the images' pictures (`find_pictures`), of which only the
-    headers are read; 0, 0 where an image has no picture, or one that cannot be read.
-    """
+    """Return (n, 2) heights and widths of the images' pictures; 0, 0 where there is none."""
     label = f"reading {folder.name}"
     pictures = tracked(find_pictures(folder, names), label, "pictures", len(names))
     sizes = [(picture_size(path) if path else None) or (0, 0) for path in pictures]
@@ -97,12 +76,7 @@ def sizes_from_pictures(folder: Path, names: Sequence[str]) -> Floats:
 
 def with_sizes(source: Source, folder: Path) -> Source:
     """Return the input with the sizes of the images' pictures where it has none of its own, and
-    with fractions of the page as pixels by them.
-
-    Raises
-    ------
-    InputError
-        When the folder cannot be read.
+    with fractions of the page as pixels by them; raises `InputError` without the folder.
     """
     unknown = np.flatnonzero((source.sizes <= 0).any(axis=1))
     sizes = source.sizes.copy()
@@ -124,27 +98,26 @@ def with_sizes_of_each_other(
         Gets a fault if a detection's picture has another size than the ground truth states, for it
         is not known which of them its fractions are of.
     folder : Path, optional
-        Of the pictures, if there are any.
-
-    Raises
-    ------
-    InputError
-        When the folder cannot be read.
+        Of the pictures; raises `InputError` if it is missing.
     """
     ours = np.flatnonzero(paired >= 0)
     theirs = paired[ours]
     gt_sizes, det_sizes = np.zeros_like(gt.sizes), np.zeros_like(det.sizes)
     gt_sizes[ours], det_sizes[theirs] = det.sizes[theirs], gt.sizes[ours]
     if folder is not None and det.fractions is not None:
-        _refuse_other_sizes(det, det_sizes, folder, faults)
+        rows = np.flatnonzero((det_sizes > 0).all(axis=1) & det.fractions).tolist()
+        _refuse_other_sizes(
+            folder, {det.names[k]: tuple(det_sizes[k].tolist()) for k in rows}, faults
+        )
     return in_pixels(gt, gt_sizes), in_pixels(det, det_sizes)
 
 
-def _refuse_other_sizes(det: Source, sizes: Floats, folder: Path, faults: FaultLog) -> None:
-    known = (sizes > 0).all(axis=1) & (det.fractions if det.fractions is not None else False)
-    rows = np.flatnonzero(known).tolist()
-    for k, picture in zip(rows, find_pictures(folder, [det.names[k] for k in rows]), strict=True):
-        own, stated = picture and picture_size(picture), tuple(sizes[k].tolist())
+def _refuse_other_sizes(
+    folder: Path, sizes: dict[str, tuple[float, ...]], faults: FaultLog
+) -> None:
+    pictures = find_pictures(folder, list(sizes))
+    for picture, stated in zip(pictures, sizes.values(), strict=True):
+        own = picture and picture_size(picture)
         if own and own != stated:
             found = (
                 f"a picture of height,width {own[0]},{own[1]}, while"
@@ -161,11 +134,6 @@ def in_pixels(source: Source, sizes: Floats) -> Source:
     ----------
     sizes : (images, 2) float64
         Heights and widths, 0 where unknown.
-
-    Returns
-    -------
-    Source
-        Its `fractions` has the images that are left; the others have these sizes.
     """
     if source.fractions is None:
         return source
@@ -187,6 +155,8 @@ def in_pixels(source: Source, sizes: Floats) -> Source:
 def refuse_fractions(source: Source, faults: FaultLog) -> None:
     """Log the images with objects whose coordinates are still fractions of the page."""
     if source.fractions is not None:
+        found = "coordinates that are fractions of the page, whose size in pixels is not known"
+        expected = "the size of its picture: give the pictures by --images FOLDER"
         has_objects = np.diff(source.objects.offsets) > 0
         for k in np.flatnonzero(source.fractions & has_objects).tolist():
-            faults.add(source.files[k] if source.files else source.path, None, *IN_FRACTIONS)
+            faults.add(source.files[k] if source.files else source.path, None, found, expected)

@@ -108,7 +108,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     assert "ignores don't-care objects" in " ".join(refused.stderr.split())
     masks = EXAMPLES / "masks" / "words"
     pictures = {"gt_images": masks / "gt", "det_images": masks / "det"}
-    with pytest.raises(ConfigError, match="do not go with label pictures"):
+    with pytest.raises(ConfigError, match="drop does not go with label pictures"):
         evaluate(masks / "gt.txt", masks / "det.txt", dont_care="drop", **pictures)
     counted = evaluate(masks / "gt.txt", masks / "det.txt", dont_care="count", **pictures)
     assert counted.gt.dont_care == 0
