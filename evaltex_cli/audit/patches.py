@@ -18,7 +18,6 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from evaltex_cli.conversion.write_json import list_text, plain
 from evaltex_cli.errors import FaultLog, InputError, counted, quote
 from evaltex_cli.formats.base import COORDINATE_LIMIT, MAX_VERTICES, Source, TextObject
 from evaltex_cli.formats.columns import objects_of
@@ -111,23 +110,27 @@ def in_json(patch: Patch) -> Iterator[str]:
     }
     yield "{" + ",".join(f"\n{json.dumps(key)}: {json.dumps(one)}" for key, one in head.items())
     yield ',\n"suspects": '
-    yield list_text(map(_entry_in_json, patch.entries))
-    yield "}\n"
+    items = [json.dumps(_entry_in_json(one), ensure_ascii=False) for one in patch.entries]
+    yield ("[\n" + ",\n".join(items) + "\n]" if items else "[]") + "}\n"
 
 
 def _entry_in_json(entry: Entry) -> dict[str, Any]:
     return {
         "accept": entry.accept,
         **asdict(entry),
-        "suspicion": plain(entry.suspicion),
+        "suspicion": _number(entry.suspicion),
         "current": list(map(_object_in_json, entry.current)),
         "proposed": list(map(_object_in_json, entry.proposed)),
     }
 
 
 def _object_in_json(one: AuditedObject) -> dict[str, Any]:
-    vertices = [[plain(float(x)), plain(float(y))] for x, y in one.vertices]
+    vertices = [[_number(x), _number(y)] for x, y in one.vertices]
     return {"vertices": vertices, "text": one.text, "dont_care": one.dont_care}
+
+
+def _number(value: float) -> float | int:
+    return int(value) if value == int(value) else float(value)
 
 
 def read_patch(path: Path) -> Patch:

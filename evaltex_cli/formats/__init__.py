@@ -6,10 +6,13 @@ A format is a line of `FORMATS`, and a function and a `base.Format` in its modul
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from evaltex_cli.errors import InputError, quote
 from evaltex_cli.errors.suggestions import nearest
-from evaltex_cli.formats.base import Format
+
+if TYPE_CHECKING:
+    from evaltex_cli.formats.base import Format
 
 FORMATS: dict[str, str] = {
     "hocr": "ocr_xml.HOCR",

@@ -8,21 +8,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 
 from evaltex_cli.errors import FaultLog, FormatError, quote
+from evaltex_cli.formats.options import Coordinates
+from evaltex_cli.formats.options import Side as Side
 from evaltex_cli.records import ANY_TYPE, Bools, Floats, Ints, Objects
 from evaltex_cli.records.rows import NOTHING, take_images
 
 if TYPE_CHECKING:
-    from evaltex_cli.formats.options import Coordinates
     from evaltex_cli.geometry.picture_runs import PictureRuns
 
 Item = TypeVar("Item")
 Kind = TypeVar("Kind")
-Side = Literal["gt", "det"]
 DONT_CARE = "###"
 """The transcription of text that does not count, in many formats."""
 COORDINATE_LIMIT = 1e12

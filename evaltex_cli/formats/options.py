@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Literal, NamedTuple
 
 from evaltex_cli.errors import ConfigError, FormatError, quote
 
-if TYPE_CHECKING:
-    from evaltex_cli.formats.base import Side
+Side = Literal["gt", "det"]
 
 LEVELS = ("word", "line", "paragraph", "region", "character", "line-words", "paragraph-words")
 """The last two are lines and paragraphs of the words that they contain (HierText)."""
