@@ -19,8 +19,9 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from evaltex_cli.errors import FaultLog, InputError, counted, quote
-from evaltex_cli.formats.base import COORDINATE_LIMIT, MAX_VERTICES, Source, TextObject
+from evaltex_cli.formats.base import Source, TextObject
 from evaltex_cli.formats.columns import objects_of
+from evaltex_cli.formats.options import COORDINATE_LIMIT, MAX_VERTICES
 from evaltex_cli.records import Objects, offsets_of
 from evaltex_cli.records.rows import concatenate, take
 from evaltex_cli.runtime.outputs import output_file

@@ -17,8 +17,9 @@ from evaltex_cli.conversion.writer import (
     extent,
     number,
 )
-from evaltex_cli.formats.base import COORDINATE_LIMIT, DONT_CARE, Image, TextObject
+from evaltex_cli.formats.base import DONT_CARE, Image, TextObject
 from evaltex_cli.formats.evaltex import is_object_line
+from evaltex_cli.formats.options import COORDINATE_LIMIT
 from evaltex_cli.records import count_texts
 
 LINE_BREAKS = "{count} transcription[s] got blanks for line breaks"

@@ -268,3 +268,11 @@ def inside(where: Steps) -> str:
     """
     steps = [f"[{step}]" if isinstance(step, int) else f".{quote(step)[1:-1]}" for step in where]
     return f"{''.join(steps).removeprefix('.')}: " if steps else ""
+
+
+def not_utf8(error: UnicodeDecodeError) -> FormatError:
+    """Return what is wrong with a file that is not UTF-8, or what its head says it is."""
+    encoding = error.encoding.upper()
+    line = error.object.count(b"\n", 0, error.start) + 1
+    found = f"byte 0x{error.object[error.start]:02x}"
+    return FormatError(found, f"text in {encoding}: save the file as {encoding}", at=line)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaltex_cli.errors import InputError, quote
-from evaltex_cli.formats.base import COORDINATE_LIMIT
 from evaltex_cli.formats.memory import ImageObjects
+from evaltex_cli.formats.options import COORDINATE_LIMIT
 from evaltex_cli.geometry import outlines
 from evaltex_cli.geometry.picture_runs import PictureRuns, find_runs, object_of
 from evaltex_cli.records import Bools, Floats, Ints, Objects, Texts, concatenate_texts

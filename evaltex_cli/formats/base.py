@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, FormatError, quote
-from evaltex_cli.formats.options import Coordinates
-from evaltex_cli.formats.options import Side as Side
+from evaltex_cli.errors import FaultLog, FormatError, not_utf8, quote
+from evaltex_cli.formats.options import COORDINATE_LIMIT, FINITE, MAX_VERTICES, Coordinates
+from evaltex_cli.formats.options import Side as Side  # noqa: PLC0414 (all formats need it)
 from evaltex_cli.records import ANY_TYPE, Bools, Floats, Ints, Objects
 from evaltex_cli.records.rows import NOTHING, take_images
 
@@ -25,11 +25,6 @@ Item = TypeVar("Item")
 Kind = TypeVar("Kind")
 DONT_CARE = "###"
 """The transcription of text that does not count, in many formats."""
-COORDINATE_LIMIT = 1e12
-"""Largest magnitude of a coordinate, in pixels: beyond it areas lose the pixel."""
-MAX_VERTICES = 10_000
-"""Most vertices of a polygon: the time of most algorithms grows with their square."""
-FINITE = "a finite number (integer or decimal, at most 1e12 in magnitude)"
 _FIRST_ELEMENT = re.compile(
     r"(?:\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?[^>]*>)*+"
     r"<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)",
@@ -177,14 +172,6 @@ class File:
     def page_names(self, pages: int) -> list[str]:
         """Return the names of the images of a document of several pages: NAME-1, NAME-2, ..."""
         return [self.stem] if pages == 1 else [f"{self.stem}-{k + 1}" for k in range(pages)]
-
-
-def not_utf8(error: UnicodeDecodeError) -> FormatError:
-    """Return what is wrong with a file that is not UTF-8, or what its head says it is."""
-    encoding = error.encoding.upper()
-    line = error.object.count(b"\n", 0, error.start) + 1
-    found = f"byte 0x{error.object[error.start]:02x}"
-    return FormatError(found, f"text in {encoding}: save the file as {encoding}", at=line)
 
 
 def _check(points: Sequence[float]) -> None:

@@ -29,17 +29,9 @@ import msgspec
 import numpy as np
 
 from evaltex_cli.errors import FormatError, quote
-from evaltex_cli.formats.base import (
-    COORDINATE_LIMIT,
-    Columns,
-    File,
-    Format,
-    Head,
-    ReadOptions,
-    Side,
-    TextObject,
-)
+from evaltex_cli.formats.base import Columns, File, Format, Head, ReadOptions, Side, TextObject
 from evaltex_cli.formats.names import bad_names, image_names, names_of_pictures
+from evaltex_cli.formats.options import COORDINATE_LIMIT
 from evaltex_cli.formats.parsing import (
     Flag,
     Identifier,

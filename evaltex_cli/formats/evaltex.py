@@ -17,19 +17,10 @@ import msgspec
 import numpy as np
 
 from evaltex_cli.errors import FormatError, quote
-from evaltex_cli.formats.base import (
-    COORDINATE_LIMIT,
-    MAX_VERTICES,
-    Columns,
-    File,
-    Format,
-    Head,
-    ReadOptions,
-    Side,
-    TextObject,
-)
+from evaltex_cli.formats.base import Columns, File, Format, Head, ReadOptions, Side, TextObject
 from evaltex_cli.formats.columns import objects_of
 from evaltex_cli.formats.names import bad_names
+from evaltex_cli.formats.options import COORDINATE_LIMIT, MAX_VERTICES
 from evaltex_cli.formats.parsing import NUMBER, number
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import Bools, Floats, Ints, Objects, Places, Texts, offsets_of

@@ -11,7 +11,8 @@ import numpy as np
 from evaltex_cli import geometry
 from evaltex_cli.errors import InputError, quote
 from evaltex_cli.errors.suggestions import nearest
-from evaltex_cli.formats.base import COORDINATE_LIMIT, Side, Source
+from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.options import COORDINATE_LIMIT
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import Bools, GeometryCounts, Objects, Outlines, offsets_of
 from evaltex_cli.records.rows import take

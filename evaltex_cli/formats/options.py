@@ -11,6 +11,11 @@ from typing import Literal, NamedTuple
 from evaltex_cli.errors import ConfigError, FormatError, quote
 
 Side = Literal["gt", "det"]
+COORDINATE_LIMIT = 1e12
+"""Largest magnitude of a coordinate, in pixels: beyond it areas lose the pixel."""
+MAX_VERTICES = 10_000
+"""Most vertices of a polygon: the time of most algorithms grows with their square."""
+FINITE = "a finite number (integer or decimal, at most 1e12 in magnitude)"
 
 LEVELS = ("word", "line", "paragraph", "region", "character", "line-words", "paragraph-words")
 """The last two are lines and paragraphs of the words that they contain (HierText)."""

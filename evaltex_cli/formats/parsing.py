@@ -6,15 +6,24 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar, overload
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Annotated, Any, Literal, Protocol, TypeAlias, TypeVar, overload
 
 import msgspec
 
-from evaltex_cli.errors import FormatError, quote
-from evaltex_cli.formats.base import COORDINATE_LIMIT, FINITE, File, not_utf8
+from evaltex_cli.errors import FormatError, not_utf8, quote
+from evaltex_cli.formats.options import COORDINATE_LIMIT, FINITE
 
 Kind = TypeVar("Kind")
+
+
+class Catching(Protocol):
+    """What logs faults of a part of a document, as `base.File` does."""
+
+    def catching(self, place: int | str, /) -> AbstractContextManager[None]:
+        """Log a `FormatError` of what is inside."""
+
+
 Number = Annotated[float, msgspec.Meta(ge=-COORDINATE_LIMIT, le=COORDINATE_LIMIT)]
 """A coordinate, for the types that msgspec decodes."""
 Point = tuple[Number, Number]
@@ -108,7 +117,7 @@ def within(value: Any, *steps: str | int) -> Any:
     return value
 
 
-def nested(file: File, value: Any, at: str, *keys: str) -> Iterator[tuple[str, Any]]:
+def nested(file: Catching, value: Any, at: str, *keys: str) -> Iterator[tuple[str, Any]]:
     """Yield where each item is of lists in plain JSON that are inside one another under these keys,
     and the item. Lists may be missing or null; what is not a list or object is logged.
     """
