@@ -32,7 +32,7 @@ WITHOUT_AREA = "{count} object[s] without area left out: an EvaLTex file cannot 
 
 def evaltex(job: Job, images: Iterator[Image]) -> Iterator[str]:
     job.refuse_names(
-        lambda name: name != name.strip() or is_object_line(name, job.side),
+        lambda name: name != name.strip() or is_object_line(name),
         "a name without outer blanks that does not read as an object line",
     )
     sides = job.objects.boxes[:, 2:] - job.objects.boxes[:, :2]

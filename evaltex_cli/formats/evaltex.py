@@ -2,8 +2,8 @@
 
 A line of the ground truth is ``ID,region,"transcription",t|f,x,y,width,height``, of detections
 ``ID,"transcription",x,y,width,height``; instead of the last four numbers there may be a polygon
-x1,y1,x2,y2,... Lines that are written as usual become columns without an object for each. Lines
-that are not (blanks, a plus sign, no quotes), or that have no area, are parsed one by one.
+x1,y1,x2,y2,... Lines that are written as usual become columns without an object for each; all
+others (blanks, a plus sign, no quotes) are parsed one by one.
 """
 
 from __future__ import annotations
@@ -20,318 +20,212 @@ from evaltex_cli.errors import FormatError, quote
 from evaltex_cli.formats.base import Columns, File, Format, Head, ReadOptions, Side, TextObject
 from evaltex_cli.formats.columns import objects_of
 from evaltex_cli.formats.names import bad_names
-from evaltex_cli.formats.options import COORDINATE_LIMIT, MAX_VERTICES
-from evaltex_cli.formats.parsing import NUMBER, number
+from evaltex_cli.formats.options import MAX_VERTICES
+from evaltex_cli.formats.parsing import NUMBER, number, polygon
 from evaltex_cli.geometry import outlines
-from evaltex_cli.records import Bools, Floats, Ints, Objects, Places, Texts, offsets_of
+from evaltex_cli.records import Objects, Places, concatenate_texts, offsets_of
 from evaltex_cli.records.rows import concatenate, take, take_images
 
 BLOCK = 1 << 20
-"""Characters whose numbers are Python objects at a time."""
+"""Characters that are read at a time."""
 LAYOUT: dict[Side, str] = {
     "gt": 'ID,region,"transcription",t|f,x,y,width,height',
     "det": 'ID,"transcription",x,y,width,height',
 }
-# Numbers as JSON has them, so that msgspec reads those of many lines at once; whole numbers of 15
-# digits at most, which floats have.
+# Numbers that JSON and floats have; widths and heights that are not lost when added to them.
 _WHOLE = r"(?:0|[1-9][0-9]{0,14}+)"
-_DECIMAL = r"-?+(?:0|[1-9][0-9]{0,12}+)(?:\.[0-9]{1,20}+)?+"
-_COORDINATES = rf"{_DECIMAL},{_DECIMAL}(?:,{_DECIMAL},{_DECIMAL})++"
+_DECIMAL = r"-?+(?:0|[1-9][0-9]{0,8}+)(?:\.[0-9]{1,20}+)?+"
+_LENGTH = rf"(?=[1-9]|0\.[0-9]{{0,5}}[1-9]){_DECIMAL}"
+_PAIR = rf",{_DECIMAL},{_DECIMAL}"
+_SHAPE = rf"{_PAIR}(?:,{_LENGTH},{_LENGTH}\n|(?:{_PAIR}){{2,{MAX_VERTICES - 1}}}+\n)"
 _USUAL: dict[Side, re.Pattern[str]] = {
-    "gt": re.compile(rf'^(?:{_WHOLE},{_WHOLE},"[^"\n]*+",[tf],{_COORDINATES}\n)++', re.M),
-    "det": re.compile(rf'^(?:{_WHOLE},"[^"\n]*+",{_COORDINATES}\n)++', re.M),
+    "gt": re.compile(rf'^(?:{_WHOLE},{_WHOLE},"[^"\n]*+",[tf]{_SHAPE})++', re.M),
+    "det": re.compile(rf'^(?:{_WHOLE},"[^"\n]*+"{_SHAPE})++', re.M),
 }
 """Usual lines of objects, one after the other."""
-_QUOTED: dict[Side, re.Pattern[str]] = {
-    "gt": re.compile(r'([^,"]*,[^,"]*),\s*"(?:(.*)"\s*,(.*))?'),
-    "det": re.compile(r'([^,"]*),\s*"(?:(.*)"\s*,(.*))?'),
+_INTEGER = r"\s*([+-]?\d{1,18})\s*,"
+_NUMBERS = r"((?:,\s*[+-]?[\d.][^,]*+)+)"
+_ANY: dict[Side, re.Pattern[str]] = {
+    "gt": re.compile(
+        rf'{_INTEGER}{_INTEGER}\s*(?:"(.*)"|([^",].*|))\s*,\s*([tf])\s*{_NUMBERS}', re.ASCII
+    ),
+    "det": re.compile(
+        rf'{_INTEGER}\s*(?:"(.*)"|((?!\d+\s*,\s*")[^",].*?|))\s*{_NUMBERS}', re.ASCII
+    ),
 }
-_GT_LINE = re.compile(r'\s*\d+\s*,\s*\d+\s*,\s*".*"\s*,\s*[tf]\s*,')
-_INTEGER = re.compile(r"\s*[+-]?\d{1,18}\s*", re.ASCII)
-_NUMBER_LIKE = re.compile(rf"\s*(?:{NUMBER}|[+-]?(?:nan|inf|infinity))\s*", re.ASCII | re.I)
-_PLAIN_SIZE = re.compile(r"[1-9][0-9]{0,8},[1-9][0-9]{0,8}")
-_SIZE_ATTEMPT = re.compile(
-    r"(?=[^\s,;xX]++[\s,;xX])[\d.+-][\s\d.+,;xX-]*+|\d[^,]*+,[^,]*+|[^,]*+,\s*+\d[^,]*+"
+"""A line of an object, with or without quotes around the transcription."""
+_OBJECT_LIKE = re.compile(
+    rf'(?:[^,"]*,){{1,2}}\s*"|(?:.*,)?\s*{NUMBER}(?:\s*,\s*{NUMBER}){{3}}\s*\Z', re.ASCII
 )
+_SIZE = "height,width (960,1280, say)"
+_SIZE_LIKE = re.compile(r"(?=.*[\s,;xX])[\d.+-][\s\d.+,;xX-]*+|[^,]*+,[^,]*+")
 _BEGINNING = re.compile(
     r"([^\n]++)\n\s*+(?:[\d.]++[ \t]*+,[ \t]*+[\d.]++[ \t]*+(?:\n|\Z)"
-    r'|\d++[ \t]*+,[ \t]*+(?:\d++[ \t]*+,[ \t]*+)?+".*"[ \t]*+,)'
+    r'|(?:\d++[ \t]*+,[ \t]*+){1,2}+".*"[ \t]*+,)'
 )
 """A name, and a size or a quoted transcription after ID and region."""
 
 
-# Single lines -------------------------------------------------------------------------------------
-
-
-def is_object_line(line: str, side: Side) -> bool:
+def is_object_line(line: str) -> bool:
     """Whether a line is an object's: its transcription has quotes, or it ends in four numbers."""
-    if _QUOTED[side].match(line):
-        return True
-    fields = line.rsplit(",", 4)
-    return len(fields) >= 4 and all(_NUMBER_LIKE.fullmatch(field) for field in fields[-4:])
+    return _OBJECT_LIKE.match(line) is not None
 
 
-def _parse(line: str, side: Side) -> TextObject:
-    """Return the object of a line; raises `FormatError`."""
-    ids, text, after = _split(line, side)
-    dont_care = False
-    if side == "gt":
-        flag = after.pop(0).strip()
-        if flag not in ("t", "f"):
-            found = f"reject flag {quote(flag)}"
-            raise FormatError(found, "t (rejected) or f after the transcription")
-        dont_care = flag == "t"
-    for value, what in zip(ids, ("ID", "region"), strict=False):
-        if not _INTEGER.fullmatch(value):
-            raise FormatError(f"{what} {quote(value.strip())}", f"a whole number as {what}")
-    points = [number(value) for value in after]
-    if len(points) != 4 and (len(points) < 6 or len(points) % 2):
-        raise FormatError(
-            f"{len(points)} coordinates",
-            "x,y,width,height, or an even count of six or more: the vertices of a polygon",
-        )
-    if len(points) == 4:
-        for k, side_name in enumerate(("width", "height")):
-            start, size = points[k], points[k + 2]
-            points[k + 2] = start + size
-            if size <= 0:
-                raise FormatError(f"{side_name} {size:g}", f"a {side_name} above 0")
-            if start + size <= start:
-                found = f"{side_name} {size:g} at coordinate {start:g}"
-                raise FormatError(found, f"a {side_name} that is not lost in rounding")
-    return TextObject(points, text, dont_care, id=int(ids[0]), region=int(ids[-1]))
-
-
-def _split(line: str, side: Side) -> tuple[list[str], str, list[str]]:
-    """Return the fields before the transcription, the transcription, and the fields after it."""
-    quoted = _QUOTED[side].match(line)
-    if quoted and quoted[2] is None:
-        found = f"no closing quote and comma after the transcription in {quote(line)}"
-        raise FormatError(found, LAYOUT[side])
-    if quoted:
-        return quoted[1].split(","), quoted[2], quoted[3].split(",")
-    if side == "det" and _GT_LINE.match(line):
-        raise FormatError(f"a ground-truth line {quote(line)}", LAYOUT[side])
-    fields = line.split(",")
-    if len(fields) < (8 if side == "gt" else 6):
-        raise FormatError(f"{len(fields)} fields in {quote(line)}", LAYOUT[side])
-    end = len(fields)  # of the transcription
-    while end > 1 and _NUMBER_LIKE.fullmatch(fields[end - 1]):
-        end -= 1
-    numbers = len(fields) - end
-    if side == "gt":
-        end = max(end - 1, 3)  # a field before the numbers is the reject flag
-    elif len(fields) == 6:
-        end = 2
-    elif end < 2 or not (numbers == 4 or (numbers >= 6 and numbers % 2 == 0)):
-        raise FormatError(
-            f"an unquoted transcription that cannot be separated from the numbers in {quote(line)}",
-            f"the transcription in double quotes: {LAYOUT[side]}",
-        )
-    leading = 2 if side == "gt" else 1
-    return fields[:leading], ",".join(fields[leading:end]).strip(), fields[end:]
-
-
-def _size(line: str) -> tuple[float, float]:
-    """Return height and width; raises `FormatError`."""
-    fields = line.split(",")
-    if len(fields) != 2:
-        raise FormatError(quote(line), "the image's size, height,width, after its name")
-    height, width = (number(value) for value in fields)
-    if height <= 0 or width <= 0:
-        raise FormatError(quote(line), "a height and a width above 0")
-    return height, width
-
-
-# Usual lines --------------------------------------------------------------------------------------
-
-
-def _objects(text: str, side: Side) -> tuple[Objects, Bools]:
-    """Return the objects of a text of usual lines alone, and (n,) bool which of the lines are to be
-    parsed one by one.
-    """
-    data = np.frombuffer(text.encode(), np.uint8)
-    opening, closing = np.flatnonzero(data == ord('"')).reshape(-1, 2).T
-    # A running sum that is 0 at the numbers, 2 at the transcriptions, and 1 at what is around them.
-    steps = np.zeros(len(data) + 1, np.int8)
-    steps[opening], steps[closing + (4 if side == "gt" else 2)] = 1, -1
-    steps[opening + 1] += 1
-    steps[closing] -= 1
-    depth = np.cumsum(steps[:-1], dtype=np.int8)
-    numbers, texts = data[depth == 0], data[depth == 2].tobytes()
-    ends = offsets_of(closing - opening - 1)
-    is_end = numbers == ord("\n")
-    counts = np.diff(np.flatnonzero(is_end[is_end | (numbers == ord(","))]), prepend=-1)
-    listed = numbers.tobytes()[:-1].replace(b"\n", b",")
-    values = np.array(msgspec.json.decode(b"[" + listed + b"]", type=list[float]), np.float64)
-    ids = offsets_of(counts)[:-1]
-    regions = ids + (side == "gt")
-    is_coordinate = np.ones(len(values), np.bool_)
-    is_coordinate[ids] = is_coordinate[regions] = False
-    coordinates, counts = values[is_coordinate], counts - 1 - (side == "gt")
-    odd = _with_corners(coordinates, counts)
-    objects = Objects(
+def _objects(text: str, side: Side, lines: list[int]) -> Objects:
+    """Return the objects of usual lines, of these numbers."""
+    parts = text.split('"')
+    texts, after = parts[1::2], parts[2::2]
+    numbers = "".join(parts[::2]).replace(",,t", "").replace(",,f", "").replace(",,", ",")
+    data = np.frombuffer(numbers.encode(), np.uint8)
+    is_end = data == ord("\n")
+    counts = np.diff(np.flatnonzero(is_end[is_end | (data == ord(","))]), prepend=-1)
+    listed = numbers[:-1].replace("\n", ",")
+    values = np.array(msgspec.json.decode(f"[{listed}]", type=list[float]))
+    first, leading = offsets_of(counts)[:-1], 2 if side == "gt" else 1
+    last = first + leading - 1
+    coordinates, counts = np.delete(values, [first, last]), counts - leading
+    corner = offsets_of(counts)[:-1][counts == 4]
+    for k in (corner, corner + 1):
+        coordinates[k + 2] += coordinates[k]
+    return Objects(
         offsets=np.array([0, len(counts)]),
-        ids=values[ids].astype(np.int64),
+        ids=values[first].astype(np.int64),
         outlines=outlines.drawn(coordinates, counts, counts == 4),
-        regions=values[regions].astype(np.int64),
-        dont_care=data[closing + 2] == ord("t"),
-        texts=Texts(texts, ends[:-1], ends[1:]),
+        regions=values[last].astype(np.int64),
+        dont_care=np.array([part[1] == "t" for part in after], np.bool_),
+        texts=concatenate_texts(texts),
+        places=Places("{}", np.array(lines)),
     )
-    return objects, odd
-
-
-def _with_corners(values: Floats, counts: Ints) -> Bools:
-    """Put x1, y1 in the place of widths and heights; return (n,) bool which objects have numbers
-    that are too small or large, or too many of them.
-    """
-    first = offsets_of(counts)[:-1]
-    odd: Bools = counts > 2 * MAX_VERTICES
-    box = np.flatnonzero(counts == 4)
-    for k in first[box], first[box] + 1:
-        size = values[k + 2]
-        values[k + 2] += values[k]
-        odd[box] |= ~((size > 0) & (values[k + 2] > values[k]))
-    beyond = np.flatnonzero(np.abs(values) > COORDINATE_LIMIT)
-    odd[np.searchsorted(first, beyond, side="right") - 1] = True
-    return odd
-
-
-# Files --------------------------------------------------------------------------------------------
 
 
 @dataclass
 class _Reader:
-    """Takes the lines of a file one after the other."""
+    """Reads the lines of a file one after the other."""
 
     file: File
     side: Side
     line: int = 1
     """The number of the next line."""
     names: list[str] = field(default_factory=list)
-    name_lines: array[int] = field(default_factory=lambda: array("q"))
+    name_lines: list[int] = field(default_factory=list)
     sizes: array[float] = field(default_factory=lambda: array("d"))
     """Height and width of each image, 0 where they are not known."""
-    objects: list[Objects] = field(default_factory=list)
-    lines: list[Ints] = field(default_factory=list)
-    """`objects` and `lines`: of usual lines, some at a time, and their numbers."""
+    usual: list[Objects] = field(default_factory=list)
     others: list[TextObject] = field(default_factory=list)
-    _awaits_size: bool = False
+    awaits_size: bool = False
 
-    def read(self) -> None:
-        """Read all lines."""
-        text = self.file.text
-        text = text if text.endswith("\n") else f"{text}\n"
-        start = 0
-        while start < len(text):
-            end = text.find("\n", start + BLOCK) + 1 or len(text)
-            self._read_block(text[start:end])
-            start = end
-        if self._awaits_size:
-            self._log_missing_size("the end of the file", self.line - 1)
-
-    def _read_block(self, block: str) -> None:
+    def read_block(self, block: str) -> None:
+        """Read whole lines."""
         usual, lines, end = [], list[int](), 0
         for run in _USUAL[self.side].finditer(block):
             self._read_lines(block[end : run.start()])
-            end = run.end()
-            if self._awaits_size or not self.names:
-                self._read_lines(run[0])
-                continue
-            following = self.line + run[0].count("\n")
-            usual.append(run[0])
-            lines += range(self.line, following)
-            self.line = following
+            end = run.start()
+            if self.names and not self.awaits_size:
+                end = run.end()
+                following = self.line + run[0].count("\n")
+                usual.append(run[0])
+                lines += range(self.line, following)
+                self.line = following
         self._read_lines(block[end:])
-        text = "".join(usual)
-        objects, odd = _objects(text, self.side)
-        every = text.split("\n") if odd.any() else []
-        for k in np.flatnonzero(odd).tolist():
-            self._read_object(every[k], lines[k])
-        self.objects.append(take(objects, ~odd) if every else objects)
-        self.lines.append(np.array(lines, np.int64)[~odd])
+        if usual:
+            self.usual.append(_objects("".join(usual), self.side, lines))
 
     def _read_lines(self, lines: str) -> None:
         for line in lines.split("\n")[:-1]:
-            stripped = line.strip()
-            if stripped:
+            if stripped := line.strip():
                 self._read_line(stripped)
             self.line += 1
 
     def _read_line(self, line: str) -> None:
-        is_size = self._awaits_size and _PLAIN_SIZE.fullmatch(line)
-        is_object = not is_size and "," in line and is_object_line(line, self.side)
-        if self._awaits_size:
-            self._awaits_size = False
-            if is_size or (not is_object and _SIZE_ATTEMPT.fullmatch(line)):
-                try:
-                    self.sizes[-2:] = array("d", _size(line))
-                except FormatError as error:
-                    self.file.log(error, self.line)
-                return
-            self._log_missing_size(quote(line), self.line)
-        if is_object:
-            self._read_object(line, self.line)
+        is_object = "," in line and is_object_line(line)
+        if self.awaits_size and not is_object and _SIZE_LIKE.fullmatch(line):
+            self.awaits_size = False
+            try:
+                size = [number(value) for value in line.split(",")]
+                if len(size) != 2 or min(size) <= 0:
+                    raise FormatError(quote(line), f"{_SIZE}, both above 0")
+                self.sizes[-2:] = array("d", size)
+            except FormatError as error:
+                self.file.log(error, self.line)
             return
-        self.names.append(line)
-        self.name_lines.append(self.line)
-        self.sizes.extend((0.0, 0.0))
-        self._awaits_size = self.side == "gt"
-
-    def _read_object(self, line: str, number: int) -> None:
-        if self.names:
-            self.others += self.file.each([(number, line)], lambda text: _parse(text, self.side))
+        self.check_size()
+        if not is_object:
+            self.names.append(line)
+            self.name_lines.append(self.line)
+            self.sizes.extend((0.0, 0.0))
+            self.awaits_size = self.side == "gt"
         else:
-            found = f"object line {quote(line)} before any image name"
-            self.file.log(FormatError(found, "an image name"), number)
+            self.others += self.file.each([(self.line, line)], self._parse)
 
-    def _log_missing_size(self, found: str, line: int) -> None:
-        expected = f"the size of image {quote(self.names[-1])}, height,width (960,1280, say)"
-        self.file.log(FormatError(found, expected), line)
+    def _parse(self, line: str) -> TextObject:
+        """Return the object of a line; raises `FormatError`."""
+        if not self.names:
+            found = f"object line {quote(line)} before any image name"
+            raise FormatError(found, "an image name")
+        parts = _ANY[self.side].fullmatch(line)
+        if parts is None:
+            raise FormatError(quote(line), LAYOUT[self.side])
+        *before, coordinates = parts.groups()
+        is_rejected = self.side == "gt" and before.pop() == "t"
+        *ids, quoted, bare = before
+        points = [number(value) for value in coordinates[1:].split(",")]
+        if len(points) == 4:
+            x, y, width, height = points
+            points = [x, y, x + width, y + height]
+            if points[2] <= x or points[3] <= y:
+                raise FormatError(f"width {width:g}, height {height:g}", "both above 0")
+        else:
+            polygon(points)
+        text = bare.strip() if quoted is None else quoted
+        return TextObject(points, text, is_rejected, id=int(ids[0]), region=int(ids[-1]))
+
+    def check_size(self) -> None:
+        """Log that the last image has no size, if it needs one."""
+        if self.awaits_size:
+            self.awaits_size = False
+            found = f"image {quote(self.names[-1])} without a size"
+            self.file.log(FormatError(found, f"{_SIZE} after its name"), self.name_lines[-1])
 
 
 def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Columns]:
     reader = _Reader(file, side)
-    reader.read()
-    lines = np.concatenate([*reader.lines, [one.place for one in reader.others]]).astype(np.int64)
+    text, start = f"{file.text}\n", 0
+    while start < len(text):
+        end = text.find("\n", start + BLOCK) + 1 or len(text)
+        reader.read_block(text[start:end])
+        start = end
+    reader.check_size()
+    objects = concatenate([*reader.usual, objects_of([reader.others])])
+    lines = objects.places.numbers if isinstance(objects.places, Places) else np.zeros(0, np.int64)
     order = np.argsort(lines, kind="stable")
-    lines = lines[order]
-    objects = concatenate([*reader.objects, objects_of([reader.others])])
-    offsets = np.append(np.searchsorted(lines, reader.name_lines), len(lines))
+    offsets = np.append(np.searchsorted(lines, reader.name_lines, sorter=order), len(lines))
     if reader.others:
         objects = take(objects, order, offsets)
-    objects = replace(objects, offsets=offsets, places=Places("{}", lines))
-    _log_repeated_ids(objects, lines, file)
-    bad = set()
-    for k, found, expected in bad_names(reader.names):
+    objects = replace(objects, offsets=offsets)
+    _log_repeated_ids(objects, file)
+    bad = list(bad_names(reader.names))
+    for k, found, expected in bad:
         file.log(FormatError(found, expected), reader.name_lines[k])
-        bad.add(k)
-    names, sizes = reader.names, np.array(reader.sizes).reshape(-1, 2)
-    if bad:
-        sound = np.array([k for k in range(len(names)) if k not in bad], np.int64)
-        names, sizes = [names[k] for k in sound.tolist()], sizes[sound]
-        objects = take_images(objects, sound)
-    fractions = np.zeros(len(names), np.bool_)
-    yield Columns(names, sizes, objects, fractions, [file.place] * len(names), [])
+    sound = np.delete(np.arange(len(reader.names)), [k for k, _, _ in bad])
+    names, sizes = [reader.names[k] for k in sound.tolist()], np.array(reader.sizes).reshape(-1, 2)
+    objects = take_images(objects, sound) if bad else objects
+    files, fractions = [file.place] * len(names), np.zeros(len(names), np.bool_)
+    yield Columns(names, sizes[sound], objects, fractions, files, [])
 
 
-def _log_repeated_ids(objects: Objects, lines: Ints, file: File) -> None:
-    image, ids = objects.image, objects.ids
-    if ((np.diff(ids) > 0) | (np.diff(image) > 0)).all():
-        return
-    order = np.lexsort((lines, ids, image))
-    again = (np.diff(ids[order]) == 0) & (np.diff(image[order]) == 0)
-    for k in np.flatnonzero(again).tolist():
-        here, there = order[k + 1], order[k]
-        expected = f"IDs used once in an image (it stands in line {lines[there]} too)"
-        file.log(FormatError(f"ID {ids[here]} again", expected), int(lines[here]))
+def _log_repeated_ids(objects: Objects, file: File) -> None:
+    order = np.lexsort((objects.ids, objects.image))
+    ids, image, places = objects.ids[order], objects.image[order], objects.places or ()
+    for k in np.flatnonzero((np.diff(ids) == 0) & (np.diff(image) == 0)).tolist():
+        first, again = (places[row] for row in order[k : k + 2])
+        expected = f"IDs used once in an image (it stands in line {first} too)"
+        file.log(FormatError(f"ID {ids[k]} again", expected), int(again))
 
 
 def _recognise(head: Head) -> str:
     begins = _BEGINNING.match(head.text.lstrip())
-    if not begins or any(is_object_line(begins[1], side) for side in LAYOUT):
-        return ""
-    return "the name of an image and its size or objects"
+    is_name = begins is not None and not is_object_line(begins[1])
+    return "the name of an image and its size or objects" if is_name else ""
 
 
 EVALTEX = Format(

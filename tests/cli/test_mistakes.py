@@ -103,10 +103,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("gt.txt det.txt res --config bad.ini", "bad.ini:2: unknown key 'a'"),
         ("none.txt det.txt res", "none.txt: cannot be read (No such file or directory)"),
         ("gt.txt none.txt res", "none.txt: cannot be read (No such file or directory)"),
-        ("gt.txt bad.txt res", "bad.txt:2: width 0; expected a width above 0"),
+        ("gt.txt bad.txt res", "bad.txt:2: width 0, height 9; expected both above 0"),
         (
             "bad.txt det.txt res",
-            "bad.txt:2: '1,\"\",0,0,0,9'; expected the size of image 'img_1', height,width",
+            "bad.txt:1: image 'img_1' without a size; expected height,width",
         ),
         ("gt.txt other.txt res", "other.txt: image 'img_3' is not in the ground truth"),
         ("gt.txt det.txt res empty empty", "empty"),
