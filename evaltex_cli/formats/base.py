@@ -328,9 +328,12 @@ class Source:
             ids=None if self.ids is None else [self.ids[k] for k in rows],
         )
 
+    def file_of(self, image: int) -> str:
+        """Return the file of an image, as messages name it."""
+        return self.files[image] if self.files else self.path
+
     def location(self, row: int) -> tuple[str, int | None, str]:
         """Return the file of an object, with its line, or what leads to it in a document."""
-        image = int(np.searchsorted(self.objects.offsets, row, side="right")) - 1
-        file = self.files[image] if self.files else self.path
+        file = self.file_of(int(np.searchsorted(self.objects.offsets, row, side="right")) - 1)
         place = self.objects.places[row] if self.objects.places is not None else ""
         return (file, int(place), "") if place.isdigit() else (file, None, place)

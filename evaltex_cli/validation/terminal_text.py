@@ -40,15 +40,9 @@ def text(
 ) -> str:
     """Return a validation as text, in at most as many columns as the screen has.
 
-    Parameters
-    ----------
-    limit : int or None
-        Kinds of errors, and of warnings, that are shown; None for all.
-    all_pairs : bool
-        Whether to list all images of the pairing table.
-    every : bool
-        Whether each problem has a line of its own, which is not wrapped, for programs that read it;
-        else equal problems are one.
+    `limit` is how many kinds of errors, and of warnings, are shown; `all_pairs` lists all images of
+    the pairing table; `every` gives each problem a line that is not wrapped, for programs, and else
+    equal problems are one.
     """
     screen = screen or Screen()
     lines = [*_side("ground truth", validation.gt), *_side("detections", validation.det)]

@@ -59,10 +59,6 @@ class _Input:
         where = {"side": self.side, "file": self.source.path, **(place or {})}
         self.problems.append(Problem(level=level, kind=kind, found=found, advice=advice, **where))
 
-    def file_of(self, image: int) -> str:
-        """Return the file of an image."""
-        return self.source.files[image] if self.source.files else self.source.path
-
     def report_warnings(self, warnings: Sequence[str]) -> None:
         """Report what the reader or the pairing of images says."""
         path = self.source.path
@@ -89,25 +85,10 @@ def validate(
     options: InputOptions | None = None,
     ordered_map: OrderedMap = map,
 ) -> Validation:
-    """Read both inputs as an evaluation would, and report everything about them that is wrong or
-    suspicious.
+    """Read both inputs as an evaluation would, and report everything that is wrong or suspicious.
 
-    Parameters
-    ----------
-    gt, det : Path or Source
-        Inputs of any known format, or in memory; `det` may be left out.
-    options : InputOptions, optional
-        Its ``images`` also check the sizes that the ground truth has; ``invalid`` makes an invalid
-        polygon an error or a warning.
-    ordered_map : callable
-        What reads inputs of many files (`runtime.workers`).
-
-    Raises
-    ------
-    InputError
-        When `images` cannot be read. What is wrong with the inputs is in the result.
-    ConfigError
-        For a value out of range, and for options that no input takes.
+    What is wrong with the inputs is in the result. Raises `InputError` if `options.images` cannot be
+    read, and `ConfigError` for options that no input takes.
     """
     options = options or InputOptions()
     ours = _read("gt", gt, options, ordered_map)
@@ -191,7 +172,7 @@ def _use_pictures(one: _Input, folder: Path) -> None:
         found = "image {}: height,width {:g},{:g}".format(quote(names[k]), *stated[k])
         advice = f"{height:g},{width:g}, as its picture has"
         advice += " (height and width are swapped)" if are_swapped else ""
-        place = {"file": one.file_of(k), "image": names[k]}
+        place = {"file": one.source.file_of(k), "image": names[k]}
         one.report("picture", found, advice, place)
     one.source = with_sizes(one.source, folder)
 
@@ -315,7 +296,9 @@ def _check_pairs(ours: _Input, theirs: _Input, pairs: Sequence[Pair]) -> None:
     """Report images that only one side has, and those without detections."""
     objects = ours.source.objects
     counts = np.bincount(objects.image[~objects.dont_care], minlength=len(pairs)).tolist()
-    files = {theirs.own_names[n]: theirs.file_of(k) for k, n in enumerate(theirs.source.names)}
+    files = {
+        theirs.own_names[n]: theirs.source.file_of(k) for k, n in enumerate(theirs.source.names)
+    }
     missing = [pair.gt for pair in pairs if pair.gt and not pair.det]
     extra = [pair.det for pair in pairs if pair.det and not pair.gt]
     hints = {name: nearest(name, missing or list(ours.source.names)) for name in extra[:HINTS]}
