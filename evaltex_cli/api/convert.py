@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Literal
 
 from evaltex_cli.api.inputs import AnyPath, Images, images_of, warn
+from evaltex_cli.audit.patches import patched
 from evaltex_cli.conversion import Target
 from evaltex_cli.conversion import convert as conversion
 from evaltex_cli.conversion.convert import Converted
@@ -89,8 +91,8 @@ def convert(
     ConfigError
         For arrays without `kind`, and a value out of range.
     """
-    folder, changes = (None if path is None else Path(path) for path in (masks, patch))
-    how = Target(to, regions, boxes, folder, mask_format, changes)
+    how = Target(to, regions, boxes, None if masks is None else Path(masks), mask_format)
+    change = None if patch is None else partial(patched, Path(patch))
     classes = None if source_classes is None else tuple(source_classes)
     options = InputOptions(
         gt_format=source_format,
@@ -114,6 +116,6 @@ def convert(
         pictures = {name: getattr(one, "picture", None) for name, one in objects.items()}
         sizes = {name: image_size(one.shape) for name, one in pictures.items() if one is not None}
         given = memory.source(kind, objects, sizes)
-    done = conversion.convert(given, Path(target), kind, how, options)
+    done = conversion.convert(given, Path(target), kind, how, options, change=change)
     warn(done.warnings)
     return done

@@ -205,7 +205,7 @@ def _add(faults: FaultLog, path: Path, k: int, found: str, expected: str) -> Non
 
 
 def patched(
-    source: Source, path: Path, names: Collection[str] | None = None
+    path: Path, source: Source, names: Collection[str] | None = None
 ) -> tuple[Source, list[str]]:
     """Return a ground truth with the accepted entries of a patch applied, and notes on the entries.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -63,9 +64,9 @@ EXAMPLES = (
     mask_format=default_option(
         "--mask-format", choice(["tif", "png"]), "tif", "Format of the masks."
     ),
-    patch=click.option(
-        "--patch", type=INPUT, help="Apply the accepted entries of a patch; SRC is ground truth."
-    ),
+)
+@click.option(
+    "--patch", type=INPUT, help="Apply the accepted entries of a patch; SRC is ground truth."
 )
 @images_option("Folder of the pictures, for sizes SRC does not have.")
 @only_option
@@ -84,6 +85,7 @@ def command(
     level: str | None,
     classes: tuple[str, ...] | None,
     how: Target,
+    patch: Path | None,
     images: Path | None,
     only: tuple[str, ...] | None,
     min_confidence: float | None,
@@ -100,8 +102,10 @@ def command(
     a .zip archive, or to a folder if DST has no ending.
     """
     with error_exit():
+        from evaltex_cli.audit.patches import patched
         from evaltex_cli.conversion.convert import convert
 
+        change = None if patch is None else partial(patched, patch)
         side: Any = kind
         options = InputOptions(
             gt_format=source_format,
@@ -117,7 +121,7 @@ def command(
             only=only,
         )
         with work.workers() as ordered_map:
-            done = convert(src, dst, side, how, options, ordered_map)
+            done = convert(src, dst, side, how, options, ordered_map, change)
         warn(done.warnings)
         if not quiet:
             for note in done.notes:

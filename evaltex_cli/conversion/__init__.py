@@ -176,5 +176,3 @@ class Target:
     """Folder for label pictures of the objects, 16 bits per pixel; later objects cover earlier
     ones."""
     mask_format: Literal["tif", "png"] = "tif"
-    patch: Path | None = None
-    """File of which the accepted entries are applied; the source is then ground truth."""

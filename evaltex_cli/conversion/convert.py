@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Collection
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
@@ -28,6 +30,8 @@ from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.runtime.input_files import files_of
 from evaltex_cli.runtime.outputs import output_folder
 
+Change: TypeAlias = Callable[[Source, Collection[str] | None], tuple[Source, list[str]]]
+"""Returns a changed source, and notes; gets the names of the images that are written, or None."""
 KINDS: dict[Side, str] = {"gt": "ground truth", "det": "detections"}
 ALWAYS_ASKED = ("alto",)
 """Formats of which confidences are no sign: libraries publish ALTO with the ``WC`` of their OCR."""
@@ -55,6 +59,7 @@ def convert(
     how: Target | None = None,
     options: InputOptions | None = None,
     ordered_map: OrderedMap = map,
+    change: Change | None = None,
 ) -> Converted:
     """Write everything in a source to a file of another format, or to a folder of files.
 
@@ -68,6 +73,8 @@ def convert(
         How the source is read: format, level, least confidence, images, and so on.
     ordered_map : callable
         What reads the source (`workers`); `map` does it here.
+    change : callable, optional
+        What changes the source, which is then ground truth (`audit.patches.patched`).
 
     Raises
     ------
@@ -81,11 +88,9 @@ def convert(
         raise InputError(
             f"label pictures go with an EvaLTex file, whose IDs they have, not with {name}"
         )
-    if how.patch is not None:
+    if change is not None:
         if side == "det":
-            raise InputError(
-                f"{how.patch}: is of ground truth, not of detections; leave out --kind det"
-            )
+            raise InputError("a patch is of ground truth, not of detections; leave out --kind det")
         side = "gt"
     notes = []
     if isinstance(source, Path):
@@ -100,7 +105,7 @@ def convert(
     elif side is None:
         raise InputError("objects in memory: say whether they are ground truth or detections")
     job = Job(target, side, source)
-    _prepare(job, how, options)
+    _prepare(job, how, options, change)
     if name != "coco" and source.ids is not None:
         job.lost[NAMED_BY_ID] = sum(
             image == image_id and image.isdigit()
@@ -185,7 +190,7 @@ def in_pixels(source: Source, options: InputOptions) -> Source:
     return source
 
 
-def _prepare(job: Job, how: Target, options: InputOptions) -> None:
+def _prepare(job: Job, how: Target, options: InputOptions, change: Change | None) -> None:
     """Change the source of a job into what is written."""
     for name in job.names:
         if unfit := unfit_name(name):
@@ -194,10 +199,8 @@ def _prepare(job: Job, how: Target, options: InputOptions) -> None:
         lambda name: re.search(r"[\ufffe\uffff]", name) is not None, "no U+FFFE, U+FFFF"
     )
     names = None if options.only is None else names_in(job.source, options.only, "converted")
-    if how.patch is not None:
-        from evaltex_cli.audit import patches
-
-        job.source, job.notes = patches.patched(job.source, how.patch, names)
+    if change is not None:
+        job.source, job.notes = change(job.source, names)
     if names is not None:
         job.source = only_images(job.source, names)
     if options.min_confidence is not None:

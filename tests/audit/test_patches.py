@@ -192,7 +192,7 @@ def test_two_accepted_entries_on_one_object() -> None:
 
 def test_only_ground_truth_can_be_patched() -> None:
     write()
-    assert "p.json: is of ground truth" in patch("--kind", "det").stderr
+    assert "a patch is of ground truth" in patch("--kind", "det").stderr
 
 
 def test_from_python() -> None:
