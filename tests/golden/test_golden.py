@@ -29,7 +29,8 @@ def golden_runs(having: str) -> list[Any]:
             settings = "-".join(f"{k}={v}" for k, v in run["options"].get("params", {}).items())
             title = f"{path.stem}-{Path(run['inputs'][0]).stem}-{settings}"
             if having in run:
-                marks = [pytest.mark.xfail(reason=run["differs"])] if "differs" in run else []
+                differs = pytest.mark.xfail(reason=run.get("differs"), raises=AssertionError)
+                marks = [differs] if "differs" in run else []
                 params.append(
                     pytest.param(run, program.get("tolerance", 1e-9), id=title, marks=marks)
                 )
