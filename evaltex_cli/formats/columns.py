@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaltex_cli.formats.base import Columns, Image, TextObject
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import (
     ANY_TYPE,
     Floats,
+    Ints,
     Labels,
     Objects,
     Places,
@@ -28,14 +27,7 @@ _LEAST_PERCENT = 10.0
 
 
 def columns(images: Sequence[Image], files: Sequence[str]) -> Columns:
-    """Return images in columns.
-
-    Parameters
-    ----------
-    images : sequence of Image
-    files : sequence of str
-        The file of each.
-    """
+    """Return images, with the file of each, in columns."""
     names, ids = [image.name for image in images], [image.id for image in images]
     return Columns(
         names,
@@ -55,48 +47,40 @@ def objects_of(images: Sequence[Sequence[TextObject]]) -> Objects:
     counts = np.array([len(one.points) for one in objects], np.int64)
     numbers = np.array([value for one in objects for value in one.points], np.float64)
     drawn = outlines.drawn(numbers, counts, counts == 4)
-    position = np.arange(len(objects)) - np.repeat(offsets[:-1], np.diff(offsets)) + 1
-    ids = _filled([one.id for one in objects], position, np.int64)
-    regions = _filled([one.region for one in objects], ids, np.int64)
-    confidences = pixels = types = labels = None
-    if any(one.confidence is not None for one in objects):
-        unknown = np.full(len(objects), np.nan)
-        confidences = _filled([one.confidence for one in objects], unknown, np.float64)
+    ids = np.arange(len(objects)) - np.repeat(offsets[:-1], np.diff(offsets)) + 1
+    ids = _filled([one.id for one in objects], ids)
+    scores = [one.confidence for one in objects]
+    pixels = types = labels = None
     if any(one.pixels is not None for one in objects):
-        pixels = drawn.boxes.copy()
-        for k, one in enumerate(objects):
-            pixels[k] = drawn.boxes[k] if one.pixels is None else one.pixels
+        boxes = drawn.boxes.tolist()
+        pixels = np.array([one.pixels or box for one, box in zip(objects, boxes, strict=True)])
     if any(one.type != ANY_TYPE for one in objects):
         types = np.array([one.type for one in objects], np.int64)
     if any(one.label for one in objects):
         labels = Labels.from_texts([one.label for one in objects])
+    lines = [one.place for one in objects if isinstance(one.place, int)]
+    places: Places | Texts = Places("{}", np.array(lines, np.int64))
+    if len(lines) < len(objects):
+        places = concatenate_texts([str(one.place) for one in objects])
     return Objects(
         offsets=offsets,
         ids=ids,
         outlines=drawn,
-        regions=regions,
+        regions=_filled([one.region for one in objects], ids),
         dont_care=np.array([one.dont_care for one in objects], np.bool_),
         texts=concatenate_texts([one.text for one in objects]),
-        confidences=confidences,
+        confidences=np.array(scores, np.float64) if scores.count(None) < len(scores) else None,
         pixels=pixels,
         types=types,
         labels=labels,
-        places=_places(objects),
+        places=places,
     )
 
 
-def _filled(values: Sequence[float | None], default: NDArray[Any], kind: type) -> NDArray[Any]:
-    """Return a column of values, of those that are None the default."""
-    if all(value is None for value in values):
-        return default
-    known = zip(values, default.tolist(), strict=True)
-    return np.array([other if value is None else value for value, other in known], kind)
-
-
-def _places(objects: Sequence[TextObject]) -> Places | Texts | None:
-    if all(isinstance(one.place, int) for one in objects):
-        return Places("{}", np.array([one.place for one in objects], np.int64))
-    return concatenate_texts([str(one.place) for one in objects])
+def _filled(numbers: Sequence[int | None], default: Ints) -> Ints:
+    """Return a column of numbers, the default for those that are None."""
+    known = zip(numbers, default.tolist(), strict=True)
+    return np.array([other if number is None else number for number, other in known], np.int64)
 
 
 def joined(parts: Sequence[Columns]) -> Columns:
@@ -119,8 +103,8 @@ def joined(parts: Sequence[Columns]) -> Columns:
 def confidences_in_unit(confidences: Floats | None) -> tuple[Floats | None, str]:
     """Return the confidences of an input in [0, 1] where that can be, and a warning.
 
-    They are percent if none is negative and the highest is above 10 and at most 100; what is in
-    neither range is of an unknown scale, and remains as it is.
+    They are percent if none is negative and the highest is above 10 and at most 100; others remain
+    as they are.
     """
     if confidences is None or np.isnan(confidences).all():
         return None, ""

@@ -11,7 +11,7 @@ import numpy as np
 from evaltex_cli.errors import InputError, counted, quote
 from evaltex_cli.errors.suggestions import nearest
 from evaltex_cli.formats.base import Source
-from evaltex_cli.formats.names import names_by_stem, stem
+from evaltex_cli.formats.names import stem, unique
 
 SOME_IMAGES = "evaluated (--only)"
 """The end of the warning that not all images are evaluated."""
@@ -53,7 +53,7 @@ def names_in(gt: Source, wanted: Sequence[str], done: str = "evaluated") -> tupl
         if names.keys() >= set(wanted):
             wanted = [names[image_id] for image_id in wanted]
     others = [name for name in wanted if name not in known]
-    by_stem = names_by_stem(gt.names) if others else {}
+    by_stem = unique(gt.names, stem) if others else {}
     unknown = [name for name in others if stem(name) not in by_stem]
     if unknown or not wanted:
         shown = ", ".join(map(quote, unknown[:_SHOWN])) + (", ..." if unknown[_SHOWN:] else "")

@@ -13,15 +13,12 @@ MAX_NAME_BYTES = 1000
 """Longest image name, in UTF-8: it becomes a path of folders."""
 MOST_BYTES = 255
 """Of a file's name; no common file system takes more."""
-_SURELY_SHORT = 50
 _LEAVES_FOLDER = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.{0,2}(?:[/\\]|$)|[\x00-\x1f\x7f]")
 _PLAIN = re.compile(r"\w[\w .-]*")
-_SLASH = re.compile(r"[/\\]")
-_PREFIX = re.compile(r"\A(?:poly_gt|gt|res|det)_", re.IGNORECASE)
+_PREFIX = re.compile(r"\A(?:poly_gt|gt|res|det|pred)_", re.IGNORECASE)
 _SUFFIX = re.compile(
     r"\.(?:jpe?g|jpe|jp2|png|bmp|tiff?|gif|webp|avif|p[bgp]m|txt|xml|json)\s*\Z", re.IGNORECASE
 )
-_ANY_PREFIX = re.compile(r"\A(?:poly_gt|gt|res|det|pred)_", re.IGNORECASE)
 UPLOADED = re.compile(r"\A(?!(?:19|20)\d{6}-|000)[0-9a-f]{8}-(?=.)")
 """What Label Studio puts before the name of a picture that was uploaded; no date or number."""
 _RESULT = re.compile(r"(?<=.)_res\Z", re.IGNORECASE)
@@ -58,41 +55,25 @@ def parts_of(name: str) -> list[str]:
     return [part for part in name.replace("\\", "/").split("/") if part != "."]
 
 
-def is_unicode(name: str) -> bool:
-    """Whether a name has no byte that is not UTF-8."""
-    try:
-        name.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def bytes_of(name: str) -> int:
-    """How many bytes a name has in UTF-8; a byte of a file name that is not
-    UTF-8 counts as it is.
-    """
+    """How many bytes a name has in UTF-8; one of a file's name that is not UTF-8 counts too."""
     return len(name.encode("utf-8", "replace"))
 
 
 def leaves_result_folder(name: str) -> bool:
-    """Whether a file of this name could stand outside the folder it is meant for.
-
-    True for absolute names, drive letters, empty, ``.`` or ``..`` components (with either slash)
-    and control characters, NUL among them.
+    """Whether a name is absolute, or has a drive letter, an empty, ``.`` or ``..`` component (with
+    either slash) or a control character.
     """
     return _LEAVES_FOLDER.search(name) is not None
 
 
 def unfit_name(name: str) -> tuple[str, str] | None:
     """Return what is wrong with an image's name, and what is expected; None if nothing is."""
-    if len(name) <= MAX_NAME_BYTES // 4 and _PLAIN.fullmatch(name):
+    if _PLAIN.fullmatch(name) and len(name) <= MAX_NAME_BYTES // 4:
         return None
-    if len(name) > MAX_NAME_BYTES // 4 and bytes_of(name) > MAX_NAME_BYTES:
-        return (
-            f"an image name of more than {MAX_NAME_BYTES} bytes",
-            "a shorter one; rename the image",
-        )
-    if not name or leaves_result_folder(name) or not is_unicode(name):
+    if bytes_of(name) > MAX_NAME_BYTES:
+        return f"an image name of more than {MAX_NAME_BYTES} bytes", "a shorter one"
+    if not name or leaves_result_folder(name) or re.search("[\ud800-\udfff]", name):
         return (
             f"image name {quote(name)}",
             "a name that stays in the result folder: no absolute path, drive letter,"
@@ -116,23 +97,16 @@ def bad_names(names: Iterable[str]) -> Iterator[tuple[int, str, str]]:
 
 
 def unfit_for_files(names: Iterable[str], suffix: str) -> dict[str, tuple[str, str]]:
-    """Find the names of which no file ``<name><suffix>`` can be made, as it is too long.
-
-    Returns
-    -------
-    dict
-        Name -> what it makes, and what is expected instead.
+    """Return each name that is too long for a file ``<name><suffix>`` -> what it makes, and what is
+    expected.
     """
-    lengths = {
-        name: max(bytes_of(part) for part in f"{name}{suffix}".split("/"))
-        for name in names
-        if len(name) > _SURELY_SHORT
-    }
-    return {
-        name: (f"makes a file name of {length} bytes", f"at most {MOST_BYTES}; shorten it")
-        for name, length in lengths.items()
-        if length > MOST_BYTES
-    }
+    unfit = {}
+    for name in names:
+        length = max(bytes_of(part) for part in f"{name}{suffix}".split("/"))
+        if length > MOST_BYTES:
+            found = f"makes a file name of {length} bytes"
+            unfit[name] = found, f"at most {MOST_BYTES}; shorten it"
+    return unfit
 
 
 def stem(name: str) -> str:
@@ -140,12 +114,7 @@ def stem(name: str) -> str:
     digits, ...), extension, `_res` and outer blanks.
     """
     last = UPLOADED.sub("", re.split(r"[/\\]", name.strip())[-1])
-    return _ANY_PREFIX.sub("", _RESULT.sub("", _SUFFIX.sub("", last))).strip()
-
-
-def names_by_stem(names: Sequence[str]) -> dict[str, str]:
-    """Return name without folders, ending and prefix -> the only name that has it."""
-    return {str(key): name for key, name in unique(list(names), stem).items()}
+    return without_prefix(_RESULT.sub("", _SUFFIX.sub("", last))).strip()
 
 
 def unique(names: Sequence[str], spelling: Callable[[str], Hashable]) -> dict[Hashable, str]:

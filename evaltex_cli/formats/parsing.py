@@ -34,6 +34,7 @@ NUMBER = r"[+-]?+(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?+\d++)?+"
 _A_NUMBER = re.compile(NUMBER, re.ASCII)
 _NAMES = {"array": "a list", "float": "a number", "int": "a whole number", "str": "text",
           "bool": "true or false", "object": "an object"}  # fmt: skip
+_CHARSET = rb"""(?i)<(?:meta[^>]+charset|\?xml[^>]+encoding)=["']?([\w-]+)"""
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{},:]|[^\s\[\]{},:"]++', re.DOTALL)
 
 
@@ -46,10 +47,8 @@ def plain_json(data: bytes) -> Any:
     NaN, Infinity and halves of surrogate pairs, which Python writes, are read.
     """
     data = data.removeprefix(b"\xef\xbb\xbf")
-    try:
+    with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        pass
     try:
         return json.loads(data)
     except UnicodeDecodeError as error:
@@ -167,11 +166,7 @@ def parse_xml(data: bytes) -> Any:
     from lxml import etree
 
     parser = etree.XMLParser(
-        resolve_entities=False,
-        no_network=True,
-        huge_tree=False,
-        remove_comments=True,
-        remove_pis=True,
+        resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
     )
     try:
         root = etree.fromstring(data, parser)
@@ -192,9 +187,7 @@ def parse_html(data: bytes) -> Any:
     """Return the first element of HTML; raises `FormatError`. See `File.html`."""
     from lxml import etree, html
 
-    says = re.search(
-        rb"""(?i)<(?:meta[^>]+charset|\?xml[^>]+encoding)=["']?([\w-]+)""", data[:2048]
-    )
+    says = re.search(_CHARSET, data[:2048])
     encoding = says[1].decode("ascii") if says else "utf-8"
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True)
     try:
@@ -213,10 +206,8 @@ def with_lines(elements: Iterable[Any]) -> Iterator[tuple[int, Any]]:
 
 
 def attribute(element: Any, name: str, default: float | None = None) -> float:
-    """Return an attribute of an element, or what is in a child of that name, as a number; the
-    default if it is missing or empty.
-
-    Raises `FormatError`, with the line of the element.
+    """Return an attribute of an element, or what is in a child of that name, as a number, or the
+    default if it is missing or empty; raises `FormatError` with the element's line.
     """
     text = (element.get(name) or element.findtext(name) or "").strip()
     if not text and default is not None:
@@ -272,7 +263,10 @@ def outline(value: Any, *, corners: bool = False, dont_care: bool = False) -> Se
     if isinstance(first, list) and len(value) == 1 and len(first) > 2:
         return outline(first, corners=corners, dont_care=dont_care)
     if isinstance(first, dict):
-        points = [point for vertex in converted(value, list[_Vertex]) for point in vertex.point()]
+        vertices = converted(value, list[_Vertex])
+        points = flat(
+            (vertex.x or vertex.X or 0.0, vertex.y or vertex.Y or 0.0) for vertex in vertices
+        )
     elif isinstance(first, list):
         points = flat(converted(value, list[Point]))
     else:
@@ -285,9 +279,6 @@ class _Vertex(msgspec.Struct, gc=False):
     y: Number | None = None
     X: Number | None = None
     Y: Number | None = None
-
-    def point(self) -> tuple[float, float]:
-        return self.x or self.X or 0.0, self.y or self.Y or 0.0
 
 
 def polygon(vertices: Sequence[float], *, dont_care: bool = False) -> Sequence[float]:
@@ -320,16 +311,10 @@ def around(points: Sequence[float]) -> tuple[float, float, float, float]:
 def turned(
     values: Sequence[float], angle: float, pivot: tuple[float, float] | None = None
 ) -> list[float]:
-    """Return the corners of a box that is turned, from its own upper left one on.
+    """Return the corners of a box x0, y0, x1, y1 that is turned, from its own upper left one on.
 
-    Parameters
-    ----------
-    values : (4,) float
-        x0, y0, x1, y1 before it is turned.
-    angle : float
-        In radians, clockwise as seen, since y points down.
-    pivot : (float, float) or None
-        What it is turned about; None for its centre.
+    The angle is in radians, clockwise as seen, since y points down; the pivot is the box's centre
+    if none is given.
     """
     x0, y0, x1, y1 = values
     centre_x, centre_y = pivot or ((x0 + x1) / 2, (y0 + y1) / 2)
@@ -337,10 +322,8 @@ def turned(
     corners = []
     for x, y in ((x0, y0), (x1, y0), (x1, y1), (x0, y1)):
         right, down = x - centre_x, y - centre_y
-        corners += [
-            centre_x + right * cosine - down * sine,
-            centre_y + right * sine + down * cosine,
-        ]
+        corners.append(centre_x + right * cosine - down * sine)
+        corners.append(centre_y + right * sine + down * cosine)
     return corners
 
 
@@ -349,8 +332,6 @@ def ellipse(
 ) -> tuple[float, float, float, float]:
     """Return the box around an ellipse of a centre and two radii, turned by an angle in radians."""
     cosine, sine = math.cos(angle), math.sin(angle)
-    width, height = (
-        math.hypot(across * cosine, down * sine),
-        math.hypot(across * sine, down * cosine),
-    )
-    return x - width, y - height, x + width, y + height
+    right = math.hypot(across * cosine, down * sine)
+    below = math.hypot(across * sine, down * cosine)
+    return x - right, y - below, x + right, y + below

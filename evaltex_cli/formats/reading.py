@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -187,6 +189,19 @@ def _read(
     return _Part(joined([part.columns for part in parts]), digests, notes, faults)
 
 
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Pause the garbage collector, which finds nothing and takes half of the time of reading."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@_without_collector()
 def _read_some(
     listing: Listing, name: str, side: Side, options: ReadOptions, entries: Sequence[Entry]
 ) -> _Part:
