@@ -159,4 +159,4 @@ def refuse_fractions(source: Source, faults: FaultLog) -> None:
         expected = "the size of its picture: give the pictures by --images FOLDER"
         has_objects = np.diff(source.objects.offsets) > 0
         for k in np.flatnonzero(source.fractions & has_objects).tolist():
-            faults.add(source.files[k] if source.files else source.path, None, found, expected)
+            faults.add(source.file_of(k), None, found, expected)

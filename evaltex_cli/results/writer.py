@@ -198,9 +198,8 @@ def log_unfit_names(gt: Source, faults: FaultLog) -> None:
     for k, name in enumerate(gt.names if unfit else ()):
         if name in unfit:
             made, expected = unfit[name]
-            place = gt.files[k] if gt.files else gt.path
             found = f"image name {quote(name)} {made}"
-            faults.add(place, None, found, f"{expected}, or leave out -a")
+            faults.add(gt.file_of(k), None, found, f"{expected}, or leave out -a")
 
 
 def write_images(folder: Path, texts: Iterable[tuple[str, Iterable[str]]]) -> None:

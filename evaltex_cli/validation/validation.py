@@ -87,8 +87,8 @@ def validate(
 ) -> Validation:
     """Read both inputs as an evaluation would, and report everything that is wrong or suspicious.
 
-    What is wrong with the inputs is in the result. Raises `InputError` if `options.images` cannot be
-    read, and `ConfigError` for options that no input takes.
+    Raises `InputError` if the folder of pictures cannot be read, and `ConfigError` for options that
+    no input takes; what is wrong with the inputs is in the result.
     """
     options = options or InputOptions()
     ours = _read("gt", gt, options, ordered_map)
@@ -294,11 +294,9 @@ def _pair(ours: _Input, theirs: _Input) -> tuple[list[Pair], Ints]:
 
 def _check_pairs(ours: _Input, theirs: _Input, pairs: Sequence[Pair]) -> None:
     """Report images that only one side has, and those without detections."""
-    objects = ours.source.objects
+    objects, det = ours.source.objects, theirs.source
     counts = np.bincount(objects.image[~objects.dont_care], minlength=len(pairs)).tolist()
-    files = {
-        theirs.own_names[n]: theirs.source.file_of(k) for k, n in enumerate(theirs.source.names)
-    }
+    files = {theirs.own_names[name]: det.file_of(k) for k, name in enumerate(det.names)}
     missing = [pair.gt for pair in pairs if pair.gt and not pair.det]
     extra = [pair.det for pair in pairs if pair.det and not pair.gt]
     hints = {name: nearest(name, missing or list(ours.source.names)) for name in extra[:HINTS]}
