@@ -292,7 +292,6 @@ def test_both_orientations_count_alike_and_are_reported(tmp_path: Path) -> None:
 
 
 def test_pictures_whose_ending_is_in_upper_case(tmp_path: Path) -> None:
-    """They are found, and the size is theirs."""
     (tmp_path / "pictures").mkdir()
     for k in QUADS:
         Image.new("L", (100, 100)).save(tmp_path / "pictures" / f"img_{k}.PNG")

@@ -43,11 +43,14 @@ def test_every_fault_is_shown_or_as_many_as_asked_for(files: Any) -> None:
     gt, det = files(det="img_1\n" + "".join(f'{k},"a",1{k},10,bad,20\n' for k in range(1, 31)))
     status, text = validated(gt, det)
     assert status == 2
-    assert all(f"{det}:{k + 1}: 'bad'; expected a finite number" in text for k in range(1, 31))
+    assert all(f"{det}:{k + 1}: " in text for k in range(1, 31))
     assert "30 errors: 30 input" in text
     limited = validated(gt, det, "--limit", 3)[1]
-    assert limited.count("'bad'") == 3
-    assert "... and 27 more errors" in limited and "30 errors: 30 input" in limited
+    assert (
+        limited.count(",bad,") == 3
+        and "... and 27 more errors" in limited
+        and "30 errors: 30 input" in limited
+    )
 
 
 def test_json_holds_everything(files: Any, tmp_path: Path) -> None:
