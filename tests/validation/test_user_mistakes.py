@@ -191,11 +191,6 @@ def test_lines_of_no_known_layout(tmp_path: Path, line: str) -> None:
     assert status == 2 and said in text
 
 
-def test_polygons_and_quadrilaterals_mixed(tmp_path: Path) -> None:
-    shapes = QUADS | {2: "10,60,50,60,90,60,90,90,50,90,10,90"}
-    assert scores(gt_zip(tmp_path, shapes), det_zip(tmp_path, shapes)) == ALL
-
-
 # Zeros without a reason, and invalid polygons -----------------------------------------------------
 
 
