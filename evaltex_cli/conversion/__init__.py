@@ -63,7 +63,6 @@ class Writer:
 
 
 _ICDAR = Holds(confidences=DET, sizes=(), dont_care=True, marks=("###",))
-_ICDAR_BOXES = replace(_ICDAR, polygons=False, boxes=True)
 WRITERS = {
     "evaltex": Writer(
         "write_text.evaltex",
@@ -78,14 +77,21 @@ WRITERS = {
             extents=True,
         ),
     ),
-    "icdar2015": Writer("write_text.icdar2015", ".txt", _ICDAR, True, True, "polygon"),
+    "icdar2015": Writer(
+        "write_text.icdar2015",
+        ".txt",
+        _ICDAR,
+        is_file_per_image=True,
+        is_prefixed=True,
+        format="polygon",
+    ),
     "icdar2013": Writer(
         "write_text.icdar2013",
         ".txt",
         replace(_ICDAR, polygons=False, boxes=True),
-        True,
-        True,
-        "ltrb",
+        is_file_per_image=True,
+        is_prefixed=True,
+        format="ltrb",
     ),
     "coco": Writer(
         "write_json.coco",
@@ -111,7 +117,12 @@ WRITERS = {
     "hiertext": Writer(
         "write_json.hiertext", ".json", Holds(pictures=True, regions=True, dont_care=True)
     ),
-    "page": Writer("write_xml.page", ".xml", Holds(pictures=True, regions=True, whole=True), True),
+    "page": Writer(
+        "write_xml.page",
+        ".xml",
+        Holds(pictures=True, regions=True, whole=True),
+        is_file_per_image=True,
+    ),
     "alto": Writer(
         "write_xml.alto",
         ".xml",

@@ -117,6 +117,16 @@ def test_the_level_of_the_source() -> None:
     assert "has no level character" in run("a.xml o.txt --from-level character").stderr
 
 
+def test_the_classes_of_the_source() -> None:
+    shape = '<polygon label="{}" points="0,0;9,0;9,9"/>'
+    shapes = shape.format("word") + shape.format("logo")
+    Path("a.xml").write_text(
+        f'<annotations><image id="0" name="a" width="9" height="9">{shapes}</image></annotations>'
+    )
+    assert run("a.xml o.json --kind gt --from-classes logo").exit_code == 0
+    assert list(read_or_raise(Path("o.json")).objects.labels or ()) == ["logo"]
+
+
 def test_regions_only_help_precision() -> None:
     """Blanks between words of a region count as text (Eq. 20); nothing else depends on regions."""
     gt, det = (GOLDEN / f"scenes/boxes-{side}.zip" for side in ("gt", "det"))
