@@ -1,17 +1,17 @@
 """Label pictures: one file an image, whose pixel values are object IDs and 0 is background.
 
-The value of a pixel is the stored sample of a bilevel or grey picture (1, 2, 4, 8, 16 or 32 bits;
+The value of a pixel is the stored sample of a bilevel or grey picture (1, 8, 16 or 32 bits;
 floating point where it is whole and small enough to be exact), the index of a palette, or
 R + 256 G + 65536 B of 8-bit RGB. Alpha is left out where every pixel is opaque. All else is refused
-rather than guessed at: 16-bit colour, white-is-zero grey, colours in planes, rotated TIFFs, several
-pages or frames. tifffile reads TIFFs, Pillow all others, and the TIFFs whose compression tifffile
-does not know.
+rather than guessed at. tifffile reads TIFFs, Pillow all others, and the TIFFs whose compression
+tifffile does not know.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+import re
 import threading
 import warnings
 from collections.abc import Iterator, Sequence
@@ -24,21 +24,24 @@ from numpy.typing import NDArray
 
 from evaltex_cli.errors import FaultLog, FormatError, InputError, quote
 from evaltex_cli.formats.names import leaves_result_folder
+from evaltex_cli.formats.options import MAX_PIXELS
 from evaltex_cli.geometry.picture_runs import NO_OBJECT, PictureRuns, find_runs, join, object_of
 from evaltex_cli.records import Bools, Floats, Ints, LabelRuns, Objects
 
 SUFFIXES = (".tif", ".tiff", ".png", ".bmp", ".gif")
-_FORMATS = ("PNG", "BMP", "GIF")
-_LOSSY = (".jpg", ".jpeg", ".JPG", ".JPEG")
+_PILLOW_FORMATS = ("PNG", "BMP", "GIF")
+_PILLOW_MODES = ("1", "L", "P", "I", "I;16", "F", "LA", "RGB", "RGBA")
+_SCALED = re.compile(r"L;[24]|(?:BGR|RGBA?|LA);1")
+"""What Pillow scales to 8 bits: grey of 2 and 4, colours of 5 and 16."""
 _TIFF_MAGIC = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
-_GREY_RGB_PALETTE = (1, 2, 3)
-_SPREAD_BY = {"L;2": 85, "L;4": 17}
-"""Pillow spreads samples of 2 and 4 bits over 0..255."""
+_KINDS = "8-, 16- or 32-bit grey, palette or 8-bit RGB, whose pixel values are object IDs"
 _GREY = 0x010101
 """Pixels of three equal channels, read as one number, are its multiples."""
 _LISTED_IDS = 5
 _lock = threading.RLock()
 
+Size = tuple[int, int]
+"""Height and width."""
 Labels = NDArray[Any]
 """(height, width) bool, integers or floating-point numbers."""
 
@@ -50,14 +53,12 @@ class PictureFolder(NamedTuple):
     """As messages name it."""
     base: Path = Path()
     """The folder that a relative `folder` is in."""
-    max_pixels: int = 100_000_000
+    max_pixels: int = MAX_PIXELS
     """Larger pictures are not decoded."""
 
     def find(self, name: str) -> str:
-        """Return the file name of an image's picture: its own name, if that ends in one of
-        `SUFFIXES`, else with one of them, in lower or upper case. Empty if there is none.
-
-        Raises `FormatError` for several, and for names that lead out of the folder.
+        """Return the file name of an image's picture, its name with one of `SUFFIXES` in lower or
+        upper case, if it has none; empty if there is none. Raises `FormatError`.
         """
         if leaves_result_folder(name):
             expected = "a name that stays in the folder of label pictures"
@@ -73,14 +74,6 @@ class PictureFolder(NamedTuple):
             raise FormatError(found, "one; remove the others")
         return pictures[0] if pictures else ""
 
-    def missing(self, name: str) -> FormatError:
-        """Return what is wrong if an image has no picture."""
-        found = f"no picture of image {quote(name)}"
-        if any(self._has(f"{name}{ending}") for ending in _LOSSY):
-            found += " but a JPEG, whose compression changes labels"
-        endings = "" if name.lower().endswith(SUFFIXES) else f" plus one of {' '.join(SUFFIXES)}"
-        return FormatError(found, f"a file of that name{endings}")
-
     def _has(self, file: str) -> bool:
         return os.path.exists(self.base / self.folder / file)  # noqa: PTH110 (false for long names)
 
@@ -93,25 +86,12 @@ def read_runs(
     has_picture: Bools,
     faults: FaultLog,
 ) -> LabelRuns:
-    """Read the label pictures of one side of a batch.
+    """Read the label pictures of one side of a batch, whose IDs are the labels.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Image names.
-    objects : Objects
-        Of these images; their IDs are the labels.
-    sizes : (images, 2) float64
-        Heights and widths that the pictures must have; 0 for any.
-    has_picture : (images,) bool
-        Where there must be one. Elsewhere there may be one, without labels.
-    faults : FaultLog
-        Gets what is wrong with a picture; its objects then have no runs.
-
-    Raises
-    ------
-    InputError
-        When there is no such folder.
+    `sizes`, (images, 2), are heights and widths that the pictures must have, 0 for any. There must
+    be a picture where `has_picture`, (images,) bool, says so; elsewhere one has no labels. `faults`
+    gets what is wrong with a picture, whose objects then have no runs. Raises `InputError` when
+    there is no such folder.
     """
     if not (folder.base / folder.folder).is_dir():
         raise InputError(
@@ -133,7 +113,8 @@ def read_runs(
                     pictures[k] = runs, _owners(runs.label, objects.ids[start:stop]) + start
                     shapes[k] = runs.shape
                 elif has_picture[k]:
-                    raise folder.missing(name)
+                    found = f"no picture of image {quote(name)}"
+                    raise FormatError(found, f"a file of that name, one of {' '.join(SUFFIXES)}")
             except FormatError as error:
                 faults.add(str(folder.folder / file), None, error.found, error.expected)
     return join(pictures, shapes, objects.count)
@@ -145,31 +126,20 @@ def _owners(labels: Labels, ids: Ints) -> Ints:
         limit = 2.0 ** (np.finfo(labels.dtype).nmant + 1)  # from which on some are skipped
         bad = labels[~((labels == np.rint(labels)) & (np.abs(labels) < limit))]
         if len(bad):
-            raise FormatError(
-                f"{labels.dtype.itemsize * 8}-bit floating-point value {bad[0]}",
-                f"whole numbers below {limit:.0f}; save the labels as integers",
-            )
+            expected = f"whole numbers below {limit:.0f}; save the labels as integers"
+            raise FormatError(f"floating-point value {bad[0]}", expected)
     labels = labels.astype(np.int64)
     owners = object_of(labels, ids)
     strange = np.unique(labels[owners == NO_OBJECT])
-    if len(strange) and (strange % _GREY == 0).all():
-        raise FormatError(
-            f"a grey picture stored as RGB, so {_listed(strange, 'label')}",
-            "labels in one channel; save it as grey (in Pillow, mode L or I;16)",
-        )
     if len(strange):
-        raise FormatError(
-            f"{_listed(strange, 'label')} without an object of this ID",
-            "0 and the IDs of the image's objects; set these pixels to 0 or add the objects' lines"
-            " to the .txt",
-        )
-    hidden = np.bincount(owners, minlength=len(ids)) == 0
-    if hidden.any():
-        raise FormatError(
-            f"no pixel of {_listed(np.sort(ids[hidden]), 'ID')}",
-            "some pixels of each of the image's objects; draw these or remove their lines from the"
-            " .txt",
-        )
+        expected = "0 and the IDs of the image's objects; set these pixels to 0 or add the objects"
+        if (strange % _GREY == 0).all():
+            expected = "labels in one channel: save the grey picture as grey, not as RGB"
+        raise FormatError(f"{_listed(strange, 'label')} without an object of this ID", expected)
+    hidden = np.setdiff1d(ids, ids[owners])
+    if len(hidden):
+        expected = "some pixels of each object; draw these or remove their lines"
+        raise FormatError(f"no pixel of {_listed(hidden, 'ID')}", expected)
     return owners
 
 
@@ -182,125 +152,95 @@ def _listed(ids: Ints, what: str) -> str:
 # Decoding -----------------------------------------------------------------------------------------
 
 
+for _name in ("PIL", "tifffile"):  # what they would say of broken files, our messages say
+    logging.getLogger(_name).addHandler(logging.NullHandler())
+
+
 @contextmanager
 def unlimited_and_silent() -> Iterator[None]:
-    """Let pictures be of any size, and ignore what decoders log and warn of; callers have limits
-    and messages. These are settings of the whole process, so one thread at a time is in such a
-    block.
+    """Let pictures be of any size, without warnings: callers have limits and messages.
+
+    These are settings of the whole process, so one thread at a time is in such a block.
     """
     from PIL import Image
 
-    loggers = [logging.getLogger(name) for name in ("PIL", "tifffile")]
     with _lock, warnings.catch_warnings():
-        levels = [logger.level for logger in loggers]
-        limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
         warnings.simplefilter("ignore")
+        limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
         try:
-            for logger in loggers:
-                logger.setLevel(logging.CRITICAL + 1)
             yield
         finally:
             Image.MAX_IMAGE_PIXELS = limit
-            for logger, level in zip(loggers, levels, strict=True):
-                logger.setLevel(level)
 
 
-def read_labels(path: Path, size: tuple[int, int] | None, max_pixels: int) -> Labels:
+def read_labels(path: Path, size: Size | None, max_pixels: int) -> Labels:
     """Decode a label picture of this height and width, if they are given, and at most so many
     pixels, which is checked before. Raises `FormatError`.
     """
-    from PIL import UnidentifiedImageError
-
-    if not path.is_file():
-        raise FormatError("not a file", "a label picture")
     try:
         with path.open("rb") as file:
             is_tiff = file.read(4) in _TIFF_MAGIC
-        return (_tiff_labels if is_tiff else _pillow_labels)(path, size, max_pixels)
-    except UnidentifiedImageError as error:
-        expected = f"a label picture in one of {', '.join(_FORMATS)}, TIFF"
-        raise FormatError("not a picture", expected) from error
+        values = (_tiff if is_tiff else _pillow)(path, size, max_pixels)
     except (FormatError, MemoryError):
         raise
     except Exception as error:  # decoders raise anything at all on broken files
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        found = f"cannot be read ({str(reason).splitlines()[0]})"
-        raise FormatError(found, "a whole, readable picture; write it again") from error
+        expected = f"a label picture in one of {', '.join(_PILLOW_FORMATS)}, TIFF; write it again"
+        raise FormatError(f"cannot be read ({reason.splitlines()[0]})", expected) from error
+    if values.ndim == 2:
+        return values
+    *colours, last = np.moveaxis(values, 2, 0)
+    if values.shape[2] == 3:
+        colours.append(last)
+    elif (last < np.iinfo(last.dtype).max).any():
+        raise FormatError("transparent pixels", _KINDS)
+    labels: Labels = sum(one.astype(np.uint32) << 8 * k for k, one in enumerate(colours))
+    return labels
 
 
-def _pillow_labels(path: Path, size: tuple[int, int] | None, max_pixels: int) -> Labels:
+def _pillow(
+    path: Path, size: Size | None, max_pixels: int, formats: tuple[str, ...] = _PILLOW_FORMATS
+) -> Labels:
     from PIL import Image
 
-    with Image.open(path, formats=_FORMATS) as image:
-        if getattr(image, "is_animated", False):
-            _check_pages(getattr(image, "n_frames", 1))
-        if image.mode not in ("1", "L", "P", "I", "I;16", "LA", "RGB", "RGBA"):
-            raise _unreadable(f"{image.mode} pixels")
-        tiles: list[Any] = getattr(image, "tile", [])
-        arguments = tiles[0][3] if tiles else ""
-        raw_mode = str(arguments[0] if isinstance(arguments, tuple) else arguments)
-        if image.mode in ("RGB", "RGBA") and ";1" in raw_mode:
-            raise _unreadable("colours of other than 8 bits")
-        _check_size((image.height, image.width), size, max_pixels)
-        labels = _without_channels(np.asarray(image))
-    spread = _SPREAD_BY.get(raw_mode[:3])
-    return labels // np.uint8(spread) if spread else labels
+    with Image.open(path, formats=formats) as image:
+        raw_mode = str(image.tile[0][3]) if image.tile else ""
+        _check(getattr(image, "n_frames", 1), image.size[::-1], size, max_pixels)
+        if image.mode not in _PILLOW_MODES or _SCALED.search(raw_mode):
+            raise FormatError(f"{image.mode} pixels stored as {raw_mode}", _KINDS)
+        return np.asarray(image)
 
 
-def _tiff_labels(path: Path, size: tuple[int, int] | None, max_pixels: int) -> Labels:
+def _tiff(path: Path, size: Size | None, max_pixels: int) -> Labels:
     import tifffile
-    from PIL import Image
 
     with tifffile.TiffFile(path) as tiff:
-        _check_pages(len(tiff.pages))
         page: Any = tiff.pages[0]
-        _check_tiff(page)
-        shape = (page.imagelength, page.imagewidth)
-        _check_size(shape, size, max_pixels)
+        shape, channels = (page.imagelength, page.imagewidth), page.samplesperpixel
+        _check(len(tiff.pages), shape, size, max_pixels)
+        colours, planes = tifffile.PHOTOMETRIC(page.photometric).name, int(page.planarconfig)
+        turn = int(page.tags.valueof("Orientation", 1))
+        if (
+            colours not in ("MINISBLACK", "RGB", "PALETTE")
+            or page.dtype.kind not in "buif"
+            or (channels > 1 and (page.bitspersample != 8 or planes != 1))
+            or turn != 1
+        ):
+            pixels = f"{channels} x {page.bitspersample} bits, planes {planes}, orientation {turn}"
+            raise FormatError(f"{colours} of {pixels}", _KINDS)
         try:
-            values = np.asarray(page.asarray(maxworkers=1))
+            values = page.asarray(maxworkers=1)
         except ValueError as error:
             if "imagecodecs" not in str(error):
                 raise
-            if tiff.byteorder == ">" or page.bitspersample > 32:
-                found = f"{page.compression.name} compression of {page.bitspersample}-bit samples"
-                raise FormatError(found, "none, or ZIP; write the picture again") from error
-            with Image.open(path, formats=("TIFF",)) as image:
-                values = np.asarray(image)
-            if values.ndim == 2 and values.dtype.itemsize == page.dtype.itemsize:
-                values = values.view(page.dtype)  # Pillow has 32 bits as signed numbers
-    channels = page.samplesperpixel
-    return _without_channels(values.reshape(shape if channels == 1 else (*shape, channels)))
+            return _pillow(path, size, max_pixels, ("TIFF",))
+    return np.asarray(values).reshape(shape if channels == 1 else (*shape, channels))
 
 
-def _check_tiff(page: Any) -> None:
-    """Refuse what is not among the usual kinds of pixels."""
-    bits, channels, photometric = page.bitspersample, page.samplesperpixel, int(page.photometric)
-    if photometric == 0:
-        raise _unreadable("white-is-zero grey")
-    if photometric not in _GREY_RGB_PALETTE:
-        raise _unreadable(f"other colours than grey, RGB or a palette (photometric {photometric})")
-    if channels > 1 and (bits != 8 or channels > 4):
-        raise _unreadable(f"{channels} channels of {bits} bits")
-    if channels > 1 and int(page.planarconfig) != 1:
-        raise _unreadable("colours in planes")
-    if page.dtype is None or page.dtype.kind not in "buif" or bits not in (1, 8, 16, 32, 64):
-        raise _unreadable(f"samples of a kind that is not read ({bits} bits)")
-    orientation = int(page.tags.valueof(274, 1))
-    if orientation != 1:
-        found = f"a TIFF turned by its orientation tag ({orientation})"
-        raise FormatError(found, "rows from top to bottom")
-
-
-def _check_pages(pages: int) -> None:
-    if pages == 0:
-        raise ValueError("no picture in it")
+def _check(pages: int, own: Size, size: Size | None, max_pixels: int) -> None:
+    height, width = own
     if pages != 1:
         raise FormatError(f"{pages} pages or frames", "a picture of one")
-
-
-def _check_size(own: tuple[int, int], size: tuple[int, int] | None, max_pixels: int) -> None:
-    height, width = own
     if size is not None and own != size:
         expected = f"{size[0]},{size[1]}, as the ground truth says"
         raise FormatError(f"height,width {height},{width}", expected)
@@ -309,22 +249,3 @@ def _check_size(own: tuple[int, int], size: tuple[int, int] | None, max_pixels: 
             f"{height * width} pixels ({height},{width})",
             f"at most {max_pixels}; where the picture is right, raise the limit with --max-pixels",
         )
-
-
-def _without_channels(values: Labels) -> Labels:
-    """Return the labels of pixels that may have channels: grey or RGB, and alpha after them."""
-    if values.ndim == 2:
-        return values
-    channels = values.shape[2]
-    if channels in (2, 4) and (values[..., -1] < 255).any():
-        raise _unreadable("transparent pixels")
-    if channels == 2:
-        return np.ascontiguousarray(values[..., 0])
-    red, green, blue = (values[..., k].astype(np.uint32) for k in range(3))
-    labels: Labels = red | green << np.uint32(8) | blue << np.uint32(16)
-    return labels
-
-
-def _unreadable(found: str) -> FormatError:
-    kinds = "8-, 16- or 32-bit grey, palette or 8-bit RGB"
-    return FormatError(found, f"{kinds}, whose pixel values are object IDs")

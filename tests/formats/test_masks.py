@@ -49,8 +49,7 @@ def test_the_picture_of_an_image(tmp_path: Path, suffix: str) -> None:
 @pytest.mark.parametrize(
     ("name", "files", "message"),
     [
-        ("img", (), "no picture of image 'img'; expected a file of that name plus one of .tif"),
-        ("img", ("img.jpg",), "no picture of image 'img' but a JPEG, whose compression changes"),
+        ("img", (), "no picture of image 'img'; expected a file of that name, one of .tif"),
         ("img.png", (), "no picture of image 'img.png'; expected a file of that name"),
         (
             "img",
@@ -193,23 +192,7 @@ def test_evaluate_reports_all_pictures_at_once(tmp_path: Path) -> None:
 # Pixels -------------------------------------------------------------------------------------------
 
 
-def grey_png(bits: int) -> Writer:
-    """A PNG of 2 or 4 bits of grey, which Pillow does not write."""
-
-    def write(path: Path, labels: np.ndarray) -> None:
-        size = -(-labels.shape[1] * bits // 8)
-        rows = [
-            "".join(f"{value:0{bits}b}" for value in row).ljust(size * 8, "0") for row in labels
-        ]
-        data = b"".join(b"\0" + int(row, 2).to_bytes(size, "big") for row in rows)
-        path.write_bytes(png(*labels.shape[::-1], bits, zlib.compress(data)))
-
-    return write
-
-
 EXACT: dict[str, tuple[str, Writer, int]] = {
-    "PNG 2": (".png", grey_png(2), 1),
-    "PNG 4": (".png", grey_png(4), 1),
     "PNG 16": (".png", with_pillow("u2", 20_000), 20_000),
     "PNG palette 4": (".png", palette(bits=4), 1),
     "BMP 8": (".bmp", with_pillow("u1", 80), 80),
@@ -250,9 +233,8 @@ def test_bilevel_and_rgb(tmp_path: Path, suffix: str) -> None:
     Image.fromarray(colours(LABELS * 70_001)).save(tmp_path / f"img{suffix}")
     assert_reads(tmp_path, LABELS * 70_001)
     Image.fromarray(LABELS.astype(np.uint8)).convert("RGB").save(tmp_path / f"img{suffix}")
-    assert "a grey picture stored as RGB, so labels 65793, 131586" in only_fault(
-        tmp_path, [1, 2, 3]
-    )
+    fault = only_fault(tmp_path, [1, 2, 3])
+    assert "labels 65793, 131586, 197379 without an object" in fault and "not as RGB" in fault
 
 
 @pytest.mark.parametrize("mode", ["RGBA", "LA"])
@@ -293,26 +275,31 @@ PLANES: dict[str, Any] = {"photometric": "rgb", "planarconfig": "separate"}
 TURNED: dict[str, Any] = {"photometric": "minisblack", "extratags": [(274, 3, 1, 6, True)]}
 FRAMES = "2 pages or frames; expected a picture of one"
 BMP_16 = bmp(WIDTH, HEIGHT, 16, bytes(HEIGHT * 32))
+PNG_4 = png(WIDTH, HEIGHT, 4, zlib.compress(bytes(HEIGHT * 9)))
 CMYK = Image.new("CMYK", (WIDTH, HEIGHT))
 REFUSED: dict[str, tuple[Callable[[Path], Any], str]] = {
-    "1.tif": (tiff_of(RGB.astype("u2"), photometric="rgb"), "3 channels of 16 bits"),
-    "2.tif": (tiff_of(np.moveaxis(RGB, -1, 0), **PLANES), "colours in planes"),
-    "3.bmp": (lambda path: path.write_bytes(BMP_16), "colours of other than 8 bits"),
-    "4.tif": (tiff_of(GREYS, photometric="miniswhite"), "white-is-zero grey"),
-    "5.tif": (CMYK.save, "other colours"),
-    "6.tif": (tiff_of(LABELS.astype("u2"), **TURNED), r"orientation tag \(6\)"),
-    "7.tif": (tiff_of(LABELS.astype(np.complex64)), "samples of a kind"),
-    "8.tif": (lzw_of_64_bits, "cannot be read|LZW compression of 64-bit samples"),
+    "1.tif": (tiff_of(RGB.astype("u2"), photometric="rgb"), "RGB of 3 x 16 bits"),
+    "2.tif": (tiff_of(np.moveaxis(RGB, -1, 0), **PLANES), "planes 2"),
+    "3.bmp": (lambda path: path.write_bytes(BMP_16), "RGB pixels stored as .*BGR;15"),
+    "4.tif": (tiff_of(GREYS, photometric="miniswhite"), "MINISWHITE of 1 x 8 bits"),
+    "5.tif": (CMYK.save, "SEPARATED of 4 x 8 bits"),
+    "6.tif": (tiff_of(LABELS.astype("u2"), **TURNED), "orientation 6"),
+    "7.tif": (tiff_of(LABELS.astype(np.complex64)), "MINISBLACK of 1 x 64 bits"),
+    "8.tif": (lzw_of_64_bits, "cannot be read"),
     "9.tif": (pillow_of(LABELS / 2), "value 0.5; expected"),
     "10.tif": (pillow_of(np.where(LABELS, np.nan, 0)), "value nan"),
     "11.tif": (pillow_of(LABELS * 2.0**24), "whole numbers below 16777216"),
     "12.tif": (frames, FRAMES),
     "13.gif": (frames, FRAMES),
     "14.png": (frames, FRAMES),
-    "15.png": (lambda path: CMYK.save(path, "JPEG"), "not a picture;"),
-    "16.png": (lambda path: path.write_text("img"), "not a picture; expected"),
-    "17.tif": (lambda path: path.write_bytes(b"II*\0" + bytes(4)), r"cannot be read \("),
-    "18.png": (lambda path: path.mkdir(), "not a file"),
+    "15.png": (lambda path: CMYK.save(path, "JPEG"), r"cannot be read \(cannot identify"),
+    "16.tif": (lambda path: path.write_bytes(b"II*\0" + bytes(4)), r"cannot be read \("),
+    "17.png": (lambda path: path.mkdir(), r"cannot be read \(Is a directory\)"),
+    "18.png": (lambda path: path.write_bytes(PNG_4), "L pixels stored as L;4"),
+    "19.gif": (
+        lambda path: (GREY(path, LABELS), path.write_bytes(path.read_bytes()[:-40])),
+        "cannot be read",
+    ),
 }
 
 
@@ -322,17 +309,6 @@ def test_pictures_that_are_no_labels(tmp_path: Path, file: str) -> None:
     path = tmp_path / f"img.{file.partition('.')[2]}"
     write(path)
     assert re.search(message, only_fault(tmp_path, [1, 2, 3]))
-
-
-@pytest.mark.parametrize("suffix", [".png", ".bmp", ".gif", ".tif"])
-def test_truncated_pictures(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"img{suffix}"
-    noise = np.random.default_rng(0).integers(0, 200, (HEIGHT, WIDTH)).astype(np.uint8)
-    Image.fromarray(noise).save(path)
-    whole = path.read_bytes()
-    for missing in (40, 60, 80):
-        path.write_bytes(whole[:-missing])
-        assert "cannot be read (" in only_fault(tmp_path, [1])
 
 
 @pytest.mark.parametrize(
