@@ -9,7 +9,7 @@ from typing import Any
 
 from evaltex_cli.errors import FormatError
 from evaltex_cli.formats.base import DONT_CARE, File, Format, Image, ReadOptions, Side, TextObject
-from evaltex_cli.formats.parsing import attributes, box, numbers, polygon, with_lines
+from evaltex_cli.formats.parsing import attribute, attributes, box, numbers, polygon, with_lines
 from evaltex_cli.records import ANY_TYPE
 
 _ZEROS = (
@@ -44,38 +44,17 @@ def _read_tagset(file: File, side: Side, options: ReadOptions) -> Iterator[Image
             points,
             element.findtext("tag") or "",
             pixels=None if pixels == points else pixels,
-            type=_type(element),
+            type=int(attribute(element, "modelType", attribute(element, "typeModel", ANY_TYPE))),
         )
 
-    root = file.xml("tagset")
-    for element in root.findall("image"):
+    for element in file.xml("tagset").findall("image"):
         objects = file.each(with_lines(element.iter("taggedRectangle")), read)
         file.notes[_MIXED] += len({one.type == ANY_TYPE for one in objects}) == 2
-        name = (element.findtext("imageName") or "").strip()
-        if not name:
-            file.log(FormatError("an image without imageName", "one"), element.sourceline)
-            continue
-        yield Image(name, objects, *_size(file, element))
-    outside = [one for one in root.iter("taggedRectangle") if one.getparent().tag == "tagset"]
-    for one in outside:
-        file.log(FormatError("a taggedRectangle", "it inside an image"), one.sourceline)
-
-
-def _size(file: File, image: Any) -> tuple[float, float]:
-    """Return height and width; Street View Text writes Resolution."""
-    for element in [*image.findall("resolution"), *image.findall("Resolution")]:
-        try:
-            width, height = attributes(element, "x", "y")
-            return height, width
-        except FormatError as error:
-            file.log(error, element.sourceline)
-    return 0, 0
-
-
-def _type(element: Any) -> int:
-    names = [name for name in ("modelType", "typeModel") if element.get(name) is not None]
-    types = [int(value) for value in attributes(element, *names)]
-    return next((value for value in types if value != ANY_TYPE), ANY_TYPE)
+        with file.catching(element.sourceline):
+            # Street View Text has a capital letter.
+            size = next(element.iter("resolution", "Resolution"), None)
+            width, height = (0.0, 0.0) if size is None else attributes(size, "x", "y")
+            yield Image((element.findtext("imageName") or "").strip(), objects, height, width)
 
 
 ICDAR_XML = Format(
@@ -91,10 +70,6 @@ ICDAR_XML = Format(
 
 def _read_ctw1500(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     """``segs`` are the vertices of a polygon; a box without is the rectangle of its attributes."""
-    pictures = file.xml("Annotations").findall("image")
-    if len(pictures) != 1:
-        at = pictures[1].sourceline if pictures else 1
-        raise FormatError(f"{len(pictures)} image elements", "one image in each file", at=at)
 
     def read(element: Any) -> TextObject:
         text, vertices = (element.findtext("label") or "").strip(), element.findtext("segs")
@@ -104,7 +79,8 @@ def _read_ctw1500(file: File, side: Side, options: ReadOptions) -> Iterator[Imag
         points = box(*attributes(element, "left", "top", "width", "height"))
         return TextObject(points, text, dont_care)
 
-    yield Image(file.stem, file.each(with_lines(pictures[0].findall("box")), read))
+    boxes = file.xml("Annotations").iter("box")
+    yield Image(file.stem, file.each(with_lines(boxes), read))
 
 
 CTW1500_XML = Format(

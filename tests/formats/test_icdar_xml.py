@@ -40,20 +40,14 @@ def test_reads_images_rectangles_and_words(tmp_path):
     assert found.texts == ["Café & Bar", "", ""]
 
 
-def test_sizes_of_street_view_text(tmp_path):
-    """Its element has a capital letter."""
-    path = write(tmp_path, DOCUMENT.replace("<resolution", "<Resolution"))
-    assert read(path).source.sizes.tolist() == [[960, 1280], [0, 0]]
-
-
-def test_whole_numbers_and_no_types_need_no_columns(tmp_path):
-    path = write(
-        tmp_path,
-        DOCUMENT.replace("20.5", "20.0").replace('width="0" height="0"', 'width="1" height="1"'),
-    )
-    objects = read(path).objects
-    assert objects.pixels is None
-    assert objects.types is None
+def test_street_view_text_and_wolfs_types(tmp_path):
+    """A capital letter in an element; whole numbers need no column of pixels."""
+    text = DOCUMENT.replace("<resolution", "<Resolution").replace("20.5", "20.0")
+    text = text.replace('width="0" height="0"', 'width="1" height="1" modelType="2"')
+    found = read(write(tmp_path, text.replace('width="7"', 'width="7" typeModel="3"')))
+    assert found.source.sizes.tolist() == [[960, 1280], [0, 0]]
+    assert (found.objects.pixels, found.objects.types.tolist()) == (None, [-1, 2, 3])
+    assert "1 image has rectangles with and without a modelType" in found.warnings[0]
 
 
 def test_evaluates_against_itself(tmp_path):
@@ -68,42 +62,24 @@ def test_evaluates_against_itself(tmp_path):
         assert evaluate(path, path, protocol).scores["recall"] == pytest.approx(2 / 3)
         left_out = evaluate(path, path, protocol, zero_rectangles="ignored", per_image=True)
         assert left_out.scores["recall"] == left_out.scores["precision"] == 1
-        assert [one.match for one in left_out.images[0].objects] == [
-            "one-to-one",
-            "ignored",
-            "one-to-one",
-        ]
-
-
-# Faults -------------------------------------------------------------------------------------------
+        matches = [one.match for one in left_out.images[0].objects]
+        assert matches == ["one-to-one", "ignored", "one-to-one"]
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ('x="5"', 'x="5px"', "gt.xml:9: x '5px'; expected a finite number"),
-        ('x="5"', 'x="nan"', "gt.xml:9: x 'nan'; expected a finite number"),
         ('x="5"', 'x="1e13"', "gt.xml:9: x '1e13'; expected a finite number"),
         ('x="5" ', "", "gt.xml:9: taggedRectangle without x; expected a number there"),
-        ('x="5"', 'x="1_0"', "gt.xml:9: x '1_0'; expected a finite number"),
         ('x="5"', 'modelType="word" x="5"', "gt.xml:9: modelType 'word'; expected a finite number"),
         ('width="7"', 'width="-7"', "gt.xml:9: width -7, height 8; expected both at least 1"),
         ('x="1280"', 'x="wide"', "gt.xml:5: x 'wide'; expected a finite number"),
-        (
-            "</tagset>",
-            "<taggedRectangle/></tagset>",
-            "gt.xml:13: a taggedRectangle; expected it in",
-        ),
         (">empty<", ">../x<", "image name '../x'; expected a name that stays"),
+        (">empty<", "><", "image name ''; expected a name that stays"),
         (">empty<", ">day_1/IMG_1.JPG<", "image name 'day_1/IMG_1.JPG' again"),
-        (">empty<", "><", "gt.xml:12: an image without imageName; expected one"),
         ("</tagset>", "", "gt.xml:14: Premature end of data"),
         ("<tagset>", '<!DOCTYPE t [<!ENTITY a "aa">]>\n<tagset>', "entities of a document type"),
-        (
-            "<tagset>",
-            '<!DOCTYPE t [<!ENTITY a SYSTEM "file:///etc/passwd">]>\n<tagset>',
-            "entities of a document type",
-        ),
     ],
 )
 def test_faults_name_line_and_expectation(tmp_path, old, new, message):
@@ -139,8 +115,6 @@ def test_ctw1500(tmp_path):
     assert found.objects.outlines.counts.tolist() == [8, 3, 0]
     (fault,) = read(path, "det").faults
     assert "0200.xml:8: 2 vertices; expected three or more" in fault
-    (fault,) = read(write(tmp_path, CTW1500.replace("</image>", "</image><image/>"))).faults
-    assert "gt.xml:10: 2 image elements; expected one image in each file" in fault
 
 
 @pytest.mark.parametrize(
@@ -160,10 +134,3 @@ def test_encodings(tmp_path, declared, encoding, fault):
     found = read(path)
     assert found.texts[:1] == ([] if fault else ["École"])
     assert [fault in one for one in found.faults] == [True] * bool(fault)
-
-
-def test_long_texts_and_numbers_take_no_long_time(tmp_path):
-    text = CTW1500.replace("<segs>1,", "<segs>" + "9" * 3_000_000 + "x,")
-    found = read(write(tmp_path, text.replace(">box<", ">" + "&amp;x" * 500_000 + "<")))
-    assert len(found.texts[1]) == 1_000_000
-    assert "gt.xml:8: '9999" in found.faults[0] and len(found.faults[0]) < 400
