@@ -46,14 +46,18 @@ def detect(listing: Listing, side: Side, preferred: Sequence[str] = ()) -> Detec
     head = Head(entry.name, beginning, is_whole=len(beginning) < HEAD_BYTES)
     if listing.kind == "file" and _EVALTEX_BEGINS.match(head.data):
         return Detected(load(EVALTEX), "a name, height and width")  # the others need no look
-    found = _recognised(head, listing)
-    if not found and not head.is_whole and head.json is not None:
-        found = _recognised(Head(entry.name, next(listing.read([entry]))), listing)
-    if found:
-        return Detected(*found)
-    from evaltex_cli.formats import lines, unread
+    from evaltex_cli.formats import lines
 
-    unread.refuse(listing, head)
+    has_lines = lines.begins_with_numbers(head.data)
+    if not (has_lines and entry.ending == ".txt" and head.data[:1].isdigit()):
+        found = _recognised(head, listing, has_lines=has_lines)
+        if not found and not head.is_whole and head.json is not None:
+            found = _recognised(Head(entry.name, next(listing.read([entry]))), listing)
+        if found:
+            return Detected(*found)
+        from evaltex_cli.formats import unread
+
+        unread.refuse(listing, head)
     found_lines = lines.recognise(listing, side, preferred)
     if found_lines:
         return Detected(*found_lines)
@@ -65,21 +69,23 @@ def _typical_entry(listing: Listing) -> Entry:
     entry = listing.entries[0]
     if listing.kind != "file":
         counts = listing.endings()
-        known = {ending for name in FORMATS for ending in load(name).endings}
-        ranked = sorted(known & set(counts), key=lambda ending: (-counts[ending], ending))
-        some, _ = listing.chosen(ranked[:1] or list(counts)[:1])
+        ranked = sorted(counts, key=lambda ending: (-counts[ending], ending))
+        if ranked[:1] != [".txt"]:  # without a look at all formats
+            known = {ending for name in FORMATS for ending in load(name).endings}
+            ranked = [ending for ending in ranked if ending in known] or ranked
+        some, _ = listing.chosen(ranked[:1])
         entry = some.first_with_content() if some.entries else entry
     return entry
 
 
-def _recognised(head: Head, listing: Listing) -> tuple[Format, str] | None:
-    from evaltex_cli.formats.lines import begins_with_numbers
-
+def _recognised(
+    head: Head, listing: Listing, *, has_lines: bool = False
+) -> tuple[Format, str] | None:
     for name in FORMATS:
         form = load(name)
         if listing.kind == "file" or head.name.lower().removesuffix(".gz").endswith(form.endings):
             reason = form.recognised_by(head)
-            if reason and not (name == EVALTEX and begins_with_numbers(head.data)):
+            if reason and not (name == EVALTEX and has_lines):
                 return form, f"recognised by {reason}"
     return None
 
