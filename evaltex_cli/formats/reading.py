@@ -219,7 +219,7 @@ def _read_some(
             files.clear()
 
     is_alone = len(listing.entries) == 1
-    watched = tracked(entries, "reading", "files", len(entries))
+    watched = tracked(entries, f"reading {listing.path.name}", "files", len(entries))
     for entry, data in zip(watched, listing.read(entries), strict=True):
         if listing.kind != "zip":
             digests.append(hashlib.sha256(data).hexdigest())
