@@ -1,21 +1,18 @@
 """XML and HTML of OCR engines and transcription tools: PAGE, ALTO, hOCR, ABBYY FineReader's.
 
 All of them have words in lines, and the level that is asked for is read. The region of a word in
-ground truth is its line, by its number on the page. A document of several pages has an image for
-each.
+ground truth is its line. A document of several pages has an image for each.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
-from evaltex_cli.errors import FormatError, quote
+from evaltex_cli.errors import FormatError
 from evaltex_cli.formats.base import (
     File,
     Format,
@@ -30,29 +27,63 @@ from evaltex_cli.formats.parsing import (
     attribute,
     attributes,
     box,
-    ellipse,
     number,
     numbers,
     parse_html,
     polygon,
-    with_lines,
 )
 
 
-def _note_left_out(
-    file: File, side: Side, level: str, coarser: str, elements: Iterable[tuple[bool, str]]
-) -> None:
-    """Note the elements of a coarser level that a level leaves out, given for each element whether
-    it has elements of a finer level, and its text.
+class _Unit(NamedTuple):
+    """A word, a line or a region of a page."""
+
+    elements: Sequence[Any]
+    """Its element, or those of its characters."""
+    text: str
+    line: int | None = None
+    """The number of a word's line."""
+    has_finer: bool = False
+
+
+def _objects(
+    file: File,
+    side: Side,
+    level: str,
+    units: Mapping[str, Sequence[_Unit]],
+    read: Callable[[_Unit], TextObject | str],
+) -> list[TextObject]:
+    """Read the units of a level, and note those of coarser levels with text but without finer ones.
+
+    `units` are by levels, the finest first; `read` returns an object, or why a unit is left out.
     """
-    texts = [None if has_finer else text for has_finer, text in elements]
-    if texts and None not in texts:
-        how = f"--{side}-level {coarser} reads {coarser}s"
-        note = f"{{count}} page[s] [has|have] {coarser}s but no {level}s, so no objects ({how})"
-        file.notes[note] += 1
-    else:
-        note = without_finer(side, level, coarser)
-        file.notes[note] += sum(bool(text and text.strip()) for text in texts)
+    levels = list(units)
+    for coarser in levels[levels.index(level) + 1 :]:
+        texts = [unit.text for unit in units[coarser] if not unit.has_finer]
+        if texts and len(texts) == len(units[coarser]):
+            how = f"--{side}-level {coarser} reads {coarser}s"
+            note = f"{{count}} page[s] [has|have] {coarser}s but no {level}s, so no objects ({how})"
+            file.notes[note] += 1
+        else:
+            note = without_finer(side, level, coarser)
+            file.notes[note] += sum(bool(text.strip()) for text in texts)
+
+    def read_unit(unit: _Unit) -> TextObject | None:
+        one = read(unit)
+        if isinstance(one, str):
+            file.notes[f"{{count}} {level}[s] {one} [was|were] left out"] += 1
+            return None
+        one.region = unit.line if side == "gt" else None
+        return one
+
+    return file.each(((unit.elements[0].sourceline, unit) for unit in units[level]), read_unit)
+
+
+def _pages(file: File, root: Any, tag: str) -> list[tuple[str, Any]]:
+    """Return the pages of a document with the names of their images."""
+    pages = list(root.iter(tag))
+    if not pages:
+        raise FormatError(f"no {tag} element", "one or more", at=root.sourceline)
+    return list(zip(file.page_names(len(pages)), pages, strict=True))
 
 
 # PAGE ---------------------------------------------------------------------------------------------
@@ -62,59 +93,42 @@ _PAGE_ELEMENTS = {"word": "Word", "line": "TextLine", "region": "TextRegion"}
 
 def _read_page(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     """Coordinates are ``Coords points="x,y x,y ..."``, or ``Point`` elements in old files."""
-    root = file.xml("PcGts")
-    page = root.find("Page")
-    if page is None:
-        raise FormatError("PcGts without Page", "one Page", at=root.sourceline)
-    level = options.level
-    lines = list(page.iter("TextLine"))
-    line_of = {word: k for k, line in enumerate(lines, 1) for word in line.iter("Word")}
-
-    def read(element: Any) -> TextObject | None:
-        coords = element.find("Coords")
-        vertices = [] if coords is None else _page_vertices(coords)
-        if not vertices:
-            file.notes[f"{{count}} {element.tag}[s] without Coords [was|were] left out"] += 1
-            return None
-        equivalent = _page_text(element)
-        places = (one for one in (coords, equivalent) if one is not None and one.get("conf"))
-        place = next(places, None)
-        return TextObject(
-            polygon(vertices),
-            _unicode(equivalent),
-            confidence=None if place is None else attribute(place, "conf"),
-            region=line_of.get(element) if level == "word" and side == "gt" else None,
-        )
-
-    objects = file.each(with_lines(page.iter(_PAGE_ELEMENTS[level])), read)
-    finer = [_PAGE_ELEMENTS[level]]
-    for coarser in PAGE.levels[PAGE.levels.index(level) + 1 :]:
-        elements = page.iter(_PAGE_ELEMENTS[coarser])
-        texts = [(_has(one, finer), _unicode(_page_text(one))) for one in elements]
-        _note_left_out(file, side, level, coarser, texts)
-        finer.append(_PAGE_ELEMENTS[coarser])
-    height, width = (attribute(page, name, 0.0) for name in ("imageHeight", "imageWidth"))
-    yield Image(file.stem, objects, height, width)
+    for name, page in _pages(file, file.xml("PcGts"), "Page"):
+        objects = _objects(file, side, options.level, _page_units(page), _page_object)
+        height, width = (attribute(page, side, 0.0) for side in ("imageHeight", "imageWidth"))
+        yield Image(name, objects, height, width)
 
 
-def _has(element: Any, names: Sequence[str]) -> bool:
-    return any(one is not element for one in element.iter(*names))
+def _page_units(page: Any) -> dict[str, list[_Unit]]:
+    lines = enumerate(page.iter("TextLine"), 1)
+    line_of = {word: k for k, line in lines for word in line.iter("Word")}
+    units: dict[str, list[_Unit]] = {}
+    for level, tag in _PAGE_ELEMENTS.items():
+        finer = [_PAGE_ELEMENTS[one] for one in units]
+        units[level] = []
+        for element in page.iter(tag):
+            text = "".join(one.findtext("Unicode") or "" for one in _equivalents(element))
+            has_finer = bool(finer) and next(element.iter(*finer), None) is not None
+            units[level].append(_Unit([element], text, line_of.get(element), has_finer))
+    return units
 
 
-def _page_vertices(coords: Any) -> list[float]:
-    if coords.get("points") is None:
-        return [value for one in coords.findall("Point") for value in attributes(one, "x", "y")]
-    return numbers(coords.get("points"))
+def _page_object(unit: _Unit) -> TextObject | str:
+    element = unit.elements[0]
+    coords = element.findall("Coords")[:1]
+    old = [one for point in element.iterfind("Coords/Point") for one in attributes(point, *"xy")]
+    vertices = old or [value for one in coords for value in numbers(one.get("points", ""))]
+    if not vertices:
+        return "without Coords"
+    confident = [one for one in (*coords, *_equivalents(element)) if one.get("conf")]
+    confidence = attribute(confident[0], "conf") if confident else None
+    return TextObject(polygon(vertices), unit.text, confidence=confidence)
 
 
-def _page_text(element: Any) -> Any:
-    """Return the TextEquiv of the least index; None without any."""
-    equivalents = element.findall("TextEquiv")
-    return min(equivalents, key=lambda one: attribute(one, "index", 0.0), default=None)
-
-
-def _unicode(equivalent: Any) -> str:
-    return "" if equivalent is None else str(equivalent.findtext("Unicode") or "")
+def _equivalents(element: Any) -> list[Any]:
+    """Return the TextEquiv of the least index, if there is any."""
+    found = element.findall("TextEquiv")
+    return sorted(found, key=lambda one: attribute(one, "index", 0.0))[:1]
 
 
 PAGE = Format(
@@ -123,7 +137,7 @@ PAGE = Format(
     _read_page,
     lambda head: "root PcGts" if head.root == "PcGts" else "",
     (".xml",),
-    levels=("word", "line", "region"),
+    levels=tuple(_PAGE_ELEMENTS),
     layout="Page / TextRegion / TextLine / Word / Coords points",
 )
 
@@ -131,12 +145,7 @@ PAGE = Format(
 
 _ALTO_BOX = ("HPOS", "VPOS", "WIDTH", "HEIGHT")
 _PER_INCH = {"mm10": 254.0, "inch1200": 1200.0}
-_DPI = r"([0-9]{2,5}(?:\.[0-9]{1,3})?)(?![0-9.])"
-_RESOLUTION = re.compile(
-    rf"\b{_DPI}\s?(?:dpi|ppi)\b"
-    rf'|(?:\b|[xy])(?:dpi|ppi|[xy]?[ _-]?resolution)"?\s?[:=]?\s?"?{_DPI}',
-    re.IGNORECASE,
-)
+_DPI = re.compile(r'(?:dpi|resolution)"?\s?[:=]\s?"?([0-9]{2,})|([0-9]{2,})\s?dpi', re.IGNORECASE)
 
 
 def _read_alto(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
@@ -144,87 +153,57 @@ def _read_alto(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     ``processingStepSettings`` states one (``300 dpi``); else they become fractions of the page.
     """
     root = file.xml("alto")
-    pages = list(root.iter("Page"))
-    if not pages:
-        raise FormatError("no Page element", "one or more", at=root.sourceline)
-    by = _pixels_per_unit(file, root)
-    for name, page in zip(file.page_names(len(pages)), pages, strict=True):
-        width, height = (attribute(page, name, 0.0) for name in ("WIDTH", "HEIGHT"))
-        if by is not None:
-            objects = _alto_objects(file, side, options, page, (by, by))
-            yield Image(name, objects, height * by, width * by)
-        elif width > 0 and height > 0:
-            objects = _alto_objects(file, side, options, page, (1 / width, 1 / height))
-            yield Image(name, objects, fractions=True)
-        else:
+    unit = root.findtext(".//MeasurementUnit")
+    file.notes["{count} file[s] without MeasurementUnit[ is| are] taken for pixels"] += unit is None
+    settings = " ".join(one.text or "" for one in root.iter("processingStepSettings"))
+    stated = {float(first or second) for first, second in _DPI.findall(settings)}
+    per_pixel = _PER_INCH.get((unit or "").strip(), 0.0) / stated.pop() if len(stated) == 1 else 0.0
+    if unit is None or unit.strip() == "pixel":
+        per_pixel = 1.0
+    for name, page in _pages(file, root, "Page"):
+        width, height = (attribute(page, side, 0.0) for side in ("WIDTH", "HEIGHT"))
+        if not per_pixel and not (width > 0 and height > 0):
             found = "no pixels, no resolution of the scan, and a Page without WIDTH and HEIGHT"
             expected = "one resolution in a processingStepSettings (300 dpi, say)"
             raise FormatError(found, expected, at=page.sourceline)
-
-
-def _pixels_per_unit(file: File, root: Any) -> float | None:
-    """Return how many pixels the document's unit has; None if it does not say so."""
-    unit = next(root.iter("MeasurementUnit"), None)
-    if unit is None:
-        file.notes["{count} file[s] without MeasurementUnit[ is| are] taken for pixels"] += 1
-        return 1.0
-    name = (unit.text or "").strip()
-    if name == "pixel":
-        return 1.0
-    if name not in _PER_INCH:
-        found = f"MeasurementUnit {quote(name)}"
-        raise FormatError(found, "pixel, mm10 or inch1200", at=unit.sourceline)
-    settings = " ".join(one.text or "" for one in root.iter("processingStepSettings"))
-    stated = {float(first or second) for first, second in _RESOLUTION.findall(settings)}
-    return stated.pop() / _PER_INCH[name] if len(stated) == 1 else None
+        scale = (1 / per_pixel, 1 / per_pixel) if per_pixel else (1 / width, 1 / height)
+        objects = _alto_objects(file, side, options, page, scale)
+        size = (height * scale[1], width * scale[0]) if per_pixel else (0.0, 0.0)
+        yield Image(name, objects, *size, fractions=not per_pixel)
 
 
 def _alto_objects(
     file: File, side: Side, options: ReadOptions, page: Any, scale: tuple[float, float]
 ) -> list[TextObject]:
     lines = list(page.iter("TextLine"))
-    strings = {line: list(line.iter("String")) for line in lines}
-    texts = {one: _content(one) or " ".join(map(_content, strings[one])) for one in lines}
     are_lines = options.surveyed or _have_boxes_of_lines(lines)
+    units: dict[str, list[_Unit]] = {"word": [], "line": []}
+    for k, line in enumerate(lines, 1):
+        words = [_Unit([one], one.get("CONTENT", ""), k) for one in line.iter("String")]
+        text = " ".join(word.text for word in words)
+        units["word"] += [] if are_lines else words
+        units["line"].append(_Unit([line], text, has_finer=bool(words) and not are_lines))
+    note = "{count} page[s] [has|have] words that all have the box of their line"
+    file.notes[note] += are_lines and options.level == "line"
 
-    def is_object(element: Any, text: str) -> bool:
-        if text.isspace():  # Tesseract has such for pictures and rules
-            what = "of blanks alone"
-        elif element.find("Shape") is None and not any(map(element.get, _ALTO_BOX)):
-            what = "without a place"
+    def read(unit: _Unit) -> TextObject | str:
+        element = unit.elements[0]
+        outline = element.find("Shape/Polygon")
+        if unit.text.isspace():  # Tesseract has such for pictures and rules
+            return "of blanks alone"
+        if outline is not None:
+            points = polygon(numbers(outline.get("POINTS", "")))
+        elif any(map(element.get, _ALTO_BOX)):
+            points = box(*attributes(element, *_ALTO_BOX))
         else:
-            return True
-        file.notes[f"{{count}} {element.tag} element[s] {what} [was|were] left out"] += 1
-        return False
-
-    def read(item: tuple[Any, str, int | None]) -> TextObject:
-        element, text, region = item
-        points = _alto_shape(file, element) or box(*attributes(element, *_ALTO_BOX))
+            return "without a place"
         return TextObject(
             [value * scale[k % 2] for k, value in enumerate(points)],
-            text,
+            unit.text,
             confidence=attribute(element, "WC") if element.get("WC") else None,
-            region=region,
         )
 
-    items: list[tuple[Any, str, int | None]] = []
-    if options.level == "line":
-        items = [(line, texts[line], None) for line in lines if is_object(line, texts[line])]
-        note = "{count} page[s] [has|have] words that all have the box of their line"
-        file.notes[note] += are_lines
-    else:
-        left_out = []
-        for k, line in enumerate(lines, 1):
-            words = [one for one in strings[line] if is_object(one, _content(one))]
-            words = [] if are_lines else words
-            items += [(word, _content(word), k if side == "gt" else None) for word in words]
-            left_out.append((bool(words) or texts[line].isspace(), texts[line]))
-        _note_left_out(file, side, "word", "line", left_out)
-    return file.each(((item[0].sourceline, item) for item in items), read)
-
-
-def _content(element: Any) -> str:
-    return str(element.get("CONTENT", ""))
+    return _objects(file, side, options.level, units, read)
 
 
 def _have_boxes_of_lines(lines: Iterable[Any]) -> bool:
@@ -235,11 +214,11 @@ def _have_boxes_of_lines(lines: Iterable[Any]) -> bool:
     have_several = False
     for line in lines:
         strings = list(line.iter("String"))
-        if len(strings) == 1 and (strings[0].get("WC") or strings[0].find("Shape") is not None):
+        is_word = any(one.get("WC") or one.find("Shape") is not None for one in strings)
+        is_word = is_word and len(strings) == 1
+        if is_word or any(one.get(k) != line.get(k) for one in strings for k in _ALTO_BOX):
             return False
-        if any(one.get(name) != line.get(name) for one in strings for name in _ALTO_BOX):
-            return False
-        have_several |= len(" ".join(map(_content, strings)).split()) > 1
+        have_several |= len(" ".join(one.get("CONTENT", "") for one in strings).split()) > 1
     return have_several
 
 
@@ -247,23 +226,6 @@ def _alto_lines(files: Iterable[File]) -> Iterator[Any]:
     for file in files:
         with suppress(FormatError):  # which is logged when the file is read
             yield from file.xml("alto").iter("TextLine")
-
-
-def _alto_shape(file: File, element: Any) -> Sequence[float] | None:
-    """Return the polygon of a Shape, or the box around its ellipse or circle; None without any."""
-    outline = element.find("Shape/Polygon")
-    if outline is not None:
-        return polygon(numbers(outline.get("POINTS", "")))
-    for name, across, down in (("Ellipse", "HLENGTH", "VLENGTH"), ("Circle", "RADIUS", "RADIUS")):
-        shape = element.find(f"Shape/{name}")
-        if shape is not None:
-            note = "{count} ellipse[s] or circle[s] [is|are] taken for [its|their] bounding box[es]"
-            file.notes[note] += 1
-            x, y, *radii = attributes(shape, "HPOS", "VPOS", across, down)
-            return ellipse(
-                x, y, radii[0], radii[1], math.radians(attribute(shape, "ROTATION", 0.0))
-            )
-    return None
 
 
 ALTO = Format(
@@ -287,108 +249,70 @@ _HOCR_CLASS = re.compile(
 _PROPERTY = re.compile(r"\s*([\w-]+)((?:[^;\"']|\"[^\"]*\"|'[^']*')*+)(?:;|$)")
 
 
-@dataclass(slots=True)
-class _HocrLine:
-    """A line of a page, or a word that is in no line, whose `element` is None."""
-
-    element: Any
-    words: list[Any] = field(default_factory=list)
-    has_lines: bool = False
-
-    @property
-    def text(self) -> str:
-        """The text of its words, or its own without words."""
-        return " ".join(" ".join(map(_text, self.words or [self.element])).split())
-
-
 def _read_hocr(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     """The specification is at https://kba.github.io/hocr-spec/1.2/."""
     if b"<html" in file.data and b"</html" not in file.data:
         raise FormatError("no </html>", "a whole document: is the file cut off?")
-    pages = _hocr_pages(parse_html(file.data)) if file.data.strip() else [(None, [])]
-    by_word = options.level == "word"
+    root = parse_html(file.data.strip() or b"<html></html>")
+    pages = _with_class(root, {"ocr_page"}) or [root]
 
-    def read(item: tuple[Any, str, int]) -> TextObject | None:
-        element, text, number_of_line = item
-        if text.isspace():  # Tesseract and Kraken have such for pictures and rules
-            file.notes[f"{{count}} {options.level}[s] of blanks alone [was|were] left out"] += 1
-            return None
-        properties = _properties(element)
+    def read(unit: _Unit) -> TextObject | str:
+        properties = _properties(unit.elements[0])
+        if unit.text.isspace():  # Tesseract and Kraken have such for pictures and rules
+            return "of blanks alone"
         if "bbox" not in properties:
-            file.notes[f"{{count}} {options.level}[s] without bbox [was|were] left out"] += 1
-            return None
-        confidence = properties.get("x_wconf") if by_word else None
+            return "without bbox"
+        confidence = properties.get("x_wconf") if options.level == "word" else None
         return TextObject(
             _bbox(properties["bbox"]),
-            " ".join(text.split()),
-            confidence=None if confidence is None else number(" ".join(confidence)) / 100,
-            region=number_of_line if by_word and side == "gt" else None,
+            " ".join(unit.text.split()),
+            confidence=None if confidence is None else number(confidence) / 100,
         )
 
-    for name, (page, lines) in zip(file.page_names(len(pages)), pages, strict=True):
-        items = []
-        for k, line in enumerate(lines, 1):
-            if by_word:
-                items += [(word, _text(word), k) for word in line.words]
-            elif line.element is not None and not line.has_lines:
-                is_blank = line.words and all(_text(word).isspace() for word in line.words)
-                items.append((line.element, " " if is_blank else line.text, k))
-        objects = file.each(((item[0].sourceline, item) for item in items), read)
-        if by_word:
-            bare = [one for one in lines if one.element is not None and not one.has_lines]
-            texts = [(bool(one.words), one.text) for one in bare]
-            _note_left_out(file, side, "word", "line", texts)
-        size = [] if page is None else _properties(page).get("bbox", [])
-        width, height = _bbox(size)[2:] if size else (0.0, 0.0)
+    for name, page in zip(file.page_names(len(pages)), pages, strict=True):
+        objects = _objects(file, side, options.level, _hocr_units(page), read)
+        width, height = _bbox(_properties(page).get("bbox") or "0 0 0 0")[2:]
         yield Image(name, objects, height, width)
 
 
-def _hocr_pages(root: Any) -> list[tuple[Any, list[_HocrLine]]]:
-    """Return each page and its lines; what is on no page is on the one before it, or the first.
-
-    A word within a word, as Tesseract 3.0 writes them, is no other word.
+def _hocr_units(page: Any) -> dict[str, list[_Unit]]:
+    """Return the words and lines of a page; not lines that contain lines, and not words in a word,
+    as Tesseract 3.0 writes them.
     """
-    pages: list[tuple[Any, list[_HocrLine]]] = [(None, [])]
-    line_of: dict[Any, _HocrLine] = {}
-    words: set[Any] = set()
-    for element in root.iter("*"):
-        classes = set(element.get("class", "").split())
-        lines = pages[-1][1]
-        around = [line_of[one] for one in element.iterancestors() if one in line_of]
-        if "ocr_page" in classes:
-            if pages[-1][0] is None:
-                pages[-1] = (element, lines)
-            else:
-                pages.append((element, []))
-        elif classes & _HOCR_WORDS and words.isdisjoint(element.iterancestors()):
-            words.add(element)
-            if not around:
-                around = [_HocrLine(None)]
-                lines.append(around[0])
-            around[0].words.append(element)
-        elif classes & _HOCR_LINES:
-            for one in around:
-                one.has_lines = True
-            line_of[element] = _HocrLine(element)
-            lines.append(line_of[element])
-    return pages
+    words = set(_with_class(page, _HOCR_WORDS))
+    lines = {line: k for k, line in enumerate(_with_class(page, _HOCR_LINES), 1)}
+    texts: dict[Any, list[str]] = {line: [] for line in lines}
+    units: dict[str, list[_Unit]] = {"word": [], "line": []}
+    for k, word in enumerate(_with_class(page, _HOCR_WORDS), len(lines) + 1):
+        above = list(word.iterancestors())
+        if words.isdisjoint(above):
+            text = "".join(word.itertext())
+            line = next((one for one in above if one in lines), None)
+            units["word"].append(_Unit([word], text, lines.get(line, k)))
+            texts.setdefault(line, []).append(text)
+    outer = {one for line in lines for one in line.iterancestors()}
+    for line in lines:
+        if line not in outer:
+            own = " ".join("".join(line.itertext()).split())
+            text = " ".join(filter(None, texts[line])) if texts[line] else own
+            units["line"].append(_Unit([line], text, has_finer=bool(texts[line])))
+    return units
 
 
-def _text(element: Any) -> str:
-    return "".join(element.itertext())
+def _with_class(element: Any, names: set[str]) -> list[Any]:
+    return [one for one in element.iter("*") if names & set(one.get("class", "").split())]
 
 
-def _properties(element: Any) -> dict[str, list[str]]:
+def _properties(element: Any) -> dict[str, str]:
     """Return the properties of a title, and their values: ``bbox 1 2 3 4; x_wconf 96``."""
-    properties = _PROPERTY.findall(element.get("title", ""))
-    return {name: values.split() for name, values in reversed(properties)}
+    return dict(reversed(_PROPERTY.findall(element.get("title", ""))))
 
 
-def _bbox(values: Sequence[str]) -> tuple[float, float, float, float]:
+def _bbox(text: str) -> list[float]:
+    values = numbers(text)
     if len(values) != 4:
         raise FormatError(f"bbox of {len(values)} numbers", "bbox x0 y0 x1 y1")
-    x0, y0, x1, y1 = map(number, values)
-    return x0, y0, x1, y1
+    return values
 
 
 def _is_hocr(head: Head) -> str:
@@ -414,58 +338,34 @@ def _read_abbyy(file: File, side: Side, options: ReadOptions) -> Iterator[Image]
     """Blanks divide the characters of a line into words. The confidence of a word is the mean of
     its characters' percents, if all of them have one (255 and -1 are none).
     """
-    root = file.xml("document")
-    pages = list(root.iter("page"))
-    if not pages:
-        raise FormatError("no page element", "one or more", at=root.sourceline)
 
-    def read_line(line: Any) -> TextObject:
-        return TextObject(attributes(line, "l", "t", "r", "b"), _abbyy_text(line))
-
-    def read_word(word: tuple[int, list[Any]]) -> TextObject:
-        k, characters = word
-        left, top, right, bottom = zip(
-            *(attributes(one, "l", "t", "r", "b") for one in characters), strict=True
-        )
-        percents = [attribute(one, "charConfidence", -1.0) for one in characters]
+    def read(unit: _Unit) -> TextObject:
+        boxes = [attributes(one, "l", "t", "r", "b") for one in unit.elements]
+        left, top, right, bottom = zip(*boxes, strict=True)
+        percents = [attribute(one, "charConfidence", -1.0) for one in unit.elements]
         are_known = all(0 <= percent <= 100 for percent in percents)
         return TextObject(
             (min(left), min(top), max(right), max(bottom)),
-            "".join(map(_character, characters)),
+            unit.text,
             confidence=sum(percents) / len(percents) / 100 if are_known else None,
-            region=k if side == "gt" else None,
         )
 
-    for name, page in zip(file.page_names(len(pages)), pages, strict=True):
-        lines = list(page.iter("line"))
-        if options.level == "line":
-            objects = file.each(with_lines(lines), read_line)
-        else:
-            words = [(k, word) for k, line in enumerate(lines, 1) for word in _abbyy_words(line)]
-            objects = file.each(((word[0].sourceline, (k, word)) for k, word in words), read_word)
-            texts = [(_has(line, ["charParams"]), _abbyy_text(line)) for line in lines]
-            _note_left_out(file, side, "word", "line", texts)
-        height, width = (attribute(page, name, 0.0) for name in ("height", "width"))
+    for name, page in _pages(file, file.xml("document"), "page"):
+        units: dict[str, list[_Unit]] = {"word": [], "line": []}
+        for k, line in enumerate(page.iter("line"), 1):
+            characters = [  # with its text, or its first variant, which comes before it
+                (one, next(one.iter("charRecVariant"), one).text or "")
+                for one in line.iter("charParams")
+            ]
+            for is_blank, word in groupby(characters, lambda one: not one[1].strip()):
+                if not is_blank:
+                    elements, texts = zip(*word, strict=True)
+                    units["word"].append(_Unit(elements, "".join(texts), k))
+            text = "".join(one for _, one in characters) or "".join(line.itertext())
+            units["line"].append(_Unit([line], " ".join(text.split()), has_finer=bool(characters)))
+        objects = _objects(file, side, options.level, units, read)
+        height, width = (attribute(page, side, 0.0) for side in ("height", "width"))
         yield Image(name, objects, height, width)
-
-
-def _abbyy_text(line: Any) -> str:
-    characters = [_character(one) for one in line.iter("charParams")]
-    parts = characters or [one.text or "" for one in line.iter("formatting")] or [line.text or ""]
-    return " ".join("".join(parts).split())
-
-
-def _abbyy_words(line: Any) -> Iterator[list[Any]]:
-    characters = line.iter("charParams")
-    for is_word, group in groupby(characters, lambda one: bool(_character(one).strip())):
-        if is_word:
-            yield list(group)
-
-
-def _character(element: Any) -> str:
-    """Return what a character is, or the first of its variants, which come before it."""
-    variant = next(element.iter("charRecVariant"), element)
-    return str(variant.text or "")
 
 
 def _is_abbyy(head: Head) -> str:

@@ -181,7 +181,9 @@ def _read(
     if ordered_map is map or len(entries) <= FILES_AT_ONCE:
         return read_some(entries)
     some = [entries[k : k + FILES_AT_ONCE] for k in range(0, len(entries), FILES_AT_ONCE)]
-    parts = list(tracked(ordered_map(read_some, some), "reading", "parts", len(some)))
+    parts = list(
+        tracked(ordered_map(read_some, some), f"reading {listing.path.name}", "parts", len(some))
+    )
     faults = FaultLog()
     faults.extend(*(part.faults for part in parts))
     digests = [digest for part in parts for digest in part.digests]
