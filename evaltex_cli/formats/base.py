@@ -131,16 +131,10 @@ class File:
         read: Callable[[Item], TextObject | None],
         at: str = "",
     ) -> list[TextObject]:
-        """Read all items; what is wrong with one is a fault at its place, and the others are read.
+        """Read all items; a `FormatError` is logged at an item's place, and the others are read.
 
-        Parameters
-        ----------
-        items : iterable
-            Each item with its line, or where it is in a document; or, with `at`, with its index.
-        read : callable
-            Returns None for what is not an object. Raises `FormatError`.
-        at : str
-            Where an item is in a document, with ``{}`` for its index: ``annotations[{}]``.
+        Each item is with its place: its line, or where it is in a document; or, with `at`
+        (``annotations[{}]``), its index. `read` returns None for what is not an object.
         """
         objects = []
         for k, item in items:
@@ -195,20 +189,16 @@ def without_finer(side: Side, level: str = "word", coarser: str = "line") -> str
 
 
 class Columns(NamedTuple):
-    """Many images in columns, which a reader may yield instead of each `Image`."""
+    """Many images in columns, which a reader may yield instead of each `Image`; see `Source`."""
 
     names: list[str]
     sizes: Floats
-    """(images, 2) float64. Heights and widths, 0 if not known."""
     objects: Objects
     fractions: Bools
-    """(images,) bool. Whether coordinates are fractions of the page."""
     files: list[str]
-    """The file of each image, as messages name it."""
     ids: list[str]
-    """The images' numbers in COCO, as text; empty without."""
+    """Empty without IDs."""
     has_file_names: bool = True
-    """Whether images are named by their files; if not, `names` are the `ids`."""
 
 
 class ReadOptions(NamedTuple):

@@ -36,7 +36,6 @@ _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _EMPTY = 16
 """Bytes of a document that says nothing of its format, ``[]`` or ``[null]``."""
 _CLUTTER = re.compile(r"(?:^|/)(?:__MACOSX/|\._|\.ds_store$|thumbs\.db$)", re.IGNORECASE)
-_BAG = re.compile(r"bagit\.txt|bag-info\.txt|(?:tag)?manifest-\w+\.txt|fetch\.txt", re.IGNORECASE)
 _SPLIT = re.compile(r"(?:train|valid|validation|val|test)\.txt", re.IGNORECASE)
 _METS = re.compile(r"(?:mets|(?:^|/)metadata)\.xml$", re.IGNORECASE)
 
@@ -74,9 +73,9 @@ class Listing:
         return str(self.path) if self.kind == "file" else f"{self.path}/{entry.name}"
 
     def endings(self) -> Counter[str]:
-        """Count the files by their endings, without those about a data set."""
-        about = _about_data_set(self.entries)
-        return Counter(entry.ending for entry in self.entries if entry.name not in about)
+        """Count the files by their endings."""
+        lists = _lists_of_pictures(self.entries)
+        return Counter(entry.ending for entry in self.entries if entry.name not in lists)
 
     def chosen(self, endings: Sequence[str]) -> tuple[Listing, tuple[str, ...]]:
         """Return the listing of those files that have one of these endings, sorted by the names of
@@ -85,8 +84,8 @@ class Listing:
         """
         if self.kind in ("file", "several"):
             return self, ()
-        about = _about_data_set(self.entries)
-        rest = [entry for entry in self.entries if entry.name not in about]
+        lists = _lists_of_pictures(self.entries)
+        rest = [entry for entry in self.entries if entry.name not in lists]
         fit = [entry for entry in rest if entry.ending in endings]
         classes = [e.name for e in fit if parts_of(e.name)[-1].lower() == "classes.txt"]
         chosen = [entry for entry in fit if entry.name not in classes]
@@ -97,7 +96,7 @@ class Listing:
             f"{self.path}: {counted(len(left_out), what)} left out: {listed(sorted(left_out))}"
             for what, left_out in (
                 ("{count} list[s] of classes [was|were]", classes),
-                ("{count} file[s] about the data set [was|were]", about),
+                ("{count} list[s] of pictures [was|were]", lists),
                 (
                     f"{{count}} file[s] that [is|are] not {' or '.join(endings)} [was|were]",
                     [entry.name for entry in rest if entry.ending not in endings],
@@ -163,9 +162,7 @@ class Listing:
             return b""
 
     def first_with_content(self) -> Entry:
-        """Return the first file that is more than an empty list, as of an image without text; else
-        the first. Files of METS come last.
-        """
+        """Return the first file that is more than an empty list, METS last; else the first."""
         full = [entry for entry in self.entries if entry.size > _EMPTY]
         named = [entry for entry in full if not _METS.search(entry.name)]
         return (named or full or list(self.entries))[0]
@@ -187,12 +184,8 @@ class Listing:
 
 
 def open_listing(path: Path) -> Listing:
-    """List the files of an input.
-
-    Raises
-    ------
-    InputError
-        When there is none, or it cannot be read, is damaged, or too large.
+    """List the files of an input; raises `InputError` when there is none, or it cannot be read, is
+    damaged, or too large.
     """
     try:
         if path.is_dir():
@@ -305,13 +298,8 @@ def _name(info: zipfile.ZipInfo) -> str:
     return name
 
 
-def _about_data_set(entries: Sequence[Entry]) -> set[str]:
-    """Return which text files are about a data set: BagIt's, and lists of pictures next to
-    Darknet's list of classes (CVAT's exports for YOLO).
-    """
+def _lists_of_pictures(entries: Sequence[Entry]) -> set[str]:
+    """Return the lists of pictures next to Darknet's list of classes (CVAT's exports for YOLO)."""
     last = {entry.name: parts_of(entry.name)[-1].lower() for entry in entries}
-    about: set[str] = set()
-    for mark, pattern in (("bagit.txt", _BAG), ("obj.names", _SPLIT)):
-        if mark in last.values():
-            about |= {name for name, one in last.items() if pattern.fullmatch(one)}
-    return about
+    is_darknet = "obj.names" in last.values()
+    return {name for name, one in last.items() if is_darknet and _SPLIT.fullmatch(one)}
