@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import threading
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import run
 from PIL import Image
+from written_files import in_folder
 
 from evaltex_cli import InputError, evaluate
 from evaltex_cli.errors import FaultLog
@@ -131,39 +129,24 @@ def test_a_picture_of_another_size_than_is_stated_is_a_fault(tmp_path: Path) -> 
 def test_they_decide_the_scale_of_objects(tmp_path: Path) -> None:
     """Shorter side of the word over longer side of the picture: 20/200, 10/400, 9/100."""
     words = {"img_1": "10,10,60,30,one", "img_2": "5,5,25,15,two", "img_3": "0,0,9,9,three"}
-    for name, line in words.items():
-        for side, prefix in (("gt", "gt_"), ("det", "res_")):
-            (tmp_path / side).mkdir(exist_ok=True)
-            (tmp_path / side / f"{prefix}{name}.txt").write_text(line)
+    for side, prefix in (("gt", "gt_"), ("det", "res_")):
+        in_folder(tmp_path / side, {f"{prefix}{name}.txt": line for name, line in words.items()})
     sides, images = (tmp_path / "gt", tmp_path / "det"), tmp_path / "pictures"
     picture(images / "img_1.jpg", (200, 100))
     picture(images / "img_2.jpg", (60, 400))
-    options = ("--protocol", "cleval", "--set", "cleval.scale_bins=0,0.05,1", "--images")
-    reported = run(*sides, tmp_path / "res", *options, images, status=2).stderr
-    assert "image 'img_3' has no height and width" in reported
+    options = {"scale_bins": "0,0.05,1", "images": images}
+    with pytest.raises(InputError, match="image 'img_3' has no height and width"):
+        evaluate(*sides, "cleval", **options)
     picture(images / "img_3.png", (100, 100))
-    totals = []
-    for folder, jobs in (("one", "1"), ("two", "2")):
-        run(*sides, tmp_path / folder, *options, images, "--jobs", jobs)
-        totals.append(json.loads((tmp_path / folder / "cleval.json").read_text())["totals"])
-    totals.append(evaluate(*sides, "cleval", images=images, scale_bins="0,0.05,1").totals)
-    assert totals == [totals[0]] * 3
-    assert totals[0]["scale_gt_characters"] == [len("two"), len("onethree")]
+    for jobs in (1, 2):
+        totals = evaluate(*sides, "cleval", **options, jobs=jobs).totals
+        assert totals["scale_gt_characters"] == [len("two"), len("onethree")]
     with pytest.raises(InputError, match="no such folder"):
         evaluate(*sides, images=tmp_path / "nowhere")
 
 
 def test_settings_of_decoders_are_restored() -> None:
-    """By the last of several threads, and where one is in the block twice."""
     limit, filters = Image.MAX_IMAGE_PIXELS, warnings.filters[:]
-
-    def other() -> None:
-        with unlimited_and_silent():
-            assert Image.MAX_IMAGE_PIXELS is None
-
-    with unlimited_and_silent(), unlimited_and_silent():
-        thread = threading.Thread(target=other)
-        thread.start()
+    with unlimited_and_silent():
         assert Image.MAX_IMAGE_PIXELS is None
-    thread.join(60)
     assert limit == Image.MAX_IMAGE_PIXELS and filters == warnings.filters[:]
