@@ -69,7 +69,7 @@ def test_folder_and_archive_agree(tmp_path: Path) -> None:
 
 def test_order_is_natural() -> None:
     names = ["9999999999999999999", "a", "b2c10", "b10c2", "img_1", "img_2", "img_010"]
-    assert sorted(names[::-1], key=lambda name: (natural_key(name), name)) == names
+    assert sorted(set(names), key=lambda name: (natural_key(name), name)) == names
 
 
 @pytest.mark.parametrize(

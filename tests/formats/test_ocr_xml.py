@@ -244,27 +244,6 @@ ABBYY_LINE = '<line l="1" t="1" r="2" b="2"><formatting>a</formatting></line>'
 HOCR_WORD = "<i class='ocrx_word' title='bbox 0 0 9 9'>{}</i>"
 
 
-@pytest.mark.parametrize(
-    ("text", "old", "new", "left_out"),
-    [
-        (PAGE, "</TextRegion>", f"{PAGE_LINE.format('a') * 2}</TextRegion>", 2),
-        (PAGE, "</TextRegion>", f"{PAGE_LINE.format(' ')}</TextRegion>", 0),
-        (HOCR, "own", "the own", 1),
-        (HOCR, "own\n  text", " ", 0),
-        (ABBYY, "</par>", f"{ABBYY_LINE}</par>", 1),
-    ],
-)
-def test_lines_without_words_next_to_words_are_counted(
-    tmp_path: Path, text: str, old: str, new: str, left_out: int
-) -> None:
-    found = read_text(tmp_path, replaced(text, (old, new)), "det")
-    assert (found.source.level, found.faults) == ("word", [])
-    one, two = "1 line with text but without words was", "2 lines with text but without words were"
-    said = {0: [], 1: [one], 2: [two]}[left_out]
-    warnings = [text for text in found.warnings if "without words" in text]
-    assert warnings == [f"{text} left out (--det-level line reads lines)" for text in said]
-
-
 @pytest.mark.parametrize("content", ["one line", "one"])
 def test_alto_whose_words_have_the_box_of_their_line(tmp_path: Path, content: str) -> None:
     """As eScriptorium writes lines: a String for all of it, or for each word."""
@@ -288,6 +267,8 @@ def test_alto_whose_words_have_the_box_of_their_line(tmp_path: Path, content: st
     assert mixed.warnings == [said]
 
 
+LINE_LEFT = "1 line with text but without words was left out (--gt-level line reads lines)"
+LINES_LEFT = LINE_LEFT.replace("1 line", "2 lines").replace("was", "were")
 LINE_COORDS, WORD_POINTS = 'points="0,0 300,0 300,40 0,40"', "110,0 300,0 300,40 110,40"
 ALTO_PLACE, SHAPE = 'HPOS="0" VPOS="50" WIDTH="300" HEIGHT="40"', "110,0 300,0 300,40 110,38.5"
 HOCR_NOWHERE = hocr(HOCR_WORD, "<i class='ocrx_word'>b</i>")
@@ -297,24 +278,28 @@ HOCR_LINE = f"<p class='ocr_line' title='bbox 0 0 9 9'>{HOCR_WORD.format('a')}</
 @pytest.mark.parametrize(
     ("text", "old", "new", "level", "objects", "left_out"),
     [
-        (PAGE, LINE_COORDS, "", "line", 1, "1 line without Coords"),
-        (PAGE, WORD_POINTS, "", "word", 2, "1 word without Coords"),
-        (ALTO, f'{ALTO_PLACE} CONTENT="three"', "", "word", 2, "1 word without a place"),
-        (ALTO, f'"l2" {ALTO_PLACE}', "''", "line", 1, "1 line without a place"),
-        (ALTO, "three", "  ", "line", 1, "1 line of blanks alone"),
-        (hocr(HOCR_LINE * 2), ">a<", "><em> </em><", "line", 0, "2 lines of blanks alone"),
-        (hocr(HOCR_LINE, HOCR_WORD), "{}", " ", "word", 1, "1 word of blanks alone"),
+        (PAGE, "</TextRegion>", f"{PAGE_LINE.format('a') * 2}</TextRegion>", "word", 3, LINES_LEFT),
+        (PAGE, "</TextRegion>", f"{PAGE_LINE.format(' ')}</TextRegion>", "word", 3, ""),
+        (PAGE, LINE_COORDS, "", "line", 1, "1 line without Coords was left out"),
+        (PAGE, WORD_POINTS, "", "word", 2, "1 word without Coords was left out"),
+        (ALTO, f'{ALTO_PLACE} CONTENT="three"', "", "word", 2, "1 word without a place was left out"),
+        (ALTO, f'"l2" {ALTO_PLACE}', "''", "line", 1, "1 line without a place was left out"),
+        (ALTO, "three", "  ", "line", 1, "1 line of blanks alone was left out"),
+        (HOCR, "own", "the own", "word", 2, LINE_LEFT),
+        (HOCR, "own\n  text", " ", "word", 2, ""),
+        (hocr(HOCR_LINE * 2), ">a<", "><em> </em><", "line", 0, "2 lines of blanks alone were left out"),
+        (hocr(HOCR_LINE, HOCR_WORD), "{}", " ", "word", 1, "1 word of blanks alone was left out"),
         (hocr(HOCR_LINE, HOCR_WORD), "{}", "", "word", 2, ""),
-        (HOCR_NOWHERE, ">b<", ">c<", "word", 1, "1 word without bbox"),
+        (HOCR_NOWHERE, ">b<", ">c<", "word", 1, "1 word without bbox was left out"),
+        (ABBYY, "</par>", f"{ABBYY_LINE}</par>", "word", 2, LINE_LEFT),
     ],
-)
+)  # fmt: skip
 def test_what_is_left_out_is_counted(
     tmp_path: Path, text: str, old: str, new: str, level: str, objects: int, left_out: str
 ) -> None:
     found = read_text(tmp_path, replaced(text, (old, new)), level=level)
     assert (found.objects.count, found.faults) == (objects, [])
-    were = "were" if left_out.startswith("2") else "was"
-    assert found.warnings == [f"{left_out} {were} left out"] * bool(left_out)
+    assert found.warnings == [left_out] * bool(left_out)
 
 
 PERCENT = "its confidences are percent, up to 96; they were divided by 100"
