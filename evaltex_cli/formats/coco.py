@@ -4,12 +4,10 @@ Annotations: ``{"images": [{"id", "file_name", "width", "height"}], "annotations
 "image_id", "category_id", "bbox" or "segmentation", "iscrowd"}], "categories": [{"id", "name"}]}``.
 Results: ``[{"image_id", "category_id", "bbox" or "segmentation", "score"}, ...]``.
 
-- An image of annotations is named by its ``file_name``, without ending and ``gt_``, and without
-  folders if names then differ. Results know only its ``id``, so both are kept, and pairing decides
-  which of them the other side has.
+- Annotations name images by ``file_name``, results only by ``id``: both are kept, and pairing
+  decides which of them the other side has.
 - A ``bbox`` is x, y, width, height. A ``segmentation`` of one polygon ``[[x1, y1, ...]]`` comes
-  before it; several polygons, and run-length masks, are taken for their bounding boxes, with a
-  warning.
+  before it; of several polygons, or a run-length mask, the bounding box is read.
 - AdelaiDet (ABCNet, TESTR, DeepSolo, ...) has ``polys``, vertices, or ``bezier_pts``, a cubic curve
   above the text and one below it; ``rec`` is the text, or the codes of its characters.
 - Don't care: ``iscrowd`` or ``ignore``. Transcriptions: ``utf8_string``, ``text``,
@@ -19,10 +17,9 @@ Results: ``[{"image_id", "category_id", "bbox" or "segmentation", "score"}, ...]
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
-from operator import ne
 from typing import Any, TypeVar
 
 import msgspec
@@ -36,18 +33,16 @@ from evaltex_cli.formats.parsing import (
     Flag,
     Identifier,
     Number,
-    Point,
     around,
     box,
     converted,
-    flat,
+    outline,
     polygon,
     under,
     within,
 )
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import (
-    Bools,
     Floats,
     Ints,
     Labels,
@@ -60,27 +55,20 @@ from evaltex_cli.records import (
 )
 
 Item = TypeVar("Item")
-_BOXED = (
-    "{count} object[s] of several polygons or run-length masks taken for [its bounding box|their"
-    " bounding boxes]"
-)
-_UNKNOWN_ALPHABET = (
-    "{count} text[s] as codes of an alphabet that is not known (rec) [was|were] left out: the codes"
-    " of 96 printable characters, or of 36 letters and digits, are read"
-)
+_BOXED = "{count} object[s] of several polygons or a mask taken for [its box|their boxes]"
+_UNKNOWN_ALPHABET = "{count} text[s] in codes (rec) of an unknown alphabet [was|were] left out"
 _PRINTABLE = "".join(map(chr, range(32, 127))) + "口"
 """AdelaiDet's alphabet. Code 95 is an unknown character, which it writes so; 96 pads."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 """DeepSolo's other alphabet, in which 36 or 37 pads."""
-_SAMPLES = 20
-"""Points along each curve, as AdelaiDet samples it."""
-_T = np.linspace(0, 1, _SAMPLES)
+_T = np.linspace(0, 1, 20)
+"""Where AdelaiDet samples each curve."""
 _CUBIC = np.stack([(1 - _T) ** 3, 3 * _T * (1 - _T) ** 2, 3 * _T**2 * (1 - _T), _T**3], axis=1)
 
 
 class _Annotation(msgspec.Struct, gc=False):
     image_id: Identifier
-    id: Any = None
+    id: int | float | str | None = None
     category_id: int | float | str | None = None
     bbox: tuple[float, float, float, float] | None = None
     segmentation: list[list[float]] | dict[str, Any] | None = None
@@ -107,59 +95,122 @@ class _Category(msgspec.Struct, gc=False):
     name: str
 
 
-class _Document(msgspec.Struct, gc=False):
-    images: list[_Image]
-    annotations: list[_Annotation]
-    categories: Any = None
-
-
 class _Lists(msgspec.Struct, gc=False):
-    """A document with images or annotations that do not fit."""
-
     images: list[Any]
     annotations: list[Any]
-    categories: Any = None
+
+
+class _Document(_Lists, gc=False):
+    images: list[_Image]
+    annotations: list[_Annotation]
+    categories: list[_Category] = []
 
 
 def _read_coco(file: File, side: Side, options: ReadOptions) -> Iterator[Columns]:
-    document = _decoded(file, _Document) or file.json(_Lists)
-    listed, places = _fitting(file, document.images, _Image, "images")
-    annotations, rows = _fitting(file, document.annotations, _Annotation, "annotations")
+    document = _decoded(file, _Document, _Lists)
     images: dict[str, _Image] = {}
-    for k, image in zip(places.tolist(), listed, strict=True):
+    listed, rows = _fitting(file, document.images, _Image, "images[{}]")
+    for k, image in zip(rows.tolist(), listed, strict=True):
         if images.setdefault(str(image.id), image) is not image:
             again = FormatError(f"ID {quote(str(image.id))} again", "IDs used once", ("id",))
             file.log(again, f"images[{k}]")
-    positions = {name: k for k, name in enumerate(images)}
-    distinct, owners = _numbered([annotation.image_id for annotation in annotations])
-    owners = np.array([positions.get(str(image), -1) for image in distinct], np.int64)[owners]
-    categories: dict[Any, str] = {}
-    with suppress(FormatError):  # without names the numbers are as good
-        named = converted(document.categories, list[_Category])
-        categories = {category.id: category.name for category in named}
-    objects = _objects(
-        file, annotations, rows, owners, len(images), side, categories, "annotations[{}]"
-    )
-    yield _columns(file, images, objects, _names_of_files(file, images))
+    named = document.categories if isinstance(document, _Document) else []
+    categories = {category.id: category.name for category in named}
+    at = "annotations[{}]"
+    annotations, rows = _fitting(file, document.annotations, _Annotation, at)
+    yield _columns(file, side, images, annotations, rows, categories, at)
 
 
 def _read_results(file: File, side: Side, options: ReadOptions) -> Iterator[Columns]:
-    listed = _decoded(file, list[_Annotation]) or file.json(list[Any])
-    results, rows = _fitting(file, listed, _Annotation, "")
-    distinct, owners = _numbered([result.image_id for result in results])
-    names, same = _numbered(list(map(str, distinct)))
-    objects = _objects(file, results, rows, same[owners], len(names), side, {}, "[{}]")
-    yield _columns(file, {name: _Image(name) for name in names}, objects, [])
+    listed = _decoded(file, list[_Annotation], list[Any])
+    results, rows = _fitting(file, listed, _Annotation, "[{}]")
+    yield _columns(file, side, None, results, rows, {}, "[{}]")
 
 
-def _columns(file: File, images: dict[str, _Image], objects: Objects, names: list[str]) -> Columns:
-    """Return images by their IDs, with their objects, and names if their files are known."""
-    heights = [image.height or 0.0 for image in images.values()]
-    widths = [image.width or 0.0 for image in images.values()]
+def _decoded(file: File, kind: Any, lists: Any) -> Any:
+    """Return a document as a type, or with lists of plain JSON where not all of it fits."""
+    with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return msgspec.json.decode(file.data.removeprefix(b"\xef\xbb\xbf"), type=kind)
+    return file.json(lists)
+
+
+def _fitting(file: File, items: list[Any], kind: type[Item], at: str) -> tuple[list[Item], Ints]:
+    """Return the items of a list that fit a type, and their indices; the others are faults."""
+    if {*map(type, items)} <= {kind}:
+        return items, np.arange(len(items))
+    fitting, rows = [], []
+    for k, item in enumerate(items):
+        with file.catching(at.replace("{}", str(k))):
+            fitting.append(converted(item, kind))
+            rows.append(k)
+    return fitting, np.array(rows, np.int64)
+
+
+def _columns(
+    file: File,
+    side: Side,
+    images: dict[str, _Image] | None,
+    annotations: Sequence[_Annotation],
+    rows: Ints,
+    categories: dict[Any, str],
+    at: str,
+) -> Columns:
+    """Return images, listed by their IDs or only by their annotations, and what fits of these.
+
+    Annotations are at `rows` of the list `at`, which has ``{}`` for the index.
+    """
+    image_ids = _named([one.image_id for one in annotations], str)
+    images = {name: _Image(name) for name in image_ids.names} if images is None else images
+    positions = {name: k for k, name in enumerate(images)}
+    owners = np.array([positions.get(name, -1) for name in image_ids.names], np.int64)
+    owners = owners[image_ids.codes]
+    ids = np.array([one.id for one in annotations] if side == "gt" else [])
+    have_ids = ids.dtype == np.int64
+    again = np.full(len(annotations), have_ids)
+    if have_ids:
+        again[np.unique(ids, return_index=True)[1]] = False
+    flags = [side == "gt" and bool(one.iscrowd or one.ignore) for one in annotations]
+
+    def read(k: int) -> TextObject:
+        if owners[k] < 0:
+            found = f"image_id {quote(image_ids[k])}"
+            raise FormatError(found, "the ID of an image of this document", ("image_id",))
+        if again[k]:
+            raise FormatError(f"ID {ids[k]} again", "IDs used once", ("id",))
+        return TextObject(_points(file, annotations[k], dont_care=flags[k]), id=k)
+
+    boxes = _boxes(annotations)
+    usual = (np.abs(boxes) <= COORDINATE_LIMIT).all(axis=1) & (owners >= 0) & ~again
+    usual &= (boxes[:, 2] >= boxes[:, 0]) & (boxes[:, 3] >= boxes[:, 1])
+    others = np.flatnonzero(~usual)
+    objects = file.each(zip(rows[others].tolist(), others.tolist(), strict=True), read, at)
+    points = {one.id: one.points for one in objects if one.id is not None}
+    usual[list(points)] = True
+    order = np.argsort(owners, kind="stable")
+    order = order[usual[order]]
+    offsets = offsets_of(np.bincount(owners[order], minlength=len(images)))
+    numbers = np.arange(len(order)) - np.repeat(offsets[:-1], np.diff(offsets)) + 1
+    own = ids[order] if have_ids else numbers
+    scores = [one.score for one in annotations]
+    keys = [one.category_id for one in annotations]
+    labels = _named(keys, lambda key: "" if key is None else categories.get(key, str(key)))
+    names = _names_of_files(file, images)
     return Columns(
         names or list(images),
-        np.array([heights, widths], np.float64).T,
-        objects,
+        np.array([(one.height or 0, one.width or 0) for one in images.values()]).reshape(-1, 2),
+        Objects(
+            offsets=offsets,
+            ids=own,
+            outlines=_outlines(boxes, points, order),
+            regions=own,
+            dont_care=np.array(flags, np.bool_)[order],
+            texts=_texts(file, annotations)[order],
+            confidences=np.array(scores, np.float64)[order]
+            if scores.count(None) < len(scores)
+            else None,
+            labels=labels[order] if any(labels.names) else None,
+            places=Places(at, rows[order]),
+        ),
         np.zeros(len(images), np.bool_),
         [file.place] * len(images),
         list(images),
@@ -167,38 +218,12 @@ def _columns(file: File, images: dict[str, _Image], objects: Objects, names: lis
     )
 
 
-def _decoded(file: File, kind: Any) -> Any:
-    """Return a document as a type; None if not all of it fits."""
-    try:
-        return msgspec.json.decode(file.data.removeprefix(b"\xef\xbb\xbf"), type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-
-
-def _fitting(file: File, items: list[Any], kind: type[Item], place: str) -> tuple[list[Item], Ints]:
-    """Return the items of a list that fit a type, and their indices; the others are faults."""
-    if {*map(type, items)} <= {kind}:
-        return items, np.arange(len(items))
-    fitting, rows = [], []
-    for k, item in enumerate(items):
-        try:
-            fitting.append(converted(item, kind))
-            rows.append(k)
-        except FormatError as error:
-            file.log(error, f"{place}[{k}]")
-    return fitting, np.array(rows, np.int64)
-
-
-def _numbered(values: Sequence[Any]) -> tuple[list[Any], Ints]:
-    """Return the distinct values, and for each value which of them it is.
-
-    Quick where equal values are next to each other.
-    """
-    are_new = np.fromiter(map(ne, values, chain([object()], values)), np.bool_, len(values))
-    begins = np.flatnonzero(are_new)
-    first: dict[Any, int] = {}
-    numbers = [first.setdefault(values[k], len(first)) for k in begins.tolist()]
-    return list(first), np.repeat(np.array(numbers, np.int64), np.diff(begins, append=len(values)))
+def _named(keys: Sequence[Any], name: Callable[[Any], str]) -> Labels:
+    """Return the name of each key."""
+    names = {key: name(key) for key in dict.fromkeys(keys)}
+    codes = {text: k for k, text in enumerate(dict.fromkeys(names.values()))}
+    numbers = {key: codes[text] for key, text in names.items()}
+    return Labels(list(codes), np.fromiter(map(numbers.__getitem__, keys), np.int64, len(keys)))
 
 
 def _names_of_files(file: File, images: dict[str, _Image]) -> list[str]:
@@ -206,10 +231,10 @@ def _names_of_files(file: File, images: dict[str, _Image]) -> list[str]:
     warning, if files cannot be names.
     """
     files = [image.file_name for image in images.values()]
-    if not all(isinstance(name, str) and name for name in files):
-        return []
     if files == list(images):
         return files
+    if not all(isinstance(name, str) and name for name in files):
+        return []
     wrong = ""
     for names in (names_of_pictures(files), image_names(files)):
         _, wrong, _ = next(bad_names(names), (0, "", ""))
@@ -219,131 +244,16 @@ def _names_of_files(file: File, images: dict[str, _Image]) -> list[str]:
     return []
 
 
-def _objects(
-    file: File,
-    annotations: Sequence[_Annotation],
-    rows: Ints,
-    owners: Ints,
-    images: int,
-    side: Side,
-    categories: dict[Any, str],
-    place: str,
-) -> Objects:
-    """Return annotations in columns, by image, without those at fault.
-
-    Parameters
-    ----------
-    rows : (n,) int64
-        Their indices in the document.
-    owners : (n,) int64
-        The image of each; -1 if the document has no such image.
-    place : str
-        Where they are in the document, with ``{}`` for the index.
-    """
-    flags = [each.iscrowd or each.ignore for each in annotations if side == "gt"]
-    dont_care = np.array(flags, np.bool_) if any(flags) else np.zeros(len(annotations), np.bool_)
-    ids, again = _ids([each.id if side == "gt" else None for each in annotations])
-    boxes, are_boxes = _boxes(annotations)
-
-    def read(k: int) -> TextObject:
-        annotation = annotations[k]
-        if owners[k] < 0:
-            expected = "the ID of an image of this document"
-            raise FormatError(
-                f"image_id {quote(str(annotation.image_id))}", expected, ("image_id",)
-            )
-        if again[k]:
-            raise FormatError(f"ID {annotation.id} again", "IDs used once", ("id",))
-        return TextObject(_points(file, annotation, dont_care=bool(dont_care[k])), id=k)
-
-    usual = are_boxes & (owners >= 0) & ~again
-    others = np.flatnonzero(~usual)
-    objects = file.each(zip(rows[others].tolist(), others.tolist(), strict=True), read, place)
-    points = {each.id: each.points for each in objects if each.id is not None}
-    usual[list(points)] = True
-    chosen = np.flatnonzero(usual)
-    order = chosen[np.argsort(owners[chosen], kind="stable")]
-    offsets = offsets_of(np.bincount(owners[order], minlength=images))
-    numbers = np.arange(len(order)) - np.repeat(offsets[:-1], np.diff(offsets)) + 1
-    own = numbers if ids is None else ids[order]
-    scores = [each.score for each in annotations]
-    has_scores = scores.count(None) < len(scores)
-    return Objects(
-        offsets=offsets,
-        ids=own,
-        outlines=_outlines(boxes, points, order),
-        regions=own,
-        dont_care=dont_care[order],
-        texts=_texts(file, annotations)[order],
-        confidences=np.array(scores, np.float64)[order] if has_scores else None,
-        labels=_labels(annotations, categories, order),
-        places=Places(place, rows[order]),
-    )
-
-
-def _ids(values: Sequence[Any]) -> tuple[Ints | None, Bools]:
-    """Return the IDs if all are whole numbers, else None; and which of them are there before."""
-    again = np.zeros(len(values), np.bool_)
-    ids = np.array(values) if {*map(type, values)} == {int} else None
-    if ids is None or ids.dtype != np.int64:
-        return None, again
-    order = np.argsort(ids, kind="stable")
-    again[order[1:]] = ids[order[1:]] == ids[order[:-1]]
-    return ids, again
-
-
-def _boxes(annotations: Sequence[_Annotation]) -> tuple[Floats, Bools]:
-    """Return x0, y0, x1, y1 of each, and which annotations are a box and nothing else."""
-    values: list[Any] = [each.bbox for each in annotations]
-    shapes = [each.segmentation or each.polys or each.bezier_pts for each in annotations]
-    are_boxes = np.ones(len(values), np.bool_)
-    if any(shapes) or None in values:
-        are_boxes[:] = [
-            bbox is not None and not shape for bbox, shape in zip(values, shapes, strict=True)
-        ]
-        values = [bbox or (0.0, 0.0, 0.0, 0.0) for bbox in values]
-    numbers = np.fromiter(chain.from_iterable(values), np.float64, 4 * len(values))
-    boxes = numbers.reshape(-1, 4)
-    are_boxes &= (boxes[:, 2] >= 0) & (boxes[:, 3] >= 0)
+def _boxes(annotations: Sequence[_Annotation]) -> Floats:
+    """Return x0, y0, x1, y1 of each that is a box and nothing else; NaN for the others."""
+    nothing = (np.nan,) * 4
+    values = [
+        nothing if one.bbox is None or one.segmentation or one.polys or one.bezier_pts else one.bbox
+        for one in annotations
+    ]
+    boxes = np.fromiter(chain.from_iterable(values), np.float64, 4 * len(values)).reshape(-1, 4)
     boxes[:, 2:] += boxes[:, :2]
-    for column in boxes.T:
-        are_boxes &= np.abs(column) <= COORDINATE_LIMIT
-    return boxes, are_boxes
-
-
-def _points(file: File, annotation: _Annotation, *, dont_care: bool) -> Sequence[float]:
-    """Return what is drawn around an object; raises `FormatError`."""
-    if annotation.polys:
-        with under("polys"):
-            if any(isinstance(vertex, list) for vertex in annotation.polys):
-                return polygon(flat(converted(annotation.polys, list[Point])), dont_care=dont_care)
-            return polygon(converted(annotation.polys, list[float]), dont_care=dont_care)
-    if annotation.bezier_pts:
-        with under("bezier_pts"):
-            return _curves(annotation.bezier_pts)
-    shape = annotation.segmentation
-    rings = [ring for ring in shape if ring] if isinstance(shape, list) else []
-    if len(rings) == 1:
-        with under("segmentation"):
-            return polygon(rings[0], dont_care=dont_care)
-    file.notes[_BOXED] += bool(rings or isinstance(shape, dict))
-    if annotation.bbox is not None:
-        with under("bbox"):
-            return box(*annotation.bbox)
-    if not rings:
-        raise FormatError("no key 'bbox'", "it, or a segmentation of polygons")
-    with under("segmentation"):
-        return around([value for ring in rings for value in polygon(ring, dont_care=dont_care)])
-
-
-def _curves(points: Sequence[float]) -> list[float]:
-    """Return the polygon between two cubic Bézier curves, each of four points."""
-    if len(points) != 16:
-        expected = "16: four points of the curve above, and four of that below"
-        raise FormatError(f"{len(points)} numbers", expected)
-    control = np.array(points).reshape(2, 1, 4, 2)
-    sampled: list[float] = (_CUBIC[:, :, None] * control).sum(axis=2).ravel().tolist()
-    return sampled
+    return boxes
 
 
 def _outlines(boxes: Floats, points: dict[int, Sequence[float]], order: Ints) -> Outlines:
@@ -359,14 +269,44 @@ def _outlines(boxes: Floats, points: dict[int, Sequence[float]], order: Ints) ->
     return outlines.drawn(numbers, counts, counts == 4)
 
 
+def _points(file: File, annotation: _Annotation, *, dont_care: bool) -> Sequence[float]:
+    """Return what is drawn around an object; raises `FormatError`."""
+    if annotation.polys:
+        with under("polys"):
+            return outline(annotation.polys, dont_care=dont_care)
+    if annotation.bezier_pts:
+        with under("bezier_pts"):
+            return _curves(annotation.bezier_pts)
+    shape = annotation.segmentation
+    rings = [ring for ring in shape if ring] if isinstance(shape, list) else []
+    with under("segmentation"):
+        polygons = [polygon(ring, dont_care=dont_care) for ring in rings]
+    if len(polygons) == 1:
+        return polygons[0]
+    file.notes[_BOXED] += bool(polygons or isinstance(shape, dict))
+    if annotation.bbox is not None:
+        with under("bbox"):
+            return box(*annotation.bbox)
+    if not polygons:
+        raise FormatError("no key 'bbox'", "it, or a segmentation of polygons")
+    return around([value for ring in polygons for value in ring])
+
+
+def _curves(points: Sequence[float]) -> list[float]:
+    """Return the polygon between two cubic Bézier curves, each of four points."""
+    if len(points) != 16:
+        expected = "16: four points of the curve above, and four of that below"
+        raise FormatError(f"{len(points)} numbers", expected)
+    control = np.array(points).reshape(2, 1, 4, 2)
+    sampled: list[float] = (_CUBIC[:, :, None] * control).sum(axis=2).ravel().tolist()
+    return sampled
+
+
 def _texts(file: File, annotations: Sequence[_Annotation]) -> Texts:
     texts: list[Any] = [
         each.utf8_string or each.text or each.transcription or each.rec or ""
         for each in annotations
     ]
-    if not any(texts):
-        nothing = np.zeros(len(texts), np.int64)
-        return Texts(b"", nothing, nothing)
     coded = [k for k, text in enumerate(texts) if isinstance(text, list)]
     largest = max((max(texts[k]) for k in coded), default=0)
     alphabet = _LETTERS if largest in (36, 37) else _PRINTABLE if largest <= 96 else ""
@@ -374,18 +314,6 @@ def _texts(file: File, annotations: Sequence[_Annotation]) -> Texts:
     for k in coded:
         texts[k] = "".join(alphabet[code : code + 1] for code in texts[k] if code >= 0)
     return concatenate_texts(texts)
-
-
-def _labels(
-    annotations: Sequence[_Annotation], categories: dict[Any, str], order: Ints
-) -> Labels | None:
-    """Return the names of their categories, or their numbers; None if they have none."""
-    distinct, codes = _numbered([each.category_id for each in annotations])
-    if distinct in ([], [None]):
-        return None
-    named = ["" if key is None else categories.get(key, str(key)) for key in distinct]
-    names, same = _numbered(named)
-    return Labels(names, same[codes[order]])
 
 
 def _is_coco(head: Head) -> str:
@@ -402,12 +330,10 @@ def _is_coco(head: Head) -> str:
 
 
 def _is_results(head: Head) -> str:
-    value = head.json
-    if not isinstance(value, list) or not (value or head.is_whole):
-        return ""
-    if not value:
+    if head.json == [] and head.is_whole:
         return "an empty JSON list"
-    return "a JSON list with the key image_id" if within(value, 0, "image_id") is not None else ""
+    has_id = within(head.json, 0, "image_id") is not None
+    return "a JSON list with the key image_id" if has_id else ""
 
 
 COCO = Format(

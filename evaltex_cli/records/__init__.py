@@ -96,9 +96,8 @@ class Labels(Sequence[str]):
     @classmethod
     def from_texts(cls, texts: Sequence[str]) -> Labels:
         """Return one label for each text."""
-        names: dict[str, int] = {}
-        codes = np.array([names.setdefault(text, len(names)) for text in texts], np.int64)
-        return cls(list(names), codes)
+        codes = {text: k for k, text in enumerate(dict.fromkeys(texts))}
+        return cls(list(codes), np.fromiter(map(codes.__getitem__, texts), np.int64, len(texts)))
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -326,6 +325,9 @@ def some_texts(texts: Sequence[str], rows: Ints) -> Sequence[str]:
 
 def concatenate_texts(texts: list[str]) -> Texts:
     """Pack strings into `Texts`."""
+    if not any(texts):
+        nothing = np.zeros(len(texts), np.int64)
+        return Texts(b"", nothing, nothing)
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
     ends = offsets_of([len(e) for e in encoded])
     return Texts(b"".join(encoded), ends[:-1], ends[1:])

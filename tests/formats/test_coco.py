@@ -60,7 +60,7 @@ def test_annotations(tmp_path: Path) -> None:
     assert described(found)[2:] == [([100, 2, 103, 6], ""), ([5, 6, 12, 14.5], "box")]
     assert labels(found) == ["text", "", "", "3"]
     assert places(found) == [f"annotations[{k}]" for k in (1, 2, 3, 0)]
-    one = "1 object of several polygons or run-length masks taken for its bounding box"
+    one = "1 object of several polygons or a mask taken for its box"
     assert found.warnings == [one]
     assert not read(tmp_path / "gt.json", "det").objects.dont_care.any()
     assert read(tmp_path / "gt.json", "det").objects.ids.tolist() == [1, 2, 3, 1]
@@ -176,7 +176,7 @@ def test_adelaidets_texts_may_be_codes(
     found = read(written(tmp_path / "det.json", results), "det")
     assert (found.texts, found.faults) == (texts, [])
     assert found.flat_rings == [[0, 0, 9, 0, 9, 5]] * len(texts)
-    unknown = "2 texts as codes of an alphabet that is not known"
+    unknown = "2 texts in codes (rec) of an unknown alphabet"
     assert [warning[: len(unknown)] for warning in found.warnings] == [unknown] * warned
 
 
