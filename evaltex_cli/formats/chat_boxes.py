@@ -1,14 +1,11 @@
 """Boxes that vision-language models answer with: a JSON list for each image, perhaps in a Markdown
-code block.
+code block, of objects with a key of `_KEYS`, or of lists of four numbers alone.
 
-``[{"bbox_2d": [x0, y0, x1, y1], "label": "word"}, ...]``, or with another key of `_KEYS`, or lists
-of four numbers alone. A ``category`` (dots.ocr), and a ``label`` besides a text, are the class;
-dots.ocr's pictures, which have no text, are left out.
-
-Models differ in the order of the four numbers and their scale: Gemini answers ``box_2d`` with y
-before x, from 0 to 1000; Qwen ``bbox_2d`` with x before y, in pixels or from 0 to 1000. The option
-``coordinates`` declares them (`options.Coordinates`). Without it they are those that key and range
-of all numbers say, with a warning; where these leave a doubt, the input is refused.
+A ``category`` (dots.ocr), and a ``label`` besides a text, are the class; dots.ocr's pictures are
+left out. Gemini answers ``box_2d`` with y before x, from 0 to 1000; Qwen ``bbox_2d`` with x before
+y, in pixels or from 0 to 1000. The option ``coordinates`` declares order and scale. Without it they
+are those that key and range of all numbers say, with a warning; where these leave a doubt, the
+input is refused.
 """
 
 from __future__ import annotations
@@ -20,7 +17,7 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
-from evaltex_cli.errors import FormatError, quote
+from evaltex_cli.errors import FormatError
 from evaltex_cli.formats.base import File, Format, Head, Image, ReadOptions, Side, TextObject
 from evaltex_cli.formats.options import Coordinates
 from evaltex_cli.formats.parsing import Number, confidence, converted, under
@@ -44,13 +41,10 @@ def _items(file: File) -> list[Any]:
 
 def _box(item: Any) -> tuple[str, list[float]]:
     """Return the key of a box, empty for a list alone, and its four numbers."""
-    key = ""
-    if isinstance(item, dict):
-        key = next((key for key in _KEYS if key in item), "")
-        if not key:
-            found = f"no key {' or '.join(map(quote, _KEYS))}"
-            raise FormatError(found, "one of them, with four numbers")
-    with under(*[key] * bool(key)):
+    key = next((key for key in _KEYS if key in item), "") if isinstance(item, dict) else ""
+    if isinstance(item, dict) and not key:
+        raise FormatError(f"no key {' or '.join(_KEYS)}", "one of them, with four numbers")
+    with under(*filter(None, [key])):
         numbers = converted(item[key] if key else item, list[Number])
         if len(numbers) != 4:
             raise FormatError(f"a list of {len(numbers)}", "four numbers of a box")
@@ -73,19 +67,18 @@ def _evident(files: Iterable[File], side: Side) -> tuple[Coordinates, str]:
     if not keys:
         return Coordinates("xyxy"), ""
     lowest, highest = min(values), max(values)
-    are_fractions = 0 <= lowest <= highest <= 1 and any(value % 1 for value in values)
-    coordinates = None
-    if keys == {"box_2d"} and (are_fractions or (lowest >= 0 and 1 < highest <= 1000)):
-        coordinates = Coordinates("yxyx", 1.0 if are_fractions else 1000.0)
-    if keys == {"bbox_2d"} and (are_fractions or highest > 1000):
-        coordinates = Coordinates("xyxy", 1.0 if are_fractions else None)
-    if coordinates is None:
+    scale = None if highest > 1000 else 1000.0
+    if 0 <= lowest <= highest <= 1:
+        scale = 1.0 if any(value % 1 for value in values) else inf
+    if keys == {"box_2d"} and lowest >= 0 and scale in (1.0, 1000.0):
+        coordinates = Coordinates("yxyx", scale)
+    elif keys == {"bbox_2d"} and scale in (1.0, None):
+        coordinates = Coordinates("xyxy", scale)
+    else:
         raise FormatError(
-            f"boxes with numbers from {lowest:g} to {highest:g}, which do not say in what order and"
-            " scale",
-            "it declared by --coordinates ORDER:SCALE (yxyx:1000, xyxy:1000, xyxy:999, xyxy:1 or"
-            " xyxy:pixels, for example); evaltex validate GT DET shows which agrees with the ground"
-            " truth",
+            f"boxes with numbers from {lowest:g} to {highest:g}, of unknown order and scale",
+            "--coordinates ORDER:SCALE (yxyx:1000, xyxy:1000, xyxy:999, xyxy:1 or xyxy:pixels, for"
+            " example); evaltex validate GT DET shows which agrees with the ground truth",
         )
     return coordinates, (
         f"boxes are read as {coordinates}, as the key {min(keys)} and the range of the numbers say;"
@@ -96,15 +89,14 @@ def _evident(files: Iterable[File], side: Side) -> tuple[Coordinates, str]:
 def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     coordinates, note = (options.coordinates, "") if options.coordinates else options.surveyed
     file.notes[note] += bool(note)
-    limit = inf if coordinates.scale is None else _BEYOND * coordinates.scale
+    scale = coordinates.scale
 
     def read(item: Any) -> TextObject | None:
         key, numbers = _box(item)
-        with under(*[key] * bool(key)):
-            beyond = [value for value in numbers if abs(value) > limit]
-            if beyond:
-                expected = f"numbers from 0 to {coordinates.scale:g}, as {coordinates} declares"
-                raise FormatError(f"{beyond[0]:g}", expected)
+        with under(*filter(None, [key])):
+            largest = max(numbers, key=abs)
+            if scale is not None and abs(largest) > _BEYOND * scale:
+                raise FormatError(f"{largest:g}", f"0 to {scale:g}, as {coordinates} declares")
             box = coordinates.box(numbers)
         record = item if key else {}
         of_text = next((name for name in _TEXTS if name in record), "")
@@ -121,7 +113,7 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
         )
 
     objects = file.each(enumerate(_items(file)), read, "[{}]")
-    yield Image(file.stem, objects, fractions=coordinates.scale is not None and bool(objects))
+    yield Image(file.stem, objects, fractions=scale is not None and bool(objects))
 
 
 def _is_known(head: Head) -> str:

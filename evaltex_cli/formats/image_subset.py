@@ -31,56 +31,38 @@ def some_images(gt: Source, names: Collection[str]) -> str:
 
 
 def names_in(gt: Source, wanted: Sequence[str], done: str = "evaluated") -> tuple[str, ...]:
-    """Return the names that an input, most often the ground truth, has for these images, in its
-    order.
+    """Return the names that an input, most often the ground truth, has for these images.
 
     A name without its folders, ending and prefix (``gt_``) will do, if only one image has it; so
-    will the images' IDs in COCO, if not all are names.
-
-    Parameters
-    ----------
-    done : str
-        What is to be done with the images, for messages.
-
-    Raises
-    ------
-    InputError
-        For names that the input does not have, and if there is none at all.
+    will the images' IDs in COCO, if not all are names. Messages say what is to be `done`. Raises
+    `InputError` for names that the input does not have, and if there is none at all.
     """
-    known = set(gt.names)
-    if gt.ids is not None and wanted and not known.issuperset(wanted):
-        names = dict(zip(gt.ids, gt.names, strict=True))
-        if names.keys() >= set(wanted):
-            wanted = [names[image_id] for image_id in wanted]
-    others = [name for name in wanted if name not in known]
-    by_stem = unique(gt.names, stem) if others else {}
-    unknown = [name for name in others if stem(name) not in by_stem]
-    if unknown or not wanted:
+    if not wanted:
+        raise InputError(f"{gt.path}: no image is to be {done}; list one at least")
+    known = dict(zip(gt.names, gt.names, strict=True))
+    by_id = dict(zip(gt.ids or gt.names, gt.names, strict=True))
+    if not known.keys() >= set(wanted) and by_id.keys() >= set(wanted):
+        known = by_id
+    by_stem = {} if known.keys() >= set(wanted) else unique(gt.names, stem)
+    chosen = {name: known.get(name) or by_stem.get(stem(name)) for name in wanted}
+    unknown = [name for name, image in chosen.items() if image is None]
+    if unknown:
         shown = ", ".join(map(quote, unknown[:_SHOWN])) + (", ..." if unknown[_SHOWN:] else "")
         found = counted(len(unknown), f"{{count}} image[s] that [is|are] to be {done}")
-        hint = nearest(unknown[0], gt.names) if unknown else ""
+        hint = nearest(unknown[0], gt.names)
         raise InputError(
             f"{gt.path}: does not have {found} ({shown}){hint}; list images that it has"
-            if unknown
-            else f"{gt.path}: no image is to be {done}; list one at least"
         )
-    chosen = {name if name in known else by_stem[stem(name)] for name in wanted}
-    return tuple(name for name in gt.names if name in chosen)
+    names = set(chosen.values())
+    return tuple(name for name in gt.names if name in names)
 
 
 def read_names(path: Path) -> tuple[str, ...]:
-    """Return the names of images in a file, one per line, each once.
-
-    Raises
-    ------
-    InputError
-        When it cannot be read.
-    """
+    """Return the names of images in a file, one per line, each once; raises `InputError`."""
     try:
         lines = path.read_bytes().decode("utf-8-sig").splitlines()
-    except (OSError, InputError, UnicodeDecodeError) as error:
-        is_text = isinstance(error, UnicodeDecodeError)
-        reason = getattr(error, "strerror", None) or ("it is not UTF-8" if is_text else error)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
         raise InputError(
             f"{quote(str(path))} cannot be read ({reason}); expected a file with the names of"
             " images, one per line."

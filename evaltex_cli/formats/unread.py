@@ -14,14 +14,12 @@ from evaltex_cli.formats.files import Listing
 from evaltex_cli.formats.parsing import plain_json
 
 _CSV = "write its boxes as CSV with a header, or as COCO JSON"
-_PICTURE = (
-    "a picture",
-    "give label pictures as GT_IMG_DIR and DET_IMG_DIR, pictures for sizes by --images",
-)
 _PACKED = ("an archive that is not .zip", "unpack it, and give the folder")
 _PAGES = "give what an OCR engine wrote, such as hOCR or ALTO"
+_PICTURES = "give label pictures as GT_IMG_DIR and DET_IMG_DIR, pictures for sizes by --images"
+_PICTURE_NAME = rb"\s*[^\s,]*\.(?:jpe?g|png|bmp|tiff?|gif|webp)"
 _SIGNATURES = (
-    (rb"\x89PNG|\xff\xd8\xff|GIF8|II\*\0|MM\0\*", *_PICTURE),
+    (rb"\x89PNG|\xff\xd8\xff|GIF8|II\*\0|MM\0\*", "a picture", _PICTURES),
     (rb"Rar!|7z\xbc\xaf|\xfd7zXZ|BZh|\x28\xb5\x2f\xfd|.{257}ustar", *_PACKED),
     (rb"MATLAB 7\.3|\x89HDF", "a MATLAB 7.3 file", "save it with -v7"),
     (rb"\x93NUMPY", "a NumPy array", _CSV),
@@ -31,45 +29,30 @@ _SIGNATURES = (
     (rb"\s*<(?:!doctype\s+html|html[\s>])", "HTML without any class of hOCR", _PAGES),
     (rb'\s*\{\s*"form"\s*:', "FUNSD", _CSV),
     (rb'\s*\{\s*"project"\s*:\s*\{\s*"pid"', "a project of VIA 3", _CSV),
-)
-"""Patterns of first bytes, what such a file is, and what to do."""
-_ENDINGS = {
-    ".box": (
-        "a Tesseract box file, whose y counts from the bottom",
-        "give hOCR, ALTO or TSV of the same run",
-    ),
-    ".md": ("Markdown without a list of boxes", "give the answers with their boxes"),
-    ".yaml": ("YAML", _CSV),
-    ".yml": ("YAML", _CSV),
-    ".zip": ("a file that is no zip archive", "pack it again, or name it as it is"),
-}
-_PICTURE_NAME = r"[^\s,]*\.(?:jpe?g|png|bmp|tiff?|gif|webp)"
-_LINES = (
     (
-        rf"{_PICTURE_NAME}(?:,[ \t]*-?[\d.]+[ \t]*){{4,}}",
+        _PICTURE_NAME + rb"(?:,[ \t]*-?[\d.]+[ \t]*){4,}",
         "a table without a header",
         "begin it with a line such as image,x0,y0,x1,y1,confidence",
     ),
     (
-        rf"{_PICTURE_NAME}[, \t][^\n]*(?:\n{_PICTURE_NAME}[, \t]|\s*\Z)",
+        _PICTURE_NAME + rb"[, \t][^\n]*(?:\n" + _PICTURE_NAME + rb"[, \t]|\s*\Z)",
         "a list of pictures",
         _CSV,
     ),
 )
-"""The same by the first lines of text."""
-_NEAREST, _LEAST_SHARED = 3, 2
+"""Patterns of first bytes, what such a file is, and what to do."""
+_ENDINGS = {
+    ".box": ("a Tesseract box file, whose y counts from the bottom", _PAGES),
+    ".md": ("Markdown without a list of boxes", "give the answers with their boxes"),
+    ".yaml": ("YAML", _CSV),
+    ".zip": ("a file that is no zip archive", "pack it again, or name it as it is"),
+}
 _NAMES = {"json": r'"(\w+)"', "xml": r"<(?:[\w.-]+:)?([A-Za-z]\w*)"}
 _LAYOUT_NAMES = {"json": r'"(\w+)"', "xml": r"[A-Za-z]\w+"}
 
 
 def refuse(listing: Listing, head: Head) -> None:
-    """Refuse what no format reads; return if it may be lines of numbers or EvaLTex text.
-
-    Raises
-    ------
-    InputError
-        When it is binary, JSON or XML of no known layout, or a list of pictures.
-    """
+    """Raise `InputError` for what no format reads; return if it may be lines of text."""
     known = _known(listing, head)
     if known:
         raise InputError(f"{listing.path}: {known[0]}, which is not read; {known[1]}")
@@ -82,11 +65,8 @@ def refuse(listing: Listing, head: Head) -> None:
         try:
             plain_json(next(listing.read([entry])))
         except FormatError as error:
-            is_lines = error.found.startswith("extra data")
-            expected = "one document, or lines as of PaddleOCR" if is_lines else error.expected
-            raise InputError(
-                f"{listing.place(entry)}:{error.line}: {error.found}; expected {expected}"
-            ) from error
+            place = f"{listing.place(entry)}:{error.line}"
+            raise InputError(f"{place}: {error.found}; expected {error.expected}") from error
     raise InputError(
         f"{listing.path}: {kind.upper()} of no known layout; {_nearest(head.text, kind)}expected a"
         " format that `evaltex formats` lists, such as CSV or COCO JSON"
@@ -106,9 +86,6 @@ def _known(listing: Listing, head: Head) -> tuple[str, str] | None:
         return _ENDINGS[ending]
     if b"\0" in head.data and not head.data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "a binary file", "give text, JSON or XML (`evaltex formats` lists the formats)"
-    for pattern, what, todo in _LINES:
-        if re.match(pattern, head.text.lstrip(), re.IGNORECASE):
-            return what, todo
     return None
 
 
@@ -118,7 +95,7 @@ def _nearest(text: str, kind: str) -> str:
     shares = {}
     for form in map(load, FORMATS):
         layout = set(re.findall(_LAYOUT_NAMES[kind], form.layout))
-        if f".{kind}" in form.endings and len(names & layout) >= _LEAST_SHARED:
+        if f".{kind}" in form.endings and len(names & layout) > 1:
             shares[form.name] = len(names & layout) / len(layout)
-    near = sorted(shares, key=lambda name: (-shares[name], name))[:_NEAREST]
+    near = sorted(shares, key=lambda name: (-shares[name], name))[:3]
     return f"nearest: {', '.join(near)}; " if near else ""

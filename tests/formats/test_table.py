@@ -166,7 +166,7 @@ def test_what_columns_can_hold() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["image;xmin;xmax;ymin;ymax\n1;0,5;3,5;1,25;2\n", "image,x1,y1,w,h\n1,0.5,1.25,3,0.75\n"],
+    ["image;xmin;xmax;ymin;ymax\n1;0,5;3,5;1,25;2\n", "image,x,y,w,h\n1,0.5,1.25,3,0.75\n"],
 )
 def test_decimal_commas_and_corner_with_size(tmp_path: Path, text: str) -> None:
     assert table(tmp_path, text).objects.boxes.tolist() == [[0.5, 1.25, 3.5, 2.0]]

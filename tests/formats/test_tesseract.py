@@ -74,7 +74,7 @@ def test_a_table_of_several_images(tmp_path: Path) -> None:
     ("row", "message"),
     [
         ("5\t1\t1\t1\t1\t1\t10\t10\t40\t96", "10 cells; expected 12"),
-        ("5\t1\t1\t1\t1\t1\t10\tten\t40\t20\t96\ta", "top 'ten'; expected a finite number"),
+        ("5\t1\t1\t1\t1\t1\t10\tten\t40\t20\t96\ta", "top: 'ten'; expected a finite number"),
         ("5\t1\t1\t1\t1\t1\t10\t10\t-40\t20\t96\ta", "width -40, height 20; expected both"),
     ],
 )

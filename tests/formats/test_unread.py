@@ -120,7 +120,7 @@ def test_messages_name_the_nearest_formats_and_not_all(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"a": 1}\n{"a": 2}\n', "a.json:2: extra data in column 1; expected one document, or"),
+        ('{"a": 1}\n{"a": 2}\n', "a.json:2: extra data in column 1; expected well-formed JSON"),
         ('{"a": 1,\n "b": }\n', "a.json:2: expecting value in column 7; expected well-formed JSON"),
     ],
 )
