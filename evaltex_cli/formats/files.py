@@ -37,6 +37,8 @@ _EMPTY = 16
 """Bytes of a document that says nothing of its format, ``[]`` or ``[null]``."""
 _CLUTTER = re.compile(r"(?:^|/)(?:__MACOSX/|\._|\.ds_store$|thumbs\.db$)", re.IGNORECASE)
 _SPLIT = re.compile(r"(?:train|valid|validation|val|test)\.txt", re.IGNORECASE)
+_UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
+"""What zipfile raises; RuntimeError for a password, or a method that it does not know."""
 _METS = re.compile(r"(?:mets|(?:^|/)metadata)\.xml$", re.IGNORECASE)
 
 
@@ -104,14 +106,9 @@ class Listing:
             )
             if left_out
         ]
-        total = sum(entry.size for entry in chosen)
         if self.kind == "zip":
             most = min(MAX_TOTAL_BYTES, _most_unpacked(self.path.stat().st_size))
-            if total > most:
-                raise InputError(
-                    f"{self.path}: its files have {total} bytes; at most {most} are read:"
-                    " divide it, or unpack it yourself"
-                )
+            _refuse_large(self.path, sum(entry.size for entry in chosen), most)
         return Listing(self.path, self.kind, tuple(chosen)), tuple(warnings)
 
     def read(self, entries: Sequence[Entry] | None = None) -> Iterator[bytes]:
@@ -136,12 +133,9 @@ class Listing:
                 place = self.place(entry)
                 try:
                     data = archive.read(infos[entry.name])
-                except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError) as error:
-                    raise _damaged(place, "the archive is damaged", error) from error
-                except RuntimeError as error:  # a password, or a method that is not known
-                    raise InputError(
-                        f"{place}: cannot be unpacked ({error}); pack the files as an ordinary"
-                        " .zip without a password"
+                except _UNREADABLE as error:
+                    raise _damaged(
+                        place, "the archive is damaged, or not ordinary", error
                     ) from error
                 yield _unpacked(place, data)
 
@@ -158,7 +152,7 @@ class Listing:
                     data = file.read(size)
             is_gzip = data.startswith(_GZIP)
             return zlib.decompressobj(wbits=31).decompress(data, size) if is_gzip else data
-        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError):
+        except _UNREADABLE:
             return b""
 
     def first_with_content(self) -> Entry:
@@ -204,11 +198,7 @@ def open_listing(path: Path) -> Listing:
             f"{path}: cannot be read ({reason}); give an existing file or folder"
         ) from error
     for entry in listing.entries:
-        if entry.size > MAX_BYTES:
-            raise InputError(
-                f"{listing.place(entry)}: has {entry.size} bytes; at most {MAX_BYTES} are read:"
-                " divide it"
-            )
+        _refuse_large(listing.place(entry), entry.size, MAX_BYTES)
     return listing
 
 
@@ -229,6 +219,13 @@ def _damaged(place: object, what: str, error: Exception) -> InputError:
     return InputError(f"{place}: {what} ({error}); pack or download it again")
 
 
+def _refuse_large(place: object, size: int, most: int) -> None:
+    if size > most:
+        raise InputError(
+            f"{place}: has more than {most} bytes, unpacked; divide it, or unpack it yourself"
+        )
+
+
 def _unpacked(place: str, data: bytes) -> bytes:
     """Return what gzip packed into the bytes of a file, else the bytes themselves."""
     if not data.startswith(_GZIP):
@@ -239,8 +236,7 @@ def _unpacked(place: str, data: bytes) -> bytes:
             content = file.read(most + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise _damaged(place, "damaged gzip data", error) from error
-    if len(content) > most:
-        raise InputError(f"{place}: unpacks to more than {most} bytes; unpack it yourself")
+    _refuse_large(place, len(content), most)
     return content
 
 
@@ -281,11 +277,8 @@ def _zip_entries(path: Path) -> Iterator[Entry]:
     for info in infos:
         name = _name(info)
         if not name.endswith(("/", "\\")) and not _CLUTTER.search(name.replace("\\", "/")):
-            if info.file_size > _most_unpacked(info.compress_size):
-                raise InputError(
-                    f"{path}/{name}: unpacks to {info.file_size} bytes, more than"
-                    f" {MOST_UNPACKED} times its size; unpack it yourself"
-                )
+            most = _most_unpacked(info.compress_size)
+            _refuse_large(f"{path}/{name}", info.file_size, most)
             yield _entry(name, info.file_size)
 
 
