@@ -158,12 +158,9 @@ def test_what_is_no_input(
         (
             ".png",
             "RGB",
-            (
-                "a grey picture stored as RGB, so label 65793; expected labels in one channel; save"
-                " it as grey"
-            ),
+            "label 65793 without an object of this ID; expected labels in one channel: save the",
         ),
-        (".jpg", "L", "no picture of image 'img_0' but a JPEG, whose compression changes labels"),
+        (".jpg", "L", "no picture of image 'img_0'; expected a file of that name, one of .tif"),
     ],
 )
 def test_label_pictures(tmp_path: Path, ending: str, mode: str, words: str) -> None:
