@@ -1,136 +1,150 @@
-"""Every sample, untidy as files are in practice: read with the same objects, refused or warned of."""
+"""Every sample, untidy as files are in practice: it is read alike, refused, or warned of."""
 
 from __future__ import annotations
 
+import json
 import re
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
-from reading import described, read
-from sample_words import Sample
-from samples import SAMPLES
+from reading import read
 from written_files import in_folder
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.formats.base import Side
+from evaltex_cli.formats import load
 
-LINES = (".txt", ".csv", ".tsv", ".gt")
-SIDES: tuple[Side, ...] = ("gt", "det")
-CASES = [(name, side) for name, sample in SAMPLES.items() for side in SIDES if sample.files(side)]
-FOLDERS = [case for case in CASES if not SAMPLES[case[0]].many_in_one]
+SAMPLES = Path(__file__).parents[1] / "samples"
+ROWS = [
+    row | {"path": next(SAMPLES.glob(f"{row['sample'].partition('/')[0]}/*"))}
+    for row in json.loads((SAMPLES / "expected.json").read_text())
+    if not row["faults"] and not ("-det" in row["sample"] and row["side"] == "gt")
+]
+ONE_EACH = [row for row in ROWS if not load(row["format"]).one_document]
+"""Samples of formats with a file for each image."""
+
 CHANGES: dict[str, Callable[[bytes], bytes]] = {
-    "UTF-16": lambda data: data.decode().encode("utf-16"),
+    "UTF-16": lambda data: b"\xff\xfe" + data.decode().encode("utf-16-le"),
+    "UTF-16 BE": lambda data: b"\xfe\xff" + data.decode().encode("utf-16-be"),
+    "Latin-1": lambda data: data.decode().replace("word", "w\xf6rd").encode("latin-1", "replace"),
     "BOM": lambda data: b"\xef\xbb\xbf" + data,
     "CRLF": lambda data: re.sub(rb"\r?\n", b"\r\n", data),
     "CR": lambda data: re.sub(rb"\r?\n", b"\r", data),
-    "trailing commas": lambda data: re.sub(rb"([^\r\n])(\r?\n)", rb"\1,\2", data),
     "trailing blanks": lambda data: re.sub(rb"([^\r\n])(\r?\n)", rb"\1 \t \2", data),
 }
 
 
-def bytes_of(name: str, side: Side) -> dict[str, bytes]:
-    files = SAMPLES[name].files(side)
-    return {file: data.encode() if isinstance(data, str) else data for file, data in files.items()}
+def ids(rows: list[dict[str, Any]]) -> list[str]:
+    return [f"{row['sample'].partition('/')[0]}-{row['level']}-{row['side']}" for row in rows]
 
 
-def put(folder: Path, name: str, files: Mapping[str, bytes]) -> Path:
-    in_folder(folder, files)
-    return folder / next(iter(files)) if SAMPLES[name].many_in_one else folder
-
-
-def objects(path: Path, side: Side, sample: Sample) -> tuple[dict[str, Any], str] | None:
-    """Return the objects of each image, and warnings; None if it is refused."""
+def objects(path: Path, row: dict[str, Any]) -> tuple[dict[str, Any], list[str]] | None:
+    """The objects of each image, and warnings; None if it is refused, which names the file."""
     try:
-        found = read(path, side, sample.format(side), sample.level)
+        found = read(path, row["side"], row["format"], row["level"] or None)
     except InputError as error:
         assert path.name in str(error)
         return None
     if found.faults:
         return None
-    columns = found.objects
-    confidences = [None] * columns.count if columns.confidences is None else columns.confidences
-    texts = [(box, text.rstrip(" \t")) for box, text in described(found)]
-    rows = list(zip(texts, found.rings, columns.dont_care.tolist(), confidences, strict=True))
-    ends = columns.offsets.tolist()
-    images = {name: rows[ends[k] : ends[k + 1]] for k, name in enumerate(found.source.names)}
-    return images, " ".join(found.warnings)
+    columns, images = found.objects, {}
+    confidences = columns.confidences
+    for k, name in enumerate(found.source.names):
+        images[name] = [
+            (
+                columns.boxes[i].round(3).tolist(),
+                found.rings[i],
+                bool(columns.dont_care[i]),
+                found.texts[i].rstrip(" \t"),
+                None if confidences is None else str(confidences[i]),
+            )
+            for i in range(columns.offsets[k], columns.offsets[k + 1])
+        ]
+    return images, found.warnings
 
 
 @pytest.mark.few_fast(40)
-@pytest.mark.parametrize(("name", "side"), CASES)
-def test_text_is_read_right_or_refused_or_warned_of(tmp_path: Path, name: str, side: Side) -> None:
-    files, sample = bytes_of(name, side), SAMPLES[name]
-    clean = objects(put(tmp_path / "clean", name, files), side, sample)
+@pytest.mark.parametrize("row", ROWS, ids=ids(ROWS))
+def test_untidy_text_is_read_right_or_refused_or_warned_of(
+    tmp_path: Path, row: dict[str, Any]
+) -> None:
+    path = row["path"]
+    clean, data = objects(path, row), path.read_bytes()
     assert clean is not None
-    for label, change in CHANGES.items():
-        if label == "trailing commas" and not next(iter(files)).endswith(LINES):
-            continue
-        untidy = {
-            file: data if file.endswith((".bmp", ".mat")) else change(data)
-            for file, data in files.items()
-        }
-        found = objects(put(tmp_path / label, name, untidy), side, sample)
-        assert found or label not in ("BOM", "CRLF"), label
-        if found and found[0] != clean[0]:
-            said = "which is not don't care" in found[1] or "end in a comma" in found[1]
-            assert label.startswith("trailing") and said, (label, found[1])
+    for label, change in ({} if path.suffix == ".mat" else CHANGES).items():
+        untidy = in_folder(tmp_path / label, {path.name: change(data)}) / path.name
+        found = objects(untidy, row)
+        if found is None:
+            assert label not in ("BOM", "CRLF"), label
+        elif str(found[0]).replace("w\xf6rd", "word") != str(clean[0]):
+            assert label == "trailing blanks" and "don't care" in str(found[1]), (label, found)
 
 
 @pytest.mark.few_fast(25)
-@pytest.mark.parametrize(("name", "side"), FOLDERS)
-def test_folders_and_archives_as_programs_write_them(tmp_path: Path, name: str, side: Side) -> None:
-    files, sample = bytes_of(name, side), SAMPLES[name]
-    clean = objects(put(tmp_path / "clean", name, files), side, sample)
+@pytest.mark.parametrize("row", ONE_EACH, ids=ids(ONE_EACH))
+def test_folders_and_archives_as_programs_write_them(tmp_path: Path, row: dict[str, Any]) -> None:
+    """Upper case, files of file managers, backslashes, and an image without any object."""
+    path = row["path"]
+    data, clean = path.read_bytes(), objects(path, row)
     assert clean is not None
-    upper = {re.sub(r"\.\w+$", lambda end: end[0].upper(), file): files[file] for file in files}
-    clutter = ("__MACOSX/._a.txt", ".DS_Store", "Thumbs.db", f"._{next(iter(files))}")
-    untidy = files | dict.fromkeys(clutter, b"\0\5\x16\7")
-    with zipfile.ZipFile(tmp_path / "windows.zip", "w") as packed:
-        for file, data in untidy.items():
-            entry = zipfile.ZipInfo(file)
-            entry.filename = entry.orig_filename = "data\\labels\\" + file.replace("/", "\\")
+    files = {f"{path.stem}{path.suffix.upper()}": data} | dict.fromkeys(
+        (f"__MACOSX/._{path.name}", f"._{path.name}", ".DS_Store", "Thumbs.db"), b"\0\5\x16\7"
+    )
+    found = objects(in_folder(tmp_path / "folder", files), row)
+    assert found and found[0] == clean[0]
+    found = objects(windows_zip(tmp_path / "windows.zip", files), row)
+    assert found and found[0] == clean[0]
+    empty = path.name.replace("1", "77")
+    found = objects(in_folder(tmp_path / "empty", {path.name: data, empty: b""}), row)
+    assert found is None or "left out" in str(found[1]) or [] in found[0].values()
+
+
+def windows_zip(path: Path, files: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w") as packed:
+        for name, data in files.items():
+            entry = zipfile.ZipInfo(name)
+            entry.filename = entry.orig_filename = "data\\labels\\" + name.replace("/", "\\")
             packed.writestr(entry, data)
-    for path in (
-        put(tmp_path / "upper", name, upper),
-        put(tmp_path / "clutter", name, untidy),
-        tmp_path / "windows.zip",
-    ):
-        found = objects(path, side, sample)
-        assert found and found[0] == clean[0], path
+    return path
 
 
-ODD = {
-    ".txt": ("icdar2013-train", "icdar2015", "totaltext-commas", "popeval"),
-    ".json": ("labelme", "document-ai", "doctr", "rapidocr"),
-    ".xml": ("voc", "page"),
-}
-AMBIGUOUS = {("msra-td500", "icdar2013-train"), ("msra-td500-five", "icdar2013-train")}
-"""Five numbers, of which the fifth may be an angle or a confidence."""
-ODD_PAIRS = [
-    (name, other, side)
-    for name, side in FOLDERS
-    for ending, others in ODD.items()
-    for other in others
-    if other != name and (other, side) in FOLDERS and (name, other) not in AMBIGUOUS
-    if next(iter(SAMPLES[name].files(side))).endswith(ending)
+ODD = ("ltrb-blanks", "quad-det", "polygon", "popeval", "labelme", "document-ai", "doctr", "page")
+"""Samples that are put among those of other formats with the same ending."""
+PAIRS = [
+    (row, other)
+    for row, other in product(ONE_EACH, ONE_EACH)
+    if other["sample"].partition("/")[0] in ODD
+    and row["format"] != other["format"]
+    and row["side"] == other["side"]
+    and row["path"].suffix == other["path"].suffix
+    and (row["format"], other["format"]) != ("msra-td500", "ltrb")  # an angle or a confidence
 ]
 
 
 @pytest.mark.few_fast(40)
-@pytest.mark.parametrize(("name", "other", "side"), ODD_PAIRS)
+@pytest.mark.parametrize(
+    ("row", "other"),
+    PAIRS,
+    ids=[
+        f"{a['path'].parent.name}-{b['path'].parent.name}-{a['level']}-{b['level']}-{a['side']}"
+        for a, b in PAIRS
+    ],
+)
 def test_a_file_of_another_format_among_many(
-    tmp_path: Path, name: str, other: str, side: Side
+    tmp_path: Path, row: dict[str, Any], other: dict[str, Any]
 ) -> None:
-    (first, data), *_ = bytes_of(name, side).items()
-    (second, odd), *_ = bytes_of(other, side).items()
-    files = {f"{k}{Path(first).suffix}": data for k in range(30)}
-    files[f"odd{Path(second).suffix}"] = odd
-    found = objects(in_folder(tmp_path / "many", files), side, SAMPLES[name])
+    """It is refused, or read as it is alone."""
+    path, odd = row["path"], other["path"]
+    with zipfile.ZipFile(tmp_path / "many.zip", "w") as packed:
+        for k in range(30):
+            packed.writestr(f"{k}{path.suffix}", path.read_bytes())
+        packed.writestr(f"odd{odd.suffix}", odd.read_bytes())
+    detected = {"side": row["side"], "format": None, "level": ""}
+    found, alone = objects(tmp_path / "many.zip", detected), objects(odd, other)
+    assert alone is not None
     if found is not None:
-        alone = in_folder(tmp_path / "odd", {f"odd{Path(second).suffix}": odd})
-        expected = objects(alone, side, SAMPLES[other])
-        assert expected is not None
-        assert [row[0][0] for row in found[0]["odd"]] == [row[0][0] for row in expected[0]["odd"]]
+        ((expected, *_),) = [[one[0] for one in image] for image in alone[0].values()]
+        assert found[0]["odd"][0][0] == expected

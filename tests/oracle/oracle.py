@@ -2,7 +2,7 @@
 
 The older version, in an environment of its own, records; the newer one repeats every case:
 
-    OLD/bin/python tests/oracle/oracle.py record FIGURES --checkout OLD_CHECKOUT --data DATA
+    OLD/bin/python tests/oracle/oracle.py record FIGURES --data DATA
     NEW/bin/python tests/oracle/oracle.py compare FIGURES [--quick]
 
 FIGURES is a folder outside the repository; DATA has data sets, `figures.json` and `formats/`.
@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+SAMPLES = Path(__file__).parents[1] / "samples"
 DIFFERENCES = Path(__file__).parents[1] / "golden" / "differences.tsv"
 TOLERANCES = {"objects": 1e-8, "scores": 1e-9, "features": 1e-9}
 SCALES = (1.0, 1 / 3, 10.0, 1000.0)
@@ -177,9 +178,11 @@ def answer(case: Case) -> Any:
 # Cases -----------------------------------------------------------------------------------------
 
 
-def cases(figures: Path, checkout: Path, data: Path) -> Iterator[Case]:
-    """Yield all cases; samples and scenes are written first."""
-    yield from _samples(figures, checkout)
+def cases(figures: Path, data: Path) -> Iterator[Case]:
+    """Yield all cases; scenes are written first."""
+    for path in sorted(SAMPLES.glob("*/*")):
+        for side in ("gt", "det"):
+            yield _read(path, side, None)
     facts = json.loads((data / "formats" / "facts.json").read_text())
     for fact in facts:
         yield _read(data / "formats" / fact["path"], fact["side"], None)
@@ -196,18 +199,6 @@ def cases(figures: Path, checkout: Path, data: Path) -> Iterator[Case]:
 def _read(path: Path, side: str, form: str | None) -> Case:
     case = {"ask": "objects", "path": str(path), "side": side, "format": form, "quick": True}
     return case | {"fractions": any(name in str(path) for name in FRACTIONS)}
-
-
-def _samples(figures: Path, checkout: Path) -> Iterator[Case]:
-    sys.path.insert(0, str(checkout / "tests" / "support"))
-    import samples  # type: ignore[import-not-found]
-
-    for name, sample in samples.SAMPLES.items():
-        for side in ("gt", "det"):
-            if sample.files(side):
-                path = samples.written(figures / "samples" / name / side, sample, side)
-                yield _read(path, side, sample.format(side))
-                yield _read(path, side, None)
 
 
 def _official(data: Path) -> Iterator[Case]:
@@ -437,7 +428,7 @@ def record(args: argparse.Namespace) -> int:
     args.figures.mkdir(parents=True, exist_ok=True)
     counts: Counter[str] = Counter()
     with (args.figures / "answers.jsonl").open("w") as file:
-        for case in cases(args.figures, args.checkout, args.data):
+        for case in cases(args.figures, args.data):
             case["answer"] = answer(case)
             counts[case["ask"] + (" refused" if "error" in case["answer"] else "")] += 1
             file.write(json.dumps(case) + "\n")
@@ -478,7 +469,6 @@ def main() -> int:
     commands = parser.add_subparsers(required=True)
     one = commands.add_parser("record")
     one.set_defaults(run=record)
-    one.add_argument("--checkout", type=Path, required=True)
     one.add_argument("--data", type=Path, required=True)
     two = commands.add_parser("compare")
     two.set_defaults(run=compare)

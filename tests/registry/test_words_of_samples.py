@@ -15,7 +15,7 @@ from PIL import Image
 from reading import described, read
 from written_files import in_folder, zipped
 
-from evaltex_cli import evaluate
+from evaltex_cli import evaluate, validate
 from evaltex_cli.conversion import BY_SUFFIX
 from evaltex_cli.conversion.convert import convert
 from evaltex_cli.errors import FaultLog
@@ -46,7 +46,7 @@ def test_every_packing_is_read_alike(sample: Path, name: str, tmp_path: Path) ->
         in_folder(tmp_path / "a", {f"{path.name}.gz": gzip.compress(data)}) / f"{path.name}.gz"
     ]
     if name not in IN_FILES:
-        inputs.append(zipped(tmp_path / "a.zip", {f"a/b/{path.name}": data, "__MACOSX/._a": "x"}))
+        inputs.append(zipped(tmp_path / "a.zip", {f"a/b/{path.name}": data}))
     expected = read(sample, "gt", name)
     for one in inputs:
         found = read(one, "gt", name)
@@ -80,7 +80,7 @@ def test_other_processes_read_the_same(
 
 @pytest.mark.few_fast(20)
 @pytest.mark.parametrize("name", FORMATS)
-def test_it_is_evaluated_and_converted(sample: Path, name: str, tmp_path: Path) -> None:
+def test_it_is_evaluated_validated_and_converted(sample: Path, name: str, tmp_path: Path) -> None:
     """Its first object is found, and of what is written all boxes are read again."""
     pictures = tmp_path / "pictures"
     convert(
@@ -91,6 +91,9 @@ def test_it_is_evaluated_and_converted(sample: Path, name: str, tmp_path: Path) 
     (tmp_path / "det.txt").write_text(f'{image}\n1,"word",{x0},{y0},{x1 - x0},{y1 - y0}\n')
     scores = evaluate(sample, tmp_path / "det.txt", "iou", gt_format=name, images=pictures).scores
     assert (scores["recall"], scores["precision"]) == (1 / expected.objects.count, 1)
+    if name != "coco-text-train":  # which users must name
+        validated = validate(sample, images=pictures).gt
+        assert validated.format == name and validated.reason
     for ending in BY_SUFFIX:
         target = tmp_path / f"again{ending}"
         convert(sample, target, "gt", options=InputOptions(gt_format=name, images=pictures))
