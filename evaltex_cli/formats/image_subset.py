@@ -15,7 +15,6 @@ from evaltex_cli.formats.names import stem, unique
 
 SOME_IMAGES = "evaluated (--only)"
 """The end of the warning that not all images are evaluated."""
-_SHOWN = 3
 
 
 def only_images(source: Source, names: Collection[str]) -> Source:
@@ -47,7 +46,7 @@ def names_in(gt: Source, wanted: Sequence[str], done: str = "evaluated") -> tupl
     chosen = {name: known.get(name) or by_stem.get(stem(name)) for name in wanted}
     unknown = [name for name, image in chosen.items() if image is None]
     if unknown:
-        shown = ", ".join(map(quote, unknown[:_SHOWN])) + (", ..." if unknown[_SHOWN:] else "")
+        shown = ", ".join(map(quote, unknown[:3])) + (", ..." if unknown[3:] else "")
         found = counted(len(unknown), f"{{count}} image[s] that [is|are] to be {done}")
         hint = nearest(unknown[0], gt.names)
         raise InputError(

@@ -48,14 +48,13 @@ _YES, _NO = ("1", "t", "true", "yes", "y", "1.0"), ("", "0", "f", "false", "no",
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _BETWEEN = re.compile(r"[\s,;:|()\[\]{}\"']+")
 _ONE_IMAGE = "no column has a usual name of images, so all rows are of one image"
-_FRACTIONS = "all coordinates are in [0, 1]: they are read as fractions of the page"
 
 
 def _columns(header: Sequence[str], mapping: Mapping[str, str]) -> tuple[dict[str, int], list[int]]:
     """Return what a column holds -> its place, and the places of the coordinates.
 
-    The mapping, what a column holds -> its name, counts if the header has one of its names; then
-    all must be there. Raises `FormatError`.
+    The mapping, what a column holds -> its name, counts if the header has one of its names, and all
+    must be there then; raises `FormatError`.
     """
     mapped = {} if set(header).isdisjoint(mapping.values()) else mapping
     has = f"in the header, which has {listed(header, len(header))}"
@@ -118,15 +117,13 @@ def _number(cell: str) -> float:
 def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     rows = _rows(file.text)
     _, header = next(rows, (1, []))
-    if not header:
-        raise FormatError("no header", "a first line with the names of the columns", at=1)
     places, coordinates = _columns(header, options.columns)
     images = {} if "image" in places else {file.stem: Image(file.stem)}
     file.notes[_ONE_IMAGE] += file.is_alone and "image" not in places
 
     def read(cells: Sequence[str]) -> TextObject | None:
         if len(cells) > len(header):
-            expected = f"at most {len(header)}, as the header has; put quotes around text"
+            expected = f"at most {len(header)}: put quotes around text"
             raise FormatError(f"{len(cells)} cells", expected)
         row = {what: cells[place] for what, place in places.items()}
         if row.get("image_width") and row.get("image_height"):
@@ -155,7 +152,7 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
         image.objects += file.each([(line, cells)], read)
     values = [value for image in images.values() for one in image.objects for value in one.points]
     if all(0 <= value <= 1 for value in values) and any(value % 1 for value in values):
-        file.notes[_FRACTIONS] += 1
+        file.notes["all coordinates are in [0, 1]: they are read as fractions of the page"] += 1
         for image in images.values():
             size = image.width, image.height
             image.fractions = not all(size)

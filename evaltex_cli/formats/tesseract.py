@@ -21,12 +21,13 @@ _LINE_OF = ("block_num", "par_num", "line_num")
 _NUMBERS = ("left", "top", "width", "height", "conf")
 _COLUMNS = ("level", "page_num", *_LINE_OF, *_NUMBERS, "text")
 _PAGE, _LINE, _WORD = "1", "4", "5"
+_LINE_KEY = "block par line"
 _Row = dict[str, str]
 
 
 def _header(text: str) -> tuple[str, list[str]]:
     """Return what divides the columns of a table, and their names; empty if some are not there."""
-    first = text.lstrip("\n ").partition("\n")[0].rstrip(",")
+    first = text.lstrip("\n ").partition("\n")[0]
     for delimiter in "\t,;":
         names = [name.strip('" ') for name in first.split(delimiter)]
         if set(_COLUMNS) <= set(names):
@@ -64,7 +65,8 @@ def _rows(file: File) -> Iterator[tuple[int, _Row]]:
         for cells in filter(any, lines):
             cells.extend([""] * (len(cells) == len(names) - 1))  # an editor took the last tab off
             if len(cells) == len(names):
-                yield lines.line_num, dict(zip(names, cells, strict=True))
+                row = dict(zip(names, cells, strict=True))
+                yield lines.line_num, row | {_LINE_KEY: " ".join(row[name] for name in _LINE_OF)}
             else:
                 file.log(FormatError(f"{len(cells)} cells", f"{len(names)}"), lines.line_num)
     except csv.Error as error:
@@ -72,17 +74,17 @@ def _rows(file: File) -> Iterator[tuple[int, _Row]]:
 
 
 def _image(file: File, side: Side, level: str, name: str, rows: list[tuple[int, _Row]]) -> Image:
-    texts: dict[tuple[str, ...], list[str]] = {}
+    texts: dict[str, list[str]] = {}
     for _, row in rows:
         if row["level"] == _WORD and row["text"].strip():
-            texts.setdefault(_line_of(row), []).append(row["text"].strip())
+            texts.setdefault(row[_LINE_KEY], []).append(row["text"].strip())
         elif row["level"] == _WORD:  # Tesseract has such for pictures and rules
             file.notes["{count} word[s] without text [was|were] left out"] += 1
     numbers = {line: k for k, line in enumerate(texts, 1)}
     image = Image(name)
 
     def read(row: _Row) -> TextObject | None:
-        words = texts.get(_line_of(row), [])
+        words = texts.get(row[_LINE_KEY], [])
         values = []
         for column in _NUMBERS:
             with under(column):
@@ -95,17 +97,13 @@ def _image(file: File, side: Side, level: str, name: str, rows: list[tuple[int, 
         if level == "line" or row["level"] != _WORD or not row["text"].strip():
             return None
         certain = None if percent == -1 else percent / 100
-        region = numbers[_line_of(row)] if side == "gt" else None
+        region = numbers[row[_LINE_KEY]] if side == "gt" else None
         return TextObject(
             box(left, top, width, height), row["text"], confidence=certain, region=region
         )
 
     image.objects = file.each(rows, read)
     return image
-
-
-def _line_of(row: _Row) -> tuple[str, ...]:
-    return tuple(row[name] for name in _LINE_OF)
 
 
 TESSERACT_TSV = Format(

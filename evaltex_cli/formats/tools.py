@@ -45,7 +45,6 @@ LEFT_OUT = (
 
 
 def _named(values: Mapping[str, Any], names: Sequence[str]) -> str:
-    """Return the first attribute of these names that is text, whatever its capitals."""
     texts = {name.lower(): value for name, value in values.items() if isinstance(value, str)}
     return next((texts[name] for name in names if name in texts), "")
 

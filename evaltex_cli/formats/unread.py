@@ -1,6 +1,4 @@
-"""Files that no format reads: what they are, if that is known, the nearest formats, and what to
-do.
-"""
+"""What files are that no format reads, the nearest formats, and what to do."""
 
 from __future__ import annotations
 
