@@ -279,11 +279,12 @@ def _hocr_units(page: Any) -> dict[str, list[_Unit]]:
     """Return the words and lines of a page; not lines that contain lines, and not words in a word,
     as Tesseract 3.0 writes them.
     """
-    words = set(_with_class(page, _HOCR_WORDS))
+    all_words = _with_class(page, _HOCR_WORDS)
+    words = set(all_words)
     lines = {line: k for k, line in enumerate(_with_class(page, _HOCR_LINES), 1)}
     texts: dict[Any, list[str]] = {line: [] for line in lines}
     units: dict[str, list[_Unit]] = {"word": [], "line": []}
-    for k, word in enumerate(_with_class(page, _HOCR_WORDS), len(lines) + 1):
+    for k, word in enumerate(all_words, len(lines) + 1):
         above = list(word.iterancestors())
         if words.isdisjoint(above):
             text = "".join(word.itertext())
@@ -300,7 +301,8 @@ def _hocr_units(page: Any) -> dict[str, list[_Unit]]:
 
 
 def _with_class(element: Any, names: set[str]) -> list[Any]:
-    return [one for one in element.iter("*") if names & set(one.get("class", "").split())]
+    elements = element.xpath("descendant-or-self::*[@class]")
+    return [one for one in elements if not names.isdisjoint(one.get("class").split())]
 
 
 def _properties(element: Any) -> dict[str, str]:
