@@ -33,12 +33,14 @@ _PILLOW_FORMATS = ("PNG", "BMP", "GIF")
 _PILLOW_MODES = ("1", "L", "P", "I", "I;16", "F", "LA", "RGB", "RGBA")
 _SCALED = re.compile(r"L;[24]|(?:BGR|RGBA?|LA);1")
 """What Pillow scales to 8 bits: grey of 2 and 4, colours of 5 and 16."""
-_TIFF_MAGIC = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
+_EXACT = 1 << 24
+"""From which on floating-point numbers skip some."""
 _KINDS = "8-, 16- or 32-bit grey, palette or 8-bit RGB, whose pixel values are object IDs"
 _GREY = 0x010101
 """Pixels of three equal channels, read as one number, are its multiples."""
-_LISTED_IDS = 5
 _lock = threading.RLock()
+for _name in ("PIL", "tifffile"):  # our messages say what is wrong
+    logging.getLogger(_name).addHandler(logging.NullHandler())
 
 Size = tuple[int, int]
 """Height and width."""
@@ -56,6 +58,11 @@ class PictureFolder(NamedTuple):
     max_pixels: int = MAX_PIXELS
     """Larger pictures are not decoded."""
 
+    @property
+    def path(self) -> Path:
+        """The folder itself."""
+        return self.base / self.folder
+
     def find(self, name: str) -> str:
         """Return the file name of an image's picture, its name with one of `SUFFIXES` in lower or
         upper case, if it has none; empty if there is none. Raises `FormatError`.
@@ -63,19 +70,15 @@ class PictureFolder(NamedTuple):
         if leaves_result_folder(name):
             expected = "a name that stays in the folder of label pictures"
             raise FormatError(f"image name {quote(name)}", expected)
-        if name.lower().endswith(SUFFIXES):
-            return name if self._has(name) else ""
-        pictures = []
-        for suffix in SUFFIXES:  # where case does not matter, one file answers to both
-            cases = (name + suffix, name + suffix.upper())
-            pictures += [file for file in cases if self._has(file)][:1]
+        has_ending = name.lower().endswith(SUFFIXES)
+        endings = ("",) if has_ending else (*map(str.upper, SUFFIXES), *SUFFIXES)
+        there = [name + end for end in endings if os.path.exists(self.path / (name + end))]  # noqa: PTH110 (false for long names)
+        # Where case does not matter, one file answers to both.
+        pictures = list({file.lower(): file for file in there}.values())
         if len(pictures) > 1:
             found = f"{len(pictures)} pictures of image {quote(name)}: {', '.join(pictures)}"
             raise FormatError(found, "one; remove the others")
         return pictures[0] if pictures else ""
-
-    def _has(self, file: str) -> bool:
-        return os.path.exists(self.base / self.folder / file)  # noqa: PTH110 (false for long names)
 
 
 def read_runs(
@@ -93,11 +96,9 @@ def read_runs(
     gets what is wrong with a picture, whose objects then have no runs. Raises `InputError` when
     there is no such folder.
     """
-    if not (folder.base / folder.folder).is_dir():
-        raise InputError(
-            f"{folder.folder}: no such folder; expected a folder of label pictures,"
-            f" {' '.join(SUFFIXES)}"
-        )
+    if not folder.path.is_dir():
+        expected = f"expected a folder of label pictures, {' '.join(SUFFIXES)}"
+        raise InputError(f"{folder.folder}: no such folder; {expected}")
     pictures: list[tuple[PictureRuns, Ints] | None] = [None] * len(names)
     shapes = np.minimum(sizes, folder.max_pixels).astype(np.int64)
     with unlimited_and_silent():
@@ -106,9 +107,9 @@ def read_runs(
             try:
                 file = folder.find(name)
                 if file:
-                    path, (height, width) = folder.base / folder.folder / file, sizes[k].astype(int)
+                    height, width = sizes[k].astype(int)
                     size = (height, width) if height and width else None
-                    runs = find_runs(read_labels(path, size, folder.max_pixels))
+                    runs = find_runs(read_labels(folder.path / file, size, folder.max_pixels))
                     start, stop = objects.offsets[k : k + 2].tolist()
                     pictures[k] = runs, _owners(runs.label, objects.ids[start:stop]) + start
                     shapes[k] = runs.shape
@@ -123,10 +124,9 @@ def read_runs(
 def _owners(labels: Labels, ids: Ints) -> Ints:
     """Return (r,) which of an image's objects each run belongs to; raises `FormatError`."""
     if labels.dtype.kind == "f":
-        limit = 2.0 ** (np.finfo(labels.dtype).nmant + 1)  # from which on some are skipped
-        bad = labels[~((labels == np.rint(labels)) & (np.abs(labels) < limit))]
+        bad = labels[(labels != np.rint(labels)) | (np.abs(labels) >= _EXACT)]
         if len(bad):
-            expected = f"whole numbers below {limit:.0f}; save the labels as integers"
+            expected = f"whole numbers below {_EXACT}; save the labels as integers"
             raise FormatError(f"floating-point value {bad[0]}", expected)
     labels = labels.astype(np.int64)
     owners = object_of(labels, ids)
@@ -144,16 +144,8 @@ def _owners(labels: Labels, ids: Ints) -> Ints:
 
 
 def _listed(ids: Ints, what: str) -> str:
-    shown = ", ".join(map(str, ids[:_LISTED_IDS].tolist()))
-    more = f", ... ({len(ids)} in all)" if len(ids) > _LISTED_IDS else ""
-    return f"{what}{'s' if len(ids) > 1 else ''} {shown}{more}"
-
-
-# Decoding -----------------------------------------------------------------------------------------
-
-
-for _name in ("PIL", "tifffile"):  # what they would say of broken files, our messages say
-    logging.getLogger(_name).addHandler(logging.NullHandler())
+    shown = ", ".join(map(str, ids[:5].tolist()))
+    return f"{what}{'s' * (len(ids) > 1)} {shown}{', ...' * (len(ids) > 5)}"
 
 
 @contextmanager
@@ -178,8 +170,7 @@ def read_labels(path: Path, size: Size | None, max_pixels: int) -> Labels:
     pixels, which is checked before. Raises `FormatError`.
     """
     try:
-        with path.open("rb") as file:
-            is_tiff = file.read(4) in _TIFF_MAGIC
+        is_tiff = path.suffix.lower() in (".tif", ".tiff")
         values = (_tiff if is_tiff else _pillow)(path, size, max_pixels)
     except (FormatError, MemoryError):
         raise
@@ -189,10 +180,8 @@ def read_labels(path: Path, size: Size | None, max_pixels: int) -> Labels:
         raise FormatError(f"cannot be read ({reason.splitlines()[0]})", expected) from error
     if values.ndim == 2:
         return values
-    *colours, last = np.moveaxis(values, 2, 0)
-    if values.shape[2] == 3:
-        colours.append(last)
-    elif (last < np.iinfo(last.dtype).max).any():
+    colours = list(np.moveaxis(values, 2, 0))
+    if len(colours) != 3 and (colours.pop() < 255).any():
         raise FormatError("transparent pixels", _KINDS)
     labels: Labels = sum(one.astype(np.uint32) << 8 * k for k, one in enumerate(colours))
     return labels

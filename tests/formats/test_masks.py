@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import struct
-import warnings
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -117,21 +116,6 @@ def test_most_pixels(tmp_path: Path, side: int) -> None:
     assert f"{side**2} pixels" in fault and "--max-pixels" in fault
 
 
-def test_our_limit_is_the_only_one(tmp_path: Path) -> None:
-    """Pillow's own, which warns or refuses, is set aside while we read and is back afterwards."""
-    GREY(tmp_path / "img.png", LABELS)
-    before = Image.MAX_IMAGE_PIXELS
-    try:
-        for limit in (HEIGHT * WIDTH - 1, 10):
-            Image.MAX_IMAGE_PIXELS = limit
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")
-                assert_reads(tmp_path, LABELS)
-            assert limit == Image.MAX_IMAGE_PIXELS
-    finally:
-        Image.MAX_IMAGE_PIXELS = before
-
-
 # Labels and objects -------------------------------------------------------------------------------
 
 
@@ -140,7 +124,7 @@ def test_our_limit_is_the_only_one(tmp_path: Path) -> None:
     [
         (LABELS, [3, 1], "label 2 without an object of this ID; expected 0 and the IDs"),
         (LABELS, [], "labels 1, 2, 3 without"),
-        (np.arange(120).reshape(8, 15), [], "labels 1, 2, 3, 4, 5, ... (119 in all) without"),
+        (np.arange(120).reshape(8, 15), [], "labels 1, 2, 3, 4, 5, ... without"),
         (LABELS, [1, 2, 900, 3], "no pixel of ID 900; expected"),
         (LABELS, [1, 0, 2, 7, -5, 3], "no pixel of IDs -5, 0, 7; expected"),
     ],
