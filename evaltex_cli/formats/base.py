@@ -65,7 +65,8 @@ class Image:
     height: float = 0.0
     width: float = 0.0
     fractions: bool = False
-    """Whether the coordinates are fractions of the page's width and height."""
+    """Whether the coordinates are fractions of the page's width and height: pixels are made of them
+    where these are known."""
     id: str = ""
     """Its number in COCO, where `name` is the name of a file."""
 
@@ -254,7 +255,7 @@ class Format:
     """Raises `FormatError` for a file that cannot be read at all."""
     recognised_by: Callable[[Head], str]
     """Says by what a file is recognised, in words (``root PcGts``); empty if it is not."""
-    endings: tuple[str, ...]
+    endings: tuple[str, ...] = (".json",)
     """The endings that its files have in folders and archives, with the dot, in lower case."""
     levels: tuple[str, ...] = ()
     """What it can be read at, of `options.LEVELS`; the default is the first that a file has."""

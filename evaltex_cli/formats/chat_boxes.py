@@ -108,12 +108,12 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
         return TextObject(
             box,
             converted(record.get(of_text), str | None) or "",
-            confidence=confidence(converted(score, float | str | None)),
+            confidence=confidence(score),
             label=converted(label, str | None) or "",
         )
 
     objects = file.each(enumerate(_items(file)), read, "[{}]")
-    yield Image(file.stem, objects, fractions=scale is not None and bool(objects))
+    yield Image(file.stem, objects, fractions=scale is not None)
 
 
 def _is_known(head: Head) -> str:

@@ -33,7 +33,7 @@ def columns(images: Sequence[Image], files: Sequence[str]) -> Columns:
         names,
         np.array([(image.height, image.width) for image in images], np.float64).reshape(-1, 2),
         objects_of([image.objects for image in images]),
-        np.array([image.fractions for image in images], np.bool_),
+        np.array([image.fractions and bool(image.objects) for image in images], np.bool_),
         list(files),
         ids if any(ids) else [],
         has_file_names=not any(ids) or ids != names,

@@ -137,7 +137,7 @@ def _image(file: File, name: str, parts: Iterator[_Record], side: Side) -> Image
         return TextObject(points, text, dont_care, one.score, label="".join(labels[:1]))
 
     found = file.each(((one["place"], one) for one in objects.values()), read)
-    return Image(name, found, height, width, fractions=bool(found) and not width)
+    return Image(name, found, height, width, fractions=not width)
 
 
 def _points(file: File, one: _Object, width: float, height: float) -> Sequence[float] | None:

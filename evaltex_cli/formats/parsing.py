@@ -247,38 +247,34 @@ def flat(vertices: Iterable[Sequence[float]]) -> list[float]:
     return [value for vertex in vertices for value in vertex]
 
 
-def confidence(value: float | str | None) -> float | None:
-    """Return a confidence, which some programs write as text; raises `FormatError`."""
-    return number(value) if isinstance(value, str) else value
+def confidence(value: Any) -> float | None:
+    """Return a confidence in plain JSON, a number or text; raises `FormatError`."""
+    read = converted(value, float | str | None)
+    return number(read) if isinstance(read, str) else read
 
 
-def outline(value: Any, *, corners: bool = False, dont_care: bool = False) -> Sequence[float]:
-    """Return vertices in plain JSON as an object's points; raises `FormatError`.
+def outline(value: Any) -> Sequence[float]:
+    """Return a shape in plain JSON as an object's points; raises `FormatError`.
 
-    Vertices are pairs, objects of x and y (or X and Y; one that is missing is 0), or a flat list of
-    numbers, perhaps inside a list. With `corners`, two of them are opposite corners of a box; else
-    fewer than three are a don't care's only.
+    It is an object of left, top, width and height (or Left, ...), or has vertices: pairs, objects
+    of x and y (or X and Y; one that is missing is 0), or a flat list of numbers, perhaps inside a
+    list. Two vertices are opposite corners of a box.
     """
+    if isinstance(value, dict):
+        sides = {key.lower(): side for key, side in value.items()}
+        listed = [sides.get(key) for key in ("left", "top", "width", "height")]
+        return box(*converted(listed, tuple[Number, Number, Number, Number]))
     first = within(value, 0)
     if isinstance(first, list) and len(value) == 1 and len(first) > 2:
-        return outline(first, corners=corners, dont_care=dont_care)
+        return outline(first)
     if isinstance(first, dict):
-        vertices = converted(value, list[_Vertex])
-        points = flat(
-            (vertex.x or vertex.X or 0.0, vertex.y or vertex.Y or 0.0) for vertex in vertices
-        )
-    elif isinstance(first, list):
+        vertices = converted(value, list[dict[str, Any]])
+        value = [[v.get(x) or v.get(x.upper()) or 0.0 for x in "xy"] for v in vertices]
+    if isinstance(first, dict | list):
         points = flat(converted(value, list[Point]))
     else:
         points = converted(value, list[Number])
-    return around(points) if corners and len(points) == 4 else polygon(points, dont_care=dont_care)
-
-
-class _Vertex(msgspec.Struct, gc=False):
-    x: Number | None = None
-    y: Number | None = None
-    X: Number | None = None
-    Y: Number | None = None
+    return around(points) if len(points) == 4 else polygon(points)
 
 
 def polygon(vertices: Sequence[float], *, dont_care: bool = False) -> Sequence[float]:

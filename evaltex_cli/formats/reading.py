@@ -22,6 +22,7 @@ from evaltex_cli.formats.detection import EVALTEX, detect, other_format
 from evaltex_cli.formats.files import Entry, Listing, open_listing, several_files
 from evaltex_cli.formats.names import bad_names
 from evaltex_cli.formats.options import Coordinates, InputOptions, column_mapping
+from evaltex_cli.formats.sizes import in_pixels
 from evaltex_cli.geometry import outlines
 from evaltex_cli.progress import tracked
 from evaltex_cli.records.rows import take
@@ -136,7 +137,7 @@ def read(
         ids=part.columns.ids or None,
         has_file_names=part.columns.has_file_names,
     )
-    return _without_tangled(source, faults)
+    return _without_tangled(in_pixels(source, source.sizes), faults)
 
 
 def _without_tangled(source: Source, faults: FaultLog) -> Source:

@@ -1,4 +1,4 @@
-"""What OCR engines write: every form of their objects, what is don't care, and what is refused."""
+"""The JSON of OCR engines and clouds: every form, pages, don't care, units, and places of faults."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ BOX = [10, 10, 60, 30]
 READ = [[QUAD, "a", 0.5], [QUAD, "b", 0.25]]
 COLUMNS = {"rec_polys": [QUAD], "rec_texts": ["a"], "rec_scores": [0.75]}
 DETECTED = {"dt_polys": [QUAD, QUAD], "dt_scores": [0.25, 0.5]}
+CORNERS = [{"x": x, "y": y} for x, y in QUAD]
+IN_PIXELS = {"vertices": CORNERS}
+NORMALIZED = {"normalizedVertices": [{"x": x / 100, "y": y / 100} for x, y in QUAD]}
+OF_PAGE = [value / 100 for value in FLAT]
+SIZE = {"width": 100, "height": 100}
 
 
 def label(*words: Any, image: str = "set/img 1.v2.jpg") -> str:
@@ -43,10 +48,40 @@ def surya(*lines: Any, key: str = "text_lines") -> dict[str, Any]:
     return {"img_1": [{key: list(lines), "image_bbox": [0, 0, 640, 480], "page": 1}]}
 
 
+def textract(*words: dict[str, Any]) -> dict[str, Any]:
+    polygon = [{"X": x / 100, "Y": y / 100} for x, y in QUAD]
+    both = {"Text": "a", "Confidence": 50, "Geometry": {"Polygon": polygon}}
+    kinds = [{"BlockType": kind, **both, **one} for one in words for kind in ("LINE", "WORD")]
+    return {"Blocks": [{"BlockType": "KEY_VALUE_SET"}, *kinds]}
+
+
+def vision(*shapes: dict[str, Any], **page: float) -> dict[str, Any]:
+    symbols = [{"text": "h"}, {"text": "i"}]
+    words = [{"boundingBox": one, "symbols": symbols, "confidence": 0.5} for one in shapes]
+    page_of_words = {**page, "blocks": [{"paragraphs": [{"words": words}]}]}
+    return {"fullTextAnnotation": {"pages": [page_of_words]}}
+
+
+def document_ai(*segments: Any, shape: Any = NORMALIZED, **page: Any) -> dict[str, Any]:
+    anchor = {"textSegments": list(segments)}
+    token = {"layout": {"boundingPoly": shape, "textAnchor": anchor, "confidence": 0.5}}
+    return {"text": "hi \nxé", "pages": [{"tokens": [token], "lines": [token], **page}]}
+
+
+def azure(**page: Any) -> dict[str, Any]:
+    items = [{"content": "a", "polygon": FLAT, "confidence": 0.5}]
+    return {"analyzeResult": {"pages": [{**SIZE, "words": items, "lines": items, **page}]}}
+
+
 LINE = {"polygon": QUAD, "bbox": BOX, "text": "a b", "confidence": 0.5}
 WORDS = {**LINE, "words": [{"bbox": BOX, "text": "a"}, {"bbox": BOX, "text": "b"}]}
 KIE = {"pages": [{"dimensions": [40, 80], "predictions": {"total": [{"value": "a", "geometry":
        [[0.125, 0.25], [0.75, 0.75]]}]}}]}  # fmt: skip
+AZURE_WORD = {"text": "a", "boundingBox": FLAT, "confidence": 0.5}
+AZURE_LINES = [{**AZURE_WORD, "text": "a b", "words": [AZURE_WORD]}]
+SEEN_LINES = [{"words": [{"text": "a", "boundingPolygon": CORNERS, "confidence": 0.5}]}]
+TEXT = {"boundingPoly": IN_PIXELS, "description": "hi"}
+BOUNDS = {"BoundingBox": {"Left": 0.5, "Top": 0.5, "Width": 0.25, "Height": 0}}
 
 
 def shapes(found: Read) -> list[list[float]]:
@@ -72,14 +107,8 @@ def confidences(found: Read) -> list[float | None]:
         ("paddleocr-json", {"layout_det_res": {}, "overall_ocr_res": COLUMNS}, FLAT, ["a"], [0.75]),
         ("mmocr", mmocr({"bbox": BOX}, {"bbox": BOX, "text": "a"}), BOX, ["", "a"], []),
         ("mmocr", mmocr({"polygon": FLAT, "bbox": BOX, "score": 0.5}), FLAT, [""], [0.5]),
-        (
-            "mmocr-result",
-            {"rec_texts": ["a"], "rec_scores": [1], "det_polygons": [FLAT], "det_scores": [0.5]},
-            *(FLAT, ["a"], [0.5]),
-        ),
-        ("mmocr-result", {"polygons": [FLAT], "scores": [0.5], "texts": ["a"]}, FLAT, ["a"], [0.5]),
+        ("mmocr-result", {"rec_texts": ["a"], "det_polygons": [FLAT], "det_scores": [0.5]}, FLAT, ["a"], [0.5]),
         ("mmocr-result", {"polygons": [[FLAT]], "scores": [0.5]}, FLAT, [""], [0.5]),
-        ("mmocr-result", {"bboxes": [BOX], "scores": [0.5]}, BOX, [""], [0.5]),
         ("easyocr", READ, FLAT, ["a", "b"], [0.5, 0.25]),
         ("easyocr", [[QUAD, "a", "0.5"]], FLAT, ["a"], [0.5]),  # RapidOCR 1.x
         ("easyocr", [[[QUAD, ["a", 0.5]], [QUAD, ["b", 0.25]]]], FLAT, ["a", "b"], [0.5, 0.25]),
@@ -95,11 +124,24 @@ def confidences(found: Read) -> list[float | None]:
         ("doctr", doctr([[0.25, 0.5], [0.75, 1]]), [25, 100, 75, 200], ["a"] * 3, [0.5] * 3),
         ("doctr", doctr([[0, 0.5], [1, 0.5], [1, 1]]), [0, 100, 100, 100, 100, 200], ["a"] * 3, [0.5] * 3),
         ("doctr", KIE, [10, 10, 60, 30], ["a"], []),
-        ("doctr", {"pages": [{"dimensions": [9, 9], "blocks": []}]}, [], [], []),
         ("surya", surya(WORDS), BOX, ["a", "b"], []),
         ("surya", surya(LINE), FLAT, ["a b"], [0.5]),
         ("surya", surya({"polygon": QUAD, "confidence": 0.5}, key="bboxes"), FLAT, [""], [0.5]),
-        ("surya", surya(), [], [], []),
+        ("textract", textract({}), OF_PAGE, ["a"], [0.5]),
+        ("textract", textract({"Geometry": BOUNDS}), [0.5, 0.5, 0.75, 0.5], ["a"], [0.5]),
+        ("google-vision", vision(IN_PIXELS, **SIZE), FLAT, ["hi"], [0.5]),
+        ("google-vision", vision({"vertices": [{"y": 1}, {"x": 5}, {"x": 5, "y": 3}]}), [0, 1, 5, 0, 5, 3], ["hi"], [0.5]),
+        ("google-vision", vision(NORMALIZED), OF_PAGE, ["hi"], [0.5]),
+        ("google-vision", vision(NORMALIZED, **SIZE), FLAT, ["hi"], [0.5]),
+        ("google-vision", {"responses": [{"textAnnotations": [TEXT, TEXT]}]}, FLAT, ["hi"], []),
+        ("document-ai", document_ai({"endIndex": "2"}), OF_PAGE, ["hi"], [0.5]),
+        ("document-ai", {"document": document_ai({"endIndex": 2}, dimension=SIZE)}, FLAT, ["hi"], [0.5]),
+        ("document-ai", document_ai({"endIndex": 2}, {"startIndex": 4, "endIndex": "6"}), OF_PAGE, ["hixé"], [0.5]),
+        ("azure", azure(unit="inch"), OF_PAGE, ["a"], [0.5]),
+        ("azure", {"analyzeResult": {"readResults": [{**SIZE, "unit": "pixel", "lines": AZURE_LINES}]}}, FLAT, ["a"], [0.5]),
+        ("azure", {"recognitionResults": [{**SIZE, "lines": AZURE_LINES}]}, FLAT, ["a"], [0.5]),
+        ("azure", {"content": "a", **azure()["analyzeResult"]}, FLAT, ["a"], [0.5]),
+        ("azure", {"metadata": SIZE, "readResult": {"blocks": [{"lines": SEEN_LINES}]}}, FLAT, ["a"], [0.5]),
     ],
 )  # fmt: skip
 def test_every_form_is_read(
@@ -107,26 +149,40 @@ def test_every_form_is_read(
 ) -> None:
     found = read(written(tmp_path / "img_1.json", document), "det")
     assert (found.source.format, found.faults) == (name, [])
-    assert shapes(found) == [shape] * len(texts)
+    assert len(shapes(found)) == len(texts)
+    for one in shapes(found):
+        np.testing.assert_allclose(one, shape)
     assert (found.texts, confidences(found)) == (texts, scores)
+    of_page = bool(texts) and max(shape) <= 1
+    assert (found.source.fractions is not None) == of_page
+    if "width" in str(document):
+        size = [480, 640] if name == "mmocr" else [100, 100]
+        assert found.source.sizes.tolist() == [[0, 0] if of_page else size]
+
+
+@pytest.mark.parametrize(
+    "document", [vision(NORMALIZED), document_ai({"endIndex": "2"}), azure(unit="inch")]
+)
+def test_keys_may_be_in_snake_case(tmp_path: Path, document: Any) -> None:
+    text = json.dumps(document)
+    for key in ("fullText", "boundingBox", "boundingPoly", "normalizedVertices", "textAnchor",
+                "textSegments", "endIndex", "analyzeResult", "TextAnnotation", "textAnnotation"):  # fmt: skip
+        snake = "".join(f"_{c.lower()}" if c.isupper() else c for c in key)
+        text = text.replace(key, snake)
+    found = read(written(tmp_path / "a.json", text), "det")
+    assert (found.faults, bool(found.texts[0]), confidences(found)) == ([], True, [0.5])
 
 
 @pytest.mark.parametrize(
     ("document", "dont_care"),
     [
-        (
-            label(word(), word(difficult=True), word("###"), word("*"), word(illegibility=1)),
-            [False, True, True, True, True],
-        ),
-        (
-            mmocr({"bbox": BOX, "ignore": True}, {"bbox": BOX, "text": "###"}, {"bbox": BOX}),
-            [True, True, False],
-        ),
-        ([[QUAD, "###", 1]], [False]),
+        (label(word(), word(difficult=True), word("###"), word("*"), word(illegibility=1)), [0, 1, 1, 1, 1]),
+        (mmocr({"bbox": BOX, "ignore": True}, {"bbox": BOX, "text": "###"}, {"bbox": BOX}), [1, 1, 0]),
+        ([[QUAD, "###", 1]], [0]),
     ],
-)
+)  # fmt: skip
 def test_what_training_leaves_out_is_dont_care(
-    tmp_path: Path, document: Any, dont_care: list[bool]
+    tmp_path: Path, document: Any, dont_care: list[int]
 ) -> None:
     path = written(tmp_path / "a.json", document)
     assert read(path).objects.dont_care.tolist() == dont_care
@@ -146,7 +202,12 @@ TWO = [f"imgs/{part}/a.jpg" for part in ("train", "test")]
         ({"a.json": {"pages": doctr([[0, 0], [1, 1]])["pages"] * 2}}, ["a-1", "a-2"], [3, 3]),
         ({"r.json": {"b/img_1.png": surya(LINE)["img_1"], "c": surya(LINE)["img_1"] * 2}}, ["img_1", "c-1", "c-2"], [1, 1, 1]),
         ({"gt.json": {"data_list": [mmocr(path=path)["data_list"][0] for path in TWO]}}, ["train/a", "test/a"], [0, 0]),
-        ({f"{k}/Label.txt": label(QUAD, image=path) for k, path in enumerate(TWO)}, ["train/a", "test/a"], [1, 1]),
+        ({"Label.txt": "".join(label(QUAD, image=path) for path in TWO)}, ["train/a", "test/a"], [1, 1]),
+        ({"a.json": textract({"Page": 1}, {"Page": 2})}, ["a-1", "a-2"], [1, 1]),
+        ({"a.json": {"Blocks": [{"BlockType": "PAGE", "Page": 1}]}}, ["a"], [0]),
+        ({"a.json": {"responses": [vision(IN_PIXELS), {}, {"labelAnnotations": []}, {"textAnnotations": [TEXT] * 3}]}}, ["a-1", "a-2", "a-3", "a-4"], [1, 0, 0, 2]),
+        ({"a.json": {"mimeType": "image/png", "pages": [{"pageNumber": 1}]}}, ["a"], [0]),
+        ({"a.json": {"analyzeResult": {"pages": [{**SIZE, "unit": "inch", "spans": []}] * 2}}}, ["a-1", "a-2"], [0, 0]),
     ],
 )  # fmt: skip
 def test_images_and_their_names(
@@ -166,29 +227,31 @@ def test_files_beside_the_labels_of_ppocrlabel_are_left_out(tmp_path: Path) -> N
     assert found.warnings == ["2 files of another format were left out"]
 
 
+LOST = {"recognitionResults": [{**SIZE, "lines": [*AZURE_LINES, {**AZURE_WORD, "words": []}]}]}
+
+
 @pytest.mark.parametrize(
-    ("document", "word_regions", "line_texts"),
+    ("document", "word_regions", "line_texts", "lost"),
     [
-        (doctr([[0, 0], [1, 1]]), [1, 1, 2], ["a a", "a"]),
-        (surya(WORDS, LINE), [1, 1], ["a b", "a b"]),
+        (doctr([[0, 0], [1, 1]]), [1, 1, 2], ["a a", "a"], 0),
+        (surya(WORDS, LINE), [1, 1], ["a b", "a b"], 1),
+        (textract({}), [1], ["a"], 0),
+        (document_ai({"endIndex": 2}), [1], ["hi"], 0),
+        (azure(), [1], ["a"], 0),
+        (LOST, [1], ["a b", "a"], 1),
     ],
 )
 def test_words_and_lines(
-    tmp_path: Path, document: Any, word_regions: list[int], line_texts: list[str]
+    tmp_path: Path, document: Any, word_regions: list[int], line_texts: list[str], lost: int
 ) -> None:
     path = written(tmp_path / "a.json", document)
     assert read(path).objects.regions.tolist() == word_regions
+    found = read(path, "det")
+    assert [text[:49] for text in found.warnings] == lost * [
+        "1 line with text but without words was left out ("
+    ]
     found = read(path, level="line")
     assert (found.texts, found.source.level, found.warnings) == (line_texts, "line", [])
-
-
-def test_lines_without_words_are_counted(tmp_path: Path) -> None:
-    found = read(written(tmp_path / "a.json", surya(WORDS, LINE, LINE)), "det")
-    assert found.texts == ["a", "b"]
-    (warning,) = found.warnings
-    assert warning.startswith("2 lines with text but without words were left out (--det-level line")
-    (warning,) = read(written(tmp_path / "b.json", surya(LINE)), "det").warnings
-    assert warning.startswith("no file has words, so lines are read")
 
 
 def test_a_file_of_fractions_says_so(tmp_path: Path) -> None:
@@ -203,35 +266,46 @@ def test_every_document_is_parsed_once(tmp_path: Path, monkeypatch: pytest.Monke
     path = folder(tmp_path / "in", *[json.dumps(READ)] * 10, suffix=".json")
     parsed: list[bytes] = []
     decode = msgspec.json.decode
-    monkeypatch.setattr(
-        msgspec.json, "decode", lambda data, **kind: parsed.append(data) or decode(data, **kind)
-    )
+    monkeypatch.setattr(msgspec.json, "decode", lambda data: parsed.append(data) or decode(data))
     assert read(path, "det").objects.count == 20
     assert len(parsed) == 11
+
+
+IN_VISION = "fullTextAnnotation.pages[0].blocks[0].paragraphs[0].words"
+IN_AZURE = "readResults[0].lines[0].words[0]"
 
 
 @pytest.mark.parametrize(
     ("name", "document", "faults"),
     [
-        ("paddleocr", "b.jpg\t[]\na.jpg [[1]]\n", ["2: 'a.jpg [[1]]' without a tab"]),
-        ("paddleocr", "a.jpg\t[[[1, 2], [3, 4]]]", ["1: [0]: 2 vertices; expected three or more"]),
+        ("paddleocr", "b.jpg\t[]\na.jpg [[1]]\n", ["2: "]),
         ("paddleocr", label(word(), 5, word(points=[[1, 2], [3, "x"], [5, 6]])), ["1: [1]: 5", "1: [2].points[1][1]: 'x'"]),
-        ("paddleocr", "a.jpg\t[]\n\nb.jpg\t[[1, 2]", ["3: expecting"]),
-        ("paddleocr", 'a.jpg\t"x"', ["1: 'x'; expected a list"]),
-        ("paddleocr-json", {"rec_polys": [QUAD], "rec_texts": [], "rec_scores": [1]}, ["rec_texts: a list of 0; expected 1 values"]),
+        ("paddleocr-json", {"rec_polys": [QUAD], "rec_texts": [], "rec_scores": [1]}, ["rec_texts: a list of 0; expected a value for each shape"]),
         ("paddleocr-json", {"res": {"rec_polys": [QUAD, 5]}}, ["res.rec_polys[1]: 5; expected a list"]),
-        ("paddleocr-json", {"other": []}, ["no key rec_polys"]),
-        ("mmocr", mmocr({"text": "cropped"}, {"bbox": BOX}), ["data_list[0].instances[0]: no polygon and no bbox"]),
-        ("mmocr", {"data_list": [5, *mmocr({"bbox": BOX})["data_list"]]}, ["data_list[0]: 5; expected an object"]),
-        ("easyocr", [*READ, "b", [QUAD, 5]], ["[2]: 'b'; expected a list [box, text", "[3]: a list of 2"]),
-        ("easyocr", [PAGES[0], "b"], ["[1]: 'b'; expected a list [box, text, confidence]"]),
-        ("easyocr", [[QUAD, "a", "x"]], ["[0]: 'x'; expected a finite number"]),
-        ("rapidocr", {"0": {"box": QUAD}, "1": {"txt": "a"}}, ["1: no key box, dt_boxes or boxes"]),
+        ("mmocr", mmocr({"text": "cropped"}, {"bbox": BOX}), ["data_list[0].instances[0]: no polygon or "]),
+        ("mmocr", {"data_list": [5, {"img_path": "a"}]}, ["data_list[0]: 5; expected an object", "data_list[1]: no key 'instances'"]),
+        ("easyocr", [*READ, "b", [QUAD, 5]], ["[2]: 'b'; expected an object or a list", "[3][1]: 5; expected text"]),
+        ("easyocr", [PAGES[0], "b"], ["[1]: 'b'; expected a list"]),
+        ("easyocr", [[QUAD, "a", "x"]], ["[0][2]: 'x'; expected a finite number"]),
+        ("rapidocr", {"0": {"box": QUAD}, "1": {"txt": "a"}}, ["1: no box or dt_boxes or boxes"]),
         ("ocrmac", [["a", 1, [1, 2, 3]], ["a", 1, BOX]], ["[0][2]: a list of 3; expected a list of length 4"]),
-        ("doctr", doctr([[0, 0], [1, 1]], dimensions=[0, 5]), ["pages[0].dimensions: 0, 5; expected height and width"]),
         ("doctr", doctr([[0, 0]]), [f"pages[0].blocks[0].lines[{k}].words[{w}].geometry: 1 vertices" for k, w in ((0, 0), (0, 1), (1, 0))]),
-        ("surya", surya(WORDS, {"text": "a", "words": [{"text": "b"}]}), ["img_1[0].text_lines[1].words[0]: no polygon and no bbox"]),
+        ("surya", surya(WORDS, {"text": "a", "words": [{"text": "b"}]}), ["img_1[0].text_lines[1].words[0]: no polygon or bbox"]),
         ("surya", {"img_1": [5]}, ["img_1[0]: 5; expected an object"]),
+        ("textract", textract({"Geometry": {}}), ["Blocks[2]: no Geometry.Polygon or Geometry.BoundingBox"]),
+        ("textract", textract({"Geometry": {"Polygon": [{"X": 1}]}}), ["Blocks[2].Geometry.Polygon: 1 vertices"]),
+        ("textract", textract({"Confidence": "x"}), ["Blocks[2].Confidence: 'x'; expected a finite number"]),
+        ("google-vision", vision({}, IN_PIXELS), [f"{IN_VISION}[0]: no boundingBox.vertices"]),
+        ("google-vision", vision(NORMALIZED, IN_PIXELS), [f"{IN_VISION}[0]: no boundingBox.vertices"]),
+        ("google-vision", {"responses": [{"error": {"message": "no"}}]}, ["responses[0]: an error in the place of a result: 'no'"]),
+        ("google-vision", {"a": 1}, ["no key 'fullTextAnnotation'; expected it next to 'a'"]),
+        ("google-vision", {"fullTextAnnotation": {"pages": [{"blocks": [5]}]}}, ["fullTextAnnotation.pages[0].blocks[0]: 5; expected an object"]),
+        ("document-ai", document_ai(shape=None), ["pages[0].tokens[0]: no layout.boundingPoly.normalizedVertices"]),
+        ("document-ai", document_ai({"endIndex": "7"}), ["pages[0].tokens[0].layout.textAnchor: characters 0 to 7; expected indices in the text of 6"]),
+        ("document-ai", document_ai({"endIndex": "x"}), ["pages[0].tokens[0].layout.textAnchor: 'x'"]),
+        ("azure", azure(unit="inch", width=0), ["analyzeResult.pages[0]: a page in inches of unknown width"]),
+        ("azure", {"status": "failed"}, ["no key 'pages'"]),
+        ("azure", {"readResults": [{**SIZE, "lines": [{"words": [{"boundingBox": [1, 2]}]}]}]}, [f"{IN_AZURE}.boundingBox: 1 vertices"]),
     ],
 )  # fmt: skip
 def test_faults_have_their_place(
