@@ -61,10 +61,8 @@ def recognised_by(name: str) -> str:
     """Return by what a format's sample is recognised, in words."""
     if name in LAYOUTS:
         return "such lines"
-    detected = detect(open_listing(SAMPLES / name), "gt")
-    if detected.format.name != name:
-        return "by name only"
-    return detected.reason.removeprefix("recognised by ")
+    form, reason, _ = detect(open_listing(SAMPLES / name), "gt")
+    return reason.removeprefix("recognised by ") if form.name == name else "by name only"
 
 
 def formats_page() -> str:

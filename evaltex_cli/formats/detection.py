@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from evaltex_cli.errors import InputError
 from evaltex_cli.formats import FORMATS, load
@@ -16,28 +15,11 @@ _EVALTEX_BEGINS = re.compile(rb"[^\n\t]*\n[ \t]*[\d.]+[ \t]*,[ \t]*[\d.]+[ \t\r]
 """A name, and a line of height and width."""
 
 
-class Detected(NamedTuple):
-    """The format of an input."""
+def detect(listing: Listing, side: Side, preferred: Sequence[str] = ()) -> tuple[Format, str, str]:
+    """Return the format of an input, by what it was recognised, and what the user should know.
 
-    format: Format
-    reason: str
-    """By what it was recognised, in words."""
-    note: str = ""
-    """What the user should know of the choice."""
-
-
-def detect(listing: Listing, side: Side, preferred: Sequence[str] = ()) -> Detected:
-    """Return the format of an input.
-
-    Parameters
-    ----------
-    preferred : sequence of str
-        Formats that decide where lines of numbers fit several.
-
-    Raises
-    ------
-    InputError
-        When no format recognises it: what it is, if that is known, and what to do.
+    Raises `InputError` when no format recognises it: what it is, if that is known, and what to do.
+    `preferred` are formats that decide where lines of numbers fit several.
     """
     if not listing.entries:
         raise InputError(f"{listing.path}: no file in it; expected one for each image")
@@ -45,7 +27,7 @@ def detect(listing: Listing, side: Side, preferred: Sequence[str] = ()) -> Detec
     beginning = listing.beginning(entry, HEAD_BYTES)
     head = Head(entry.name, beginning, is_whole=len(beginning) < HEAD_BYTES)
     if listing.kind == "file" and _EVALTEX_BEGINS.match(head.data):
-        return Detected(load(EVALTEX), "a name, height and width")  # the others need no look
+        return load(EVALTEX), "a name, height and width", ""  # the others need no look
     from evaltex_cli.formats import lines
 
     has_lines = lines.begins_with_numbers(head.data)
@@ -54,14 +36,11 @@ def detect(listing: Listing, side: Side, preferred: Sequence[str] = ()) -> Detec
         if not found and not head.is_whole and head.json is not None:
             found = _recognised(Head(entry.name, next(listing.read([entry]))), listing)
         if found:
-            return Detected(*found)
+            return *found, ""
         from evaltex_cli.formats import unread
 
         unread.refuse(listing, head)
-    found_lines = lines.recognise(listing, side, preferred)
-    if found_lines:
-        return Detected(*found_lines)
-    return Detected(load(EVALTEX), "text")
+    return lines.recognise(listing, side, preferred) or (load(EVALTEX), "text", "")
 
 
 def _typical_entry(listing: Listing) -> Entry:
