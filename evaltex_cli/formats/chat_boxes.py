@@ -18,7 +18,7 @@ from math import inf
 from typing import Any
 
 from evaltex_cli.errors import FormatError
-from evaltex_cli.formats.base import File, Format, Head, Image, ReadOptions, Side, TextObject
+from evaltex_cli.formats.base import File, Format, Image, ReadOptions, Side, TextObject
 from evaltex_cli.formats.options import Coordinates
 from evaltex_cli.formats.parsing import Number, confidence, converted, under
 
@@ -26,11 +26,11 @@ _KEYS = ("bbox_2d", "box_2d", "bbox", "box", "bounding_box")
 _TEXTS = ("text", "text_content", "transcription", "content", "label")
 _OBJECT = rf'\{{[^{{}}]*"(?:{"|".join(_KEYS)})"\s*:\s*\[\s*-?[\d.]'
 _LIST = r"\[\s*(?:-?[\d.]+\s*,\s*){3}-?[\d.]+\s*\]"
-_START = re.compile(rf"\s*+(?:```\w*\s*)?\[\s*(?:{_OBJECT}|{_LIST})[^}}]*")
+_OTHERS = r'(?![\s\S]{0,4096}"(?:image_id|page_idx)")'  # COCO's results, and pages of documents
+_START = re.compile(rf"{_OTHERS}\s*+(?:```\w*\s*)?\[\s*(?:{_OBJECT}|{_LIST})")
 _FENCE = re.compile(rb"\A\s*```\w*|```\s*\Z")
 _PICTURES = "{count} box[es] of the category Picture, without a text, [was|were] left out"
-_BEYOND = 1.1
-"""Numbers of a declared scale may be this much beyond it: models miss the edge of a picture."""
+_BEYOND = 1.1  # times a declared scale, for models that miss the edge of a picture
 
 
 def _items(file: File) -> list[Any]:
@@ -52,9 +52,7 @@ def _box(item: Any) -> tuple[str, list[float]]:
 
 
 def _evident(files: Iterable[File], side: Side) -> tuple[Coordinates, str]:
-    """Return the order and scale that the key of all boxes has by its model's documentation, if
-    all numbers agree, and a note about it; raises `FormatError` if they do not.
-    """
+    """Return the order and scale that key and numbers say, and a note; raises `FormatError`."""
     keys: set[str] = set()
     values: set[float] = set()
     for file in files:
@@ -80,10 +78,10 @@ def _evident(files: Iterable[File], side: Side) -> tuple[Coordinates, str]:
             "--coordinates ORDER:SCALE (yxyx:1000, xyxy:1000, xyxy:999, xyxy:1 or xyxy:pixels, for"
             " example); evaltex validate GT DET shows which agrees with the ground truth",
         )
-    return coordinates, (
-        f"boxes are read as {coordinates}, as the key {min(keys)} and the range of the numbers say;"
-        " --coordinates declares another order or scale"
+    note = (
+        f"boxes are read as {coordinates}, as the key {min(keys)} and the range of the numbers say"
     )
+    return coordinates, f"{note}; --coordinates declares another order or scale"
 
 
 def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
@@ -103,32 +101,21 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
         if record.get("category") == "Picture" and not of_text:
             file.notes[_PICTURES] += 1
             return None
-        score = record.get("score", record.get("confidence"))
         label = record.get("category", "" if of_text == "label" else record.get("label"))
-        return TextObject(
-            box,
-            converted(record.get(of_text), str | None) or "",
-            confidence=confidence(score),
-            label=converted(label, str | None) or "",
-        )
+        texts = [converted(value, str | None) or "" for value in (record.get(of_text), label)]
+        score = record.get("score", record.get("confidence"))
+        return TextObject(box, texts[0], confidence=confidence(score), label=texts[1])
 
     objects = file.each(enumerate(_items(file)), read, "[{}]")
     yield Image(file.stem, objects, fractions=scale is not None)
 
 
-def _is_known(head: Head) -> str:
-    start = _START.match(head.text)
-    others = '"image_id"', '"page_idx"'  # of COCO's results, and of pages of a document
-    if start is None or any(key in head.text[:4096] for key in others):
-        return ""
-    return "a list of bbox_2d, box_2d, bbox or box with four numbers, or of such lists alone"
-
-
+_REASON = "a list of bbox_2d, box_2d, bbox or box with four numbers, or of such lists alone"
 CHAT_BOXES = Format(
     "chat-boxes",
     "answers of vision-language models: JSON lists of boxes",
     _read,
-    _is_known,
+    lambda head: _REASON if _START.match(head.text) else "",
     (".json", ".txt", ".md"),
     layout='[{"bbox_2d" or "box_2d" or "bbox": [four numbers, see --coordinates], "text" or'
     ' "label", "score"}]',
