@@ -273,7 +273,7 @@ def _points(file: File, annotation: _Annotation, *, dont_care: bool) -> Sequence
     """Return what is drawn around an object; raises `FormatError`."""
     if annotation.polys:
         with under("polys"):
-            return outline(annotation.polys, dont_care=dont_care)
+            return outline(annotation.polys)
     if annotation.bezier_pts:
         with under("bezier_pts"):
             return _curves(annotation.bezier_pts)
