@@ -84,8 +84,5 @@ def test_faulty_rows(tmp_path: Path, row: str, message: str) -> None:
     assert found.faults[0].startswith(f"{path}:2: {message}")
     assert found.fault_count == 1
     assert found.texts == ["good"]
-
-
-def test_an_open_quote_is_a_fault(tmp_path: Path) -> None:
     path = written(tmp_path / "a.csv", as_csv() + '9,5,2,1,1,1,1,1,2,3,4,50,"open\n')
     assert "unexpected end of data; expected a table as CSV has it" in read(path).faults[0]
