@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
@@ -47,40 +47,70 @@ from evaltex_cli.formats.parsing import (
     within,
 )
 
-Kind = TypeVar("Kind")
 _IS_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
 
 
-def _record(file: File, item: Any, kind: type[Kind], place: str) -> Kind | None:
-    """Return an item as a type; None if it does not fit, which is logged."""
-    try:
-        return converted(item, kind)
-    except FormatError as error:
-        file.log(error, place)
-        return None
+class _Text(msgspec.Struct, gc=False):
+    """A word, a line or a paragraph of any of these data sets."""
+
+    bbox: Any = None
+    transcription: str | None = None
+    utf8_string: str | None = None
+    text: str | None = None
+    illegibility: Flag = None
+    ignore: Flag = None
+    legible: Flag = None
+    legibility: str | None = None
+    confidence: Number | None = None
+    score: Number | None = None
+
+    def is_dont_care(self, side: Side) -> bool:
+        is_illegible = self.legible is not None and not self.legible
+        is_illegible = is_illegible or self.legibility == "illegible"
+        return side == "gt" and (is_illegible or bool(self.illegibility or self.ignore))
+
+
+class _Pairs(_Text, gc=False):
+    points: list[Point] | None = None
+    vertices: list[Point] | None = None
+
+
+class _Flat(_Text, gc=False):
+    points: list[Number] | None = None
+    mask: list[Number] | None = None
+
+
+def _object(
+    item: Any, side: Side, kind: type[_Text], shape: str, unread: str | None = None
+) -> TextObject:
+    """Return an object from the key of its shape; `unread` is a text that makes it don't care."""
+    record = converted(item, kind)
+    text = record.transcription or record.utf8_string or record.text or ""
+    dont_care = record.is_dont_care(side) or (side == "gt" and text == unread)
+    value = getattr(record, shape)
+    if shape == "mask" and not value:
+        if record.bbox is None:
+            raise FormatError("neither mask nor bbox", "one of them")
+        with under("bbox"):
+            points: Any = box(*converted(record.bbox, tuple[Number, Number, Number, Number]))
+    elif value is None:
+        raise FormatError(f"no key {quote(shape)}", "it in each object")
+    else:
+        with under(shape):
+            points = polygon(flat(value) if kind is _Pairs else value, dont_care=dont_care)
+    confidence = record.score if record.confidence is None else record.confidence
+    return TextObject(points, text, dont_care, confidence)
 
 
 # ArT and LSVT (ICDAR 2019) ------------------------------------------------------------------------
 
 
-class _ArtWord(msgspec.Struct, gc=False):
-    points: list[Point]
-    transcription: str | None = None
-    illegibility: Flag = None
-    confidence: Number | None = None
-
-
 def _read_art(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    def read(item: Any) -> TextObject:
-        word = converted(item, _ArtWord)
-        text = word.transcription or ""
-        dont_care = side == "gt" and (bool(word.illegibility) or text == DONT_CARE)
-        with under("points"):
-            points = polygon(flat(word.points), dont_care=dont_care)
-        return TextObject(points, text, dont_care, word.confidence)
-
+    read = partial(_object, side=side, kind=_Pairs, shape="points", unread=DONT_CARE)
     for key, value in file.json(dict[str, Any]).items():
-        words = _record(file, value, list[Any], key) or []
+        words: list[Any] = []
+        with file.catching(key):
+            words = converted(value, list[Any])
         yield Image(without_prefix(key), file.each(enumerate(words), read, f"{key}[{{}}]"))
 
 
@@ -113,20 +143,6 @@ ART = Format(
 # COCO-Text v2 and TextOCR -------------------------------------------------------------------------
 
 
-class _CocoTextWord(msgspec.Struct, gc=False):
-    image_id: Identifier
-    utf8_string: str | None = None
-    legibility: str | None = None
-    mask: list[Number] | None = None
-    bbox: tuple[Number, Number, Number, Number] | None = None
-
-
-class _TextOcrWord(msgspec.Struct, gc=False):
-    image_id: Identifier
-    points: list[Number]
-    utf8_string: str | None = None
-
-
 class _KeyedImage(msgspec.Struct, gc=False):
     width: Number | None = None
     height: Number | None = None
@@ -136,28 +152,6 @@ class _KeyedImage(msgspec.Struct, gc=False):
 class _Keyed(msgspec.Struct, gc=False):
     imgs: dict[str, Any]
     anns: dict[str, Any]
-
-
-def _coco_text_object(item: Any, side: Side) -> tuple[str, TextObject]:
-    word = converted(item, _CocoTextWord)
-    dont_care = side == "gt" and word.legibility == "illegible"
-    if word.mask:
-        with under("mask"):
-            points = polygon(word.mask, dont_care=dont_care)
-    elif word.bbox is None:
-        raise FormatError("neither mask nor bbox", "one of them")
-    else:
-        with under("bbox"):
-            points = box(*word.bbox)
-    return str(word.image_id), TextObject(points, word.utf8_string or "", dont_care)
-
-
-def _textocr_object(item: Any, side: Side) -> tuple[str, TextObject]:
-    word = converted(item, _TextOcrWord)
-    dont_care = side == "gt" and word.utf8_string == "."
-    with under("points"):
-        points = polygon(word.points, dont_care=dont_care)
-    return str(word.image_id), TextObject(points, word.utf8_string or "", dont_care)
 
 
 def _read_keyed(
@@ -170,16 +164,19 @@ def _read_keyed(
     document = file.json(_Keyed)
     images, chosen = {}, []
     for key, item in document.imgs.items():
-        record = _record(file, item, _KeyedImage, f"imgs.{key}") or _KeyedImage()
+        record = _KeyedImage()
+        with file.catching(f"imgs.{key}"):
+            record = converted(item, _KeyedImage)
         images[key] = Image(key, [], record.height or 0.0, record.width or 0.0, id=key)
         if record.set == wanted:
             chosen.append(key)
     numbered = all(map(_IS_NUMBER.fullmatch, document.anns))
-    read_object = _coco_text_object if wanted else _textocr_object
+    shape, unread = ("mask", None) if wanted else ("points", ".")
 
     def read(keyed: tuple[str, Any]) -> TextObject:
         key, item = keyed
-        image, one = read_object(item, side)
+        one = _object(item, side, _Flat, shape, unread)
+        image = str(within(item, "image_id"))
         if image not in images:
             found = f"image_id {quote(image)}"
             raise FormatError(found, "the ID of an image of this document", ("image_id",))
@@ -241,34 +238,18 @@ class _Page(msgspec.Struct, gc=False):
     image_width: Number | None = None
 
 
-class _Container(msgspec.Struct, gc=False):
-    """A line or a paragraph whose words are the objects."""
-
-    legible: Flag = None
-    text: str | None = None
-
-
-class _Text(_Container, gc=False, kw_only=True):
-    """A word, a line or a paragraph."""
-
-    vertices: list[Point]
-    confidence: Number | None = None
-    score: Number | None = None
-
-
 def _read_hiertext(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
+    read = partial(_object, side=side, kind=_Pairs, shape="vertices")
     for k, item in enumerate(file.json(_HierText).annotations):
         place = f"annotations[{k}]"
-        page = _record(file, item, _Page, place)
-        if page is None:
-            continue
-        if options.level in _LISTS:
-            texts = nested(file, item, place, *_LISTS[options.level])
-            objects = file.each(texts, partial(_hiertext_object, side=side))
-        else:
-            objects = _words(file, item, side, options.level, place)
-        name = _PICTURE.sub("", str(page.image_id))
-        yield Image(name, objects, page.image_height or 0.0, page.image_width or 0.0)
+        with file.catching(place):
+            page = converted(item, _Page)
+            if options.level in _LISTS:
+                objects = file.each(nested(file, item, place, *_LISTS[options.level]), read)
+            else:
+                objects = _words(file, item, side, options.level, place)
+            name = _PICTURE.sub("", str(page.image_id))
+            yield Image(name, objects, page.image_height or 0.0, page.image_width or 0.0)
 
 
 def _words(file: File, page: Any, side: Side, level: str, place: str) -> list[TextObject]:
@@ -279,36 +260,27 @@ def _words(file: File, page: Any, side: Side, level: str, place: str) -> list[Te
     evaluation does, which unites the words. Those without words are the polygon of their own
     vertices, and so are paragraphs that do not count.
     """
+    read = partial(_object, side=side, kind=_Pairs, shape="vertices")
     of_level = level.removesuffix("-words") if level != "word" else "line"
     objects: list[TextObject] = []
     number = 0
     for at, item in nested(file, page, place, *_LISTS[of_level]):
-        container = _record(file, item, _Container, at)
-        if container is None:
-            continue
-        dont_care = side == "gt" and container.legible is not None and not container.legible
-        words: list[tuple[str, Any]] = []
-        if level != "paragraph-words" or not dont_care:
-            words = list(nested(file, item, at, *_BELOW[of_level]))
-        if level == "word":
-            file.notes[without_finer(side)] += not words and bool(container.text)
-        else:
-            words = words or [(at, item)]
-        number += bool(words)
-        for one in file.each(words, partial(_hiertext_object, side=side)):
-            one.region = number
-            one.dont_care = one.dont_care if level == "word" else dont_care
-            objects.append(one)
+        with file.catching(at):
+            container = converted(item, _Text)
+            dont_care = container.is_dont_care(side)
+            words: list[tuple[str, Any]] = []
+            if level != "paragraph-words" or not dont_care:
+                words = list(nested(file, item, at, *_BELOW[of_level]))
+            if level == "word":
+                file.notes[without_finer(side)] += not words and bool(container.text)
+            else:
+                words = words or [(at, item)]
+            number += bool(words)
+            for one in file.each(words, read):
+                one.region = number
+                one.dont_care = one.dont_care if level == "word" else dont_care
+                objects.append(one)
     return objects
-
-
-def _hiertext_object(item: Any, side: Side) -> TextObject:
-    text = converted(item, _Text)
-    dont_care = side == "gt" and text.legible is not None and not text.legible
-    with under("vertices"):
-        points = polygon(flat(text.vertices), dont_care=dont_care)
-    confidence = text.score if text.confidence is None else text.confidence
-    return TextObject(points, text.text or "", dont_care, confidence)
 
 
 def _is_hiertext(head: Head) -> str:
@@ -336,22 +308,8 @@ HIERTEXT = Format(
 # ReCTS (ICDAR 2019) -------------------------------------------------------------------------------
 
 
-class _ReCtsText(msgspec.Struct, gc=False):
-    points: list[Number]
-    transcription: str | None = None
-    ignore: Flag = None
-    confidence: Number | None = None
-
-
 def _read_rects(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    def read(item: Any) -> TextObject:
-        text = converted(item, _ReCtsText)
-        words = text.transcription or ""
-        dont_care = side == "gt" and (bool(text.ignore) or words == DONT_CARE)
-        with under("points"):
-            points = polygon(text.points, dont_care=dont_care)
-        return TextObject(points, words, dont_care, text.confidence)
-
+    read = partial(_object, side=side, kind=_Flat, shape="points", unread=DONT_CARE)
     document = file.json(dict[str, Any])
     key = "lines" if options.level == "line" else "chars"
     if key not in document:

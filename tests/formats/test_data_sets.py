@@ -232,7 +232,7 @@ def test_faults_name_the_place_and_what_was_expected(
 
 
 def test_all_faults_are_reported_at_once_and_the_rest_is_read(tmp_path: Path) -> None:
-    document = changed(changed(ART, "gt_1", 0, "points", to=None), "gt_20", 0, "points", to=[])
+    document = changed(changed(ART, "gt_1", 0, "points", to=5), "gt_20", 0, "points", to=[])
     found = read(written(tmp_path / "gt.json", document))
     assert [fault.partition(": ")[0] for fault in found.faults] == [
         "gt_1[0].points",
