@@ -43,15 +43,14 @@ _USUAL: dict[Side, re.Pattern[str]] = {
     "det": re.compile(rf'^(?:{_WHOLE},"[^"\n]*+"{_SHAPE})++', re.M),
 }
 """Usual lines of objects, one after the other."""
-_INTEGER = r"\s*([+-]?\d{1,18})\s*,"
-_NUMBERS = r"((?:,\s*[+-]?[\d.][^,]*+)+)"
+_INTEGER = r"\s*+([+-]?\d{1,18})\s*+,"
+_NUMBERS = r"((?:,\s*+[+-]?[\d.][^,]*+)++)"
+_BARE = r'((?!\d+\s*+,\s*+")[^",][^,]*+(?:,[^,]*+){0,99}?|)'
 _ANY: dict[Side, re.Pattern[str]] = {
     "gt": re.compile(
-        rf'{_INTEGER}{_INTEGER}\s*(?:"(.*)"|([^",].*|))\s*,\s*([tf])\s*{_NUMBERS}', re.ASCII
+        rf'{_INTEGER}{_INTEGER}\s*+(?:"(.*)"\s*+|{_BARE}),\s*+([tf])\s*+{_NUMBERS}', re.ASCII
     ),
-    "det": re.compile(
-        rf'{_INTEGER}\s*(?:"(.*)"|((?!\d+\s*,\s*")[^",].*?|))\s*{_NUMBERS}', re.ASCII
-    ),
+    "det": re.compile(rf'{_INTEGER}\s*+(?:"(.*)"\s*+|{_BARE}){_NUMBERS}', re.ASCII),
 }
 """A line of an object, with or without quotes around the transcription."""
 _OBJECT_LIKE = re.compile(
