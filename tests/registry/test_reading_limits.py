@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import struct
@@ -67,15 +68,12 @@ def star(count: int, objects: int = 1) -> str:
     )
 
 
-def archive(entries: int, megabytes: int, block: bytes = BLOCK) -> Callable[[Path], None]:
-    def write(path: Path) -> None:
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
-            for k in range(entries):
-                with packed.open(f"gt_{k}.txt", "w", force_zip64=True) as entry:
-                    for _ in range(megabytes):
-                        entry.write(block)
-
-    return write
+def archive(entries: int, megabytes: int, block: bytes = BLOCK) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as packed:
+        for k in range(entries):
+            packed.writestr(f"gt_{k}.txt", block * megabytes)
+    return data.getvalue()
 
 
 LAUGHS = '<!ENTITY a0 "lol">' + "".join(
@@ -83,17 +81,16 @@ LAUGHS = '<!ENTITY a0 "lol">' + "".join(
 )
 LONG = f'<!ENTITY a "{"a" * 20_000}">'
 LINES = b"1,1,9,1,9,9,1,9,a\n" * 58_000
-BOMBS: dict[str, tuple[str, Callable[[], bytes | str] | Callable[[Path], None], str]] = {
-    "zip-one": ("det.zip", archive(1, 300), "bytes, unpacked; divide it"),
-    "zip-many": ("det.zip", archive(20, 15, b"\n" * (1 << 20)), "bytes, unpacked; divide it"),
-    "zip-lines": ("det.zip", archive(20, 15, LINES), "bytes, unpacked; divide it"),
-    "gzip": (
-        "det.json.gz",
-        lambda: gzip.compress(b"[" + b"[]," * (100 << 20)),
+BOMBS: dict[str, tuple[str, Callable[[], bytes | str], str]] = {
+    "zip-one": ("det.zip", lambda: archive(1, 300), "bytes, unpacked; divide it"),
+    "zip-many": (
+        "det.zip",
+        lambda: archive(20, 15, b"\n" * (1 << 20)),
         "bytes, unpacked; divide it",
     ),
+    "zip-lines": ("det.zip", lambda: archive(20, 15, LINES), "bytes, unpacked; divide it"),
+    "gzip": ("det.json.gz", lambda: gzip.compress(b"[]," * (100 << 20)), "unpacked; divide it"),
     "json-lists": ("det.json", lambda: "[" * 10_000_000, "nested more than a thousand times"),
-    "json-objects": ("det.json", lambda: '{"a":' * 2_000_000, "nested more than a thousand times"),
     "xml-laughs": ("det.xml", lambda: xml(LAUGHS, "&a11;"), "entit"),
     "xml-text": ("det.xml", lambda: xml(LONG, "&a;" * 100_000), "entit"),
     "xml-attribute": ("det.xml", lambda: xml(LONG, "", "&a;" * 100_000), "entit"),
@@ -102,7 +99,7 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes | str] | Callable[[Path], None], 
     "picture": (
         "pictures/img_1.png",
         lambda: png(20_001, 5_000),
-        "(5000,20001); expected at most 100000000",
+        "(5000,20001); expected at most 1",
     ),
     "mat": ("det.mat", lambda: mat(300), "bytes, unpacked; expected"),
     "vertices": ("det.txt", lambda: star(800_000), "det.txt:2: a polygon of 800000 vertices"),
@@ -116,11 +113,8 @@ def test_a_bomb_is_refused_in_one_message(name: str) -> None:
     file, content, message = BOMBS[name]
     path = Path(file)
     path.parent.mkdir(exist_ok=True)
-    if file == "det.zip":
-        content(path)  # type: ignore[call-arg]
-    else:
-        made = content()  # type: ignore[call-arg]
-        path.write_bytes(made.encode() if isinstance(made, str) else made)
+    data = content()
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
     assert path.stat().st_size <= MOST_BYTES
     Path("gt.txt").write_text(GT.replace("1000,1000", "5000,20001"))
     Path("of_picture.txt").write_text(DET)
@@ -140,17 +134,6 @@ def test_a_bomb_is_refused_in_one_message(name: str) -> None:
 
 def crowd(kind: str, count: int) -> str:
     boxes = [(k % 999, k // 999, k % 999 + 5, k // 999 + 5) for k in range(count)]
-    if kind == "evaltex":
-        return "img_1\n" + "".join(
-            f'{k},"a",{x0},{y0},5,5\n' for k, (x0, y0, _, _) in enumerate(boxes, 1)
-        )
-    if kind == "coco-res":
-        return json.dumps(
-            [
-                {"image_id": 1, "category_id": 1, "bbox": [x, y, 5, 5], "score": 1}
-                for x, y, *_ in boxes
-            ]
-        )
     if kind == "page":
         words = "".join(
             f'<Word id="w{k}"><Coords points="{x0},{y0} {x1},{y0} {x1},{y1}"/></Word>'
@@ -163,7 +146,7 @@ def crowd(kind: str, count: int) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["evaltex", "coco-res", "page", "easyocr"])
+@pytest.mark.parametrize("kind", ["page", "easyocr"])
 def test_a_crowd_is_no_bomb(kind: str) -> None:
     path = Path("det.xml" if kind == "page" else "det.json")
     path.write_text(crowd(kind, 200_000))
