@@ -72,11 +72,11 @@ def read(path: Path) -> Any:
     data = path.read_bytes()
     before, opening, after = data.partition(f'\n"{IMAGES}": [\n'.encode())
     listed, closing, rest = after.rpartition(b"}],\n")
-    if not (opening and closing):
-        document = json.loads(data)
-        if isinstance(document, dict) and isinstance(document.get(IMAGES), list):
-            document[IMAGES] = StoredImages([json.dumps(one).encode() for one in document[IMAGES]])
-        return document
-    document = json.loads(before + rest if rest.strip() != b"}" else before[:-1] + rest)
-    lines = (listed + b"}").split(b"\n")
-    return document | {IMAGES: StoredImages([line.removesuffix(b",") for line in lines])}
+    is_laid_out = bool(opening and closing)
+    document = json.loads(before + rest if is_laid_out else data)
+    if is_laid_out and isinstance(document, dict):
+        lines = [line.removesuffix(b",") for line in (listed + b"}").split(b"\n")]
+        document[IMAGES] = StoredImages(lines)
+    elif isinstance(document, dict) and isinstance(document.get(IMAGES), list):
+        document[IMAGES] = StoredImages([json.dumps(one).encode() for one in document[IMAGES]])
+    return document

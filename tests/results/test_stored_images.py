@@ -104,7 +104,7 @@ def lines_of(result: Path) -> list[str]:
         (lambda lines: lines[:-3], "is not JSON"),
         (lambda lines: ["[" * 100_000], "is not JSON"),
         (lambda lines: [], "is not JSON"),
-        (lambda lines: ["[\n", *lines, "]\n"], "is not JSON"),
+        (lambda lines: ["[\n", *lines, "]\n"], "is not a result of evaltex"),
         (lambda lines: [*lines[:1], *lines[2:]], "has schema 'None'"),
         (lambda lines: [lines[0], '"kind": "ranking",\n', *lines[1:]], "of the kind 'ranking'"),
         (lambda lines: [line.replace("signature", "x") for line in lines], "'signature' is"),
