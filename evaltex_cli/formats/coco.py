@@ -341,7 +341,6 @@ COCO = Format(
     "COCO annotations",
     _read_coco,
     _is_coco,
-    (".json",),
     layout='{"images": [{"id", "file_name", "width", "height"}], "annotations": [{"id", "image_id",'
     ' "category_id", "bbox", "segmentation", "iscrowd"}], "categories": [{"id", "name"}]}',
     one_document=True,
@@ -351,7 +350,6 @@ RESULTS = Format(
     "COCO and AdelaiDet results",
     _read_results,
     _is_results,
-    (".json",),
     layout='[{"image_id", "category_id", "bbox" or "segmentation" or "polys", "score"}]',
     one_document=True,
 )

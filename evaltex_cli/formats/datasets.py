@@ -134,7 +134,6 @@ ART = Format(
     "ArT and LSVT: JSON of polygons, ground truth and results",
     _read_art,
     _is_art,
-    (".json",),
     layout='{"gt_1": [{"points": [[x, y], ...], "transcription": "...", "illegibility": false}]}',
     one_document=True,
 )
@@ -208,7 +207,6 @@ def _keyed_format(name: str, title: str, wanted: str | None) -> Format:
         title,
         partial(_read_keyed, wanted=wanted),
         _is_coco_text if wanted else partial(_is_keyed, points=True),
-        (".json",),
         layout='{"imgs": {id: {...}}, "anns": {id: {"image_id", "bbox", "points" or "mask",'
         ' "utf8_string"}}}',
         one_document=True,
@@ -297,7 +295,6 @@ HIERTEXT = Format(
     "HierText",
     _read_hiertext,
     _is_hiertext,
-    (".json",),
     levels=("word", "line", "paragraph", "line-words", "paragraph-words"),
     layout='{"annotations": [{"image_id", "paragraphs": [{"lines": [{"words": [{"vertices", "text",'
     ' "legible"}]}]}]}]}',
@@ -328,7 +325,6 @@ RECTS = Format(
     "ReCTS: JSON, one per image",
     _read_rects,
     _is_rects,
-    (".json",),
     levels=("line", "character"),
     layout='{"chars": [{"points": [x1, y1, ...], "transcription", "ignore"}], "lines": [...]}',
 )

@@ -174,7 +174,6 @@ LABEL_STUDIO = Format(
     "Label Studio: JSON or JSON-MIN of tasks",
     _read,
     lambda head: "tasks with annotations" if _is_task(within(head.json, 0) or head.json) else "",
-    (".json",),
     layout='[{"data": {"image"}, "annotations": [{"result": [{"id", "original_width",'
     ' "original_height", "value": {"x", "y", "width", "height", "rotation", "text"}}]}]}]',
     one_document=True,

@@ -151,7 +151,6 @@ LABELME = Format(
     "labelme: JSON, one per image",
     _read_labelme,
     lambda head: "the key shapes" if isinstance(head.json, dict) and "shapes" in head.json else "",
-    (".json",),
     layout='{"shapes": [{"label", "points", "shape_type"}], "imageHeight", "imageWidth"}',
 )
 
@@ -226,7 +225,6 @@ VIA = Format(
     "VGG Image Annotator (VIA) 1 and 2: JSON",
     _read_via,
     lambda head: "objects with the keys filename and regions" if _is_via(head.json) else "",
-    (".json",),
     layout='{key: {"filename", "regions": [{"shape_attributes": {"name", "x", "y", "width",'
     ' "height", "all_points_x", ...}, "region_attributes": {"text"}}]}}',
     one_document=True,
