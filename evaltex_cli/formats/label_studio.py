@@ -101,9 +101,8 @@ def _minimal_parts(file: File, task: _Record, place: str) -> Iterator[_Record]:
     """Yield the shapes of a task of JSON-MIN. The OCR template has each twice, in the list of its
     boxes or polygons and in that of its labels: what has the same outline is one object.
     """
-    listed = task.get("transcription") or []
-    listed = listed if isinstance(listed, list) else [listed]
-    texts = [one if isinstance(one, str) else "" for one in listed]  # or a shape without one
+    texts = task.get("transcription") or []
+    texts = [texts] if isinstance(texts, str) else converted(texts, list[Any])
     lists = {key: value for key, value in task.items() if within(value, 0, "original_width")}
     lists.pop("transcription", None)
     file.notes[_LOST] += bool(texts) and len(texts) not in map(len, lists.values())
@@ -111,10 +110,12 @@ def _minimal_parts(file: File, task: _Record, place: str) -> Iterator[_Record]:
         times = Counter[str]()
         for k, shape in enumerate(shapes):
             text = texts[k] if len(texts) == len(shapes) else ""
+            text = text if isinstance(text, str) else ""  # or a shape that has no transcription
             outline = str([within(shape, name) for name in _OUTLINE_KEYS])
             times[outline] += 1
-            region = f"{outline} {times[outline]}"
-            yield shape | {"text": text, "place": f"{place}.{key}[{k}]", "region": region}
+            at, region = f"{place}.{key}[{k}]", f"{outline} {times[outline]}"
+            with file.catching(at):
+                yield converted(shape, _Record) | {"text": text, "place": at, "region": region}
 
 
 def _image(file: File, name: str, parts: Iterator[_Record], side: Side) -> Image:
