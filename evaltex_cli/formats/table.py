@@ -154,10 +154,7 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     if all(0 <= value <= 1 for value in values) and any(value % 1 for value in values):
         file.notes["all coordinates are in [0, 1]: they are read as fractions of the page"] += 1
         for image in images.values():
-            size = image.width, image.height
-            image.fractions = not all(size)
-            for one in image.objects if all(size) else ():
-                one.points = [value * size[k % 2] for k, value in enumerate(one.points)]
+            image.fractions = True
     yield from images.values()
 
 
