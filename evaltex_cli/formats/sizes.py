@@ -130,10 +130,7 @@ def _refuse_other_sizes(
 def in_pixels(source: Source, sizes: Floats) -> Source:
     """Multiply coordinates that are fractions of the page by its size in pixels, where it is known.
 
-    Parameters
-    ----------
-    sizes : (images, 2) float64
-        Heights and widths, 0 where unknown.
+    `sizes` are (images, 2) heights and widths, 0 where unknown.
     """
     if source.fractions is None:
         return source
