@@ -131,15 +131,6 @@ def test_ids_that_are_no_whole_numbers_are_replaced(
     assert found.objects.boxes[:, 0].tolist() == [0, 2, 3, 1]
 
 
-def test_several_polygons_are_taken_for_their_box(tmp_path: Path) -> None:
-    several = changed(COCO, "annotations", 1, "segmentation", to=[FLAT_QUAD, FLAT_CURVE])
-    without = changed(several, "annotations", 1, "bbox", to=...)
-    assert read(written(tmp_path / "a.json", several)).objects.boxes[0].tolist() == [1, 1, 6, 3]
-    found = read(written(tmp_path / "b.json", without))
-    assert found.objects.boxes[0].tolist() == [10, 10, 140, 120]
-    assert found.warnings[0].startswith("2 objects of several polygons")
-
-
 TOP, BOTTOM = [0, 200, 40, 160, 80, 160, 120, 200], [120, 230, 80, 190, 40, 190, 0, 230]
 CURVED = {"id": 1, "image_id": 0, "bbox": [0, 160, 120, 70], "bezier_pts": TOP + BOTTOM}
 WORD = [52, 50, 33, 51, 40, 0, 95]
@@ -182,26 +173,20 @@ def test_adelaidets_texts_may_be_codes(
 
 FAULTS: list[tuple[tuple[Any, ...], Any, str]] = [
     (("annotations", 0, "image_id"), 99, "annotations[0].image_id: image_id '99'; expected the ID of"),
-    (("annotations", 0, "image_id"), 8.5, "annotations[0].image_id: "),
-    (("annotations", 0, "image_id"), ..., "annotations[0]: no key 'image_id'; expected it"),
     (("annotations", 0, "id"), 4, "annotations[2].id: ID 4 again; expected IDs used once"),
     (("annotations", 0, "bbox"), ..., "annotations[0]: no key 'bbox'; expected it, or a segmentation"),
     (("annotations", 0, "bbox"), [1, 2, 3], "annotations[0].bbox: "),
     (("annotations", 0, "bbox", 2), -1, "annotations[0].bbox: width -1, height 8.5; expected both"),
     (("annotations", 0, "bbox", 0), 1e13, "annotations[0]: '1e+13'; expected a finite number"),
     (("annotations", 0, "bbox", 0), float("nan"), "annotations[0]: 'nan'; expected a finite number"),
-    (("annotations", 0, "text"), 7, "annotations[0].text: "),
     (("annotations", 0, "score"), "0.5", "annotations[0].score: "),
     (("annotations", 0, "bezier_pts"), [1] * 12, "annotations[0].bezier_pts: 12 numbers; expected 16"),
     (("annotations", 0, "polys"), [[1, 2], [3, "4"]], "annotations[0].polys[1][1]: "),
     (("annotations", 0), 5, "annotations[0]: "),
     (("annotations", 1, "segmentation"), [[1, 2, 3]], "annotations[1].segmentation: 3 coordinates; expected an even"),
     (("annotations", 1, "segmentation"), [[1, 2, 3, 4]], "annotations[1].segmentation: 2 vertices; expected three"),
-    (("annotations", 1, "segmentation"), [1, 2], "annotations[1].segmentation[0]: "),
-    (("annotations", 1, "segmentation", 0, 3), None, "annotations[1].segmentation[0][3]: "),
     (("annotations", 1, "iscrowd"), 2, "annotations[1].iscrowd: "),
     (("images", 0, "id"), 8, "images[1].id: ID '8' again; expected IDs used once"),
-    (("images", 0), 8, "images[0]: "),
     (("images", 0, "width"), "wide", "images[0].width: "),
     (("images",), {}, "images: an object; expected a list"),
 ]  # fmt: skip
@@ -220,13 +205,8 @@ def test_faults_name_the_place_and_what_was_expected(
 
 
 def test_places_are_those_of_the_document_whatever_is_left_out(tmp_path: Path) -> None:
-    results = [
-        *RESULTS,
-        5,
-        {"bbox": [1, 2, 3, 4]},
-        *RESULTS,
-        {"image_id": 8, "bbox": [1, 2, -3, 4]},
-    ]
+    wrong = {"image_id": 8, "bbox": [1, 2, -3, 4]}
+    results = [*RESULTS, 5, {"bbox": [1, 2, 3, 4]}, *RESULTS, wrong]
     found = read(written(tmp_path / "det.json", results), "det", "coco-res")
     assert [fault.partition(": ")[0] for fault in found.faults] == ["[3]", "[4]", "[8].bbox"]
     assert places(found) == ["[0]", "[2]", "[5]", "[7]", "[1]", "[6]"]
@@ -260,11 +240,8 @@ def test_long_documents_are_recognised_by_their_beginning(tmp_path: Path, first:
     document = {"images": images, "annotations": annotations}
     ordered = {first: document.pop(first), **document}
     found = read(written(tmp_path / "gt.json", ordered))
-    assert (found.source.format, len(found.source.names), found.objects.count) == (
-        "coco",
-        2000,
-        2000,
-    )
+    assert (found.source.format, len(found.source.names)) == ("coco", 2000)
+    assert found.objects.count == 2000
     assert found.source.why.startswith(f"recognised by a JSON object with the key {first}, whose")
     path = written(tmp_path / "gt.json", {first: ordered[first]})
     other = "annotations" if first == "images" else "images"
@@ -277,13 +254,14 @@ SHAPES: list[dict[str, Any]] = [
     {"segmentation": [FLAT_QUAD]},
     {"bbox": [0, 0, 9, 9], "segmentation": [FLAT_QUAD, FLAT_CURVE]},
     {"polys": CURVE},
+    {"segmentation": [FLAT_QUAD, FLAT_CURVE]},
 ]
-DRAWN = [[1, 2, 4, 6], [5, 6, 5, 8.5], FLAT_QUAD, [0, 0, 9, 9], FLAT_CURVE]
+DRAWN = [[1, 2, 4, 6], [5, 6, 5, 8.5], FLAT_QUAD, [0, 0, 9, 9], FLAT_CURVE, [10, 10, 140, 120]]
 
 
 @settings(deadline=None, derandomize=True, max_examples=60)
 @given(
-    chosen=st.lists(st.tuples(st.integers(0, 4), st.sampled_from([1, 2, "2", 30]), st.booleans()))
+    chosen=st.lists(st.tuples(st.integers(0, 5), st.sampled_from([1, 2, "2", 30]), st.booleans()))
 )
 def test_boxes_and_polygons_in_any_order_of_images(
     tmp_path_factory: pytest.TempPathFactory, chosen: list[tuple[int, int | str, bool]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-import gzip
+import gc
 import json
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from reading import described, read
 from written_files import written, zipped
 
 from evaltex_cli import InputError
+from evaltex_cli.formats import reading
 
 
 def test_art(tmp_path: Path) -> None:
@@ -127,12 +128,6 @@ def test_hiertext_words_that_make_lines_and_paragraphs(tmp_path: Path) -> None:
     assert faulty.objects.count == 4
 
 
-def test_hiertext_packed_by_gzip(tmp_path: Path) -> None:
-    path = tmp_path / "validation.jsonl.gz"
-    path.write_bytes(gzip.compress(json.dumps(HIERTEXT).encode()))
-    assert read(path).source.format == "hiertext"
-
-
 def test_rects_levels(tmp_path: Path) -> None:
     folder = tmp_path / "gt"
     written(folder / "train_2.json", RECTS)
@@ -195,17 +190,13 @@ WORDS = ("annotations", 0, "paragraphs", 0, "lines", 0, "words")
 FAULTS: list[tuple[Any, tuple[Any, ...], Any, str]] = [
     (ART, ("gt_1", 1, "points"), ..., "gt_1[1]: no key 'points'"),
     (ART, ("gt_1", 0, "points", 2), [1, 2, 3], "gt_1[0].points[2]: "),
-    (ART, ("gt_1", 0, "points", 2, 1), "7", "gt_1[0].points[2][1]: "),
     (ART, ("gt_1", 0, "points", 2, 1), float("nan"), "gt_1[0].points[2][1]: "),
-    (ART, ("gt_1", 0, "points", 2, 0), float("-inf"), "gt_1[0].points[2][0]: "),
     (ART, ("gt_1", 0, "points", 2, 0), 10**400, "gt_1[0].points[2][0]: "),
-    (ART, ("gt_1", 0, "points", 2, 0), 1.1e12, "gt_1[0].points[2][0]: "),
     (ART, ("gt_1", 0, "points"), QUAD[:2], "gt_1[0].points: 2 vertices; expected three or more"),
     (ART, ("gt_1", 0, "illegibility"), "no", "gt_1[0].illegibility: "),
     (ART, ("gt_1", 0), [], "gt_1[0]: a list"),
     (ART, ("gt_20",), 5, "gt_20: 5; expected a list"),
     (ART, ("../x",), [], "image name '../x'; expected a name that stays in the result folder"),
-    (ART, ("\ud800",), [], "image name '\\ud800'; expected a name that stays"),
     (ART, ("res_1",), [], "image name '1' again; expected image names used once"),
     (COCO_TEXT, ("anns", "1", "image_id"), 9, "anns.1.image_id: image_id '9'; expected the ID of an"),
     (COCO_TEXT, ("anns", "1", "mask"), "x", "anns.1.mask: "),
@@ -213,10 +204,8 @@ FAULTS: list[tuple[Any, tuple[Any, ...], Any, str]] = [
     (COCO_TEXT, ("anns", "45347", "bbox"), None, "anns.45347: neither mask nor bbox; expected one"),
     (COCO_TEXT, ("imgs", "5"), [], "imgs.5: a list"),
     (TEXTOCR, ("anns", "a4ea_2", "points"), ..., "anns.a4ea_2: no key 'points'"),
-    (TEXTOCR, ("anns", "a4ea_2", "points", 1), {}, "anns.a4ea_2.points[1]: an object"),
     (HIERTEXT, (*WORDS, 1, "vertices"), ..., "annotations[0].paragraphs[0].lines[0].words[1]: no key"),
     (HIERTEXT, WORDS, 5, "annotations[0].paragraphs[0].lines[0].words: "),
-    (HIERTEXT, WORDS[:-1], None, "annotations[0].paragraphs[0].lines[0]: "),
     (RECTS, ("lines", 1, "ignore"), 2, "lines[1].ignore: "),
 ]  # fmt: skip
 
@@ -231,14 +220,32 @@ def test_faults_name_the_place_and_what_was_expected(
         assert len(found.faults) == 1
 
 
-def test_all_faults_are_reported_at_once_and_the_rest_is_read(tmp_path: Path) -> None:
-    document = changed(changed(ART, "gt_1", 0, "points", to=5), "gt_20", 0, "points", to=[])
-    found = read(written(tmp_path / "gt.json", document))
-    assert [fault.partition(": ")[0] for fault in found.faults] == [
-        "gt_1[0].points",
-        "gt_20[0].points",
-    ]
-    assert (found.source.names, found.texts) == (["1", "20", "3"], ["日本"])
+def test_places_count_what_does_not_fit(tmp_path: Path) -> None:
+    """Items that are left out shift the places of no other."""
+    shape = {"label": "text", "points": QUAD}
+    short = shape | {"points": QUAD[:1]}
+    path = written(tmp_path / "a.json", {"shapes": [5, shape, {"points": 5}, *[short] * 30]})
+    found = read(path)
+    assert [fault.partition(": ")[0] for fault in found.faults[:3]] == [
+        "shapes[0]", "shapes[2].points", "shapes[3]"]  # fmt: skip
+    assert (found.fault_count, list(found.objects.places or ())) == (32, ["shapes[1]"])
+
+
+@pytest.mark.parametrize("is_enabled", [True, False])
+def test_the_garbage_collector_is_paused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_enabled: bool
+) -> None:
+    states, columns = [], reading.columns
+    monkeypatch.setattr(
+        reading, "columns", lambda *images: states.append(gc.isenabled()) or columns(*images)
+    )
+    was_enabled = gc.isenabled()
+    (gc.enable if is_enabled else gc.disable)()
+    try:
+        read(written(tmp_path / "gt.json", ART))
+        assert (states, gc.isenabled()) == ([False], is_enabled)
+    finally:
+        (gc.enable if was_enabled else gc.disable)()
 
 
 @pytest.mark.parametrize(
@@ -247,7 +254,6 @@ def test_all_faults_are_reported_at_once_and_the_rest_is_read(tmp_path: Path) ->
         ('{"gt_1": [}', ":1: expecting value in column 11; expected well-formed JSON"),
         ('{"gt_1": []}\n{"gt_2": []}', ":2: extra data in column 1"),
         ('{"a": ' + "[" * 100_000, ": JSON nested more than a thousand times"),
-        ('[{"a": ' * 100_000, ": JSON nested more than a thousand times"),
         ('{"gt_1":\n["' + "\udce9" + '"]}', ":2: byte 0xe9; expected text in UTF-8"),
         ('{"gt_1": [' + "1" * 5000 + "]}", ": a number of thousands of digits"),
     ],
