@@ -263,7 +263,7 @@ def test_a_format_of_the_preset_decides_where_content_is_ambiguous(
     assert (found.gt.format, found.det.format) == ("msra-td500", "msra-td500")
     assert (plain.gt.format, plain.det.format) == ("ltrb", "ltrb")
     said = (
-        "is read as msra-td500, a format of the preset msra-td500, though its content could be ltrb"
+        "is read as msra-td500, a format of the preset, though its content could be ltrb"
     )
     assert [said in warning for warning in found.warnings].count(True) == 2
     assert not any("is read as" in warning for warning in plain.warnings)
