@@ -112,8 +112,8 @@ def _read_coco(file: File, side: Side, options: ReadOptions) -> Iterator[Columns
     listed, rows = _fitting(file, document.images, _Image, "images[{}]")
     for k, image in zip(rows.tolist(), listed, strict=True):
         if images.setdefault(str(image.id), image) is not image:
-            again = FormatError(f"ID {quote(str(image.id))} again", "IDs used once", ("id",))
-            file.log(again, f"images[{k}]")
+            found = f"ID {quote(str(image.id))} again"
+            file.log(FormatError(found, "IDs used once"), f"images[{k}].id")
     named = document.categories if isinstance(document, _Document) else []
     categories = {category.id: category.name for category in named}
     at = "annotations[{}]"
@@ -263,9 +263,8 @@ def _outlines(boxes: Floats, points: dict[int, Sequence[float]], order: Ints) ->
     every: list[Sequence[float]] = boxes.tolist()
     for k, own in points.items():
         every[k] = own
-    ordered = [every[k] for k in order.tolist()]
-    counts = np.array(list(map(len, ordered)), np.int64)
-    numbers = np.fromiter(chain.from_iterable(ordered), np.float64, counts.sum())
+    counts = np.array([len(every[k]) for k in order.tolist()], np.int64)
+    numbers = np.array([value for k in order.tolist() for value in every[k]], np.float64)
     return outlines.drawn(numbers, counts, counts == 4)
 
 
@@ -295,8 +294,7 @@ def _points(file: File, annotation: _Annotation, *, dont_care: bool) -> Sequence
 def _curves(points: Sequence[float]) -> list[float]:
     """Return the polygon between two cubic Bézier curves, each of four points."""
     if len(points) != 16:
-        expected = "16: four points of the curve above, and four of that below"
-        raise FormatError(f"{len(points)} numbers", expected)
+        raise FormatError(f"{len(points)} numbers", "16: four points above, and four below")
     control = np.array(points).reshape(2, 1, 4, 2)
     sampled: list[float] = (_CUBIC[:, :, None] * control).sum(axis=2).ravel().tolist()
     return sampled
@@ -304,8 +302,7 @@ def _curves(points: Sequence[float]) -> list[float]:
 
 def _texts(file: File, annotations: Sequence[_Annotation]) -> Texts:
     texts: list[Any] = [
-        each.utf8_string or each.text or each.transcription or each.rec or ""
-        for each in annotations
+        one.utf8_string or one.text or one.transcription or one.rec or "" for one in annotations
     ]
     coded = [k for k, text in enumerate(texts) if isinstance(text, list)]
     largest = max((max(texts[k]) for k in coded), default=0)
@@ -318,13 +315,11 @@ def _texts(file: File, annotations: Sequence[_Annotation]) -> Texts:
 
 def _is_coco(head: Head) -> str:
     value = head.json
-    if not isinstance(value, dict):
-        return ""
-    if "images" in value and "annotations" in value:
+    if isinstance(value, dict) and "images" in value and "annotations" in value:
         return "a JSON object with the keys images and annotations"
     for key, own in (("images", "id"), ("annotations", "image_id")) if not head.is_whole else ():
         first = within(value, key, 0)
-        if isinstance(first, dict) and own in first and "paragraphs" not in first:
+        if within(first, own) is not None and "paragraphs" not in first:
             return f"a JSON object with the key {key}, whose items have an {own}"
     return ""
 
