@@ -91,8 +91,7 @@ def shapes(found: Read) -> list[list[float]]:
 
 
 def confidences(found: Read) -> list[float]:
-    column = found.objects.confidences
-    return [] if column is None else column.tolist()
+    return [] if found.objects.confidences is None else found.objects.confidences.tolist()
 
 
 @pytest.mark.parametrize(
@@ -243,15 +242,14 @@ def test_words_and_lines(
     assert read(path).objects.regions.tolist() == word_regions
     note = "1 line with text but without words was left out (--det-level line reads lines)"
     assert read(path, "det").warnings == [note] * lost
-    found = read(path, level="line")
-    assert (found.texts, found.source.level, found.warnings) == (line_texts, "line", [])
+    lines = read(path, level="line")
+    assert (lines.texts, lines.source.level, lines.warnings) == (line_texts, "line", [])
 
 
 def test_a_file_of_fractions_says_so(tmp_path: Path) -> None:
     files = [json.dumps([["a", 1, box]]) for box in ([0.25, 0.125, 0.5, 0.25], [0, 0, 1, 1.5])]
     found = read(folder(tmp_path / "in", *files, "[]", suffix=".json"), "det").source
-    assert found.fractions is not None
-    assert found.fractions.tolist() == [True, False, False]
+    assert np.array_equal(found.fractions, [True, False, False])
 
 
 def test_every_document_is_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -278,14 +276,12 @@ IN_AZURE = "readResults[0].lines[0].words[0]"
         ("mmocr", mmocr({"text": "cropped"}, {"bbox": BOX}), ["data_list[0].instances[0]: no polygon or "]),
         ("mmocr", {"data_list": [5, {"img_path": "a"}]}, ["data_list[0]: 5; expected an object", "data_list[1]: no key 'instances'"]),
         ("easyocr", [*READ, "b", [QUAD, 5]], ["[2]: 'b'; expected an object or a list", "[3][1]: 5; expected text"]),
-        ("easyocr", [[QUAD, "a", "x"]], ["[0][2]: 'x'; expected a finite number"]),
         ("rapidocr", {"0": {"box": QUAD}, "1": {"txt": "a"}}, ["1: no box or dt_boxes or boxes"]),
         ("ocrmac", [["a", 1, [1, 2, 3]], ["a", 1, BOX]], ["[0][2]: a list of 3; expected a list of length 4"]),
         ("doctr", doctr([[0, 0]]), [f"pages[0].blocks[0].lines[{k}].words[{w}].geometry: 1 vertices" for k, w in ((0, 0), (0, 1), (1, 0))]),
         ("surya", surya(WORDS, {"text": "a", "words": [{"text": "b"}]}), ["img_1[0].text_lines[1].words[0]: no polygon or bbox"]),
         ("textract", textract({"Geometry": {}}), ["Blocks[2]: no Geometry.Polygon or Geometry.BoundingBox"]),
         ("textract", textract({"Confidence": "x"}), ["Blocks[2].Confidence: 'x'; expected a finite number"]),
-        ("google-vision", vision({}, IN_PIXELS), [f"{IN_VISION}[0]: no boundingBox.vertices"]),
         ("google-vision", vision(NORMALIZED, IN_PIXELS), [f"{IN_VISION}[0]: no boundingBox.vertices"]),
         ("google-vision", {"responses": [{"error": {"message": "no"}}]}, ["responses[0]: an error in the place of a result: 'no'"]),
         ("document-ai", document_ai(shape=None), ["pages[0].tokens[0]: no layout.boundingPoly.normalizedVertices"]),
