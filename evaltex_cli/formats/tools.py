@@ -210,8 +210,10 @@ def _via_points(shape: dict[str, Any], dont_care: bool) -> Sequence[float]:
         return ellipse(*values("cx", "cy", "rx", "ry", "theta"))
     if name != "polygon":
         raise FormatError(f"shape {quote(str(name))}", "rect, polygon, circle or ellipse")
-    vertices = zip(*values("all_points_x", "all_points_y"), strict=False)
-    return polygon(flat(vertices), dont_care=dont_care)
+    xs, ys = values("all_points_x", "all_points_y")
+    if len(xs) != len(ys):
+        raise FormatError(f"{len(xs)} x and {len(ys)} y", "as many of the one as of the other")
+    return polygon(flat(zip(xs, ys, strict=True)), dont_care=dont_care)
 
 
 def _is_via(document: Any) -> bool:
