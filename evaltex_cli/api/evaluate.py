@@ -23,7 +23,7 @@ from evaltex_cli.evaluation.evaluate import left_out as texts_missing
 from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult
 from evaltex_cli.evaluation.evaluations import Evaluations
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
-from evaltex_cli.evaluation.tally import Run, Sink, images_of
+from evaltex_cli.evaluation.tally import Run, Sink, image_results
 from evaltex_cli.protocols.base import load
 from evaltex_cli.runtime import OrderedMap
 
@@ -160,7 +160,7 @@ def evaluate_sides(
     def take(run: Run, made: list[ImageResult]) -> None:
         images[run.protocol.name].extend(made)
 
-    sink = Sink(images_of, take) if per_image else None
+    sink = Sink(image_results, take) if per_image else None
     found = evaluate_inputs(inputs, runs, sink, progress, ordered_map, in_training=in_training)
     found = [replace(one, images=Rows(images[one.protocol.name])) for one in found]
     by_name = {one.protocol.name: one for one in found}

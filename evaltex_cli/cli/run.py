@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial, reduce
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +19,7 @@ from evaltex_cli.evaluation import evaluate
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
 from evaltex_cli.evaluation.protocol_warnings import of_protocols
-from evaltex_cli.evaluation.tally import ImageSink, Run, Sink, sink_of_images
+from evaltex_cli.evaluation.tally import Run, Sink, joined
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import load
 from evaltex_cli.results.extras import Bootstrap, Extras, Intervals, Verdict
@@ -234,17 +234,16 @@ def _evaluated(
         folders = (options.images, options.lines, masks and masks.gt, masks and masks.det)
         ordered_map = stack.enter_context(request.work.workers(request.gt, request.det, *folders))
         inputs = open_inputs(request.gt, request.det, options, ordered_map)
-        of_images = [] if images is None else [images.sink]
+        # What keeps most of a batch comes last.
+        sinks = [*others, *([] if images is None else [images.sink])]
         if writer is not None and request.per_image:
             from evaltex_cli.results.writer import image_files, log_unfit_names
 
             log_unfit_names(inputs.gt, inputs.faults)
             is_seen = request.work.cluster is None
             make_files = partial(image_files, writer.folder if is_seen else None)
-            of_images.append(ImageSink(make_files, writer.take))
-        # What keeps most of a batch comes last.
-        sinks = [*others, *([sink_of_images(of_images)] if of_images else [])]
-        sink = reduce(Sink.and_also, sinks) if sinks else None
+            sinks.append(Sink(make_files, writer.take))
+        sink = joined(sinks) if sinks else None
         evaluations = evaluate.evaluate_inputs(inputs, runs, sink, None, ordered_map)
     if writer is not None:
         writer.drop(_left_out(runs, evaluations))

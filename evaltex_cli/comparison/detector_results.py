@@ -16,7 +16,7 @@ from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import EvidenceRows, Protocol, Scores, load
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.results import reader
-from evaltex_cli.results.image_table import ImageTable, ImageTableBuilder, table_of
+from evaltex_cli.results.image_table import ImageTable, joined, table_of
 from evaltex_cli.results.result_document import ResultDocument, of_evaluation
 from evaltex_cli.runtime import OrderedMap
 
@@ -66,13 +66,10 @@ def evaluated(
         As `evaluate.evaluate`.
     """
     runs = runs_of(protocols)
-    tables = {
-        run.protocol.name: ImageTableBuilder(run.protocol.headline, with_objects=True)
-        for run in runs
-    }
-    sink = Sink(table_of, lambda run, table: tables[run.protocol.name].add_table(table))
+    tables: dict[str, list[ImageTable]] = {run.protocol.name: [] for run in runs}
+    sink = Sink(table_of, lambda run, table: tables[run.protocol.name].append(table))
     return [
-        _system(label, of_evaluation(result, tables.pop(result.protocol.name).table()))
+        _system(label, of_evaluation(result, joined(tables.pop(result.protocol.name))))
         for result in evaluate_inputs(inputs, runs, sink, ordered_map=ordered_map)
     ]
 

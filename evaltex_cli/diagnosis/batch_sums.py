@@ -21,7 +21,7 @@ from evaltex_cli.diagnosis.error_types import ERROR_TYPES, Mistakes, Thresholds,
 from evaltex_cli.diagnosis.misread import Pairs, misread_pairs
 from evaltex_cli.diagnosis.stacks import Part, Stack, after
 from evaltex_cli.errors import InputError
-from evaltex_cli.evaluation.tally import Run
+from evaltex_cli.evaluation.tally import BatchImages, Run
 from evaltex_cli.geometry import overlaps
 from evaltex_cli.protocols.base import Evidence
 from evaltex_cli.protocols.matches import Matched, SideMatches
@@ -163,8 +163,9 @@ class BatchSums:
     edges: Edges
     prepared: _Prepared | None = None
 
-    def __call__(self, run: Run, batch: ImageBatch, evidence: Evidence) -> Sums:
+    def __call__(self, images: BatchImages) -> Sums:
         """Return the sums of one protocol over a batch."""
+        run, batch, evidence = images.run, images.batch, images.evidence
         if self.prepared is None or self.prepared.batch is not batch:
             self.prepared = self._prepare(batch)
         prepared = self.prepared

@@ -9,9 +9,8 @@ import numpy as np
 
 from evaltex_cli.diagnosis.breakdown import BinSums, add_bin, properties, recall_of
 from evaltex_cli.evaluation.evaluation import Evaluation
-from evaltex_cli.evaluation.tally import Run, Sink
-from evaltex_cli.protocols.base import Evidence
-from evaltex_cli.records import Bools, ImageBatch, Objects
+from evaltex_cli.evaluation.tally import BatchImages, Run, Sink
+from evaltex_cli.records import Bools, Objects
 from evaltex_cli.results.slices import Slice, parse
 
 
@@ -34,11 +33,12 @@ class _OfBatch:
 
     wanted: Mapping[str, tuple[Slice, ...]]
 
-    def __call__(self, run: Run, batch: ImageBatch, evidence: Evidence) -> list[BinSums]:
+    def __call__(self, images: BatchImages) -> list[BinSums]:
+        run, batch = images.run, images.batch
         made = []
         for one in self.wanted.get(run.protocol.name, ()):
             sums = BinSums()
-            add_bin(sums, run, batch, evidence, inside(one, batch.gt))
+            add_bin(sums, run, batch, images.evidence, inside(one, batch.gt))
             made.append(sums)
         return made
 

@@ -12,7 +12,7 @@ from evaltex_cli.errors import EvaltexError, FaultLog, quote
 from evaltex_cli.evaluation.input_counts import InputCounts
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS
-from evaltex_cli.evaluation.tally import Gathered, Run, SinkWork, add_batch
+from evaltex_cli.evaluation.tally import Gathered, Make, Run, add_batch
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import treat_invalid
 from evaltex_cli.formats.options import InputOptions, MaskFolders
@@ -75,7 +75,7 @@ class BatchResult(NamedTuple):
     gathered : list of Gathered
         By each run; none where nobody wanted it, or there were faults.
     made : list
-        What `SinkWork.make` has made of it, for each run.
+        What `Sink.make` has made of it, for each run.
     gt, det, lines : InputCounts
         `lines` of the ground truth of lines.
     faults : FaultLog
@@ -96,7 +96,11 @@ class BatchResult(NamedTuple):
 
 
 def measure(
-    bare: Sequence[Run], options: InputOptions, work: SinkWork | None, task: BatchTask
+    bare: Sequence[Run],
+    options: InputOptions,
+    make: Make | None,
+    with_matches: bool,
+    task: BatchTask,
 ) -> BatchResult:
     """Read a batch and gather its evidence: the work that processes share.
 
@@ -129,19 +133,21 @@ def measure(
         return result
     runs = [run.empty() for run in bare]
     try:
-        made = _add_batch(runs, batch, work)
+        made = _add_batch(runs, batch, make, with_matches)
         return result._replace(gathered=[run.gathered for run in runs], made=made)
     except EvaltexError as refusal:
         return result._replace(refusal=refusal)
 
 
-def _add_batch(runs: Sequence[Run], batch: ImageBatch, work: SinkWork | None) -> list[Any]:
+def _add_batch(
+    runs: Sequence[Run], batch: ImageBatch, make: Make | None, with_matches: bool
+) -> list[Any]:
     """Add the evidence of a batch to all runs; what was measured is kept no longer than a later
     one needs it.
     """
     made = []
     for k, run in enumerate(runs, 1):
-        made.append(add_batch(run, batch, work))
+        made.append(add_batch(run, batch, make, with_matches))
         overlaps.keep_only(batch, [one.protocol.convention(one.parameters) for one in runs[k:]])
         if all(one.protocol is not run.protocol for one in runs[k:]):
             batch.moved.clear()

@@ -90,9 +90,9 @@ def evaluate_inputs(
         batches.measure,
         [run.empty() for run in runs],
         replace(options, only=None),
-        None if sink is None else sink.work,
+        None if sink is None else sink.make,
+        sink is not None and sink.with_matches,
     )
-
     tasks = map(partial(batches.task_of, inputs), cuts)
     measured = zip(cuts, ordered_map(work, tasks), strict=True)
     gt_count, det_count, lines_count = _gathered(inputs, runs, sink, progress, measured)
@@ -196,7 +196,7 @@ def scored(
 def of_nothing(run: Run) -> Evaluation:
     """Score a data set without images by a run's protocol, to learn the names of its scores."""
     empty = replace(run.empty(), parameters=run.protocol.resolve(run.parameters, lambda: False))
-    add_batch(empty, ImageBatch([], np.zeros((0, 2)), NOTHING, NOTHING), None)
+    add_batch(empty, ImageBatch([], np.zeros((0, 2)), NOTHING, NOTHING))
     return scored(empty, InputSummary(), InputSummary(), InputOptions(), [])
 
 

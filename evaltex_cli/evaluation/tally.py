@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import pairwise, repeat
 from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from evaltex_cli.evaluation.evaluation import ImageResult, ObjectResult
 from evaltex_cli.geometry import overlaps
@@ -17,7 +18,7 @@ from evaltex_cli.protocols.object_warnings import ObjectWarning, of_large_boxes
 from evaltex_cli.protocols.tally import Tally, Totals
 from evaltex_cli.records import Floats, ImageBatch, Ints, Objects
 
-Make: TypeAlias = "Callable[[Run, ImageBatch, Evidence], Any]"
+Make: TypeAlias = "Callable[[BatchImages], Any]"
 
 
 @dataclass(eq=False, repr=False)
@@ -29,14 +30,10 @@ class Gathered:
     warnings: list[ObjectWarning] = field(default_factory=list)
 
     def add(self, other: Gathered) -> None:
-        """Add what the same protocol has gathered of other images."""
+        """Add what the same protocol has gathered of other images; warnings of one text add up."""
         self.names.extend(other.names)
         self.columns.extend(other.columns)
-        self.add_warnings(other.warnings)
-
-    def add_warnings(self, warnings: Iterable[ObjectWarning]) -> None:
-        """Add warnings, to those of the same text if there are any."""
-        for new in warnings:
+        for new in other.warnings:
             at = next((k for k, old in enumerate(self.warnings) if old.text == new.text), None)
             if at is None:
                 self.warnings.append(new)
@@ -69,44 +66,9 @@ class Run:
         return EvidenceRows(self.gathered.names, self.gathered.columns[0])
 
 
-class SinkWork(NamedTuple):
-    """The part of a `Sink` that is done where a batch is measured."""
-
-    make: Make
-    with_matches: bool = True
-
-
-class Sink(NamedTuple):
-    """What is done with the evidence of every batch."""
-
-    make: Make
-    """``make(run, batch, evidence)``, called where the batch is measured: with several processes in
-    one of these, so it and its result must be fit to be sent there and back."""
-    take: Callable[[Run, Any], None]
-    """``take(run, made)`` gets, in this process, what `make` returned, in the order of the images.
-    """
-    with_matches: bool = True
-    """Whether `make` needs the matches of the evidence."""
-
-    @property
-    def work(self) -> SinkWork:
-        """What is done where a batch is measured."""
-        return SinkWork(self.make, self.with_matches)
-
-    def and_also(self, other: Sink) -> Sink:
-        """Return a sink that does what both do."""
-
-        def take(run: Run, made: tuple[Any, Any]) -> None:
-            self.take(run, made[0])
-            other.take(run, made[1])
-
-        make = partial(_make_both, self.make, other.make)
-        return Sink(make, take, self.with_matches or other.with_matches)
-
-
 @dataclass(frozen=True, eq=False)
 class BatchImages:
-    """A batch that was measured with matches, and what each of its images sums and scores."""
+    """A batch that was measured, and what each of its images sums and scores."""
 
     run: Run
     batch: ImageBatch
@@ -134,56 +96,45 @@ class BatchImages:
         return self.evidence.matches
 
 
-class ImageSink(NamedTuple):
-    """What is done with the images of every batch."""
+class Sink(NamedTuple):
+    """What is done with every batch that was measured."""
 
-    make: Callable[[Run, BatchImages], Any]
-    """``make(run, images)``, called where the batch is measured, as that of `Sink`."""
+    make: Make
+    """Called where the batch is measured: with several processes in one of these, so it and its
+    result must be fit to be sent there and back."""
     take: Callable[[Run, Any], None]
-    """As that of `Sink`."""
+    """``take(run, made)`` gets, in this process, what `make` returned, in the order of the images.
+    """
+    with_matches: bool = True
+    """Whether `make` needs the matches of the evidence."""
 
 
-def sink_of_images(sinks: Sequence[ImageSink]) -> Sink:
-    """Return a sink that scores images once, for all of these."""
+def joined(sinks: Sequence[Sink]) -> Sink:
+    """Return a sink that does what all of these do; images are scored once."""
 
     def take(run: Run, made: Sequence[Any]) -> None:
         for sink, one in zip(sinks, made, strict=True):
             sink.take(run, one)
 
-    return Sink(partial(_make_of_images, [sink.make for sink in sinks]), take)
+    makes = [sink.make for sink in sinks]
+    return Sink(partial(_make_all, makes), take, any(sink.with_matches for sink in sinks))
 
 
-def _make_of_images(
-    makes: Sequence[Callable[[Run, BatchImages], Any]],
-    run: Run,
-    batch: ImageBatch,
-    evidence: Evidence,
-) -> list[Any]:
-    images = BatchImages(run, batch, evidence)
-    return [make(run, images) for make in makes]
+def _make_all(makes: Sequence[Make], images: BatchImages) -> list[Any]:
+    return [make(images) for make in makes]
 
 
-def _make_both(
-    one: Make, other: Make, run: Run, batch: ImageBatch, evidence: Evidence
-) -> tuple[Any, Any]:
-    return one(run, batch, evidence), other(run, batch, evidence)
-
-
-def add_batch(run: Run, batch: ImageBatch, work: SinkWork | None) -> Any:
-    """Add a batch's evidence to a run.
-
-    Returns
-    -------
-    object
-        What `SinkWork.make` returned; None without work.
-    """
+def add_batch(
+    run: Run, batch: ImageBatch, make: Make | None = None, with_matches: bool = True
+) -> Any:
+    """Add a batch's evidence to a run; return what `Sink.make` returns of it, if there is one."""
     convention = run.protocol.convention(run.parameters)
     measured = overlaps.of(batch, convention)
-    with_matches = work is not None and work.with_matches
+    with_matches = make is not None and with_matches
     evidence = run.protocol.evidence(batch, measured, run.parameters, with_matches)
     large = of_large_boxes(batch, convention, run.protocol.name, run.parameters)
     run.gathered.add(Gathered(list(batch.names), [evidence.tally], [*evidence.warnings, *large]))
-    return None if work is None else work.make(run, batch, evidence)
+    return None if make is None else make(BatchImages(run, batch, evidence))
 
 
 def image_scores(run: Run, tally: Tally) -> Scores:
@@ -191,51 +142,51 @@ def image_scores(run: Run, tally: Tally) -> Scores:
     return (run.protocol.image_scores or run.protocol.scores)(tally, run.parameters)
 
 
-def image_results(
-    run: Run, batch: ImageBatch, evidence: Evidence, with_shapes: bool = False
-) -> Iterator[ImageResult]:
-    """Yield each image's results from a batch's evidence with matches; of
-    objects with boxes and texts if wanted.
-    """
-    images = BatchImages(run, batch, evidence)
-    objects = _object_results(images.matches.gt, batch.gt, batch.det.ids, with_shapes)
-    detections = _object_results(images.matches.det, batch.det, batch.gt.ids, with_shapes)
-    for k, name in enumerate(batch.names):
-        yield ImageResult(
+def image_results(images: BatchImages) -> list[ImageResult]:
+    """Return the results of a batch's images, with the boxes and texts of their objects."""
+    batch, matches = images.batch, images.matches
+    objects = _object_results(matches.gt, batch.gt, batch.det.ids)
+    detections = _object_results(matches.det, batch.det, batch.gt.ids)
+    return [
+        ImageResult(
             name=name,
             totals=images.totals[k],
             scores=images.scores[k],
             objects=objects[batch.gt.offsets[k] : batch.gt.offsets[k + 1]],
             detections=detections[batch.det.offsets[k] : batch.det.offsets[k + 1]],
         )
+        for k, name in enumerate(batch.names)
+    ]
 
 
-def images_of(run: Run, batch: ImageBatch, evidence: Evidence) -> list[ImageResult]:
-    """Return the results of a batch's images, with the boxes and texts of their objects."""
-    return list(image_results(run, batch, evidence, with_shapes=True))
-
-
-def _object_results(
-    side: SideMatches, own: Objects, partner_ids: Ints, with_shapes: bool
-) -> list[ObjectResult]:
-    types = [MATCH_TYPES[code] for code in side.types.tolist()]
-    bounds, linked = side.offsets.tolist(), partner_ids[side.partners].tolist()
-    names, columns = list(side.values), [_or_none(values) for values in side.values.values()]
+def _object_results(side: SideMatches, own: Objects, partner_ids: Ints) -> list[ObjectResult]:
+    linked, bounds = partner_ids[side.partners].tolist(), side.offsets.tolist()
+    names, columns = list(side.values), [or_none(values) for values in side.values.values()]
     rows = zip(*columns, strict=True) if columns else repeat(())
-    results = [
-        ObjectResult(own_id, match, linked[start:stop], dict(zip(names, row, strict=True)))
-        for own_id, match, (start, stop), row in zip(
-            own.ids.tolist(), types, pairwise(bounds), rows, strict=False
+    return [
+        ObjectResult(
+            own_id,
+            MATCH_TYPES[code],
+            linked[start:stop],
+            dict(zip(names, row, strict=True)),
+            tuple(box),
+            text,
+        )
+        for own_id, code, (start, stop), row, box, text in zip(
+            own.ids.tolist(),
+            side.types.tolist(),
+            pairwise(bounds),
+            rows,
+            own.boxes.tolist(),
+            own.texts,
+            strict=False,
         )
     ]
-    if not with_shapes:
-        return results
-    boxes = map(tuple, own.boxes.tolist())
-    return [
-        replace(one, box=box, text=text)
-        for one, box, text in zip(results, boxes, own.texts, strict=True)
-    ]
 
 
-def _or_none(values: Floats) -> list[float | None]:
-    return [None if math.isnan(value) else value for value in values.tolist()]
+def or_none(values: Floats) -> list[float | None]:
+    """Return a column as a list, None where it is undefined."""
+    mixed = values.astype(object)
+    mixed[np.isnan(values)] = None
+    listed: list[float | None] = mixed.tolist()
+    return listed

@@ -15,16 +15,11 @@ from typing import Any
 import numpy as np
 
 from evaltex_cli.evaluation.inputs import Inputs
-from evaltex_cli.evaluation.tally import BatchImages, ImageSink, Run
+from evaltex_cli.evaluation.tally import BatchImages, Run, Sink
 from evaltex_cli.records import Ints, offsets_of
 from evaltex_cli.report import image_columns
 from evaltex_cli.report.image_columns import Columns, Values
-from evaltex_cli.results.image_table import (
-    ImageTable,
-    ImageTableBuilder,
-    StoredRows,
-    table_of_images,
-)
+from evaltex_cli.results.image_table import ImageTable, StoredRows, joined, table_of
 
 _OBJECTS = ""
 """In place of a protocol's name: what all protocols share."""
@@ -44,7 +39,7 @@ class RunImages(ExitStack):
 
     Attributes
     ----------
-    sink : ImageSink
+    sink : Sink
     """
 
     def __init__(self, folder: Path, runs: Sequence[Run], invalid: str) -> None:
@@ -52,18 +47,13 @@ class RunImages(ExitStack):
         names = [run.protocol.name for run in runs]
         self._has_objects = invalid != "skip"
         self._chunks = {name: self.enter_context(_Chunks(folder)) for name in (_OBJECTS, *names)}
-        self._tables = {
-            run.protocol.name: ImageTableBuilder(run.protocol.headline, with_objects=False)
-            for run in runs
-        }
-        self.sink = ImageSink(
-            partial(_of_batch, names[0] if self._has_objects else None), self._take
-        )
+        self._tables: dict[str, list[ImageTable]] = {name: [] for name in names}
+        self.sink = Sink(partial(_of_batch, names[0] if self._has_objects else None), self._take)
 
     def _take(self, run: Run, made: Sequence[Any]) -> None:
         (rows, *columns), matches, objects = made
         table = ImageTable(StoredRows(*rows), *columns)
-        self._tables[run.protocol.name].add_table(table)
+        self._tables[run.protocol.name].append(table)
         ends = offsets_of(np.diff(table.offsets) + table.detections)
         self._chunks[run.protocol.name].add(matches, ends)
         if objects:
@@ -71,7 +61,8 @@ class RunImages(ExitStack):
 
     def table(self, name: str) -> ImageTable:
         """Return the images' table of a protocol."""
-        return self._tables[name].table()
+        self._tables[name] = [joined(self._tables[name])]
+        return self._tables[name][0]
 
     def chunks(self, names: Sequence[str], inputs: Inputs) -> Iterator[image_columns.Chunk]:
         """Yield all images with the matches of some protocols, in the order of the ground truth."""
@@ -126,13 +117,11 @@ class _Chunks(ExitStack):
         return (line.rstrip("\n") for line in self._file)
 
 
-def _of_batch(
-    first: str | None, run: Run, images: BatchImages
-) -> tuple[ImageTable, Columns, Columns]:
+def _of_batch(first: str | None, images: BatchImages) -> tuple[ImageTable, Columns, Columns]:
     """Return the table of a batch and its columns; those of objects only by the first protocol."""
-    table, batch = table_of_images(images)._replace(objects=None), images.batch
+    table, batch = table_of(images)._replace(objects=None), images.batch
     rows = table.rows._replace(names=list(map(_written, batch.names)))
-    is_first = run.protocol.name == first
+    is_first = images.run.protocol.name == first
     objects = image_columns.of_objects(batch.gt, batch.det, batch.sizes) if is_first else {}
     return table._replace(rows=rows), image_columns.of_matches(images), objects
 

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.evaluation.tally import BatchImages
+from evaltex_cli.evaluation.tally import BatchImages, or_none
 from evaltex_cli.protocols.matches import MATCH_TYPES, SideMatches
 from evaltex_cli.records import Floats, Ints, Objects, blocks
 
@@ -94,14 +94,6 @@ def sides(images: BatchImages) -> Sides:
 def _side(matches: SideMatches, own: Objects, partner_ids: Ints) -> EntryColumns:
     links = partner_ids[matches.partners], matches.offsets
     return EntryColumns(own.ids, matches.types, *links, matches.values, own.offsets)
-
-
-def or_none(values: Floats) -> list[float | None]:
-    """Return a column as a list, None where it is undefined."""
-    mixed = values.astype(object)
-    mixed[np.isnan(values)] = None
-    listed: list[float | None] = mixed.tolist()
-    return listed
 
 
 def json_numbers(values: Floats) -> list[str]:

@@ -8,7 +8,6 @@ partners of every object, are decoded one image at a time (`stored_images`) or n
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -16,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.evaluation.evaluation import ImageResult, defined, is_defined
-from evaltex_cli.evaluation.tally import BatchImages, Run, image_scores
-from evaltex_cli.protocols.base import Evidence, EvidenceRows
+from evaltex_cli.evaluation.tally import BatchImages, image_scores
+from evaltex_cli.protocols.base import EvidenceRows
 from evaltex_cli.protocols.matches import FALSE_POSITIVE, MATCH_TYPES
 from evaltex_cli.protocols.score_columns import score_columns
 from evaltex_cli.protocols.tally import Tally
-from evaltex_cli.records import Floats, ImageBatch, Ints, offsets_of
+from evaltex_cli.records import Floats, Ints, offsets_of
 
-PENDING_OBJECTS = 4096
 _CODE = {name: code for code, name in enumerate(MATCH_TYPES)}
 
 
@@ -82,42 +80,6 @@ class ImageTable(NamedTuple):
         return self.objects
 
 
-@dataclass(slots=True)
-class ImageTableBuilder:
-    """Makes a table of images that come one by one, or by batches."""
-
-    headline: Sequence[str]
-    """The scores to keep."""
-    with_objects: bool
-    """Whether to keep the objects too."""
-    _parts: list[ImageTable] = field(default_factory=list)
-    _pending: list[ImageResult] = field(default_factory=list)
-    _pending_objects: int = 0
-
-    def add(self, image: ImageResult) -> None:
-        """Add an image that was decoded and checked."""
-        self._pending.append(image)
-        self._pending_objects += 1 + len(image.objects) + len(image.detections)
-        if self._pending_objects >= PENDING_OBJECTS:
-            self._flush()
-
-    def add_table(self, table: ImageTable) -> None:
-        """Add the images of a batch that was measured (`table_of`)."""
-        self._parts.append(table)
-
-    def table(self) -> ImageTable:
-        """Return the table of all images that were added."""
-        self._flush()
-        parts = self._parts or [of_images([], self.headline, self.with_objects)]
-        self._parts = [_joined(parts)] if len(parts) > 1 else parts
-        return self._parts[0]
-
-    def _flush(self) -> None:
-        if self._pending:
-            self._parts.append(of_images(self._pending, self.headline, self.with_objects))
-        self._pending, self._pending_objects = [], 0
-
-
 def of_images(
     images: Sequence[ImageResult], headline: Sequence[str], with_objects: bool
 ) -> ImageTable:
@@ -150,13 +112,8 @@ def of_images(
     )
 
 
-def table_of(run: Run, batch: ImageBatch, evidence: Evidence) -> ImageTable:
-    """Return the table of a batch that was measured with matches."""
-    return table_of_images(BatchImages(run, batch, evidence))
-
-
-def table_of_images(images: BatchImages) -> ImageTable:
-    """The same of the images of a batch."""
+def table_of(images: BatchImages) -> ImageTable:
+    """Return the table of the images of a batch that was measured with matches."""
     protocol, batch = images.run.protocol, images.batch
     gt, det = images.matches
     totals = images.evidence.tally.as_dict()
@@ -198,33 +155,29 @@ def _evidence(values: Sequence[Any]) -> NDArray[Any]:
     return column if column.dtype.kind in "if" else column.astype(np.float64)
 
 
-def _joined(parts: Sequence[ImageTable]) -> ImageTable:
-    """The table of the images of all parts, one after the other."""
-    rows, objects = (
-        [part.rows for part in parts],
-        [part.objects for part in parts if part.objects is not None],
-    )
-    joined = None
-    if len(objects) == len(parts):
-        filled = [part for part in objects if len(part.ids)] or objects[:1]
-        joined = ObjectColumns(
-            np.concatenate([part.ids for part in objects]),
-            np.concatenate([part.types for part in objects]),
-            {
-                name: np.concatenate([part.values[name] for part in filled])
-                for name in filled[0].values
-            },
+def joined(parts: Sequence[ImageTable]) -> ImageTable:
+    """Return the table of the images of all parts, one after the other."""
+    if len(parts) < 2:
+        return parts[0] if parts else NO_IMAGES
+    objects = None
+    if parts[0].objects is not None:
+        with_values = [part.known_objects for part in parts]
+        filled = [part for part in with_values if len(part.ids)] or with_values[:1]
+        objects = ObjectColumns(
+            np.concatenate([part.ids for part in with_values]),
+            np.concatenate([part.types for part in with_values]),
+            _concatenated([part.values for part in filled]),
         )
     return ImageTable(
         StoredRows(
-            [name for part in rows for name in part.names],
-            _concatenated([part.columns for part in rows]),
+            [name for part in parts for name in part.rows.names],
+            _concatenated([part.rows.columns for part in parts]),
         ),
         _concatenated([part.scores for part in parts]),
         np.concatenate([part.counts for part in parts]),
         offsets_of(np.concatenate([np.diff(part.offsets) for part in parts])),
         np.concatenate([part.detections for part in parts]),
-        joined,
+        objects,
     )
 
 
@@ -257,4 +210,4 @@ def first_difference(one: ImageTable, other: ImageTable) -> int | None:
     )
 
 
-NO_IMAGES = of_images([], (), with_objects=False)
+NO_IMAGES = of_images([], (), with_objects=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -20,12 +19,11 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 
 from evaltex_cli.errors import ConfigError
-from evaltex_cli.evaluation.tally import Run, Sink
+from evaltex_cli.evaluation.tally import BatchImages, Run, Sink, or_none
 from evaltex_cli.marks import archive_comment
 from evaltex_cli.progress import phase
-from evaltex_cli.protocols.base import Evidence
 from evaltex_cli.protocols.matches import MATCH_TYPES, SideMatches
-from evaltex_cli.records import ImageBatch, Ints, Objects
+from evaltex_cli.records import Ints, Objects
 from evaltex_cli.results.markup import no_formula
 from evaltex_cli.runtime.outputs import output_file, write_file
 
@@ -55,13 +53,11 @@ _OTHERS = (
 """Endings that promise something else."""
 
 
-def columns_of(_: Run, batch: ImageBatch, evidence: Evidence) -> Columns:
+def columns_of(measured: BatchImages) -> Columns:
     """Return the rows of a batch: the objects of each image, then its
     detections; all columns but `protocol`.
     """
-    matches = evidence.matches
-    if matches is None:
-        raise ValueError("evidence was made without matches")
+    batch, matches = measured.batch, measured.matches
     images = np.concatenate([batch.gt.image, batch.det.image])
     order = np.argsort(images, kind="stable").tolist()
     own = list(dict.fromkeys([*matches.gt.values, *matches.det.values]))
@@ -84,8 +80,8 @@ def _of_side(
         "partners": [linked[start:stop] for start, stop in pairwise(bounds)],
     }
     for name in names:
-        values = own.values[name].tolist() if name in own.values else [None] * objects.count
-        columns[name] = [None if value is None or math.isnan(value) else value for value in values]
+        known = name in own.values
+        columns[name] = or_none(own.values[name]) if known else [None] * objects.count
     boxes = dict(zip(BOX, objects.boxes.T.tolist(), strict=True))
     return columns | {"text": list(map(_unicode, objects.texts))} | boxes
 

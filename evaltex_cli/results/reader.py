@@ -6,6 +6,7 @@ A result is taken as this tool has written it: only what is used is looked at.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,12 @@ from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import load
 from evaltex_cli.results import stored_images
 from evaltex_cli.results.extras import SCHEMA, Bootstrap, Extras, Verdict
-from evaltex_cli.results.image_table import ImageTable, ImageTableBuilder
+from evaltex_cli.results.image_table import ImageTable, joined, of_images
 from evaltex_cli.results.result_document import InputSummaries, ResultDocument
 from evaltex_cli.runtime.input_files import first_bytes
 
 EXPECTED = "the .json of an earlier run"
+_DECODED_AT_ONCE = 256
 _HEAD_BYTES = 256
 _TOOL = re.compile(rb'"tool"\s*:\s*"evaltex"')
 
@@ -99,10 +101,10 @@ def _document(
 ) -> ResultDocument:
     name, images = value["protocol"], value["images"]
     if table is None:
-        builder = ImageTableBuilder(load(name).headline if name in PROTOCOLS else (), with_objects)
-        for image in tracked(images, f"reading {name}", "images", len(images)):
-            builder.add(image)
-        table = builder.table()
+        headline = load(name).headline if name in PROTOCOLS else ()
+        decoded = tracked(images, f"reading {name}", "images", len(images))
+        parts = iter(lambda: list(islice(decoded, _DECODED_AT_ONCE)), [])
+        table = joined([of_images(part, headline, with_objects) for part in parts])
     intervals, bootstrap, gates = (value.get(key) for key in ("intervals", "bootstrap", "gates"))
     return ResultDocument(
         version=value["version"],

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult, ObjectResult
-from evaltex_cli.evaluation.tally import BatchImages, Run
+from evaltex_cli.evaluation.tally import BatchImages, Run, or_none
 from evaltex_cli.protocols.base import Scores
 from evaltex_cli.protocols.matches import IGNORED
 from evaltex_cli.protocols.tally import Totals
-from evaltex_cli.results.entry_columns import EntryColumns, Sides, or_none
+from evaltex_cli.results.entry_columns import EntryColumns, Sides
 
 _LOCAL = ("coverage", "accuracy", "split")
 _MATCH_COUNTS = ("one_to_one", "one_to_many", "many_to_one", "many_to_many", "missed", "ignored")
@@ -48,11 +48,11 @@ def image(result: ImageResult, run: Run) -> str:
     return "\n".join(lines) + "\n"
 
 
-def of_batch(run: Run, images: BatchImages, sides: Sides) -> Iterator[tuple[str, Iterable[str]]]:
+def of_batch(images: BatchImages, sides: Sides) -> Iterator[tuple[str, Iterable[str]]]:
     """Yield names and texts, in pieces, of a batch's images, which are those of `image`; `sides`
     are those of the batch.
     """
-    gt, det = sides
+    run, (gt, det) = images.run, sides
     if run.protocol.name == "evaltex":
         level = run.parameters.print_level
         objects = gt.images(partial(_original_entries, level), "")

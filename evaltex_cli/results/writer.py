@@ -86,7 +86,7 @@ def _listed(res_dir: Path) -> list[str]:
     ]
 
 
-def image_files(folder: Path | None, run: Run, images: BatchImages) -> ImageFiles:
+def image_files(folder: Path | None, images: BatchImages) -> ImageFiles:
     """Write a file for each image of a batch; in whatever process the batch is measured.
 
     Parameters
@@ -99,8 +99,8 @@ def image_files(folder: Path | None, run: Run, images: BatchImages) -> ImageFile
     ImageFiles
         The images' JSON, and their files where they were not written.
     """
-    sides = entry_columns.sides(images)
-    lines, texts = _json_lines(images, sides), result_text.of_batch(run, images, sides)
+    run, sides = images.run, entry_columns.sides(images)
+    lines, texts = _json_lines(images, sides), result_text.of_batch(images, sides)
     if folder is None:
         return "".join(lines), [(name, "".join(pieces)) for name, pieces in texts]
     write_images(folder / run.protocol.name, texts)

@@ -13,10 +13,9 @@ from evaltex_cli.evaluation.batches import are_polygons
 from evaltex_cli.evaluation.evaluate import Progress, evaluate_inputs
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.inputs import Inputs
-from evaltex_cli.evaluation.tally import Run, Sink
-from evaltex_cli.protocols.base import Evidence
+from evaltex_cli.evaluation.tally import BatchImages, Run, Sink
 from evaltex_cli.protocols.score_names import scalars
-from evaltex_cli.records import ImageBatch, Ints
+from evaltex_cli.records import Ints
 from evaltex_cli.results.extras import Bootstrap
 from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.thresholds import average_precision, choice
@@ -89,13 +88,14 @@ class Measure:
     preset: str | None = None
     """`max_detections` and `preset`: as of `average_precision.ranked`."""
 
-    def __call__(self, run: Run, batch: ImageBatch, evidence: Evidence) -> OfBatch:
+    def __call__(self, images: BatchImages) -> OfBatch:
+        run, batch = images.run, images.batch
         count = len(self.levels)
         drops = np.bincount(self.levels.drops(batch.det), minlength=count + 1)
         rows = []
         batch.moved.clear()  # no stack of levels has those margins
         for k, (start, stop, one) in enumerate(self.segments(run)):
-            first = evidence.tally if k == 0 else None
+            first = images.evidence.tally if k == 0 else None
             rows.append(rows_of(one, batch, self.levels, (start, stop), first))
         ranked = None
         if run.protocol.name == WITH_AVERAGE_PRECISION:

@@ -186,8 +186,9 @@ def test_recounted_matches_are_those_of_a_new_evaluation(tmp_path, protocol, pol
     """Of any objects made don't-care, to the last bit."""
     compared = 0
 
-    def sink(run, batch, evidence):
+    def sink(images):
         nonlocal compared
+        run, batch, evidence = images.run, images.batch, images.evidence
         overlaps = measure(batch, run.protocol.convention(run.parameters))
         for seed in range(5):
             others = np.random.default_rng(seed).random(batch.gt.count) < 0.6

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from evaltex_cli import InputError, diagnose, evaluate
 from evaltex_cli.evaluation.evaluation import ImageResult
-from evaltex_cli.evaluation.tally import Run, SinkWork, add_batch, image_results
+from evaltex_cli.evaluation.tally import Run, add_batch, image_results
 from evaltex_cli.geometry import overlaps, picture_runs
 from evaltex_cli.protocols import detection_order
 from evaltex_cli.protocols.base import load
@@ -55,8 +55,7 @@ def confidences_of(det: Objects, numbers: list[int], values: tuple[float, ...]) 
 def found(protocol: str, batch: ImageBatch, **parameters: Any) -> tuple[Any, list[ImageResult]]:
     run = Run(load(protocol), checked(protocol, parameters))
     images: list[ImageResult] = []
-    keep = SinkWork(lambda run, batch, evidence: images.extend(image_results(run, batch, evidence)))
-    add_batch(run, batch, keep)
+    add_batch(run, batch, lambda measured: images.extend(image_results(measured)))
     return run.sums.as_dict(), images
 
 

@@ -262,9 +262,7 @@ def test_a_format_of_the_preset_decides_where_content_is_ambiguous(
     found, plain = evaluate("gt", "det", preset="msra-td500"), evaluate("gt", "det", "iou")
     assert (found.gt.format, found.det.format) == ("msra-td500", "msra-td500")
     assert (plain.gt.format, plain.det.format) == ("ltrb", "ltrb")
-    said = (
-        "is read as msra-td500, a format of the preset, though its content could be ltrb"
-    )
+    said = "is read as msra-td500, a format of the preset, though its content could be ltrb"
     assert [said in warning for warning in found.warnings].count(True) == 2
     assert not any("is read as" in warning for warning in plain.warnings)
     named = evaluate("gt", "det", preset="msra-td500", gt_format="ltrb", det_format="ltrb")

@@ -11,7 +11,6 @@ from click.testing import CliRunner
 from report_pages import islands
 
 from evaltex_cli.cli import main
-from evaltex_cli.results.image_table import ImageTableBuilder
 
 GT = """\
 one
@@ -103,7 +102,7 @@ def test_neither_results_nor_inputs_of_images_are_read_again(tmp_path, sides, mo
     def refuse(*_: object) -> None:
         pytest.fail("an image was read again")
 
-    monkeypatch.setattr(ImageTableBuilder, "add", refuse)
+    monkeypatch.setattr("evaltex_cli.results.reader.of_images", refuse)
     monkeypatch.setattr("evaltex_cli.report.image_columns.read_objects", refuse)
     run(*sides, tmp_path / "res", "--report")
     assert "caf\u00e9" in (tmp_path / "res" / "report.html").read_text(encoding="utf-8")

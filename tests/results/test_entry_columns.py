@@ -11,7 +11,7 @@ import scenes
 
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.inputs import open_inputs
-from evaltex_cli.evaluation.tally import ImageSink, Sink, image_results, sink_of_images
+from evaltex_cli.evaluation.tally import Sink, image_results, joined
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.report import image_columns
@@ -31,13 +31,13 @@ def test_images_in_bulk_are_as_one_by_one(tmp_path: Path, level: int) -> None:
     )
     in_bulk, one_by_one = {}, {}
 
-    def lines_of(run, images):
-        lines, texts = writer.image_files(None, run, images)
-        table = image_table.table_of_images(images)
+    def lines_of(images):
+        lines, texts = writer.image_files(None, images)
+        table = image_table.table_of(images)
         return lines, texts, shown(images), table
 
-    def slowly(run, batch, evidence):
-        results = list(image_results(run, batch, evidence))
+    def slowly(images):
+        run, results = images.run, image_results(images)
         lines = ",\n".join(map(writer.json_line, results))
         texts = [(one.name, result_text.image(one, run)) for one in results]
         table = image_table.of_images(results, run.protocol.headline, with_objects=True)
@@ -46,8 +46,7 @@ def test_images_in_bulk_are_as_one_by_one(tmp_path: Path, level: int) -> None:
     def take(into, run, made):
         into.setdefault(run.protocol.name, []).append(made)
 
-    bulk = sink_of_images([ImageSink(lines_of, partial(take, in_bulk))])
-    sink = bulk.and_also(Sink(slowly, partial(take, one_by_one)))
+    sink = joined([Sink(lines_of, partial(take, in_bulk)), Sink(slowly, partial(take, one_by_one))])
     evaluate_inputs(open_inputs(*paths, InputOptions()), runs, sink)
     assert set(in_bulk) == set(one_by_one) >= {"evaltex", "iou", "cleval", "popeval"}
     for name, made in in_bulk.items():

@@ -19,7 +19,7 @@ import shapely
 
 from evaltex_cli.evaluation.arrays import image_objects
 from evaltex_cli.evaluation.evaluation import ImageResult
-from evaltex_cli.evaluation.tally import Run, SinkWork, add_batch, image_results
+from evaltex_cli.evaluation.tally import Run, add_batch, image_results
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.config import checked
 from evaltex_cli.records import ImageBatch, Objects
@@ -432,8 +432,7 @@ def assert_agrees(protocol: str, seeds: list[int], polygons: bool, **parameters:
     batch = ImageBatch(names, np.zeros((len(images), 2)), gt, det, gt_lines=of_file)
     run = Run(load(protocol), checked(protocol, parameters))
     found: list[ImageResult] = []
-    keep = SinkWork(lambda run, batch, evidence: found.extend(image_results(run, batch, evidence)))
-    add_batch(run, batch, keep)
+    add_batch(run, batch, lambda measured: found.extend(image_results(measured)))
     for image, totals in zip(found, expected, strict=True):
         assert {name: image.totals[name] for name in totals} == pytest.approx(totals, abs=1e-9)
         assert image.scores == pytest.approx(scores(protocol, totals, True), abs=1e-9)
