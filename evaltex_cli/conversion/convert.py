@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Collection
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -33,18 +32,12 @@ from evaltex_cli.runtime.outputs import output_folder
 Change: TypeAlias = Callable[[Source, Collection[str] | None], tuple[Source, list[str]]]
 """Returns a changed source, and notes; gets the names of the images that are written, or None."""
 KINDS: dict[Side, str] = {"gt": "ground truth", "det": "detections"}
-ALWAYS_ASKED = ("alto",)
-"""Formats of which confidences are no sign: libraries publish ALTO with the ``WC`` of their OCR."""
-NAMED_BY_ID = "{count} image[s] [is|are] named by [its|their] COCO ID, not by file"
-TYPES_LOST = "{count} object type[s] left out"
 UNCONFIDENT = "{count} object[s] left out, [its|their] confidence below "
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Converted(Record):
-    """What a conversion wrote; `notes` are what the target does not contain as the source did, one
-    sentence each.
-    """
+    """What a conversion wrote; `notes` say what the target does not contain as the source did."""
 
     images: int
     objects: int
@@ -61,72 +54,47 @@ def convert(
     ordered_map: OrderedMap = map,
     change: Change | None = None,
 ) -> Converted:
-    """Write everything in a source to a file of another format, or to a folder of files.
+    """Write an input, or objects in memory, to a file of another format, or to a folder of files.
 
-    Parameters
-    ----------
-    source : Path or Source
-        Any input of a known format, or objects in memory.
-    side : {'gt', 'det'}, optional
-        What the source is; None to find out.
-    options : InputOptions, optional
-        How the source is read: format, level, least confidence, images, and so on.
-    ordered_map : callable
-        What reads the source (`workers`); `map` does it here.
-    change : callable, optional
-        What changes the source, which is then ground truth (`audit.patches.patched`).
-
-    Raises
-    ------
-    InputError
-        For a faulty source, a patch that does not fit it, or a target that cannot be written; the
-        targets are then left as they were.
+    Without `side` it is found out what the source is; `ordered_map` reads it (`workers`); `change`
+    changes it (`audit.patches.patched`), and it is ground truth then. Raises `InputError` for a
+    faulty source, a patch that does not fit it, or a target that cannot be written; the targets are
+    then left as they were.
     """
     how, options = how or Target(), options or InputOptions()
     name = writer_name(how.to, target)
     if how.masks is not None and name != "evaltex":
-        raise InputError(
-            f"label pictures go with an EvaLTex file, whose IDs they have, not with {name}"
-        )
+        raise InputError(f"label pictures go with an EvaLTex file, not with {name}; leave out one")
+    notes = []
     if change is not None:
         if side == "det":
             raise InputError("a patch is of ground truth, not of detections; leave out --kind det")
         side = "gt"
-    notes = []
     if isinstance(source, Path):
         _refuse_in_source(source, target)
         if side is None:
-            side, source, reason = _read_as_either(source, options, ordered_map)
-            notes.append(
-                f"{source.path} is taken for {KINDS[side]} by {reason}; --kind says otherwise"
-            )
+            side, source = _read_as_either(source, options, ordered_map)
+            notes.append(f"{source.path} is taken for {KINDS[side]}; --kind says otherwise")
         else:
             source = read_source(source, side, options, ordered_map)
     elif side is None:
         raise InputError("objects in memory: say whether they are ground truth or detections")
     job = Job(target, side, source)
     _prepare(job, how, options, change)
-    if name != "coco" and source.ids is not None:
-        job.lost[NAMED_BY_ID] = sum(
-            image == image_id and image.isdigit()
-            for image, image_id in zip(job.names, job.source.ids or (), strict=True)
-        )
     with ExitStack() as stack:
         if how.masks is not None:
             folder = stack.enter_context(output_folder(how.masks, is_own))
             label_pictures.draw_all(job, folder, how.mask_format)
         write(job, name)
     notes += [*job.notes, *(counted(n, text) for text, n in job.lost.items() if n)]
-    return Converted(len(job.names), job.written, tuple(notes), source.warnings)
+    return Converted(len(job.source.names), job.objects.count, tuple(notes), source.warnings)
 
 
 def _refuse_in_source(source: Path, target: Path) -> None:
-    """Refuse a target that is the source, or in it."""
-    place = Path(os.path.realpath(target))
-    for file in files_of(source) if target.exists() else ():
-        inside = place.is_relative_to(os.path.realpath(file))
-        if file.exists() and (inside or file.samefile(target)):
-            raise InputError(f"{target}: is the source itself, or in it; write to another place")
+    """Refuse a target that is the source, or a file in it."""
+    place, files = Path(os.path.realpath(target)), files_of(source) if target.exists() else []
+    if any(place.is_relative_to(os.path.realpath(file)) for file in files):
+        raise InputError(f"{target}: is the source itself, or in it; write to another place")
 
 
 def read_source(
@@ -146,9 +114,9 @@ def read_source(
 
 def _read_as_either(
     path: Path, options: InputOptions, ordered_map: OrderedMap
-) -> tuple[Side, Source, str]:
-    """Read an input as what it is, ground truth or detections, and return the sign of it; raises
-    `InputError` if it can be read as neither, or has no sign of either.
+) -> tuple[Side, Source]:
+    """Read an input as what it is, ground truth or detections: what alone can be read, or what it
+    has a sign of, don't care or confidences; raises `InputError` without.
     """
     sources: dict[Side, Source] = {}
     errors: list[InputError] = []
@@ -159,23 +127,18 @@ def _read_as_either(
             errors.append(error)
     if not sources:  # what is told is that with the fewest faults, of the side that it probably is
         raise min(errors, key=lambda e: e.log.count if isinstance(e, FaultsError) else np.inf)
-    if errors:
-        ((side, source),) = sources.items()
-        return side, source, "what can be read: nothing else fits"
-    confidences = sources["det"].objects.confidences
-    signs: dict[Side, tuple[bool, str]] = {
-        "gt": (bool(sources["gt"].objects.dont_care.any()), "its don't-care objects"),
-        "det": (
-            sources["det"].format not in ALWAYS_ASKED
-            and confidences is not None
-            and not np.isnan(confidences).any(),
-            "its confidences",
-        ),
-    }
-    shown = [side for side, (is_there, _) in signs.items() if is_there]
-    if len(shown) != 1:
-        raise InputError(f"{path}: may be ground truth or detections; give --kind gt or --kind det")
-    return shown[0], sources[shown[0]], signs[shown[0]][1]
+    if not errors:
+        confidences = sources["det"].objects.confidences
+        has_all = confidences is not None and not np.isnan(confidences).any()
+        # Libraries publish ground truth in ALTO with the confidences of their OCR.
+        is_det = has_all and sources["det"].format != "alto"
+        if is_det == sources["gt"].objects.dont_care.any():
+            raise InputError(
+                f"{path}: may be ground truth or detections; give --kind gt or --kind det"
+            )
+        del sources["gt" if is_det else "det"]
+    ((side, source),) = sources.items()
+    return side, source
 
 
 def in_pixels(source: Source, options: InputOptions) -> Source:
@@ -192,12 +155,10 @@ def in_pixels(source: Source, options: InputOptions) -> Source:
 
 def _prepare(job: Job, how: Target, options: InputOptions, change: Change | None) -> None:
     """Change the source of a job into what is written."""
-    for name in job.names:
+    for name in job.source.names:
         if unfit := unfit_name(name):
             job.refuse(*unfit)
-    job.refuse_names(
-        lambda name: re.search(r"[\ufffe\uffff]", name) is not None, "no U+FFFE, U+FFFF"
-    )
+    job.faults.raise_if_any()
     names = None if options.only is None else names_in(job.source, options.only, "converted")
     if change is not None:
         job.source, job.notes = change(job.source, names)
@@ -209,7 +170,7 @@ def _prepare(job: Job, how: Target, options: InputOptions, change: Change | None
     job.source = in_pixels(job.source, options)
     objects = job.objects
     if objects.types is not None:
-        job.lost[TYPES_LOST] = int((objects.types != ANY_TYPE).sum())
+        job.lost["{count} object type[s] left out"] = int((objects.types != ANY_TYPE).sum())
     if how.boxes:
         objects = replace(objects, outlines=Outlines.of_boxes(objects.boxes))
     if how.regions == "lines":

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from evaltex_cli.conversion.writer import Job, refuse_unfit_files
+from evaltex_cli.conversion.writer import Job
 from evaltex_cli.errors import quote
 from evaltex_cli.formats.options import MAX_PIXELS
 from evaltex_cli.formats.sizes import SUFFIXES
@@ -23,60 +23,38 @@ Labels = NDArray[Any]
 
 
 def draw_all(job: Job, folder: Path, mask_format: str) -> None:
-    """Write a label picture of each image into a folder.
+    """Write a label picture of each image into a folder, as ``tif`` or ``png``.
 
     An object covers the pixels whose centres lie in it; a later object covers earlier ones. Pixel
-    values are IDs, 16 bits each.
-
-    Parameters
-    ----------
-    mask_format : {'tif', 'png'}
-
-    Raises
-    ------
-    InputError
-        For images without size, and objects of which no pixel is left, as no label picture could
-        show them.
+    values are IDs, 16 bits each. Raises `InputError` for images without size, and objects of which
+    no pixel is left, as no label picture could show them.
     """
-    files = [
-        name if name.lower().endswith(SUFFIXES) else f"{name}.{mask_format}" for name in job.names
-    ]
-    refuse_unfit_files(job, files)
-    ends = pairwise(job.objects.offsets.tolist())
-    rows = zip(job.names, files, job.source.sizes.tolist(), ends, strict=True)
-    for name, file, size, (start, stop) in rows:
-        if _has_size(job, name, *size):
-            picture = draw(job.objects, slice(start, stop), (int(size[0]), int(size[1])))
-            _refuse_hidden(job, name, picture, slice(start, stop))
-            if not job.faults.count:
-                _save(folder / file, picture.astype(np.uint16), mask_format)
+    job.refuse_unknown_sizes(np.ones(len(job.source.names), np.bool_))
+    sizes, ends = job.source.sizes.astype(int).tolist(), pairwise(job.objects.offsets.tolist())
+    for name, (height, width), (start, stop) in zip(job.source.names, sizes, ends, strict=True):
+        if height * width > MAX_PIXELS:
+            job.refuse(f"a picture of {width} x {height}", f"at most {MAX_PIXELS} pixels")
+            continue
+        picture, ids = draw(job.objects, slice(start, stop), (height, width)), job.objects.ids
+        if ((ids[start:stop] <= 0) | (ids[start:stop] > LARGEST_LABEL)).any():
+            expected = f"IDs from 1 to {LARGEST_LABEL} for label pictures"
+            job.refuse(f"IDs of image {quote(name)}", expected)
+        for hidden in np.setdiff1d(ids[start:stop], picture).tolist():
+            job.refuse(
+                f"object {hidden} of image {quote(name)} has no pixel: hidden by later objects, out"
+                " of the image or flat",
+                "objects that each keep a pixel; remove it, or change the order",
+            )
+        if not job.faults.count:
+            encoded = io.BytesIO()  # libtiff itself reports a full disk in many ways
+            kind = "TIFF" if mask_format == "tif" else "PNG"
+            labels = Image.fromarray(picture.astype(np.uint16))
+            labels.save(encoded, kind, compression="tiff_adobe_deflate")
+            has_ending = name.lower().endswith(SUFFIXES)
+            path = folder / (name if has_ending else f"{name}.{mask_format}")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(encoded.getbuffer())
     job.faults.raise_if_any()
-
-
-def _has_size(job: Job, name: str, height: float, width: float) -> bool:
-    if height <= 0 or width <= 0:
-        expected = "a source that states height and width, as label pictures need"
-        job.refuse(f"image {quote(name)} without height and width", expected)
-        return False
-    if height * width > MAX_PIXELS or (height, width) != (int(height), int(width)):
-        found = f"height,width {height:g},{width:g} of image {quote(name)}"
-        job.refuse(found, f"whole numbers, and at most {MAX_PIXELS} pixels")
-        return False
-    return True
-
-
-def _refuse_hidden(job: Job, name: str, picture: Labels, own: slice) -> None:
-    """Log the objects that a picture does not show, and IDs that do not fit."""
-    ids = job.objects.ids[own]
-    if len(ids) and not (int(ids.min()) > 0 and int(ids.max()) <= LARGEST_LABEL):
-        expected = f"IDs from 1 to {LARGEST_LABEL} for label pictures"
-        job.refuse(f"IDs of image {quote(name)}", expected)
-    for hidden in np.setdiff1d(ids, picture).tolist():
-        job.refuse(
-            f"object {hidden} of image {quote(name)} has no pixel: hidden by later objects, out of"
-            " the image or flat",
-            "objects that each keep a pixel; remove it, or change the order",
-        )
 
 
 def draw(objects: Objects, own: slice, size: tuple[int, int]) -> Labels:
@@ -109,14 +87,3 @@ def _fill(picture: Labels, vertices: NDArray[np.float64], label: int) -> None:
         edges = np.clip(np.ceil(np.sort(at) - 0.5), 0, width).astype(np.int64).tolist()
         for start, stop in zip(edges[::2], edges[1::2], strict=True):
             picture[row, start:stop] = label
-
-
-def _save(path: Path, picture: NDArray[np.uint16], mask_format: str) -> None:
-    """Encode a picture in memory, as libtiff reports a full disk in many ways, and write it."""
-    encoded = io.BytesIO()
-    kind, more = (
-        ("TIFF", {"compression": "tiff_adobe_deflate"}) if mask_format == "tif" else ("PNG", {})
-    )
-    Image.fromarray(picture).save(encoded, kind, **more)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(encoded.getbuffer())

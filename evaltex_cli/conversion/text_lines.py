@@ -33,16 +33,8 @@ def group_lines(boxes: Floats) -> Ints:
     heights are similar and its words cover more than half of its bounding box. Then words still
     alone that are taller than wide are grouped likewise from top to bottom.
 
-    Parameters
-    ----------
-    boxes : (n, 4) float64
-        The words of one image.
-
-    Returns
-    -------
-    (n,) int64
-        Region IDs from 1, in the order of each region's topmost word, the leftmost of these. They
-        do not depend on the order of the words, save between words of the same box.
+    Takes (n, 4) boxes of the words of one image. Returns (n,) region IDs from 1, in the order of
+    each region's topmost word, the leftmost of these, whatever the order of the words.
     """
     order = np.lexsort(boxes.T[[2, 3, 0, 1]])
     words = boxes[order]

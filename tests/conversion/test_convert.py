@@ -17,14 +17,12 @@ from shared_data import DATA, content, needs
 from written_files import in_folder
 
 import evaltex_cli
-from evaltex_cli import evaluate
 from evaltex_cli.cli import main
 from evaltex_cli.conversion import FILE_PER_IMAGE, Target
 from evaltex_cli.conversion.convert import convert
 from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.formats.options import InputOptions
 
-GOLDEN = Path(__file__).parents[1] / "golden"
 BOXES = {
     "gt_img_1.txt": '10,20,60,40,"say \\"hi\\", you"\n65,21,90,41,###\n10,60.5,30.25,80.75,\n',
     "gt_img_2.txt": "",
@@ -33,6 +31,10 @@ POLYGONS = {
     "img_1.txt": "0,0,10,0,10,10,0,10,word\n0,20,10,20,15,25,10,30,0,30,###\n",
     "img_2.txt": "5,5,9,5,7,8,1996\n",
 }
+ALTO = (
+    '<alto><Page><TextLine><String HPOS="1" VPOS="1" WIDTH="9" HEIGHT="9" CONTENT="a" {}/>'
+    "</TextLine></Page></alto>"
+)
 EVALTEX = 'img_1\n99,99\n1,1,"a",f,10,10,20,20\n\nimg_2\n99,99\n1,1,"b",f,10,10,20,20\n'
 
 
@@ -127,47 +129,29 @@ def test_the_classes_of_the_source() -> None:
     assert list(read_or_raise(Path("o.json")).objects.labels or ()) == ["logo"]
 
 
-def test_regions_only_help_precision() -> None:
-    """Blanks between words of a region count as text (Eq. 20); nothing else depends on regions."""
-    gt, det = (GOLDEN / f"scenes/boxes-{side}.zip" for side in ("gt", "det"))
-    for regions in ("own", "lines"):
-        convert(gt, Path(f"{regions}.txt"), "gt", Target(regions=regions))  # type: ignore[arg-type]
-    own, lines = (evaluate(f"{name}.txt", det).scores for name in ("own", "lines"))
-    assert lines["precision"] > own["precision"] + 0.005
-    assert [lines[key] for key in ("recall", "split", "quantity_precision")] == [
-        own[key] for key in ("recall", "split", "quantity_precision")
-    ]
-
-
 # Ground truth or detections -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("files", "sign"),
     [
-        ({"in/1.txt": "0,0,9,0,9,9,0,9,###"}, "for ground truth by its don't-care objects"),
-        ({"in/1.txt": "0,0,9,0,9,9,0,9,0.5"}, "for detections by its confidences"),
+        ({"in/1.txt": "0,0,9,0,9,9,0,9,###"}, "for ground truth"),
+        ({"in/1.txt": "0,0,9,0,9,9,0,9,0.5"}, "for detections"),
         ({"in/1.txt": "0,0,9,0,9,9,0,9"}, ""),
-        ({"in": '1\n1,"",0,0,9,9\n'}, "for detections by what can be read: nothing else fits"),
-        ({"in": '1\n9,9\n1,1,"",f,0,0,9,9\n'}, "for ground truth by what can be read"),
+        ({"in": '1\n1,"",0,0,9,9\n'}, "for detections"),
+        ({"in": '1\n9,9\n1,1,"",f,0,0,9,9\n'}, "for ground truth"),
+        ({"in": ALTO.format("")}, ""),
+        ({"in": ALTO.format('WC="0.5"')}, ""),
     ],
 )
 def test_what_an_input_is_taken_for(files: dict[str, str], sign: str) -> None:
     in_folder(Path(), files)
     result = run("in out.json")
     if sign:
-        assert f"in is taken {sign}" in result.stderr
-        assert "--kind says otherwise" in result.stderr
+        assert f"in is taken {sign}; --kind says otherwise" in result.stderr
     else:
         assert "may be ground truth or detections; give --kind gt or --kind det" in result.stderr
     assert (result.exit_code, Path("out.json").exists()) == ((0, True) if sign else (2, False))
-
-
-@pytest.mark.parametrize("attribute", ['WC="0.5"', ""])
-def test_confidences_in_alto_are_no_sign(attribute: str) -> None:
-    word = f'<String HPOS="1" VPOS="1" WIDTH="9" HEIGHT="9" CONTENT="a" {attribute}/>'
-    Path("in.xml").write_text(f"<alto><Page><TextLine>{word}</TextLine></Page></alto>")
-    assert "may be ground truth or detections" in run("in.xml out.txt").stderr
 
 
 def test_options_of_formats_are_used_where_the_kind_is_not_named() -> None:
@@ -175,14 +159,14 @@ def test_options_of_formats_are_used_where_the_kind_is_not_named() -> None:
     Path("pictures").mkdir()
     Image.new("L", (100, 100)).save("pictures/a.png")
     result = run("a.json out.txt --coordinates xyxy:1000 --images pictures")
-    assert "is taken for detections by" in result.stderr, result.stderr
+    assert "is taken for detections" in result.stderr, result.stderr
     assert Path("out.txt").read_text() == 'a\n1,"",0.1,0.1,49.9,49.9\n\n'
     Path("t.csv").write_text("page;a;b;c;d\nx;1;1;5;5\n")
     result = run("t.csv table.txt --columns image=page,x0=a,y0=b,x1=c,y1=d")
     assert "may be ground truth or detections; give --kind gt or --kind det" in result.stderr
     Path("t.csv").write_text("page;a;b;c;d;no\nx;1;1;5;5;1\n")
     result = run("t.csv table.txt --columns image=page,x0=a,y0=b,x1=c,y1=d,dont_care=no")
-    assert "is taken for ground truth by its don't-care objects" in result.stderr, result.stderr
+    assert "is taken for ground truth" in result.stderr, result.stderr
     in_folder(Path("src"), BOXES)
     result = run("src o.txt --coordinates xyxy:1")
     assert "no input has boxes of format chat-boxes" in result.stderr, result.stderr
@@ -215,11 +199,10 @@ def test_no_real_file_is_taken_for_the_other_side(fact: dict[str, Any]) -> None:
 # What is refused ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("target", ["old.txt", "new.txt"])
-def test_a_source_that_is_missing(target: str) -> None:
+def test_a_source_that_is_missing() -> None:
     Path("old.txt").write_text("what stood there\n")
     with pytest.raises(InputError, match=r"missing\.zip: cannot be read"):
-        evaltex_cli.convert("missing.zip", target)
+        evaltex_cli.convert("missing.zip", "old.txt")
     assert Path("old.txt").read_text() == "what stood there\n"
 
 
@@ -235,13 +218,8 @@ def test_the_source_is_never_its_own_target() -> None:
     convert(source, text, "gt")
     before = text.read_bytes()
     Path("link.txt").symlink_to(text)
-    for origin, target in (
-        ("gt.txt", "gt.txt"),
-        ("gt.txt", "gt/../gt.txt"),
-        ("gt.txt", "link.txt"),
-        ("g*.txt", "gt.txt"),
-        ("gt", "gt/1.txt"),
-    ):
+    same = [("gt.txt", name) for name in ("gt.txt", "gt/../gt.txt", "link.txt")]
+    for origin, target in (*same, ("g*.txt", "gt.txt"), ("gt", "gt/1.txt")):
         with pytest.raises(InputError, match="is the source itself, or in it"):
             convert(Path(origin), Path(target), "gt")
     assert text.read_bytes() == before
@@ -282,7 +260,7 @@ def test_a_target_that_cannot_be_written() -> None:
 QUAD = {"points": [[1, 2], [30, 2], [30, 40], [1, 40]], "illegibility": False, "language": "Latin"}
 
 
-@pytest.mark.parametrize("name", ["a\ud800b", "a\uffffb", "x" * 100_000, "../up", "/abs", "a\0b"])
+@pytest.mark.parametrize("name", ["a\ud800b", "x" * 100_000, "../up", "/abs", "a\0b"])
 @pytest.mark.parametrize("target", ["o.txt", "o.zip", "o.json", "o.txt --masks masks"])
 def test_names_that_no_target_can_have(name: str, target: str) -> None:
     Path("gt.json").write_text(json.dumps({name: [QUAD | {"transcription": "a"}]}, indent=0))
@@ -290,12 +268,6 @@ def test_names_that_no_target_can_have(name: str, target: str) -> None:
     assert result.exit_code == 2
     assert re.match(r"evaltex: error: gt\.json: (an )?image name", result.stderr), result.stderr
     assert [path.name for path in Path().iterdir()] == ["gt.json"]
-
-
-def test_warnings_of_the_source_are_handed_on() -> None:
-    in_folder(Path("src"), {"1.txt": "0,0,9,9\n", "1.bak": "old"})
-    (warning,) = convert(Path("src"), Path("det.txt"), "det").warnings
-    assert "1 file that is not .txt was left out: '1.bak'" in warning
 
 
 def test_fractions_need_sizes() -> None:

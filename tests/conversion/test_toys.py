@@ -19,11 +19,11 @@ from shared_data import DATA, needs_data
 from written_files import in_folder
 
 from evaltex_cli import evaluate
-from evaltex_cli.conversion import toys
-from evaltex_cli.conversion.toys import SETS, portion, write_toys
+from evaltex_cli.conversion.toys import SEED, SETS, portion, write_toys
 from evaltex_cli.errors import InputError
 
 ROOT = Path(__file__).parents[2]
+DOCUMENTED = (ROOT / "docs" / "toys.md").read_text(encoding="utf-8")
 EVALTEX = (
     'b/img 1\n100,100\n1,1,"one,'
     ' two",f,10,20,30,8\n2,2,"",t,0,0,5,5\n3,3,"x",f,10,50,40,50,60,55,40,60,10,60\n\n'
@@ -163,7 +163,7 @@ def test_archives_of_evaltex_files() -> None:
     """Boxes among polygons become quadrilaterals; folders that distinguish images stay."""
     gt = Path("gt.txt")
     gt.write_text(EVALTEX, encoding="utf-8")
-    with pytest.raises(InputError, match="layout txt"):
+    with pytest.raises(InputError, match="rename the image"):
         write_toys(gt, Path("out"), ["orig"], layout="zip")
     gt.write_text(EVALTEX + EVALTEX.replace("b/", "a/"), encoding="utf-8")
     assert lines_of(gt, "orig")[0] == "10,20,40,20,40,28,10,28"
@@ -182,40 +182,24 @@ def test_what_is_left_out_is_reported() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sets", "lines", "layout", "message"),
+    ("sets", "lines", "message"),
     [
-        (["crop100"], "0,0,9,9,a", None, "unknown toy set 'crop100'"),
-        (["split1"], "0,0,9,9,a", None, "unknown toy set"),
-        (["e2e_delete1_rand"], "0,0,9,9,a", None, "unknown toy set"),
-        (["e2e_orig"], '0,0,9,9,""', None, "no transcriptions, which e2e_orig needs"),
-        ([], "0,0,9,9,###", None, "no object that counts"),
-        ([], "0,0,9,9,a", "tar", "unknown layout 'tar'"),
-        ([], "9,0,0,9,a", None, "x0 <= x1"),
+        (["crop100"], "0,0,9,9,a", "unknown toy set 'crop100'"),
+        (["split1"], "0,0,9,9,a", "unknown toy set"),
+        (["e2e_delete1_rand"], "0,0,9,9,a", "unknown toy set"),
+        (["e2e_orig"], '0,0,9,9,""', "no transcriptions; leave out sets"),
+        ([], "0,0,9,9,###", "no object that counts"),
+        ([], "9,0,0,9,a", "x0 <= x1"),
     ],
 )
-def test_faults(sets: list[str], lines: str, layout: str | None, message: str) -> None:
+def test_faults(sets: list[str], lines: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        write_toys(ground_truth(f"{lines}\n"), Path("out"), sets, layout)
+        write_toys(ground_truth(f"{lines}\n"), Path("out"), sets)
     assert not Path("out").exists()
 
 
-def test_other_files_stay() -> None:
-    write_toys(ground_truth(), Path("out"), ["orig", "split2"])
-    before = Path("out/split2.zip").read_bytes()
-    Path("out/mine.zip").write_bytes(b"mine")
-    write_toys(ground_truth(), Path("out"), ["orig"])
-    assert sorted(path.name for path in Path("out").iterdir()) == [
-        *("mine.zip", "orig.zip", "split2.zip")
-    ]
-    assert Path("out/split2.zip").read_bytes() == before
-
-
-def documented() -> str:
-    return (ROOT / "docs" / "toys.md").read_text(encoding="utf-8")
-
-
 def test_the_seed_is_documented() -> None:
-    assert f"random.Random({toys.SEED})" in documented()
+    assert f"random.Random({SEED})" in DOCUMENTED
 
 
 @pytest.mark.slow
@@ -226,7 +210,7 @@ def test_the_documented_table_is_the_printed_one() -> None:
         *(str(DATA / "icdar2013" / "gt.zip"), "icdar2013"),
     ]
     printed = subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout
-    table = documented().split("\n## ")[-1]
+    table = DOCUMENTED.split("\n## ")[-1]
     rows = [line for line in table.splitlines() if line.startswith("| ")]
     assert len(rows) == 2 + 10
     assert set(rows) <= set(printed.splitlines())

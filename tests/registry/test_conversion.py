@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nested import close
 from PIL import Image
+from writing import INEXACT, READ_AS, ending
 
 from evaltex_cli.conversion import WRITERS, Target
 from evaltex_cli.conversion.convert import convert
@@ -70,19 +71,18 @@ def converted(
     paths: Sequence[Path], folder: Path, target: str, options: InputOptions, images: Path
 ) -> tuple[dict[str, Any], list[str]]:
     """Convert both sides to a target; return the scores there, and the notes."""
-    writer = WRITERS[target]
     folder.mkdir()
     notes: list[str] = []
     there = []
     for side, path in zip(("gt", "det"), paths, strict=True):
-        there.append(folder / f"{side}{'.zip' if writer.is_file_per_image else writer.ending}")
-        pictures = images if writer.holds.needs_sizes else None
+        there.append(folder / f"{side}{ending(target)}")
+        pictures = images if target == "yolo" else None
         how = InputOptions(options.gt_format, options.det_format, images=pictures)
         notes += convert(path, there[-1], side, Target(target), how).notes  # type: ignore[arg-type]
     is_mixed = any(note in (counted(1, MIXED), counted(2, MIXED)) for note in notes)
-    form = {"icdar2015": None, "icdar2013": "ltrb"}.get(target, writer.format)
+    form = None if target == "icdar2015" else READ_AS.get(target)
     gt_form = "polygon" if is_mixed else form
-    pictures = images if writer.holds.needs_sizes else None
+    pictures = images if target == "yolo" else None
     return scores(*there, InputOptions(gt_form, form, images=pictures)), notes
 
 
@@ -90,7 +90,7 @@ def changed(
     before: dict[str, Any], after: dict[str, Any], notes: list[str], target: str
 ) -> set[str]:
     """The protocols whose scores changed, of which a note must say why."""
-    tolerance = 0 if WRITERS[target].holds.exact else 1e-9
+    tolerance = 1e-9 if target in INEXACT else 0
     others = {name for name in before if not close(after[name], before[name], tolerance)}
     for name in others:
         pattern = f"{LOSING_ALL}|{LOSING[name]}" if name in LOSING else LOSING_ALL
@@ -100,7 +100,7 @@ def changed(
 
 def holds_all(target: str, protocol: str, sides: Sequence[Source]) -> bool:
     """Whether a format holds everything of both sides that a protocol's scores depend on."""
-    holds, objects = WRITERS[target].holds, [source.objects for source in sides]
+    holds, objects = WRITERS[target], [source.objects for source in sides]
     numbers = np.concatenate(
         [part.ravel() for one in objects for part in (one.boxes, one.outlines.vertices)]
     )
@@ -150,31 +150,6 @@ def _chosen(source: Path, target: Path, numbers: list[int]) -> Path:
             if number in numbers:
                 some.writestr(name, packed.read(name))
     return target
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("kind", "characters"), [("quad", 240), ("polygon", 40)])
-def test_a_set_in_which_one_object_has_more_vertices(
-    tmp_path: Path, kind: str, characters: int
-) -> None:
-    """CLEval takes all its quadrilaterals for polygons, whatever the format
-    says, and wherever that object is.
-    """
-    far = "300,10,310,0,320,10,320,30,300,30,far\n" if kind == "polygon" else ""
-    for side in ("gt", "det"):
-        (tmp_path / side).mkdir()
-    for k in range(40):
-        last = far if k == 39 else ""
-        (tmp_path / "gt" / f"{k}.txt").write_text(f"10,10,110,12,110,40,10,40,word\n{last}")
-        (tmp_path / "det" / f"{k}.txt").write_text(
-            "200,200,210,200,210,260,200,260\n10,10,110,12,110,40,10,40\n"
-        )
-    paths, options = (tmp_path / "gt", tmp_path / "det"), InputOptions(kind, "quad")
-    before = scores(*paths, options)
-    assert before["cleval"]["false_positive_characters"] == characters
-    for target in ("evaltex", "icdar2015", "coco", "page"):
-        after, notes = converted(paths, tmp_path / target, target, options, tmp_path)
-        assert not changed(before, after, notes, target)
 
 
 @settings(deadline=None, derandomize=True)

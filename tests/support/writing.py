@@ -6,13 +6,18 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from evaltex_cli.conversion import WRITERS, writer
+from evaltex_cli.conversion import FILE_PER_IMAGE, WRITERS, writer
 from evaltex_cli.conversion.writer import Job
 from evaltex_cli.errors import FaultLog, counted
 from evaltex_cli.formats import reading
 from evaltex_cli.formats.base import Image, Side, Source, TextObject
 from evaltex_cli.formats.columns import columns
 from evaltex_cli.formats.options import InputOptions
+
+READ_AS = {"icdar2015": "polygon", "icdar2013": "ltrb", "yolo": "yolo"}
+"""Target -> the reader's name of its format, if the content does not decide."""
+INEXACT = ("hocr", "label-studio", "yolo")
+"""Targets that hold fractions of the picture, or percent: read again to 1e-9."""
 
 
 def source_of(images: list[Image]) -> Source:
@@ -49,4 +54,4 @@ def one(text: str = "word", dont_care: bool = False, **more: Any) -> TextObject:
 
 def ending(name: str) -> str:
     """The ending of a target in a format."""
-    return ".zip" if WRITERS[name].is_file_per_image else WRITERS[name].ending
+    return ".zip" if name in FILE_PER_IMAGE else WRITERS[name].files
