@@ -161,18 +161,12 @@ def test_a_box_drawn_by_its_corners_is_measured_as_a_box(
     numbers: list[float], truncated: bool
 ) -> None:
     """In either direction and from any corner; nothing else is."""
-    ring = np.array(numbers).reshape(4, 2)
-    for drawn in (
-        ring,
-        np.array([ring[0], [ring[1, 0], ring[0, 1]], ring[1], [ring[0, 0], ring[1, 1]]]),
-    ):
-        found = shapes.from_objects(
-            image_objects(polygons=[drawn]), Convention(truncated=truncated)
-        )
-        taken = np.trunc(drawn) if truncated else drawn
+    (a, b), (c, d) = numbers[:2], numbers[2:4]
+    for ring in (np.reshape(numbers, (4, 2)), np.array([[a, b], [c, b], [c, d], [a, d]])):
+        found = shapes.from_objects(image_objects(polygons=[ring]), Convention(truncated=truncated))
+        taken = np.trunc(ring) if truncated else ring
         x0, y0, x1, y1 = *taken.min(axis=0).tolist(), *taken.max(axis=0).tolist()
         corners = [[x0, y0], [x1, y0], [x1, y1], [x0, y1]]
         orders = [(corners[k:] + corners[:k])[::step] for k in range(4) for step in (1, -1)]
-        is_box = taken.tolist() in orders and x0 < x1 and y0 < y1
-        assert (found.polygons is None) == is_box
+        assert (found.polygons is None) == (taken.tolist() in orders and x0 < x1 and y0 < y1)
         assert found.boxes.tolist() == [[x0, y0, x1, y1]]
