@@ -223,6 +223,9 @@ def sides(gt: Images, det: Images, sizes: Sizes | None = None) -> Sides:
         known |= {name: image_size(shape)} if shape is not None else {}
     one = Path(gt) if of_gt is None else memory.source("gt", of_gt, known)  # type: ignore[arg-type]
     other = Path(det) if of_det is None else memory.source("det", of_det, known)  # type: ignore[arg-type]
+    for side, path in ((one, other), (other, one)):
+        if isinstance(path, Path) and isinstance(side, Source) and side.pictures is not None:
+            raise InputError(f"{path}: the other side has masks; give both sides as arrays")
     if are_masks and not _all_masks([*(of_gt or {}).values(), *(of_det or {}).values()]):
         raise InputError(
             "some images have masks, others boxes or polygons; give all of them in one way"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,7 +14,7 @@ from evaltex_cli.formats.memory import ImageObjects
 from evaltex_cli.formats.options import COORDINATE_LIMIT
 from evaltex_cli.geometry import outlines
 from evaltex_cli.geometry.picture_runs import PictureRuns, find_runs, object_of
-from evaltex_cli.records import Bools, Floats, Ints, Objects, Texts, concatenate_texts
+from evaltex_cli.records import Bools, Floats, Ints, Objects, Outlines, Texts, concatenate_texts
 
 OneImage: TypeAlias = "Objects | ArrayLike | Iterable[ArrayLike]"
 """The objects of one image: what `objects_of` takes."""
@@ -130,37 +131,25 @@ def image_objects(
     box_array = _array(boxes if boxes is not None else np.zeros((0, 4)), "boxes", 4)
     shapes = [*box_array, *rings]
     is_box = np.arange(len(shapes)) < len(box_array)
-    columns = {"ids": ids, "regions": regions, "dont_care": dont_care, "texts": texts}
-    return _made(shapes, is_box, picture, **columns, confidences=confidences)
-
-
-def _made(
-    shapes: Sequence[Floats], is_box: Bools, picture: PictureRuns | None = None, **given: Any
-) -> ImageObjects:
-    """Make objects of boxes, (4,) each, and polygons, (k, 2) each, in this order."""
     count = len(shapes)
-    ids, dont_care, texts = (given.get(name) for name in ("ids", "dont_care", "texts"))
     own = _ids(ids, count)
-    _refuse_bad(shapes, is_box)
-    numbers = np.concatenate([np.zeros(0), *(shape.ravel() for shape in shapes)])
-    sizes = np.array([shape.size for shape in shapes], np.int64)
-    drawn = outlines.drawn(numbers, sizes, is_box)
-    regions, confidences = given.get("regions"), given.get("confidences")
+    none = np.zeros(count, np.bool_)
     return ImageObjects(
         offsets=np.array([0, count]),
         ids=own,
-        outlines=drawn,
-        regions=own if regions is None else _column(regions, "regions", count, np.int64, "iu"),
-        dont_care=_column(
-            [False] * count if dont_care is None else dont_care, "dont_care", count, np.bool_, "biu"
-        ),
+        outlines=_outlines(shapes, is_box),
+        regions=own if regions is None else _integers(regions, "regions", count),
+        dont_care=none
+        if dont_care is None
+        else _column(dont_care, "dont_care", count, "biu").astype(np.bool_),
         texts=_texts([""] * count if texts is None else texts, count),
         confidences=None if confidences is None else _confidences(confidences, count),
         picture=picture,
     )
 
 
-def _refuse_bad(shapes: Sequence[Floats], is_box: Bools) -> None:
+def _outlines(shapes: Sequence[Floats], is_box: Bools) -> Outlines:
+    """Return the outlines of boxes, (4,) each, and polygons, (k, 2) each, in this order."""
     places = {True: 0, False: 0}  # boxes and polygons are numbered apart, as they are given
     for shape, box in zip(shapes, is_box.tolist(), strict=True):
         if box and (shape[2:] < shape[:2]).any():
@@ -171,6 +160,9 @@ def _refuse_bad(shapes: Sequence[Floats], is_box: Bools) -> None:
         if not box and len(shape) < 3:
             raise InputError(f"polygon {places[box]} has fewer than three vertices")
         places[box] += 1
+    numbers = np.concatenate([np.zeros(0), *(shape.ravel() for shape in shapes)])
+    sizes = np.array([shape.size for shape in shapes], np.int64)
+    return outlines.drawn(numbers, sizes, is_box)
 
 
 # From arrays of other forms -----------------------------------------------------------------------
@@ -208,14 +200,16 @@ def _of_shapes(given: Any) -> ImageObjects:
             )
         shape = one if one.shape == (4,) else one.reshape(-1, 2)
         shapes.append(_finite(shape, f"object {k}"))
-    return _made(shapes, np.array([shape.ndim == 1 for shape in shapes], bool))
+    is_box = np.array([shape.ndim == 1 for shape in shapes], bool)
+    return replace(image_objects(np.zeros((len(shapes), 4))), outlines=_outlines(shapes, is_box))
 
 
 def _labels(masks: ArrayLike, ids: ArrayLike | None) -> tuple[Ints, Ints]:
     """Return a (height, width) label picture and the IDs of its objects."""
     array = _as_array(masks)
     if array.ndim == 2 and array.dtype.kind in "iu":
-        present = _integers(np.unique(array[array != 0]), "masks")
+        labels = np.unique(array[array != 0])
+        present = _integers(labels, "masks", len(labels))
         own = present if ids is None else _ids(ids, len(present))
         if sorted(own.tolist()) != present.tolist():
             raise InputError(f"masks: labels {present[:5].tolist()}...; expected the IDs and 0")
@@ -244,10 +238,9 @@ def _boxes_around(runs: PictureRuns, ids: Ints) -> Floats:
     width = max(runs.shape[1], 1)
     row, owner = runs.start // width, object_of(runs.label, ids)
     boxes = np.tile([np.inf, np.inf, 0, 0], (len(ids), 1))
-    for side, values in enumerate((runs.start - row * width, row)):
-        np.minimum.at(boxes[:, side], owner, values)
-    for side, values in enumerate((runs.stop - row * width, row + 1), start=2):
-        np.maximum.at(boxes[:, side], owner, values)
+    corners = (runs.start - row * width, row, runs.stop - row * width, row + 1)
+    for side, values in enumerate(corners):
+        (np.minimum if side < 2 else np.maximum).at(boxes[:, side], owner, values)
     return boxes
 
 
@@ -271,11 +264,15 @@ def _numbers(values: Any) -> Floats:
     return np.array(array, dtype=np.float64)
 
 
-def _array(values: ArrayLike, what: str, width: int) -> Floats:
+def _floats(values: ArrayLike, what: str) -> Floats:
     try:
-        array = _numbers(values)
+        return _numbers(values)
     except _NO_ARRAY as error:
         raise InputError(f"{what}: not an array of numbers ({error})") from error
+
+
+def _array(values: ArrayLike, what: str, width: int) -> Floats:
+    array = _floats(values, what)
     if array.size == 0:
         array = array.reshape(0, width)
     if array.ndim != 2 or array.shape[1] != width:
@@ -291,7 +288,7 @@ def _finite(array: Floats, what: str) -> Floats:
     return array
 
 
-def _column(values: ArrayLike, what: str, count: int, dtype: Any, kinds: str) -> Any:
+def _column(values: ArrayLike, what: str, count: int, kinds: str) -> NDArray[Any]:
     array = _as_array(values)
     if array.shape != (count,):
         raise InputError(f"{what}: shape {array.shape}; expected ({count},), one an object")
@@ -299,10 +296,11 @@ def _column(values: ArrayLike, what: str, count: int, dtype: Any, kinds: str) ->
         raise InputError(
             f"{what}: of type {array.dtype}; expected {'booleans' if 'b' in kinds else 'integers'}"
         )
-    return _integers(array, what) if dtype is np.int64 else array.astype(dtype)
+    return array
 
 
-def _integers(array: NDArray[Any], what: str) -> Ints:
+def _integers(values: ArrayLike, what: str, count: int) -> Ints:
+    array = _column(values, what, count, "iu")
     if (array >= 1 << 63).any():
         raise InputError(f"{what}: holds {array.max()}; expected numbers below 2^63")
     return array.astype(np.int64)
@@ -312,18 +310,14 @@ def _ids(ids: ArrayLike | None, count: int) -> Ints:
     """(n,) the IDs of objects, by default from 1."""
     if ids is None:
         return np.arange(1, count + 1)
-    own: Ints = _column(ids, "ids", count, np.int64, "iu")
+    own = _integers(ids, "ids", count)
     if len(np.unique(own)) != count:
         raise InputError("ids repeat; expected IDs used once in an image")
     return own
 
 
 def _confidences(values: ArrayLike, count: int) -> Floats:
-    try:
-        array = _numbers(values)
-    except _NO_ARRAY as error:
-        raise InputError(f"confidences: not an array of numbers ({error})") from error
-    column: Floats = _column(array, "confidences", count, np.float64, "f")
+    column = _column(_floats(values, "confidences"), "confidences", count, "f")
     outside = (column < 0) | (column > 1)
     if outside.any():
         raise InputError(f"confidences: holds {column[outside][0]:g}; expected numbers from 0 to 1")
@@ -350,18 +344,17 @@ def refuse_other_masks(
         When only one side has masks, or theirs have another height and width.
     """
     pictures = [side.picture if isinstance(side, ImageObjects) else None for side in (gt, det)]
-    known = [picture for picture in pictures if picture is not None]
-    of = f"image {quote(name)}: " if name else ""
-    if known and any(
-        picture is None and side.count for picture, side in zip(pictures, (gt, det), strict=True)
-    ):
+    shapes = [picture.shape for picture in pictures if picture is not None]
+    others = zip(pictures, (gt, det), strict=True)
+    if shapes and any(picture is None and side.count for picture, side in others):
         raise InputError(
-            f"{of}one side has masks, the other boxes or polygons; give both in one way"
+            f"image {quote(name)}: one side has masks, the other boxes or polygons; give both in"
+            " one way"
         )
-    if len({picture.shape for picture in known}) > 1:
-        shapes = " and ".join(str(picture.shape) for picture in known)
+    if len(set(shapes)) > 1:
         raise InputError(
-            f"{of}masks of shapes {shapes}; expected the same height and width on both sides"
+            f"image {quote(name)}: masks of shapes {shapes[0]} and {shapes[1]}; expected the same"
+            " height and width on both sides"
         )
     return pictures[0], pictures[1]
 

@@ -1,10 +1,10 @@
-"""Batches of images: cut, read and measured, here or in another process."""
+"""Batches of images: cut and measured, here or in another process."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,49 +50,20 @@ class BatchTask(NamedTuple):
     """The same images of the ground truth of lines, if there is one."""
 
 
-class Refused(NamedTuple):
-    """Objects of some images that are refused: row -> why."""
-
-    source: Source
-    reasons: Mapping[int, str]
-
-    def log(self, faults: FaultLog) -> None:
-        """Add a fault for each of them."""
-        objects = self.source.objects
-        for row, why in self.reasons.items():
-            file, line, where = self.source.location(row)
-            image = quote(self.source.names[int(objects.image[row])])
-            found = f"image {image}, object {objects.ids[row]}: {why}"
-            expected = "a valid polygon; correct it, or have it repaired or dropped"
-            faults.add(file, line, found, expected, (where,) if where else ())
-
-
 class BatchResult(NamedTuple):
-    """The result of a batch.
+    """The result of a batch."""
 
-    Attributes
-    ----------
-    gathered : list of Gathered
-        By each run; none where nobody wanted it, or there were faults.
-    made : list
-        What `Sink.make` has made of it, for each run.
-    gt, det, lines : InputCounts
-        `lines` of the ground truth of lines.
-    faults : FaultLog
-    refused : list of Refused
-        Objects that the policy for invalid polygons refuses.
-    refusal : EvaltexError or None
-        Why a protocol would not measure it.
-    """
-
-    gathered: list[Gathered]
-    made: list[Any]
     gt: InputCounts
     det: InputCounts
+    lines: InputCounts
+    """Of the ground truth of lines."""
     faults: FaultLog
-    refused: Sequence[Refused] = ()
+    gathered: Sequence[Gathered] = ()
+    """By each run; none where there were faults."""
+    made: Sequence[Any] = ()
+    """What `Sink.make` has made of it, for each run."""
     refusal: EvaltexError | None = None
-    lines: InputCounts = InputCounts()
+    """Why a protocol would not measure it."""
 
 
 def measure(
@@ -102,34 +73,23 @@ def measure(
     with_matches: bool,
     task: BatchTask,
 ) -> BatchResult:
-    """Read a batch and gather its evidence: the work that processes share.
-
-    Parameters
-    ----------
-    bare : sequence of Run
-        Runs that have summed nothing yet.
+    """Gather the evidence of a batch by runs that have summed nothing yet: the work that processes
+    share.
     """
-    refused: list[Refused] = []
-    names = task.gt.names
-    has_masks = options.masks is not None or (task.gt.pictures, task.det.pictures) != (None, None)
-    gt, gt_counts = _settled(task.gt, "gt", options.invalid, refused)
-    det, det_counts = _settled(task.det, "det", options.invalid, refused)
+    faults = FaultLog()
+    gt, gt_counts = _settled(task.gt, "gt", options.invalid, faults)
+    det, det_counts = _settled(task.det, "det", options.invalid, faults)
     lines, lines_counts = None, InputCounts()
     if task.lines is not None:
-        lines, lines_counts = _settled(task.lines, "lines", options.invalid, refused)
-    faults = FaultLog()
+        lines, lines_counts = _settled(task.lines, "gt", options.invalid, faults)
+    det = with_empty_images(det, task.present)
     batch = ImageBatch(
-        names,
-        task.gt.sizes,
-        gt,
-        with_empty_images(det, task.present),
-        in_detections=task.present,
-        gt_lines=lines,
+        task.gt.names, task.gt.sizes, gt, det, in_detections=task.present, gt_lines=lines
     )
-    if has_masks:
+    if options.masks is not None:
         batch = _with_pixels(batch, options.masks, task, faults)
-    result = BatchResult([], [], gt_counts, det_counts, faults, refused, lines=lines_counts)
-    if faults.count or refused:
+    result = BatchResult(gt_counts, det_counts, lines_counts, faults)
+    if faults.count:
         return result
     runs = [run.empty() for run in bare]
     try:
@@ -155,17 +115,16 @@ def _add_batch(
 
 
 def _with_pixels(
-    batch: ImageBatch, masks: MaskFolders | None, task: BatchTask, faults: FaultLog
+    batch: ImageBatch, masks: MaskFolders, task: BatchTask, faults: FaultLog
 ) -> ImageBatch:
     """Return a batch of masks: of pictures in memory if there are any, else of those in folders."""
     from evaltex_cli.evaluation import mask_batches
 
-    gt, det = task.gt.pictures, task.det.pictures
-    if masks is None or (gt, det) != (None, None):
-        return mask_batches.with_pictures(
-            batch, gt or [], mask_batches.spread(det or [], task.present)
-        )
-    return mask_batches.with_masks(batch, masks, task.present, faults)
+    if task.gt.pictures is None and task.det.pictures is None:
+        return mask_batches.with_masks(batch, masks, task.present, faults)
+    of_present = iter(task.det.pictures or ())
+    det = [next(of_present, None) if is_present else None for is_present in task.present.tolist()]
+    return mask_batches.with_pictures(batch, task.gt.pictures or [], det)
 
 
 def task_of(inputs: Inputs, cut: tuple[int, int]) -> BatchTask:
@@ -189,15 +148,18 @@ def are_polygons(objects: Objects) -> bool:
 
 
 def _settled(
-    source: Source, of: Literal["gt", "det", "lines"], invalid: str, refused: list[Refused]
+    source: Source, side: Side, invalid: str, faults: FaultLog
 ) -> tuple[Objects, InputCounts]:
-    """Apply the policy for invalid polygons; lines are ground truth. Return what remains, and the
-    counts of it.
+    """Apply the policy for invalid polygons; return what remains, and the counts of it. Objects
+    that it refuses are logged.
     """
-    side: Side = "det" if of == "det" else "gt"
-    objects, counts, reasons = treat_invalid(source.objects, invalid, side)
-    if reasons:
-        refused.append(Refused(source, reasons))
+    objects, counts, refused = treat_invalid(source.objects, invalid, side)
+    for row, why in refused.items():
+        file, line, where = source.location(row)
+        image = quote(source.names[int(objects.image[row])])
+        found = f"image {image}, object {objects.ids[row]}: {why}"
+        expected = "a valid polygon; correct it, or have it repaired or dropped"
+        faults.add(file, line, found, expected, (where,) if where else ())
     return replace(objects, places=None), InputCounts.of(objects, counts)
 
 
@@ -206,24 +168,24 @@ def cut(inputs: Inputs, *others: Inputs, are_shared: bool = True) -> Iterator[tu
     them; an image is never cut. With other detections of the same ground truth, a batch has as many
     bytes of each input as without.
     """
-    gt, sides = inputs.gt, (inputs, *others)
+    sides = (inputs, *others)
+    weights = _weights(inputs.gt)
+    for side in sides:
+        present = side.paired != NO_DETECTIONS
+        weights[present] += _weights(side.det)[side.paired[present]]
+    ends = np.append(0, np.cumsum(weights))
     most_images = MASK_BATCH_IMAGES if inputs.options.masks else BATCH_IMAGES
-    start = 0
-    left = sum(int(_weights(one).sum()) for one in (gt, *(side.det for side in sides)))
     scale, last = (1 + len(sides)) / 2, _LAST_BATCHES if are_shared else 1
-    while start < len(gt.names):
-        weights = _weights(gt)[start : start + most_images]
-        for side in sides:
-            partners = side.paired[start : start + most_images]
-            present = partners != NO_DETECTIONS
-            weights[present] += _weights(side.det)[partners[present]]
+    start, images = 0, len(weights)
+    while start < images:
         # As many images as fit the limit together; one that is larger alone is a batch of its own.
+        left = int(ends[-1] - ends[start])
         parts = max(min(round(left / (LEAST_BYTES * scale)), last), 1)
         most = min(BATCH_BYTES * scale, left // parts)
-        ends = np.cumsum(weights)
-        stop = start + max(int(np.searchsorted(ends, most, side="right")), 1)
+        stop = int(np.searchsorted(ends, ends[start] + most, side="right")) - 1
+        stop = min(max(stop, start + 1), start + most_images, images)
         yield start, stop
-        start, left = stop, left - int(ends[stop - start - 1])
+        start = stop
 
 
 def _weights(source: Source) -> Ints:

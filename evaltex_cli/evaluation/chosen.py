@@ -40,11 +40,9 @@ class Chosen:
         self, evaluations: Mapping[str, Evaluation], left_out: Mapping[str, str] | None = None
     ) -> Evaluation | Evaluations:
         """Return the only evaluation, or all of them by protocol."""
-        return (
-            next(iter(evaluations.values()))
-            if self.is_one
-            else Evaluations(evaluations, left_out or {})
-        )
+        if self.is_one:
+            return next(iter(evaluations.values()))
+        return Evaluations(evaluations, left_out or {})
 
 
 def chosen_parameters(
@@ -52,36 +50,26 @@ def chosen_parameters(
     params: Mapping[str, Any] | None = None,
     given: Mapping[str, Any] | None = None,
 ) -> Chosen:
-    """Return the parameters of the protocols that were named.
+    """Return the parameters of the protocols that were named, in any case; ``"all"`` names all.
 
-    Parameters
-    ----------
-    protocol : str or iterable of str
-        In any case; ``"all"`` for every one.
-    params : mapping, optional
-        Parameter -> value, of the only protocol; or protocol -> such a mapping.
-    given : mapping, optional
-        Keywords that are no option: more parameters of the only protocol.
-
-    Raises
-    ------
-    ConfigError
-        For an unknown protocol or parameter, a value out of range, and parameters of no protocol
-        that was named.
+    `params` are parameter -> value, of the only protocol, or protocol -> such a mapping; `given`
+    are keywords that are not options: more parameters of the only protocol. Raises `ConfigError`.
     """
     is_one = isinstance(protocol, str) and protocol.lower() != ALL
     names = _names([protocol] if isinstance(protocol, str) else list(protocol))
-    of_one = {key: value for key, value in (params or {}).items() if not isinstance(value, Mapping)}
     _refuse_unknown(names, given or {})
-    of_one |= given or {}
-    by_protocol = {
-        key.lower(): value for key, value in (params or {}).items() if isinstance(value, Mapping)
-    }
-    for name in by_protocol:
-        if name not in names:
+    of_one: dict[str, Any] = {}
+    by_protocol: dict[str, Mapping[str, Any]] = {}
+    for key, value in (params or {}).items():
+        if not isinstance(value, Mapping):
+            of_one[key] = value
+        elif key.lower() in names:
+            by_protocol[key.lower()] = value
+        else:
             raise ConfigError(
-                f"params of {quote(name)}, which is not among the protocols {', '.join(names)}"
+                f"params of {quote(key)}, which is not among the protocols {', '.join(names)}"
             )
+    of_one |= given or {}
     if of_one and len(names) > 1:
         key = next(iter(of_one))
         raise ConfigError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,8 +14,7 @@ from evaltex_cli.errors import InputError, counted
 from evaltex_cli.evaluation import batches, fault_hints, likely_mistakes, mistakes
 from evaltex_cli.evaluation.batches import BatchResult, are_polygons, cut
 from evaltex_cli.evaluation.evaluation import Evaluation
-from evaltex_cli.evaluation.input_counts import InputCounts, InputFile, InputSummary
-from evaltex_cli.evaluation.input_warnings import input_warnings
+from evaltex_cli.evaluation.input_counts import InputCounts, InputSummary, input_warnings
 from evaltex_cli.evaluation.inputs import LINES_OF_FILE, Inputs, signature
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, refuse_other_spellings
 from evaltex_cli.evaluation.tally import Run, Sink, add_batch
@@ -45,13 +44,12 @@ def evaluate_inputs(
     *,
     in_training: bool = False,
 ) -> list[Evaluation]:
-    """Evaluate indexed inputs by every run, but those that need texts that are not there
-    (`left_out`).
+    """Evaluate inputs by every run, but those that need texts that are not there (`left_out`).
 
     Parameters
     ----------
     sink : Sink, optional
-        Gets every run's evidence of every batch, with matches, as soon as it is there.
+        Gets every run's evidence of every batch as soon as it is there.
     progress : callable, optional
         Gets the number of images done and of all.
     ordered_map : callable
@@ -63,9 +61,8 @@ def evaluate_inputs(
     Raises
     ------
     InputError
-        After all input was read, when there was any fault; at once for label pictures and a
-        protocol that takes none, and where no image name is of both sides though other spellings of
-        them are.
+        For all faults at once; for label pictures and a protocol that takes none; where no image
+        name is of both sides though other spellings of them are.
     """
     gt, det, faults, options = inputs.gt, inputs.det, inputs.faults, inputs.options
     if options.masks is not None:
@@ -81,7 +78,6 @@ def evaluate_inputs(
     if faults.count:
         faults.hints += fault_hints.hints(faults, gt, det, paired, options)
         faults.raise_if_any()
-    cuts = list(cut(inputs, are_shared=ordered_map is not map))
     has_polygons = cache(lambda: any(are_polygons(side.objects) for side in (gt, det)))
     runs = [
         replace(run, parameters=run.protocol.resolve(run.parameters, has_polygons)) for run in runs
@@ -93,6 +89,7 @@ def evaluate_inputs(
         None if sink is None else sink.make,
         sink is not None and sink.with_matches,
     )
+    cuts = list(cut(inputs, are_shared=ordered_map is not map))
     tasks = map(partial(batches.task_of, inputs), cuts)
     measured = zip(cuts, ordered_map(work, tasks), strict=True)
     gt_count, det_count, lines_count = _gathered(inputs, runs, sink, progress, measured)
@@ -101,15 +98,14 @@ def evaluate_inputs(
     det_count += InputCounts(missing=missing, unconfident=det.unconfident)
     summaries = _summary(gt, gt_count), _summary(det, det_count)
     warnings = [*gt.warnings, *det.warnings, *input_warnings(options, *summaries, lines_count)]
-    has_masks = options.masks is not None or (gt.pictures, det.pictures) != (None, None)
-    if not has_masks:
+    if options.masks is None:
         for side, source in (("ground truth", gt), ("detections", det)):
             warnings += mistakes.repeated_objects(side, source)
     lines = "" if inputs.lines is None else inputs.lines.sha256
     if not in_training:
         runs = _with_texts(runs, *summaries)
     results = [scored(run, *summaries, options, warnings, lines) for run in runs]
-    if in_training or has_masks:
+    if in_training or options.masks is not None:
         return results
     return likely_mistakes.explained(results, gt, det, paired)
 
@@ -120,50 +116,48 @@ def _gathered(
     sink: Sink | None,
     progress: Progress | None,
     results: Iterable[tuple[tuple[int, int], BatchResult]],
-) -> tuple[InputCounts, InputCounts, InputCounts]:
-    """Add the results of all batches to runs and sink; return the counts of each input."""
-    gt, det, lines = InputCounts(), InputCounts(), InputCounts()
+) -> list[InputCounts]:
+    """Add the results of all batches to runs and sink; return the counts of ground truth,
+    detections and lines. A refusal is raised if nothing else is wrong.
+    """
+    counts = [InputCounts()] * 3
     images = len(inputs.gt.names)
     with phase("evaluating", "images", images) as evaluated:
         for (start, done), result in results:
-            _log_faults(inputs, result)
-            gt, det, lines = gt + result.gt, det + result.det, lines + result.lines
-            for run, part, made in zip(
-                runs, result.gathered, result.made, strict=bool(result.gathered)
-            ):
+            inputs.faults.extend(result.faults)
+            if result.refusal is not None and not inputs.faults.count:
+                raise result.refusal
+            counts = [sum(pair, InputCounts()) for pair in zip(counts, result[:3], strict=True)]
+            for run, part, made in zip(runs, result.gathered, result.made, strict=False):
                 run.gathered.add(part)
                 if sink is not None:
                     sink.take(run, made)
             evaluated(done - start)
             if progress is not None:
                 progress(done, images)
-    return gt, det, lines
+    return counts
 
 
 def _with_lines(runs: Sequence[Run], inputs: Inputs) -> Sequence[Run]:
-    """Let the protocols that can take lines from the ground truth of lines,
-    if there is one, do so.
-    """
+    """Let protocols take lines from the ground truth of lines, if there is one."""
     if inputs.lines is None:
         return runs
-    able = [run.protocol.name for run in runs if hasattr(run.parameters, "lines")]
-    if not able:
+    if not any(hasattr(run.parameters, "lines") for run in runs):
         raise InputError(
             f"{inputs.lines.path}: a ground truth of lines is for tiou; add this protocol or leave"
             " it out"
         )
     return [
         replace(run, parameters=replace(run.parameters, lines=LINES_OF_FILE))
-        if run.protocol.name in able
+        if hasattr(run.parameters, "lines")
         else run
         for run in runs
     ]
 
 
 def _summary(source: Source, counts: InputCounts) -> InputSummary:
-    return InputSummary.of_file(
-        InputFile(Path(source.path).name, source.format, source.sha256), counts
-    )
+    file = Path(source.path).name, source.format, source.sha256
+    return InputSummary(*file, **asdict(counts))
 
 
 def scored(
@@ -209,22 +203,9 @@ def _refuse_masks(runs: Sequence[Run]) -> None:
             )
 
 
-def _log_faults(inputs: Inputs, result: BatchResult) -> None:
-    """Log what is wrong with a batch; raise what was refused if nothing is."""
-    inputs.faults.extend(result.faults)
-    for one in result.refused:
-        one.log(inputs.faults)
-    if result.refusal is not None and not inputs.faults.count:
-        raise result.refusal
-
-
 def _with_texts(runs: Sequence[Run], gt: InputSummary, det: InputSummary) -> Sequence[Run]:
-    """Leave out the protocols that need texts if a side has objects, but none with a text.
-
-    Raises
-    ------
-    InputError
-        When no other is left.
+    """Leave out the protocols that need texts if a side has objects, but none with a text; raises
+    `InputError` when no other is left.
     """
     without = _without_texts(gt, det)
     others = [run for run in runs if not run.protocol.needs_texts]

@@ -27,7 +27,6 @@ from evaltex_cli.protocols.base import EvidenceRows, Protocol, Scores
 from evaltex_cli.protocols.score_names import scalars
 from evaltex_cli.protocols.tally import Tally, Totals
 
-NEARLY_ZERO = 0.02
 SHOWN_SCORES = ("recall", "precision", "fscore", "hmean")
 
 
@@ -120,27 +119,6 @@ class Evaluation(Record):
         of them for a histogram.
         """
         return self.tally.as_dict()
-
-    @property
-    def best_score(self) -> float:
-        """Recall or precision, whichever is higher; 1 where there are not
-        both, or a side has no images.
-        """
-        scores = self.meaningful_scores
-        scored = [scores[name] for name in ("recall", "precision") if scores.get(name) is not None]
-        return (
-            max(scored) if len(scored) == 2 and self.gt.images > 0 and self.det.images > 0 else 1.0
-        )
-
-    @property
-    def is_nearly_zero(self) -> bool:
-        """Whether the scores are so low that a mistake in the files may be why."""
-        return self.best_score <= NEARLY_ZERO
-
-    def is_low(self, limit: float) -> bool:
-        """Whether the main score is defined and below a limit."""
-        score = self.meaningful_scores.get(self.protocol.main_score)
-        return self.is_nearly_zero or (isinstance(score, float) and score < limit)
 
     @property
     def meaningful_scores(self) -> Scores:

@@ -1,4 +1,4 @@
-"""What was read of each side: its file, and counts of its images and objects."""
+"""What was read of each side: its file, counts of its images and objects, and warnings of these."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, fields
 import numpy as np
 
 from evaltex_cli.display import Record
+from evaltex_cli.errors import counted
+from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.records import GeometryCounts, Objects, count_texts
 
 
@@ -32,8 +34,8 @@ class InputCounts(Record):
     empty: int = 0
 
     @classmethod
-    def of(cls, objects: Objects, repairs: GeometryCounts, unconfident: int = 0) -> InputCounts:
-        """Count the objects of some images; see `formats.base.ReadImages` for the other counts."""
+    def of(cls, objects: Objects, repairs: GeometryCounts) -> InputCounts:
+        """Count the objects of some images."""
         return cls(
             images=len(objects.offsets) - 1,
             objects=objects.count,
@@ -42,7 +44,6 @@ class InputCounts(Record):
             confidences=0
             if objects.confidences is None
             else int((~np.isnan(objects.confidences)).sum()),
-            unconfident=unconfident,
             **asdict(repairs),
             empty=int((np.diff(objects.offsets) == 0).sum()),
         )
@@ -63,11 +64,45 @@ class InputFile(Record):
 
 @dataclass(frozen=True, repr=False)
 class InputSummary(InputCounts, InputFile):
-    """One side's file (`InputFile`), then the counts of all of it
-    (`InputCounts`), as in a result's .json.
-    """
+    """One side's file, then the counts of all of it, as in a result's .json."""
 
-    @classmethod
-    def of_file(cls, file: InputFile, counts: InputCounts) -> InputSummary:
-        """Return the summary of a file."""
-        return cls(**asdict(file), **asdict(counts))
+
+def input_warnings(
+    options: InputOptions, gt: InputSummary, det: InputSummary, lines: InputCounts
+) -> list[str]:
+    """Return what a user should know of what was read, whatever the protocol: polygons that were
+    repaired, images without detections.
+    """
+    warnings = []
+    for side, counts in {"ground truth": gt, "detections": det, "lines": lines}.items():
+        dropped = "{count} invalid polygon[s] left out, as if [it was|they were] not in the file"
+        if options.invalid == "skip" and counts is gt:
+            dropped = (
+                "{count} invalid polygon[s] skipped: [it counts|they count], and nothing matches"
+                " [it|them]"
+            )
+        told = {
+            "{count} invalid polygon[s] repaired, every lobe kept": counts.repaired,
+            dropped: counts.dropped,
+            "{count} object[s] without area; [it matches|they match] nothing": counts.zero_area,
+        }
+        warnings += [f"{side}: {counted(n, sentence)}" for sentence, n in told.items() if n]
+    if options.min_confidence is not None:
+        warnings.append(_confidence_warning(options.min_confidence, det))
+    if det.missing and det.images:
+        in_all = counted(gt.images, "{count} image[s]")
+        missing = f"{{count}} of {in_all} [has|have] no detections in "
+        warnings.append(counted(det.missing, missing) + det.file)
+    elif det.missing:
+        warnings.append(f"{det.file}: no image in the detection file, as if nothing was detected")
+    return warnings
+
+
+def _confidence_warning(minimum: float, det: InputSummary) -> str:
+    if not det.confidences and not det.unconfident:
+        return (
+            f"no detection of {det.file} has a confidence, so all stay, whatever the least"
+            " confidence"
+        )
+    in_all = det.objects + det.unconfident
+    return f"detections: {det.unconfident} of {in_all} left out, their confidence below {minimum}"

@@ -79,19 +79,10 @@ class Inputs:
 def open_inputs(
     gt: Path | Source, det: Path | Source, options: InputOptions, ordered_map: OrderedMap = map
 ) -> Inputs:
-    """Read both sides.
+    """Read both sides; a `Source` has objects in memory (`formats.memory`).
 
-    Parameters
-    ----------
-    gt, det : Path or Source
-        Sources are of objects in memory (`formats.memory`).
-    ordered_map : callable
-        What reads inputs of many files (`runtime.workers`).
-
-    Raises
-    ------
-    InputError
-        When an input cannot be read at all.
+    Inputs of many files are read by `ordered_map` (`runtime.workers`). Raises `InputError` when an
+    input cannot be read at all.
     """
     if is_elsewhere(ordered_map):
         ordered_map = map  # a cluster gets columns, and need not find these files
@@ -108,7 +99,9 @@ def open_inputs(
     if options.only is not None:
         only = names_in(gt_source, options.only)
         options = replace(options, only=only)
-        gt_source, det_source = _evaluated(gt_source, det_source, only)
+        warnings = (*gt_source.warnings, some_images(gt_source, only))
+        gt_source = only_images(replace(gt_source, warnings=warnings), only)
+        det_source = only_images(det_source, only)
     if options.min_confidence is not None:
         det_source = only_confident(det_source, options.min_confidence)
     gt_source = with_dont_care(gt_source, options.dont_care)
@@ -163,22 +156,11 @@ def opened_lines(path: Path, gt: Source, options: InputOptions) -> tuple[Source,
     return lines if options.only is None else only_images(lines, options.only), faults
 
 
-def _evaluated(gt: Source, det: Source, names: tuple[str, ...]) -> tuple[Source, Source]:
-    """Return both sides with only the images of these names; a warning says so."""
-    gt = replace(gt, warnings=(*gt.warnings, some_images(gt, names)))
-    return only_images(gt, names), only_images(det, names)
-
-
 def in_pixels(
     gt: Source, det: Source, faults: FaultLog, pictures: Path | None = None
 ) -> tuple[Source, Source]:
     """Return both sides with coordinates that are fractions of the page made pixels by the other
-    side's image sizes.
-
-    Parameters
-    ----------
-    pictures : Path, optional
-        Their folder, whose sizes must agree.
+    side's image sizes; those of the pictures must agree, if their folder is given.
     """
     if gt.fractions is None and det.fractions is None:
         return gt, det
@@ -197,10 +179,7 @@ def parts_of(line: str) -> dict[str, str]:
 def options_of(line: str) -> InputOptions:
     """Return the options that are in a `signature`; label pictures are in folders without a name.
 
-    Raises
-    ------
-    ConfigError, ValueError
-        When it is not a signature.
+    Raises `ConfigError` or `ValueError` when it is not a signature.
     """
     parts = parts_of(line)
     minimum, preset = parts.get("min_confidence"), parts.get("preset")
@@ -232,37 +211,32 @@ def signature(
     lines_sha256: str = "",
 ) -> str:
     """Return protocol, every parameter that is not its default, options, data and version in one
-    line.
-
-    Parameters
-    ----------
-    parameters : dataclass
-        The protocol's parameters record.
-    images : int
-        Of the ground truth.
-    gt_sha256 : str
-        Its first eight digits are shown; '' for a ground truth in memory.
-    lines_sha256 : str
-        As `gt_sha256`, of the ground truth of lines; shown if the parameters take lines from it.
+    line. A ground truth in memory has no hash; that of lines is shown if the parameters take lines
+    from it.
     """
     parts = [f"protocol:{protocol.name}", f"revision:{protocol.version}"]
     for field in fields(parameters):
         value = getattr(parameters, field.name)
         if value != field.default:
             parts.append(f"{field.name}:{str(value).lower() if isinstance(value, bool) else value}")
-    parts += [f"gt_lines:{lines_sha256[:8]}"] if takes_lines(parameters) and lines_sha256 else []
-    parts += [f"preset:{options.preset}"] if options.preset is not None else []
-    parts += ["masks:yes"] if options.masks is not None else []
-    for name in _SIGNED:
-        value = getattr(options, name)
+    named: dict[str, Any] = {
+        "gt_lines": lines_sha256[:8] if takes_lines(parameters) and lines_sha256 else None,
+        "preset": options.preset,
+        "masks": None if options.masks is None else "yes",
+        **{name: getattr(options, name) for name in _SIGNED},
+        "only": None if options.only is None else digest(options.only),
+        "dont_care": None if options.dont_care == DONT_CARE_OBJECTS[0] else options.dont_care,
+        "invalid": options.invalid,
+        "images": images,
+        "gt": gt_sha256[:8] or "memory",
+        "version": __version__,
+    }
+    if options.min_confidence is not None:
+        named["min_confidence"] = float(options.min_confidence)
+    for name, value in named.items():
         if value is not None:
-            value = float(value) if name == "min_confidence" else value
             parts.append(f"{name}:{','.join(value) if isinstance(value, tuple) else value}")
-    parts += [f"only:{digest(options.only)}"] if options.only is not None else []
-    is_default = options.dont_care == DONT_CARE_OBJECTS[0]
-    parts += [] if is_default else [f"dont_care:{options.dont_care}"]
-    parts += [f"invalid:{options.invalid}", f"images:{images}", f"gt:{gt_sha256[:8] or 'memory'}"]
-    return "|".join([*parts, f"version:{__version__}"])
+    return "|".join(parts)
 
 
 def takes_lines(parameters: Any) -> bool:

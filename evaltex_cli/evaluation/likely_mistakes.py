@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from evaltex_cli.evaluation import mistakes
 from evaltex_cli.evaluation.evaluation import Evaluation
-from evaltex_cli.evaluation.mistakes import Misreading
 from evaltex_cli.formats.base import Source
 from evaltex_cli.records import Ints
 
@@ -15,6 +14,9 @@ LOW = 0.3
 """A headline score below this is low."""
 AMOUNTS = ("nothing matches", "hardly anything matches", "little matches")
 """How the warnings of low scores begin."""
+_NEARLY_NOTHING = AMOUNTS[:2]
+_NEARLY_ZERO = 0.02
+"""Recall and precision up to this are so low that a mistake in the files may be why."""
 _CLEARLY_BETTER = 0.4
 _AGREE = 0.5
 """Mean best IoU from which the boxes of both sides agree."""
@@ -24,15 +26,7 @@ def explained(
     evaluations: Sequence[Evaluation], gt: Source, det: Source, paired: Ints
 ) -> list[Evaluation]:
     """Add to the warnings what is probably wrong with the inputs, and to those of low scores why
-    they are low.
-
-    Parameters
-    ----------
-    evaluations : sequence of Evaluation
-    gt, det : Source
-        What was evaluated, without label pictures.
-    paired : (images,) int64
-        Position in `det` of each image of `gt`, below 0 where it has none.
+    they are low; `paired` is as from `pairing.pair_images`.
     """
     if not gt.names or not det.names:
         return list(evaluations)
@@ -56,31 +50,33 @@ def _reasons(
     evaluations: Sequence[Evaluation], gt: Source, det: Source, paired: Ints, is_swapped: bool
 ) -> list[list[str]]:
     """Return for each evaluation why its score is low."""
-    if not any(one.is_low(LOW) for one in evaluations):
+    amounts = list(map(amount_matched, evaluations))
+    if not any(amounts):
         return [[] for _ in evaluations]
     batch = mistakes.sample(gt, det, paired)
     misread = mistakes.best_misreading(batch)
     boxes_agree = None if batch.gt.dont_care.all() else mistakes.agreement(batch)
-    return [_reason(one, misread, boxes_agree, is_swapped) for one in evaluations]
+    reasons = []
+    for evaluation, amount in zip(evaluations, amounts, strict=True):
+        reason, is_nearly_zero = "", amount in _NEARLY_NOTHING
+        if misread is not None and (is_nearly_zero or misread.after >= _CLEARLY_BETTER):
+            reason = str(misread)
+        elif is_nearly_zero and not is_swapped:
+            reason = _why(evaluation, boxes_agree)
+        reasons.append([f"{amount}; {reason}"] if amount and reason else [])
+    return reasons
 
 
-def _reason(
-    evaluation: Evaluation, misread: Misreading | None, boxes_agree: float | None, is_swapped: bool
-) -> list[str]:
-    if not evaluation.is_low(LOW):
-        return []
-    if misread is not None and (evaluation.is_nearly_zero or misread.after >= _CLEARLY_BETTER):
-        return [f"{_how_many(evaluation)}; {misread}"]
-    if evaluation.is_nearly_zero and not is_swapped:
-        return [f"{_how_many(evaluation)}; {_why(evaluation, boxes_agree)}"]
-    return []
-
-
-def _how_many(evaluation: Evaluation) -> str:
-    nothing, hardly_anything, little = AMOUNTS
-    if not evaluation.is_nearly_zero:
-        return little
-    return hardly_anything if evaluation.best_score else nothing
+def amount_matched(evaluation: Evaluation) -> str:
+    """Return how the warning of a low score begins; empty if the score is not low."""
+    scores, protocol = evaluation.meaningful_scores, evaluation.protocol
+    known = [scores[name] for name in ("recall", "precision") if scores.get(name) is not None]
+    if len(known) == 2 and evaluation.gt.images and evaluation.det.images:
+        best = max(known)
+        if best <= _NEARLY_ZERO:
+            return AMOUNTS[1] if best else AMOUNTS[0]
+    score = scores.get(protocol.main_score)
+    return AMOUNTS[2] if isinstance(score, float) and score < LOW else ""
 
 
 def _why(evaluation: Evaluation, boxes_agree: float | None) -> str:

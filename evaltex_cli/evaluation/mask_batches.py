@@ -37,26 +37,14 @@ def with_pictures(
     return replace(batch, gt_runs=joined(gt, batch.gt), det_runs=joined(det, batch.det))
 
 
-def spread(pictures: Sequence[PictureRuns | None], present: Bools) -> list[PictureRuns | None]:
-    """Return one picture per image, from those of the images that are present."""
-    of_present = iter(pictures)
-    return [next(of_present, None) if is_present else None for is_present in present.tolist()]
-
-
 def with_masks(
     batch: ImageBatch,
     masks: MaskFolders,
     present: Bools,
     faults: FaultLog,
 ) -> ImageBatch:
-    """Return a batch whose objects are the labelled pixels of the pictures in two folders.
-
-    Parameters
-    ----------
-    present : (images,) bool
-        Whether the detections name the image.
-    faults : FaultLog
-        Gets what is wrong with the pictures.
+    """Return a batch whose objects are the labelled pixels of the pictures in two folders; those of
+    the detections are only of the images that are `present` there.
     """
     from evaltex_cli.formats.masks import PictureFolder, read_runs
 

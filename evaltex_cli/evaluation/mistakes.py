@@ -20,7 +20,7 @@ from evaltex_cli.errors import quote
 from evaltex_cli.formats.base import DONT_CARE, Side, Source
 from evaltex_cli.geometry import overlaps
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Outlines
-from evaltex_cli.records.rows import repeated, take, take_images
+from evaltex_cli.records.rows import repeated, some_images, take
 
 SAMPLE_IMAGES = 300
 SAMPLE_OBJECTS = 100
@@ -207,14 +207,7 @@ _FEWEST_REPEATED, _SHARE_REPEATED = 3, 0.1
 
 def repeated_objects(title: str, source: Source) -> Iterator[str]:
     """Yield a warning if many objects have the outline of an earlier object of their image, as
-    where an input was joined with itself: each of them counts.
-
-    Parameters
-    ----------
-    title : str
-        What the warning calls the side.
-    source : Source
-        Without masks, which may have the same box.
+    where an input was joined with itself: each of them counts. `title` names the side.
     """
     objects = source.objects
     pairs = repeated(objects)
@@ -267,12 +260,8 @@ class Misreading(NamedTuple):
 
 
 def sample(gt: Source, det: Source, paired: Ints) -> ImageBatch:
-    """Return the first images that both sides have, with some of the objects where there are many.
-
-    Parameters
-    ----------
-    paired : (images,) int64
-        Position in `det` of each image of `gt`, below 0 where it has none.
+    """Return the first images that both sides have (`pairing.pair_images`), with some of the
+    objects where there are many.
     """
     positions = np.flatnonzero(paired >= 0)[:SAMPLE_IMAGES]
     ours, theirs = gt.part(positions), det.part(paired[positions])
@@ -281,10 +270,8 @@ def sample(gt: Source, det: Source, paired: Ints) -> ImageBatch:
     steps = counts // SAMPLE_OBJECTS + 1
     objects = take(ours.objects, rank % steps[ours.objects.image] == 0)
     pairs = np.cumsum(np.diff(objects.offsets) * np.diff(theirs.objects.offsets))
-    few = np.arange(min(max(int((pairs <= SAMPLE_PAIRS).sum()), 1), len(positions)))
-    names = [ours.names[k] for k in few.tolist()]
-    sides = take_images(objects, few), take_images(theirs.objects, few)
-    return ImageBatch(names, ours.sizes[few], *sides)
+    few = min(max(int((pairs <= SAMPLE_PAIRS).sum()), 1), len(positions))
+    return some_images(ImageBatch(ours.names, ours.sizes, objects, theirs.objects), 0, few)
 
 
 def agreement(batch: ImageBatch) -> float:

@@ -94,14 +94,21 @@ def _paired(gt: Source, det: Source, naming: _Naming) -> tuple[Source, Bools]:
 def _with_note(gt: Source, det: Source, paired: Source, naming: _Naming) -> Source:
     """Return detections with the warning that they pair by a naming that is not the usual one."""
     reason = "not every file name" if naming.by == "ID" else "no image ID"
-    pairs = list(zip(naming.det, paired.names, strict=True))
-    shown = ", ".join(f"{quote(one)} with {quote(name)}" for one, name in pairs[:_SHOWN])
-    more = ", ..." if len(pairs) > _SHOWN else ""
-    note = (
-        f"{PurePath(paired.path).name}: images are paired by {naming.by}, as {reason} is in"
-        f" {PurePath(gt.path).name}: {shown}{more}"
-    )
-    return replace(paired, warnings=(*det.warnings, note))
+    pairs = dict(zip(naming.det, paired.names, strict=True))
+    note = f"images are paired by {naming.by}, as {reason} is in {PurePath(gt.path).name}"
+    unnoted = replace(paired, warnings=det.warnings)
+    return _noted(unnoted, det.path, f"{note}: {_listed(pairs, 'with')}")
+
+
+def _noted(source: Source, path: str, note: str) -> Source:
+    """Return an input with one more warning, about the file at a path."""
+    return replace(source, warnings=(*source.warnings, f"{PurePath(path).name}: {note}"))
+
+
+def _listed(pairs: Mapping[str, str], between: str) -> str:
+    """Return the first pairs of names in words."""
+    shown = [f"{quote(name)} {between} {quote(pairs[name])}" for name in islice(pairs, _SHOWN)]
+    return ", ".join([*shown, *["..."] * (len(pairs) > _SHOWN)])
 
 
 def _with_doubt(gt: Source, det: Source, paired: Source) -> Source:
@@ -119,10 +126,10 @@ def _with_doubt(gt: Source, det: Source, paired: Source) -> Source:
     if not det.names or not all(map(str.isdecimal, det.names)):
         return paired
     note = (
-        f"{PurePath(numbered.path).name}: images are known only by COCO ID, which is taken for the"
-        f" name in {PurePath(named.path).name}; if its names are not the IDs, {advice}"
+        "images are known only by COCO ID, which is taken for the name in"
+        f" {PurePath(named.path).name}; if its names are not the IDs, {advice}"
     )
-    return replace(paired, warnings=(*paired.warnings, note))
+    return _noted(paired, numbered.path, note)
 
 
 def _refuse_mixture(gt: Source, det: Source, are_known: Mapping[str, Bools]) -> None:
@@ -147,7 +154,7 @@ def _refuse_mixture(gt: Source, det: Source, are_known: Mapping[str, Bools]) -> 
 
 
 def _unknown_ids(gt: Source, det: Source, unknown: Sequence[str]) -> InputError:
-    shown = ", ".join(map(quote, unknown[:_SHOWN])) + (", ..." if len(unknown) > _SHOWN else "")
+    shown = ", ".join([*map(quote, unknown[:_SHOWN]), *["..."] * (len(unknown) > _SHOWN)])
     some = counted(len(unknown), f"{{count}} of its {len(det.names)} image IDs [is|are] not in")
     ids = some if len(unknown) < len(det.names) else "none of its image IDs is in"
     return InputError(
@@ -166,70 +173,45 @@ def _respelled(gt: Source, det: Source) -> Source:
     """
     if gt.names == det.names:
         return det
-    paired = pair_images(gt, det, FaultLog())
-    left = np.ones(len(det.names), dtype=bool)
-    left[paired[paired != NO_DETECTIONS]] = False
-    ours, theirs = (
-        [one.names[k] for k in positions.tolist()]
-        for one, positions in (
-            (gt, np.flatnonzero(paired == NO_DETECTIONS)),
-            (det, np.flatnonzero(left)),
-        )
-    )
-    if not ours or not theirs:
-        return det
-    same = _same_images(gt, det, ours, theirs)
+    same = _same_images(gt, det)
     if not same:
         return det
-    shown = ", ".join(f"{quote(name)} with {quote(same[name])}" for name in list(same)[:_SHOWN])
-    more = ", ..." if len(same) > _SHOWN else ""
     how = (
         "without folders, endings and prefixes"
         if len(gt.names) + len(det.names) > 2
         else "as the only one of each side"
     )
-    warning = counted(
-        len(same),
-        f"{{count}} image[s] of other names than in the ground truth [is|are] paired {how}",
-    )
-    names = [same.get(name, name) for name in det.names]
-    return replace(
-        det,
-        names=names,
-        warnings=(*det.warnings, f"{PurePath(det.path).name}: {warning}: {shown}{more}"),
-    )
+    note = f"{{count}} image[s] of other names than in the ground truth [is|are] paired {how}"
+    paired = replace(det, names=[same.get(name, name) for name in det.names])
+    return _noted(paired, det.path, f"{counted(len(same), note)}: {_listed(same, 'with')}")
 
 
-def _same_images(
-    gt: Source, det: Source, ours: Sequence[str], theirs: Sequence[str]
-) -> dict[str, str]:
+def _same_images(gt: Source, det: Source) -> dict[str, str]:
     """Name of the detections -> the ground truth's name of the same image."""
     if len(gt.names) == len(det.names) == 1:
-        named = any(_is_named_after_file(one) for one in (gt, det))
-        numbered = _DIGITS.sub("0", ours[0]) == _DIGITS.sub("0", theirs[0])
-        if stem(ours[0]) == stem(theirs[0]) or (named and not numbered):
-            return {theirs[0]: ours[0]}
-        return {}
+        ours, theirs = gt.names[0], det.names[0]
+        named = any(one.names[0] == _name_of_file(one.path) for one in (gt, det))
+        numbered = _DIGITS.sub("0", ours) == _DIGITS.sub("0", theirs)
+        return {theirs: ours} if stem(ours) == stem(theirs) or (named and not numbered) else {}
     same: dict[str, str] = {}
-    for spelled in (names_of_pictures, _stems):
-        by_gt, by_det = _by_spelling(gt.names, spelled), _by_spelling(det.names, spelled)
-        wanted, left = {*ours} - {*same.values()}, {*theirs} - {*same}
+    left, wanted = {*det.names} - {*gt.names}, {*gt.names} - {*det.names}
+    for spelled in (names_of_pictures, lambda names: [*map(stem, names)]):
+        if not left or not wanted:
+            break
+        by_gt, by_det = (
+            unique(names, dict(zip(names, spelled(names), strict=True)).__getitem__)
+            for names in (gt.names, det.names)
+        )
         for spelling, name in by_det.items():
             other = by_gt.get(spelling, "")
             if name in left and other in wanted and _agree(name, other):
                 same[name] = other
+        left, wanted = left - {*same}, wanted - {*same.values()}
     return same
 
 
-def _stems(names: Sequence[str]) -> Sequence[str]:
-    return [*map(stem, names)]
-
-
-def _by_spelling(
-    names: Sequence[str], spelled: Callable[[Sequence[str]], Sequence[str]]
-) -> dict[Hashable, str]:
-    """Return spelling -> the only name that is spelled so."""
-    return unique(list(names), dict(zip(names, spelled(names), strict=True)).__getitem__)
+def _name_of_file(path: str) -> str:
+    return without_prefix(PurePath(PurePath(path).name.removesuffix(".gz")).stem)
 
 
 def _agree(name: str, other: str) -> bool:
@@ -239,26 +221,10 @@ def _agree(name: str, other: str) -> bool:
     return ours[len(ours) - shared :] == theirs[len(theirs) - shared :]
 
 
-def _is_named_after_file(source: Source) -> bool:
-    return source.names[0] == without_prefix(
-        PurePath(PurePath(source.path).name.removesuffix(".gz")).stem
-    )
-
-
 def pair_images(gt: Source, det: Source, faults: FaultLog) -> Ints:
-    """Find each ground-truth image among the detections' images, by name.
-
-    Parameters
-    ----------
-    gt, det : Source
-    faults : FaultLog
-        Gets a fault for every image that only the detections name: a typo would otherwise pass for
-        a bad score.
-
-    Returns
-    -------
-    (images,) integers
-        Position in ``det.names``; `NO_DETECTIONS` for an image without.
+    """(images,) position in ``det.names`` of each image of the ground truth, by name;
+    `NO_DETECTIONS` for an image without. An image that only the detections name is a fault: a typo
+    would otherwise pass for a bad score.
     """
     if gt.names == det.names:
         return np.arange(len(gt.names), dtype=np.int32)
@@ -266,19 +232,17 @@ def pair_images(gt: Source, det: Source, faults: FaultLog) -> Ints:
     paired = np.fromiter(
         (position.pop(name, NO_DETECTIONS) for name in gt.names), np.int64, len(gt.names)
     )
-    extra, extras = iter(position), len(position)
-    if not extras:
+    if not position:
         return paired
     unclaimed = [gt.names[k] for k in np.flatnonzero(paired == NO_DETECTIONS)[:10_000].tolist()]
-    for k, name in enumerate(islice(extra, MOST_FAULTS)):
+    for k, name in enumerate(islice(position, MOST_FAULTS)):
         hint = nearest(name, unclaimed or gt.names) if k < HINTS else ""
+        expected = f"only image names of {gt.path}"
+        if det.format == "evaltex" and _SIZE.fullmatch(name):
+            expected = "no line of height,width: an EvaLTex file of detections has none"
         found = f"image {quote(name)} is not in the ground truth{hint}"
-        is_size = det.format == "evaltex" and _SIZE.fullmatch(name)
-        expected = (
-            "no line of height,width: an EvaLTex file of detections has none" if is_size else ""
-        )
-        faults.add(det.path, None, found, expected or f"only image names of {gt.path}")
-    faults.add_equal(extras - MOST_FAULTS)
+        faults.add(det.path, None, found, expected)
+    faults.add_equal(len(position) - MOST_FAULTS)
     return paired
 
 
@@ -296,18 +260,10 @@ _SPELLINGS: tuple[tuple[str, Callable[[str], Hashable]], ...] = (
 
 
 def would_pair(gt: Sequence[str], det: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Pair names by their stems, then by their numbers.
+    """Pair names without a partner of the same name by their stems, then by their numbers.
 
-    Parameters
-    ----------
-    gt, det : sequence of str
-        Image names without a partner of the same name.
-
-    Returns
-    -------
-    dict
-        Ground-truth name -> detections' name, and what they share: ``stem`` or ``number``. Only
-        where one name of each side, and no more, is spelled so.
+    Returns ground-truth name -> detections' name, and what they share: ``stem`` or ``number``; only
+    where one name of each side, and no more, is spelled so.
     """
     pairs: dict[str, tuple[str, str]] = {}
     left_gt, left_det = list(gt), list(det)
@@ -321,45 +277,30 @@ def would_pair(gt: Sequence[str], det: Sequence[str]) -> dict[str, tuple[str, st
 
 
 def refuse_other_spellings(gt: Source, det: Source, paired: Ints) -> None:
-    """Refuse inputs without any common image name.
-
-    Parameters
-    ----------
-    paired : (images,) int64
-        As from `pair_images`.
-
-    Raises
-    ------
-    InputError
-        If there are several; says what to rename where half of them or more would pair by stem or
-        number.
+    """Refuse inputs of several images without any common name (`pair_images`); the error says what
+    to rename where half of them or more would pair by stem or number.
     """
     if not det.names or (paired != NO_DETECTIONS).any():
         return
     pairs = would_pair(gt.names, det.names)
-    if 2 * len(pairs) < len(det.names):
-        if len(det.names) == 1:
-            return
+    none = f"{det.path}: none of its {len(det.names)} image names"
+    if 2 * len(pairs) >= len(det.names):
         raise InputError(
-            f"{det.path}: none of its {len(det.names)} image names ({quote(det.names[0])}, ...) is"
-            f" in {gt.path} ({quote(gt.names[0])}, ...); are they of one data set? `evaltex"
-            " validate` lists all names"
+            f"{none} is in {gt.path}, though {described_pairs(pairs)} (`evaltex validate` lists all"
+            " pairs)"
         )
-    raise InputError(
-        f"{det.path}: none of its {len(det.names)} image names is in {gt.path}, though"
-        f" {described_pairs(pairs)}"
-        " (`evaltex validate` lists all pairs)"
-    )
+    if len(det.names) > 1:
+        raise InputError(
+            f"{none} ({quote(det.names[0])}, ...) is in {gt.path} ({quote(gt.names[0])}, ...); are"
+            " they of one data set? `evaltex validate` lists all names"
+        )
 
 
 def described_pairs(pairs: Mapping[str, tuple[str, str]]) -> str:
     """Say how many names would pair (`would_pair`), by what, and what to rename."""
-    shown = [
-        f"{quote(theirs)} to {quote(ours)}" for ours, (theirs, _) in list(pairs.items())[:_SHOWN]
-    ]
-    more = ", ..." if len(pairs) > _SHOWN else ""
     by = " or ".join(f"by {what}" for what in dict.fromkeys(what for _, what in pairs.values()))
+    renamed = {theirs: ours for ours, (theirs, _) in pairs.items()}
     return (
         f"{len(pairs)} would pair {by}; spell the names alike on both sides: rename"
-        f" {', '.join(shown)}{more}"
+        f" {_listed(renamed, 'to')}"
     )

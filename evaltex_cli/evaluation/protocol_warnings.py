@@ -12,16 +12,11 @@ _IN_FRONT, _IN_COMMAND = "\0", "\1"
 
 
 def of_protocols(warned: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
-    """Return warnings in their order, each once, and without those that repeat another one.
+    """Return the warnings of protocols in their order, each once.
 
     A warning that begins with its protocol's name and a colon, or ends with a command of it,
     names all protocols that give it. One that gives the same reason for few matches repeats
-    another.
-
-    Parameters
-    ----------
-    warned : iterable of (str, sequence of str)
-        Protocols with their warnings.
+    another, and is left out.
     """
     texts: dict[str, str] = {}
     names: dict[str, dict[str, None]] = {}
@@ -40,12 +35,8 @@ def of_protocols(warned: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
 
 
 def of_detectors(warned: Iterable[tuple[str, Sequence[tuple[str, Sequence[str]]]]]) -> list[str]:
-    """Return what all detectors have in common once, then the rest with the detector's label.
-
-    Parameters
-    ----------
-    warned : iterable of (str, sequence of (str, sequence of str))
-        Protocols with the label and the warnings of each detector.
+    """Return what all detectors have in common once, then the rest with the detector's label;
+    `warned` are protocols with the label and the warnings of each detector.
     """
     shared: list[tuple[str, list[str]]] = []
     own: dict[str, list[tuple[str, list[str]]]] = {}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from evaltex_cli.errors import InputError, counted, quote
 from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult
-from evaltex_cli.evaluation.input_counts import InputCounts, InputFile, InputSummary
+from evaltex_cli.evaluation.input_counts import InputCounts, InputSummary
 from evaltex_cli.evaluation.inputs import signature
 from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.formats.image_subset import SOME_IMAGES
@@ -243,12 +243,12 @@ def _summary(parts: Sequence[InputSummary]) -> InputSummary:
     """
     listing = "".join(f"{part.sha256}  {part.file}\n" for part in parts)
     formats = list(dict.fromkeys(part.format for part in parts))
-    file = InputFile(
+    return InputSummary(
         file=f"{parts[0].file} and {len(parts) - 1} more" if len(parts) > 1 else parts[0].file,
         format=", ".join(formats),
         sha256=hashlib.sha256(listing.encode("utf-8", "replace")).hexdigest(),
+        **asdict(sum(parts, InputCounts())),
     )
-    return InputSummary.of_file(file, sum(parts, InputCounts()))
 
 
 def files_of_images(merged: Merged) -> Iterator[ImageFiles]:

@@ -15,7 +15,7 @@ import numpy as np
 from evaltex_cli.errors import FaultLog, InputError, counted, inside, listed, quote
 from evaltex_cli.errors.suggestions import HINTS, nearest
 from evaltex_cli.evaluation import fault_hints, mistakes
-from evaltex_cli.evaluation.input_counts import InputCounts, InputFile
+from evaltex_cli.evaluation.input_counts import InputCounts
 from evaltex_cli.evaluation.inputs import opened
 from evaltex_cli.evaluation.pairing import with_names_of, would_pair
 from evaltex_cli.formats.base import Side, Source
@@ -72,7 +72,9 @@ class _Input:
         counts = InputCounts.of(objects, outlines.checked(objects.outlines))
         cared = objects.image[~objects.dont_care]
         return SideSummary(
-            **asdict(InputFile(source.path, source.format, source.sha256)),
+            file=source.path,
+            format=source.format,
+            sha256=source.sha256,
             **asdict(counts),
             reason=source.why,
             all_dont_care=counts.images - counts.empty - len(np.unique(cared)),

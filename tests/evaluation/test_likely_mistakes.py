@@ -490,7 +490,7 @@ def test_a_low_score_with_another_reason_is_not_explained(tmp_path: Path) -> Non
     gt = archive(tmp_path / "gt.zip", as_drawn)
     first = {f"img_{k}.txt": ",".join(map(str, boxes_of(k)[0])) for k in range(IMAGES)}
     found = evaluate(gt, zipped(tmp_path / "det.zip", first), "iou")
-    assert (found.is_low(likely_mistakes.LOW), found.warnings) == (True, [])
+    assert bool(likely_mistakes.amount_matched(found)) and found.warnings == []
 
 
 def test_angles_read_as_confidences(tmp_path: Path) -> None:
