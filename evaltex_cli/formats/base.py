@@ -235,7 +235,7 @@ class Head:
         """The JSON value as far as it is in this head; None if there is none."""
         from evaltex_cli.formats.parsing import partial_json
 
-        return partial_json(self.data)
+        return partial_json(self.text.encode())
 
     @cached_property
     def root(self) -> str:

@@ -92,18 +92,19 @@ class _Image(msgspec.Struct, gc=False):
 
 class _Category(msgspec.Struct, gc=False):
     id: int | float | str
-    name: str
+    name: str | None = None
 
 
 class _Lists(msgspec.Struct, gc=False):
     images: list[Any]
     annotations: list[Any]
+    categories: list[Any] | None = None
 
 
 class _Document(_Lists, gc=False):
     images: list[_Image]
     annotations: list[_Annotation]
-    categories: list[_Category] = []
+    categories: list[_Category] | None = None
 
 
 def _read_coco(file: File, side: Side, options: ReadOptions) -> Iterator[Columns]:
@@ -114,8 +115,8 @@ def _read_coco(file: File, side: Side, options: ReadOptions) -> Iterator[Columns
         if images.setdefault(str(image.id), image) is not image:
             found = f"ID {quote(str(image.id))} again"
             file.log(FormatError(found, "IDs used once"), f"images[{k}].id")
-    named = document.categories if isinstance(document, _Document) else []
-    categories = {category.id: category.name for category in named}
+    named, _ = _fitting(file, document.categories or [], _Category, "categories[{}]")
+    categories = {category.id: category.name or str(category.id) for category in named}
     at = "annotations[{}]"
     annotations, rows = _fitting(file, document.annotations, _Annotation, at)
     yield _columns(file, side, images, annotations, rows, categories, at)

@@ -33,8 +33,8 @@ made to fill memory: annotations pack to a fifth or a tenth."""
 _SURELY_HARMLESS = 16 << 20
 _GZIP = b"\x1f\x8b"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
-_EMPTY = 16
-"""Bytes of a document that says nothing of its format, ``[]`` or ``[null]``."""
+_EMPTY = 64
+"""Bytes of a document that may say nothing of its format: ``[null]``, ``{"responses": [{}]}``."""
 _CLUTTER = re.compile(r"(?:^|/)(?:__MACOSX/|\._|\.ds_store$|thumbs\.db$)", re.IGNORECASE)
 _SPLIT = re.compile(r"(?:train|valid|validation|val|test)\.txt", re.IGNORECASE)
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
@@ -156,10 +156,10 @@ class Listing:
             return b""
 
     def first_with_content(self) -> Entry:
-        """Return the first file that is more than an empty list, METS last; else the first."""
+        """Return the first file that is more than an empty list, METS last; else the largest."""
         full = [entry for entry in self.entries if entry.size > _EMPTY]
         named = [entry for entry in full if not _METS.search(entry.name)]
-        return (named or full or list(self.entries))[0]
+        return (named or full or [max(self.entries, key=lambda entry: entry.size)])[0]
 
     def sha256(self, digests: Sequence[str]) -> str:
         """Return the SHA-256 of the file, unpacked, or of the archive; of the sorted lines

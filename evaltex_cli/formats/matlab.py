@@ -85,6 +85,9 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
         found = ", ".join(map(quote, arrays)) or "none"
         raise FormatError(f"the variables {found}", "a cell array polygt, gt or accuInf")
 
+    if name == "accuInf":  # a column, or a row as scipy writes lists
+        rows = rows.reshape(-1, 1)
+
     def read(row: Any) -> TextObject:
         try:
             xs, ys = np.transpose(row[0]) if name == "accuInf" else map(np.ravel, row[1:4:2])

@@ -50,8 +50,13 @@ def _named(values: Mapping[str, Any], names: Sequence[str]) -> str:
 
 
 def _is_flagged(values: Mapping[str, Any]) -> bool:
-    flags = {name.lower(): str(value).lower() for name, value in values.items()}
-    return any(flags.get(name) in ("true", "1", "yes") for name in FLAGS)
+    options = [value for value in values.values() if isinstance(value, dict)]  # of VIA's checkboxes
+    flags = {
+        name.lower(): str(any(value.values()) if value in options else value).lower()
+        for name, value in values.items()
+    }
+    is_flag = any(flags.get(name) in ("true", "1", "yes") for name in FLAGS)
+    return is_flag or any(map(_is_flagged, options))
 
 
 def named_after_pictures(images: Sequence[Image]) -> Iterator[Image]:
@@ -126,7 +131,8 @@ def _read_labelme(file: File, side: Side, options: ReadOptions) -> Iterator[Imag
         points = _labelme_points(shape, dont_care)
         file.notes[BOXED] += shape.shape_type in ("circle", "mask")
         label_of_class = label if has_classes else ""
-        return TextObject(points, text or label, dont_care, shape.score, label=label_of_class)
+        text = text if has_classes else label
+        return TextObject(points, text, dont_care, shape.score, label=label_of_class)
 
     objects = file.each(enumerate(document.shapes), read, "shapes[{}]")
     yield Image(file.stem, objects, document.image_height or 0, document.image_width or 0)

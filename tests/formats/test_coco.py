@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -231,6 +232,15 @@ def test_confidences_of_other_scales(
     confidences = found.objects.confidences
     np.testing.assert_allclose(confidences, [*(np.array(scores) / divisor), np.nan])
     assert [one[: len(warning)] for one in found.warnings] == [warning] * bool(warning)
+
+
+def test_categories_are_named_in_any_document(tmp_path: Path) -> None:
+    document = changed(COCO, "annotations", 0, "area", to=float("nan"))
+    document["categories"].append({"id": 3})
+    path = tmp_path / "gt.json"
+    path.write_bytes(json.dumps(document).encode("utf-16"))
+    found = read(path)
+    assert (labels(found), found.faults) == (["text", "", "", "3"], [])
 
 
 @pytest.mark.parametrize("first", ["images", "annotations"])

@@ -121,6 +121,11 @@ def test_what_is_no_data_is_passed_over_or_told(tmp_path: Path) -> None:
         )
 
 
+def test_a_readme_does_not_decide_the_format(tmp_path: Path) -> None:
+    for path in both(tmp_path, {"p.xml": VOC, "README.md": "# Words", "CHANGES.md": "none"}):
+        assert (read(path).source.format, read(path).source.names) == ("voc", ["p"])
+
+
 def test_lists_of_pictures_are_left_out(tmp_path: Path) -> None:
     folder = in_folder(tmp_path / "gt", dict.fromkeys(["train.txt", "obj.names", "img.txt"], b"x"))
     _, warnings = open_listing(folder).chosen((".txt",))

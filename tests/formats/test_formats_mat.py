@@ -59,9 +59,10 @@ def test_ground_truth(tmp_path: Path, variable: str, is_packed: bool) -> None:
 
 def test_detections(tmp_path: Path) -> None:
     accuracies = cells([POINTS.astype(float)], [POINTS + 100])
-    found = read(saved(tmp_path / "img1.mat", accuInf=accuracies), "det")
-    assert (found.source.names, found.faults) == (["img1"], [])
-    assert found.objects.boxes.tolist() == [[10, 5, 50, 30], [110, 105, 150, 130]]
+    for column_or_row in (accuracies, accuracies.T):
+        found = read(saved(tmp_path / "img1.mat", accuInf=column_or_row), "det")
+        assert (found.source.names, found.faults) == (["img1"], [])
+        assert found.objects.boxes.tolist() == [[10, 5, 50, 30], [110, 105, 150, 130]]
     none = read(saved(tmp_path / "img1.mat", accuInf=np.empty((0, 0), dtype=object)), "det")
     assert (none.faults, none.objects.count) == ([], 0)
 

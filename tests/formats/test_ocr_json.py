@@ -193,6 +193,7 @@ TWO = [f"imgs/{part}/a.jpg" for part in ("train", "test")]
     [
         ({"scan_res.json": COLUMNS}, ["scan_res"], [1]),
         ({"1.json": [], "2.json": READ}, ["1", "2"], [0, 2]),  # the first says nothing
+        ({"1.json": {"responses": [{}]}, "2.json": {"responses": [vision(IN_PIXELS)]}}, ["1", "2"], [0, 1]),
         ({"one.json": PAGES[:1], "scan.json": PAGES}, ["one", "scan-1", "scan-2", "scan-3"], [1, 1, 0, 2]),
         ({"a.json": {"pages": doctr([[0, 0], [1, 1]])["pages"] * 2}}, ["a-1", "a-2"], [3, 3]),
         ({"r.json": {"b/img_1.png": surya(LINE)["img_1"], "c": surya(LINE)["img_1"] * 2}}, ["img_1", "c-1", "c-2"], [1, 1, 1]),

@@ -79,6 +79,9 @@ def read_objects(
         ("labelme", shape(BOX, description="exit"), [10, 10, 60, 30], "exit", "word", False),
         ("via", region(attributes={"Text": "w", "ignore": "0", "Type": "s"}), None, "w", "s", False),
         ("via", region(attributes={"difficult": "1"}), [10, 10, 60, 30], "", "", True),
+        ("via", region(attributes={"ignore": {"on": True}}), [10, 10, 60, 30], "", "", True),
+        ("via", region(attributes={"flags": {"difficult": True}}), None, "", "", True),
+        ("via", region(attributes={"ignore": {"on": False}, "Text": "w"}), None, "w", "", False),
         ("via", region("polygon", {"text": "###"}, all_points_x=[1, 20, 20], all_points_y=[1, 1, 3]),
          [[1, 1], [20, 1], [20, 3]], "###", "", True),
         ("via", region("circle", cx=50, cy=60, r=7), [43, 53, 57, 67], "", "", False),
@@ -153,8 +156,13 @@ def test_sizes(tmp_path: Path, name: str, size: str, expected: list[int]) -> Non
     assert (found.source.sizes.tolist(), found.faults) == ([expected], [])
 
 
+def test_labels_are_no_texts_beside_descriptions(tmp_path: Path) -> None:
+    found = read_objects(tmp_path, "labelme", shape(BOX, description="exit"), shape(BOX))
+    assert (found.texts, list(found.objects.labels or [])) == (["exit", ""], ["word", "word"])
+
+
 def test_another_document_in_a_folder_is_no_empty_image(tmp_path: Path) -> None:
-    folder = in_folder(tmp_path / "gt", {"a.json": '{"shapes": []}', "b.json": '{"regions": []}'})
+    folder = in_folder(tmp_path / "gt", {"a.json": '{"shapes": []}', "b.json": '{"info": []}'})
     assert read(folder).faults == ["b.json: no key 'shapes'; expected it in each object"]
     folder = in_folder(tmp_path / "xml", {"a.xml": document("voc"), "b.xml": "<alto/>"})
     assert read(folder, "gt", "voc").faults == ["b.xml:1: root 'alto'; expected root annotation"]
