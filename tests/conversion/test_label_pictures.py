@@ -89,14 +89,12 @@ def test_masks_that_cannot_be_are_faults(
     gt = evaltex_gt(tmp_path / "gt.txt", lines, size)
     with pytest.raises(InputError, match=message):
         convert(gt, tmp_path / "out.txt", "gt", Target(masks=tmp_path / "masks"))
+    with pytest.raises(InputError, match="label pictures go with an EvaLTex file"):
+        convert(gt, tmp_path / "out.zip", "gt", Target(masks=tmp_path / "masks"))
     assert [path.name for path in tmp_path.iterdir()] == ["gt.txt"]
 
 
-def test_masks_need_sizes_and_an_evaltex_file(tmp_path: Path) -> None:
-    (tmp_path / "src").mkdir()
-    (tmp_path / "src" / "gt_1.txt").write_text("1,2,3,4,a\n")
+def test_masks_need_sizes(tmp_path: Path) -> None:
+    (tmp_path / "gt.csv").write_text("image,x0,y0,x1,y1\n1,1,2,3,4\n")
     with pytest.raises(InputError, match="image '1' without height and width"):
-        convert(tmp_path / "src", tmp_path / "out.txt", "gt", Target(masks=tmp_path / "masks"))
-    with pytest.raises(InputError, match="label pictures go with an EvaLTex file"):
-        convert(tmp_path / "src", tmp_path / "out.zip", "gt", Target(masks=tmp_path / "masks"))
-    assert [path.name for path in tmp_path.iterdir()] == ["src"]
+        convert(tmp_path / "gt.csv", tmp_path / "o.txt", "gt", Target(masks=tmp_path / "masks"))

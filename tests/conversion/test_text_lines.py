@@ -73,14 +73,9 @@ def check(boxes: Floats, regions: Floats) -> None:
     assert corners == sorted(corners)
 
 
-BOXES = st.lists(
-    st.tuples(st.integers(0, 120), st.integers(0, 60), st.integers(0, 40), st.integers(0, 30)),
-    max_size=14,
-    unique=True,
-).map(
-    lambda words: np.array([(x, y, x + w, y + h) for x, y, w, h in words], np.float64).reshape(
-        -1, 4
-    )
+SIDES = (st.integers(0, 120), st.integers(0, 60), st.integers(0, 40), st.integers(0, 30))
+BOXES = st.lists(st.tuples(*SIDES), max_size=14, unique=True).map(
+    lambda words: np.reshape([(x, y, x + w, y + h) for x, y, w, h in words], (-1, 4)).astype(float)
 )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import zipfile
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from nested import close
 from writing import INEXACT, READ_AS, ending, notes, one, read, source_of, write
+from written_files import contents
 
 from evaltex_cli.conversion import WRITERS, Writer, write_text, writer
 from evaltex_cli.errors import InputError
@@ -28,9 +28,6 @@ EXTENTS = ("evaltex", "coco", "alto")
 """Targets with widths and heights, whose sums can be off in the last bit."""
 AS_BOXES = (*EXTENTS, "icdar2013", "labelme", "hocr", "cvat", "label-studio")
 """Targets in which a box is a box when it is read again, and not its four corners."""
-
-
-# Round trips --------------------------------------------------------------------------------------
 
 
 def described(source: Source) -> list[list[tuple[Any, ...]]]:
@@ -132,9 +129,8 @@ def test_what_a_format_holds_is_read_back(
     if name.startswith("icdar") and side == "gt":  # ### replaces their transcription
         wanted = [[(s, "###" if d else t, d, c) for s, t, d, c in image] for image in wanted]
     if name not in EXACT_TEXTS:
-        wanted, got = (
-            [[(s, plain(t), d, c) for s, t, d, c in i] for i in x] for x in (wanted, got)
-        )
+        wanted = [[(s, plain(t), d, c) for s, t, d, c in image] for image in wanted]
+        got = [[(s, plain(t), d, c) for s, t, d, c in image] for image in got]
     assert close(got, wanted, 1e-9 if name in INEXACT + EXTENTS else 0)
     boxes_again = (found.objects.outlines.counts == 0).tolist()
     if name in AS_BOXES and holds.polygons:
@@ -159,10 +155,8 @@ def test_what_a_format_holds_is_read_back(
     ],
 )
 def test_classes_are_written(tmp_path: Path, name: str, side: Side, again: list[str]) -> None:
-    objects = [one(label=label) for label in ("word", "logo", "word")]
-    for k, (labels, expected) in enumerate(
-        ((("word", "logo", "word"), again), (("18", "1"), ["18", "1"]))
-    ):
+    cases = ((("word", "logo", "word"), again), (("18", "1"), ["18", "1"]))
+    for k, (labels, expected) in enumerate(cases):
         objects = [one(label=label) for label in labels]
         path = tmp_path / f"{k}{ending(name)}"
         lost = write(path, name, side, [Image("1", objects, 50, 40)])
@@ -178,14 +172,7 @@ def test_classes_that_a_format_does_not_hold_are_counted(tmp_path: Path) -> None
         assert sum(lost[sentence] for sentence in lost if "class" in sentence) == count
 
 
-# Files in full ------------------------------------------------------------------------------------
-
 POLYGON = [0, 0, 9, 0, 9.5, 9, 0, 9, -1, 5]
-
-
-def contents(path: Path) -> dict[str, str]:
-    with zipfile.ZipFile(path) as packed:
-        return {name: packed.read(name).decode() for name in packed.namelist()}
 
 
 def test_an_evaltex_file_in_full(tmp_path: Path) -> None:
@@ -293,9 +280,6 @@ def test_one_object_of_more_corners_among_many(tmp_path: Path) -> None:
     assert read(tmp_path / "gt.zip", "gt", "polygon").objects.count == 31
 
 
-# Targets ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["icdar2015", "page"])
 def test_names_that_a_target_loses_are_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="rename the image"):
@@ -334,9 +318,8 @@ def test_the_target_decides_the_writer() -> None:
 
 def test_the_page_on_conversion_says_what_each_target_holds() -> None:
     page = (Path(__file__).parents[2] / "docs" / "convert.md").read_text(encoding="utf-8")
-    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| `")][
-        1:
-    ]
+    lines = [line for line in page.splitlines() if line.startswith("| `")][1:]
+    rows = [line.strip("| ").split(" | ") for line in lines]
     assert [row[0].strip("`") for row in rows] == list(WRITERS)
     sides = {("gt", "det"): "yes", ("gt",): "ground truth", ("det",): "detections", (): "no"}
     for name, _, boxes, polygons, dont_care, text, confidence, region, label, size in rows:

@@ -117,11 +117,7 @@ def holds_all(target: str, protocol: str, sides: Sequence[Source]) -> bool:
 def test_sets_score_the_same_in_every_format_that_holds_them(tmp_path: Path, gt: Path) -> None:
     """To the last bit, or to 1e-9 where a format has fractions, percent or confidences in percent."""
     det = gt.with_name(gt.name.replace("gt", "det"))
-    numbers = sorted(_numbered(gt))[IMAGES]
-    paths = [
-        _chosen(path, tmp_path / f"{side}-here.zip", numbers)
-        for path, side in ((gt, "gt"), (det, "det"))
-    ]
+    paths = [_chosen(path, tmp_path / f"{path.stem}-here.zip") for path in (gt, det)]
     inputs = open_inputs(paths[0], paths[1], InputOptions())
     before = scores(paths[0], paths[1], InputOptions())
     (tmp_path / "pictures").mkdir()
@@ -139,16 +135,12 @@ def test_sets_score_the_same_in_every_format_that_holds_them(tmp_path: Path, gt:
     assert held > len(PROTOCOLS) * len(WRITERS) // 3
 
 
-def _numbered(path: Path) -> dict[int, str]:
-    with zipfile.ZipFile(path) as packed:
-        return {int("".join(filter(str.isdigit, name))): name for name in packed.namelist()}
-
-
-def _chosen(source: Path, target: Path, numbers: list[int]) -> Path:
+def _chosen(source: Path, target: Path) -> Path:
+    """Write the archive of some images of another one."""
     with zipfile.ZipFile(source) as packed, zipfile.ZipFile(target, "w") as some:
-        for number, name in _numbered(source).items():
-            if number in numbers:
-                some.writestr(name, packed.read(name))
+        by_number = {int(re.sub(r"\D", "", name)): name for name in packed.namelist()}
+        for number in sorted(by_number)[IMAGES]:
+            some.writestr(by_number[number], packed.read(by_number[number]))
     return target
 
 

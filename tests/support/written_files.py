@@ -33,3 +33,12 @@ def zipped(
         for name, data in files.items():
             file.writestr(zipfile.ZipInfo(name), data, compress_type=method)
     return path
+
+
+def contents(path: Path) -> dict[str, str]:
+    """The text of each file in a folder or an archive."""
+    if path.is_dir():
+        files = [file for file in path.rglob("*") if file.is_file()]
+        return {file.relative_to(path).as_posix(): file.read_text("utf-8") for file in files}
+    with zipfile.ZipFile(path) as packed:
+        return {name: packed.read(name).decode() for name in packed.namelist()}
