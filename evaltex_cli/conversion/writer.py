@@ -98,7 +98,7 @@ def write(job: Job, name: str) -> None:
         _write_files(job, name, documents)
         return
     if ending and len(job.source.names) > 1:
-        raise InputError(f"{job.target}: has one image only; end it in .zip, or give a folder")
+        raise InputError(f"{job.target}: can have one image only; end it in .zip or give a folder")
     with output_file(job.target, is_own) as file:
         file.writelines(documents)
 
