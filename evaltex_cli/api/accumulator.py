@@ -20,11 +20,11 @@ from evaltex_cli.evaluation.arrays import (
     refuse_mixed,
     refuse_other_masks,
 )
+from evaltex_cli.evaluation.batches import with_pictures
 from evaltex_cli.evaluation.chosen import chosen_parameters
 from evaltex_cli.evaluation.evaluate import of_nothing, runs_of
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.evaluations import ByProtocol, Evaluations
-from evaltex_cli.evaluation.mask_batches import with_pictures
 from evaltex_cli.protocols.base import load
 from evaltex_cli.records import ImageBatch, Objects
 from evaltex_cli.thresholds.result import Sweep

@@ -174,9 +174,9 @@ def object_changes(
     """Return the objects whose match or values differ from those of the first
     system; `credit` says by how much.
     """
-    names, first = tables[0].rows.names, tables[0].known_objects
+    names, first = tables[0].rows.names, tables[0].objects
     image_of = np.repeat(np.arange(len(names)), np.diff(tables[0].offsets))
-    changed = [np.flatnonzero(_changed_objects(first, table.known_objects)) for table in tables[1:]]
+    changed = [np.flatnonzero(_changed_objects(first, table.objects)) for table in tables[1:]]
 
     def credits(objects: ObjectColumns, rows: Ints) -> Floats:
         if not len(rows):  # results without any object have no values either
@@ -186,7 +186,7 @@ def object_changes(
         )
 
     def made(system: int, rows: Ints, change: Floats) -> list[ObjectChange]:
-        described = (*_described(first, rows), *_described(tables[system].known_objects, rows))
+        described = (*_described(first, rows), *_described(tables[system].objects, rows))
         columns = (image_of[rows].tolist(), first.ids[rows].tolist(), *described)
         return [
             ObjectChange(
@@ -200,7 +200,7 @@ def object_changes(
     pairs = zip(tables[1:], changed, strict=True)
     return Changes(
         [
-            np.round(credits(table.known_objects, rows) - credits(first, rows), DECIMALS)
+            np.round(credits(table.objects, rows) - credits(first, rows), DECIMALS)
             for table, rows in pairs
         ],
         changed,

@@ -334,7 +334,7 @@ def _refuse_unlike(systems: Sequence[System]) -> None:
         image = first_difference(first.table, system.table)
         if (
             image is None
-            and first.table.known_objects.values.keys() != system.table.known_objects.values.keys()
+            and first.table.objects.values.keys() != system.table.objects.values.keys()
         ):
             raise InputError(
                 f"{first.label} and {system.label} list other values of objects, though their"

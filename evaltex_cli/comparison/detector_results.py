@@ -109,7 +109,7 @@ def stored(path: Path, label: str) -> list[System]:
         When one is no result, or was made without ``-a`` and so has no images.
     """
     files = (file for file in reader.files(path) if not path.is_dir() or reader.is_document(file))
-    return [of_document(file, reader.read(file, with_objects=True), label) for file in files]
+    return [of_document(file, reader.read(file), label) for file in files]
 
 
 def of_document(file: Path, document: ResultDocument, label: str) -> System:
@@ -134,7 +134,7 @@ def of_document(file: Path, document: ResultDocument, label: str) -> System:
 def _system(label: str, document: ResultDocument) -> System:
     protocol, objects = load(document.protocol), document.table.objects
     parameters = config.checked(protocol.name, document.parameters)
-    if objects is not None and len(objects.ids):
+    if len(objects.ids):
         protocol.object_credit(
             objects.types[:1], {name: values[:1] for name, values in objects.values.items()}
         )

@@ -39,18 +39,9 @@ _HINTS = {
 
 
 def objects_of(given: OneImage) -> Objects:
-    """Return the objects of one image from what a user has of it.
-
-    Parameters
-    ----------
-    given : Objects or array
-        (n, 4) boxes x0, y0, x1, y1; (n, 8), (n, 10), ... or (n, k, 2) vertices of polygons; a list
-        of polygons, each (k, 2), and boxes; (n, height, width) masks of bool; or `image_objects`.
-
-    Raises
-    ------
-    InputError
-        For anything else.
+    """Return the objects of one image from `image_objects`, or an array of (n, 4) boxes, (n, 8),
+    (n, 10), ... or (n, k, 2) vertices, (n, height, width) masks of bool, or a list of polygons,
+    each (k, 2), and boxes. Raises `InputError` for anything else.
     """
     if isinstance(given, Objects):
         return given
@@ -336,12 +327,8 @@ def _texts(given: Iterable[str], count: int) -> Texts:
 def refuse_other_masks(
     name: str, gt: Objects, det: Objects
 ) -> tuple[PictureRuns | None, PictureRuns | None]:
-    """Return the pictures of masks of an image, of each side that has objects.
-
-    Raises
-    ------
-    InputError
-        When only one side has masks, or theirs have another height and width.
+    """Return the pictures of masks of an image, of each side that has objects; raises `InputError`
+    when only one side has masks, or theirs have another height and width.
     """
     pictures = [side.picture if isinstance(side, ImageObjects) else None for side in (gt, det)]
     shapes = [picture.shape for picture in pictures if picture is not None]

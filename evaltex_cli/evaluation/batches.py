@@ -17,10 +17,12 @@ from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import treat_invalid
 from evaltex_cli.formats.options import InputOptions, MaskFolders
 from evaltex_cli.geometry import overlaps
+from evaltex_cli.geometry.picture_runs import PictureRuns, join, object_of
 from evaltex_cli.records import (
     Bools,
     ImageBatch,
     Ints,
+    LabelRuns,
     Objects,
     offsets_of,
 )
@@ -118,13 +120,60 @@ def _with_pixels(
     batch: ImageBatch, masks: MaskFolders, task: BatchTask, faults: FaultLog
 ) -> ImageBatch:
     """Return a batch of masks: of pictures in memory if there are any, else of those in folders."""
-    from evaltex_cli.evaluation import mask_batches
-
     if task.gt.pictures is None and task.det.pictures is None:
-        return mask_batches.with_masks(batch, masks, task.present, faults)
+        return _with_masks(batch, masks, task.present, faults)
     of_present = iter(task.det.pictures or ())
     det = [next(of_present, None) if is_present else None for is_present in task.present.tolist()]
-    return mask_batches.with_pictures(batch, task.gt.pictures or [], det)
+    return with_pictures(batch, task.gt.pictures or [], det)
+
+
+def with_pictures(
+    batch: ImageBatch, gt: Sequence[PictureRuns | None], det: Sequence[PictureRuns | None]
+) -> ImageBatch:
+    """Return a batch whose objects are the labelled pixels of pictures in memory."""
+    shapes = np.zeros((len(batch.names), 2), np.int64)
+    for pictures in (gt, det):
+        for k, picture in enumerate(pictures):
+            if picture is not None:
+                shapes[k] = np.maximum(shapes[k], picture.shape)
+
+    def joined(pictures: Sequence[PictureRuns | None], objects: Objects) -> LabelRuns:
+        owned = [
+            None if runs is None else (runs, object_of(runs.label, objects.ids[start:stop]) + start)
+            for runs, start, stop in zip(
+                pictures, objects.offsets[:-1], objects.offsets[1:], strict=bool(pictures)
+            )
+        ]
+        return join(owned or [None] * len(batch.names), shapes, objects.count)
+
+    return replace(batch, gt_runs=joined(gt, batch.gt), det_runs=joined(det, batch.det))
+
+
+def _with_masks(
+    batch: ImageBatch,
+    masks: MaskFolders,
+    present: Bools,
+    faults: FaultLog,
+) -> ImageBatch:
+    """Return a batch whose objects are the labelled pixels of the pictures in two folders; those of
+    the detections are only of the images that are `present` there.
+    """
+    from evaltex_cli.formats.masks import PictureFolder, read_runs
+
+    expected = "a ground truth that states them, as EvaLTex files do, with label pictures"
+    for k in np.flatnonzero((batch.sizes <= 0).any(axis=1)).tolist():
+        found = f"image {batch.names[k]} without height and width in the ground truth"
+        faults.add(str(masks.gt), None, found, expected)
+    everywhere = np.ones(len(batch.names), dtype=bool)
+    folders = (
+        PictureFolder(folder, masks.base, masks.max_pixels) for folder in (masks.gt, masks.det)
+    )
+    sides = zip(folders, (batch.gt, batch.det), (everywhere, present), strict=True)
+    gt_runs, det_runs = (
+        read_runs(folder, batch.names, side, batch.sizes, has_picture, faults)
+        for folder, side, has_picture in sides
+    )
+    return replace(batch, gt_runs=gt_runs, det_runs=det_runs)
 
 
 def task_of(inputs: Inputs, cut: tuple[int, int]) -> BatchTask:

@@ -66,7 +66,12 @@ def evaluate_inputs(
     """
     gt, det, faults, options = inputs.gt, inputs.det, inputs.faults, inputs.options
     if options.masks is not None:
-        _refuse_masks(runs)
+        for run in runs:
+            if not run.protocol.takes_masks:
+                raise InputError(
+                    f"protocol {run.protocol.name} does not work on label pictures; leave out their"
+                    " folders"
+                )
         options = replace(options, masks=options.masks._replace(base=Path.cwd()))
     read_well = not faults.count
     runs = _with_lines(runs, inputs)
@@ -194,15 +199,6 @@ def of_nothing(run: Run) -> Evaluation:
     return scored(empty, InputSummary(), InputSummary(), InputOptions(), [])
 
 
-def _refuse_masks(runs: Sequence[Run]) -> None:
-    for run in runs:
-        if not run.protocol.takes_masks:
-            raise InputError(
-                f"protocol {run.protocol.name} does not work on label pictures; leave out their"
-                " folders"
-            )
-
-
 def _with_texts(runs: Sequence[Run], gt: InputSummary, det: InputSummary) -> Sequence[Run]:
     """Leave out the protocols that need texts if a side has objects, but none with a text; raises
     `InputError` when no other is left.
@@ -230,9 +226,7 @@ def _without_texts(gt: InputSummary, det: InputSummary) -> str | None:
 def left_out(
     names: Iterable[str], done: Collection[str], gt: InputSummary, det: InputSummary
 ) -> dict[str, str]:
-    """Return the protocols of these names that are not among those done for
-    want of texts, each with the reason.
-    """
+    """Return the protocols that are not among those done for want of texts, with the reason."""
     reason = _without_texts(gt, det)
     return {name: reason.partition(": ")[2] for name in names if name not in done} if reason else {}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -44,8 +44,7 @@ class ObjectResult(Record):
     values : mapping
         The protocol's own values; None where undefined.
     box : tuple of float or None
-        Bounding box x0, y0, x1, y1 in pixels, if `evaltex_cli.evaluate` or an `Accumulator` made
-        the result.
+        Bounding box x0, y0, x1, y1 in pixels; None in results read from a file.
     text : str or None
         The transcription, likewise.
     """
@@ -70,13 +69,10 @@ class ImageResult(Record):
 
     def shown(self) -> Table:
         """Return one line: recall, precision and the numbers of objects and detections."""
-        scores = ", ".join(
-            f"{name} {number(self.scores[name])}" for name in SHOWN_SCORES if name in self.scores
-        )
-        return Table(
-            f"ImageResult {self.name!r}: {scores}"
-            f" ({_counts_of(len(self.objects), len(self.detections))})"
-        )
+        named = (name for name in SHOWN_SCORES if name in self.scores)
+        scores = ", ".join(f"{name} {number(self.scores[name])}" for name in named)
+        counts = _counts_of(len(self.objects), len(self.detections))
+        return Table(f"ImageResult {self.name!r}: {scores} ({counts})")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -115,16 +111,12 @@ class Evaluation(Record):
 
     @property
     def totals(self) -> Totals:
-        """The summed evidence in the form of JSON: name -> number, or a list
-        of them for a histogram.
-        """
+        """The summed evidence in the form of JSON: name -> number, or a list for a histogram."""
         return self.tally.as_dict()
 
     @property
     def meaningful_scores(self) -> Scores:
-        """The scores for reading: None where every object of the ground truth
-        is don't care (`defined`).
-        """
+        """The scores for reading: None where they are undefined (`defined`)."""
         return defined(self.scores, self.totals)
 
     def score(self, tally: Tally) -> Scores:
@@ -150,16 +142,12 @@ class Evaluation(Record):
         )
 
     def _repr_html_(self) -> str:
-        rows = [
-            ["score", "value"],
-            *([name, number(value)] for name, value in self.headline.items()),
-        ]
+        rows = [[name, number(value)] for name, value in self.headline.items()]
+        rows.insert(0, ["score", "value"])
         return Table(f"{self.protocol.title}: {self.size()}", rows, "; ".join(self.warnings)).html()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the members of a result's .json: dictionaries, lists,
-        strings, numbers and None.
-        """
+        """Return the members of a result's .json, as plain values."""
         members = {
             "protocol": self.protocol.name,
             "signature": self.signature,
@@ -178,13 +166,13 @@ class Evaluation(Record):
         Parameters
         ----------
         table : {'scores', 'images', 'objects'}
-            One row per score; per image; or per object of either side.
+            One row per score; per image; or per object of either side. The last two need
+            `per_image`.
 
         Raises
         ------
         ConfigError
-            When pandas is not installed (extra ``tables``), for another table, and for images and
-            objects of an evaluation without them (`per_image`).
+            When pandas is not installed (extra ``tables``), or there is no such table.
         """
         if table not in TABLES:
             raise unknown_table(table, list(TABLES))
@@ -241,28 +229,23 @@ def _images(evaluation: Evaluation) -> DataFrame:
 
 
 def _objects(evaluation: Evaluation) -> DataFrame:
-    known = [one for image in evaluation.images for one in (*image.objects, *image.detections)]
-    names = list(dict.fromkeys(name for one in known for name in one.values))
-
-    def rows() -> Iterator[Sequence[Any]]:
-        for image in evaluation.images:
-            for side, objects in (("gt", image.objects), ("det", image.detections)):
-                for one in objects:
-                    values = (_number(one.values.get(name)) for name in names)
-                    box = one.box or (math.nan,) * 4
-                    yield (
-                        image.name,
-                        side,
-                        one.id,
-                        one.match,
-                        one.partners,
-                        *values,
-                        one.text,
-                        *box,
-                    )
-
+    known = [
+        (image.name, side, one)
+        for image in evaluation.images
+        for side, objects in (("gt", image.objects), ("det", image.detections))
+        for one in objects
+    ]
+    names = list(dict.fromkeys(name for _, _, one in known for name in one.values))
+    rows = (
+        (
+            *(image, side, one.id, one.match, one.partners),
+            *(_number(one.values.get(name)) for name in names),
+            *(one.text, *(one.box or (math.nan,) * 4)),
+        )
+        for image, side, one in known
+    )
     heads = ("image", "side", "id", "match", "partners", *names, "text", "x0", "y0", "x1", "y1")
-    return frame_of_rows(heads, rows())
+    return frame_of_rows(heads, rows)
 
 
 def _number(value: float | None) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -50,11 +50,6 @@ class ByProtocol(Record, Mapping[str, Result_co]):
     def to_pandas(self, table: str = "") -> DataFrame:
         """Return a table of every result, one below the other, as a data frame; see the single
         result's method.
-
-        Raises
-        ------
-        ConfigError
-            When pandas is not installed (extra ``tables``), and as the single result's method.
         """
         frames = []
         for name, one in self.items():
@@ -67,9 +62,7 @@ class ByProtocol(Record, Mapping[str, Result_co]):
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Evaluations(ByProtocol[Evaluation]):
-    """The evaluations of several protocols on one data set, by the names of
-    the protocols; see `ByProtocol`.
-    """
+    """The evaluations of several protocols on one data set, by their names; see `ByProtocol`."""
 
     @property
     def warnings(self) -> list[str]:
@@ -97,8 +90,8 @@ def _head(score: str) -> str:
 
 
 def _left_out(reasons: Mapping[str, str]) -> str:
-    listed: Sequence[str] = [f"{name} ({reason})" for name, reason in reasons.items()]
-    return f"left out: {', '.join(listed)}" if listed else ""
+    listed = ", ".join(f"{name} ({reason})" for name, reason in reasons.items())
+    return f"left out: {listed}" if listed else ""
 
 
 def by_protocol(result: Evaluation | Evaluations) -> Mapping[str, Evaluation]:

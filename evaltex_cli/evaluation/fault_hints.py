@@ -73,8 +73,8 @@ def of_lines(faults: FaultLog, *sources: Source) -> Iterator[str]:
 def _separators(found: str) -> Iterator[str]:
     """Yield what to do about a line whose numbers are separated in another way."""
     line = re.match(_NO_NUMBERS, found)
-    hint = (text for how, text in _SEPARATORS.items() if line and re.match(how, line[1]))
-    yield from list(hint)[:1]
+    advice = [text for how, text in _SEPARATORS.items() if line and re.match(how, line[1])]
+    yield from advice[:1]
 
 
 def _names(gt: Source, det: Source, paired: Ints, same: EqualFaults) -> Iterator[str]:
@@ -85,7 +85,7 @@ def _names(gt: Source, det: Source, paired: Ints, same: EqualFaults) -> Iterator
     pairs = would_pair(missing, extra)
     if pairs:
         yield f"of the {same.count} names {described_pairs(pairs)}"
-    elif step := _step(gt.names, det.names):
+    elif step := _step(known, det.names):
         yield (
             f"all {len(det.names)} image names of the detections would be in the ground truth if"
             f" their numbers were {'higher' if step > 0 else 'lower'} by one; does one side count"
@@ -99,15 +99,14 @@ def _names(gt: Source, det: Source, paired: Ints, same: EqualFaults) -> Iterator
         )
 
 
-def _step(gt: Sequence[str], det: Sequence[str]) -> int:
+def _step(known: set[str], det: Sequence[str]) -> int:
     """Return what to add to the last number of all names of the detections so that the ground truth
     has them, 1 or -1; 0 if neither does it, or there is only one name.
     """
-    known = set(gt)
-    for step in (1, -1):
-        if 1 < len(det) <= _MOST_NAMES and all(_numbered(name, step) in known for name in det):
-            return step
-    return 0
+    if not 1 < len(det) <= _MOST_NAMES:
+        return 0
+    steps = (step for step in (1, -1) if all(_numbered(name, step) in known for name in det))
+    return next(steps, 0)
 
 
 def _numbered(name: str, step: int) -> str:
@@ -131,10 +130,8 @@ def _are_swapped(gt: Source, det: Source, options: InputOptions) -> bool:
         det_level=options.gt_level,
     )
     try:
-        ours, theirs = (
-            read(Path(det.path), "gt", swapped, log),
-            read(Path(gt.path), "det", swapped, log),
-        )
+        ours = read(Path(det.path), "gt", swapped, log)
+        theirs = read(Path(gt.path), "det", swapped, log)
     except InputError:
         return False
     return not log.count and bool(set(ours.names) & set(theirs.names))

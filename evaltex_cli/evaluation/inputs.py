@@ -43,10 +43,8 @@ _SHOWN_CLASSES = 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Inputs:
-    """Ground truth and detections, read, with the options they are read by; faults found so far
-    are in the log.
-
-    `lines` is the ground truth of lines, if there is one.
+    """Ground truth, detections and the ground truth of lines, if there is one, with their options and
+    the faults found so far.
     """
 
     gt: Source
@@ -57,16 +55,12 @@ class Inputs:
 
     @cached_property
     def paired(self) -> Ints:
-        """(images,) where the detections of each image are; see
-        `pair_images`. The first access logs its faults.
-        """
+        """(images,) where the detections of each image are; the first access logs faults."""
         return pair_images(self.gt, self.det, self.faults)
 
     @cached_property
     def paired_lines(self) -> Ints:
-        """(images,) where the lines of each image are, if there are lines;
-        the first access logs images without.
-        """
+        """(images,) where the lines of each image are; the first access logs images without."""
         if self.lines is None:
             return np.zeros(0, np.int64)
         paired = pair_images(self.gt, self.lines, self.faults)
@@ -104,9 +98,7 @@ def open_inputs(
         det_source = only_images(det_source, only)
     if options.min_confidence is not None:
         det_source = only_confident(det_source, options.min_confidence)
-    gt_source = with_dont_care(gt_source, options.dont_care)
-    if options.images is not None:
-        gt_source = with_sizes(gt_source, options.images)
+    gt_source = _completed(gt_source, options)
     lines = None
     if options.lines is not None:
         lines, more = opened_lines(options.lines, gt_source, options)
@@ -145,15 +137,16 @@ def _with_classes(source: Source, side: Side, classes: tuple[str, ...] | None) -
 
 
 def opened_lines(path: Path, gt: Source, options: InputOptions) -> tuple[Source, FaultLog]:
-    """Index a ground truth of lines, its images named as those of `gt`; what
-    is wrong with it is in the log.
-    """
+    """Read a ground truth of lines, its images named as those of `gt`; its faults are logged."""
     lines, faults = opened((path, "gt", options))
-    lines = with_dont_care(lines, options.dont_care)
-    if options.images is not None:
-        lines = with_sizes(lines, options.images)
-    lines = with_names_of(gt, lines)
+    lines = with_names_of(gt, _completed(lines, options))
     return lines if options.only is None else only_images(lines, options.only), faults
+
+
+def _completed(gt: Source, options: InputOptions) -> Source:
+    """Return a ground truth with the don't-care objects and the image sizes of the options."""
+    gt = with_dont_care(gt, options.dont_care)
+    return gt if options.images is None else with_sizes(gt, options.images)
 
 
 def in_pixels(

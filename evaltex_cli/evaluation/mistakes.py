@@ -1,8 +1,5 @@
-"""What was probably not meant so: sides swapped, coordinates read in another way, names spelled in
-another way, objects that are there twice.
-
-The evaluation and `validate` both call these functions. They look at the first images of an input
-alone, but for repeated objects.
+"""What was probably not meant so: sides swapped, coordinates read in another way, objects that are
+there twice. Only the first images of an input are looked at, but for repeated objects.
 """
 
 from __future__ import annotations
@@ -43,26 +40,22 @@ class Mistake(NamedTuple):
         return text if self.kind == "swapped-sides" else f"{source.path}: {text}"
 
 
-_ANGLES = Mistake(
-    "det",
-    "confidences",
-    "the fifth number of each box is read as a confidence",
-    "if it is an angle, give --det-format msra-td500",
-)
-
-
 def suspicions(gt: Source, det: Source | None = None) -> list[Mistake]:
     """Return what looks like a mistake, whatever the scores are."""
-    ours, theirs = _first_images(gt), None if det is None else _first_images(det)
-    swapped = [] if theirs is None else list(_swapped_sides(ours, theirs))
-    found = [*swapped, *_unusual_values(ours, theirs)]
+    sides = [
+        source.part(np.arange(min(len(source.names), SAMPLE_IMAGES)))
+        for source in (gt, det)
+        if source is not None
+    ]
+    swapped = [] if det is None else list(_swapped_sides(*sides))
+    found = [*swapped, *_unusual_values(*sides)]
     if det is not None and (gt.format, det.format) == ("msra-td500", "ltrb"):
-        found += [_ANGLES] if det.objects.confidences is not None else []
+        fifth = "the fifth number of each box is read as a confidence"
+        angle = Mistake(
+            "det", "confidences", fifth, "if it is an angle, give --det-format msra-td500"
+        )
+        found += [angle] if det.objects.confidences is not None else []
     return [one for one in found if not swapped or one.kind != "texts"]
-
-
-def _first_images(source: Source) -> Source:
-    return source.part(np.arange(min(len(source.names), SAMPLE_IMAGES)))
 
 
 # Sides that were swapped --------------------------------------------------------------------------
@@ -138,7 +131,7 @@ TAKEN_FOR_TEXT = "read as transcription"
 """In the warning of a reader that has seen numbers in the place of texts itself."""
 
 
-def _unusual_values(gt: Source, det: Source | None) -> Iterator[Mistake]:
+def _unusual_values(gt: Source, det: Source | None = None) -> Iterator[Mistake]:
     """Yield what is unusual about coordinates and texts."""
     sides: dict[Side, Source] = {"gt": gt} if det is None else {"gt": gt, "det": det}
     meanings = {side: _meaning(source) for side, source in sides.items()}
@@ -247,9 +240,7 @@ _BOX_READINGS: tuple[tuple[str, Callable[[Floats], Floats]], ...] = (
 
 
 class Misreading(NamedTuple):
-    """What would make the sides agree: how they would have to be read, and the `agreement` as they
-    are read, and so.
-    """
+    """Another reading that makes the sides agree, and the `agreement` as they are read, and so."""
 
     reading: str
     before: float
@@ -298,17 +289,15 @@ def best_misreading(batch: ImageBatch) -> Misreading | None:
 def _readings(batch: ImageBatch) -> Iterator[tuple[str, ImageBatch]]:
     """Yield other readings, and the batch so read; the simplest first."""
     swapped = f"x and y are swapped {_side_of_swapped_axes(batch)}"
-    yield swapped, _with_det(batch, lambda boxes: boxes[:, [1, 0, 3, 2]])
+    gt, det = batch.gt.boxes, batch.det.boxes
+    yield swapped, _with_det(batch, det[:, [1, 0, 3, 2]])
     for reading, read in _BOX_READINGS:
-        yield reading.format("detections"), _with_det(batch, read)
-        yield reading.format("ground truth"), replace(batch, gt=_with_boxes(batch.gt, read))
+        yield reading.format("detections"), _with_det(batch, read(det))
+        yield reading.format("ground truth"), replace(batch, gt=_with_boxes(batch.gt, read(gt)))
     heights = batch.sizes[:, 0]
     if (heights > 0).all():
-        top = heights[batch.det.image, None]
-        turned = _with_det(
-            batch, lambda boxes: np.where([0, 1, 0, 1], top - boxes[:, [0, 3, 2, 1]], boxes)
-        )
-        yield "y counts from the bottom of the picture on one side", turned
+        turned = np.where([0, 1, 0, 1], heights[batch.det.image, None] - det[:, [0, 3, 2, 1]], det)
+        yield "y counts from the bottom of the picture on one side", _with_det(batch, turned)
     for step, which in ((-1, "before"), (1, "after")):
         yield (
             f"the detections named for one image are those of the image {which}: the numbers are"
@@ -340,13 +329,12 @@ def _share_upright(objects: Objects, _: Floats) -> float:
     return float((height > width).mean())
 
 
-def _with_det(batch: ImageBatch, read: Callable[[Floats], Floats]) -> ImageBatch:
-    return replace(batch, det=_with_boxes(batch.det, read))
+def _with_det(batch: ImageBatch, boxes: Floats) -> ImageBatch:
+    return replace(batch, det=_with_boxes(batch.det, boxes))
 
 
-def _with_boxes(objects: Objects, read: Callable[[Floats], Floats]) -> Objects:
-    """Return the bounding boxes, read otherwise; those that come out inverted have no area."""
-    boxes = read(objects.boxes)
+def _with_boxes(objects: Objects, boxes: Floats) -> Objects:
+    """Return objects with other bounding boxes; those that come out inverted have no area."""
     boxes = np.concatenate([boxes[:, :2], np.maximum(boxes[:, :2], boxes[:, 2:])], axis=1)
     return replace(objects, outlines=Outlines.of_boxes(boxes))
 
@@ -410,22 +398,20 @@ def _scale(batch: ImageBatch, both: Bools) -> Floats | None:
 
 def _centre_ratios(batch: ImageBatch) -> Floats:
     """(images, 2) the mean centre of the objects over that of the detections."""
-    ratios: Floats = _mean_centres(batch.gt) / np.maximum(_mean_centres(batch.det), _TINY)
+    means = []
+    for objects in (batch.gt, batch.det):
+        centres = (objects.boxes[:, :2] + objects.boxes[:, 2:]) / 2
+        counts = np.diff(objects.offsets)
+        sums = [np.bincount(objects.image, values, len(counts)) for values in centres.T]
+        means.append(np.transpose(sums) / np.maximum(counts, 1)[:, None])
+    ratios: Floats = means[0] / np.maximum(means[1], _TINY)
     return ratios
-
-
-def _mean_centres(objects: Objects) -> Floats:
-    centres = (objects.boxes[:, :2] + objects.boxes[:, 2:]) / 2
-    counts = np.diff(objects.offsets)
-    sums = [np.bincount(objects.image, values, len(counts)) for values in centres.T]
-    means: Floats = np.transpose(sums) / np.maximum(counts, 1)[:, None]
-    return means
 
 
 def _times(batch: ImageBatch, factor: Floats) -> ImageBatch:
     """Multiply the detections by (2,) or (images, 2) factors of x and y."""
     own = factor if factor.ndim == 1 else factor[batch.det.image]
-    return _with_det(batch, lambda boxes: boxes * np.tile(own, 2))
+    return _with_det(batch, batch.det.boxes * np.tile(own, 2))
 
 
 def _best_iou(batch: ImageBatch) -> tuple[Ints, Floats]:

@@ -49,11 +49,6 @@ class Run:
     parameters: Any
     gathered: Gathered = field(default_factory=Gathered)
 
-    @property
-    def sums(self) -> Tally:
-        """The evidence summed so far."""
-        return self.rows().tally.sum()
-
     def empty(self) -> Run:
         """Return the same run, with nothing gathered."""
         return Run(self.protocol, self.parameters)

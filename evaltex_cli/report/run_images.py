@@ -19,7 +19,7 @@ from evaltex_cli.evaluation.tally import BatchImages, Run, Sink
 from evaltex_cli.records import Ints, offsets_of
 from evaltex_cli.report import image_columns
 from evaltex_cli.report.image_columns import Columns, Values
-from evaltex_cli.results.image_table import ImageTable, StoredRows, joined, table_of
+from evaltex_cli.results.image_table import NO_IMAGES, ImageTable, joined, table_of
 
 _OBJECTS = ""
 """In place of a protocol's name: what all protocols share."""
@@ -51,8 +51,7 @@ class RunImages(ExitStack):
         self.sink = Sink(partial(_of_batch, names[0] if self._has_objects else None), self._take)
 
     def _take(self, run: Run, made: Sequence[Any]) -> None:
-        (rows, *columns), matches, objects = made
-        table = ImageTable(StoredRows(*rows), *columns)
+        table, matches, objects = made
         self._tables[run.protocol.name].append(table)
         ends = offsets_of(np.diff(table.offsets) + table.detections)
         self._chunks[run.protocol.name].add(matches, ends)
@@ -119,7 +118,7 @@ class _Chunks(ExitStack):
 
 def _of_batch(first: str | None, images: BatchImages) -> tuple[ImageTable, Columns, Columns]:
     """Return the table of a batch and its columns; those of objects only by the first protocol."""
-    table, batch = table_of(images)._replace(objects=None), images.batch
+    table, batch = table_of(images)._replace(objects=NO_IMAGES.objects), images.batch
     rows = table.rows._replace(names=list(map(_written, batch.names)))
     is_first = images.run.protocol.name == first
     objects = image_columns.of_objects(batch.gt, batch.det, batch.sizes) if is_first else {}

@@ -8,7 +8,6 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -211,7 +210,7 @@ def _read_results(
         inputs.
     """
     by_result = [
-        _by_protocol(path, label, partial(reader.read, with_objects=len(paths) > 1))
+        _by_protocol(path, label, reader.read)
         if images is None
         else _by_protocol(
             path, label, lambda file: reader.read(file, table=images.table(file.stem))

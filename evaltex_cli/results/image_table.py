@@ -69,20 +69,11 @@ class ImageTable(NamedTuple):
     """(images + 1,) int64. Image i's objects are ``offsets[i]:offsets[i + 1]`` of `objects`."""
     detections: Ints
     """(images,) int64. How many there are, of whatever match type."""
-    objects: ObjectColumns | None
-    """None where nobody asked for them."""
-
-    @property
-    def known_objects(self) -> ObjectColumns:
-        """The objects of a table that was made with them."""
-        if self.objects is None:
-            raise ValueError("the table was made without objects")
-        return self.objects
+    objects: ObjectColumns
+    """Empty in the table that a run keeps for its report."""
 
 
-def of_images(
-    images: Sequence[ImageResult], headline: Sequence[str], with_objects: bool
-) -> ImageTable:
+def of_images(images: Sequence[ImageResult], headline: Sequence[str]) -> ImageTable:
     """Return the table of some images, all of one protocol."""
     entries = [entry for image in images for entry in image.objects]
     offsets = offsets_of(np.array([len(image.objects) for image in images], np.int64))
@@ -90,13 +81,7 @@ def of_images(
     false_positives = [
         sum(_CODE[one.match] == FALSE_POSITIVE for one in image.detections) for image in images
     ]
-    objects = None
-    if with_objects:
-        names = entries[0].values if entries else ()
-        ids = np.array([one.id for one in entries], np.int64)
-        objects = ObjectColumns(
-            ids, types, {name: floats([one.values[name] for one in entries]) for name in names}
-        )
+    names = entries[0].values if entries else ()
     totals = images[0].totals if images else {}
     scores = [defined(image.scores, image.totals) for image in images]
     return ImageTable(
@@ -108,7 +93,11 @@ def of_images(
         _counts(types, offsets, np.array(false_positives, np.int64)),
         offsets,
         np.array([len(image.detections) for image in images], np.int64),
-        objects,
+        ObjectColumns(
+            np.array([one.id for one in entries], np.int64),
+            types,
+            {name: floats([one.values[name] for one in entries]) for name in names},
+        ),
     )
 
 
@@ -159,15 +148,7 @@ def joined(parts: Sequence[ImageTable]) -> ImageTable:
     """Return the table of the images of all parts, one after the other."""
     if len(parts) < 2:
         return parts[0] if parts else NO_IMAGES
-    objects = None
-    if parts[0].objects is not None:
-        with_values = [part.known_objects for part in parts]
-        filled = [part for part in with_values if len(part.ids)] or with_values[:1]
-        objects = ObjectColumns(
-            np.concatenate([part.ids for part in with_values]),
-            np.concatenate([part.types for part in with_values]),
-            _concatenated([part.values for part in filled]),
-        )
+    objects = [part.objects for part in parts if len(part.objects.ids)] or [parts[0].objects]
     return ImageTable(
         StoredRows(
             [name for part in parts for name in part.rows.names],
@@ -177,7 +158,11 @@ def joined(parts: Sequence[ImageTable]) -> ImageTable:
         np.concatenate([part.counts for part in parts]),
         offsets_of(np.concatenate([np.diff(part.offsets) for part in parts])),
         np.concatenate([part.detections for part in parts]),
-        objects,
+        ObjectColumns(
+            np.concatenate([part.ids for part in objects]),
+            np.concatenate([part.types for part in objects]),
+            _concatenated([part.values for part in objects]),
+        ),
     )
 
 
@@ -192,7 +177,7 @@ def first_difference(one: ImageTable, other: ImageTable) -> int | None:
     if len(one.rows.names) != len(other.rows.names):
         return 0
     same: Callable[[Any, Any], bool] = np.array_equal
-    ours, theirs = one.known_objects, other.known_objects
+    ours, theirs = one.objects, other.objects
     if (
         one.rows.names == other.rows.names
         and same(one.offsets, other.offsets)
@@ -210,4 +195,4 @@ def first_difference(one: ImageTable, other: ImageTable) -> int | None:
     )
 
 
-NO_IMAGES = of_images([], (), with_objects=True)
+NO_IMAGES = of_images([], ())

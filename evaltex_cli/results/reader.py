@@ -43,20 +43,11 @@ def is_document(path: Path) -> bool:
         return False
 
 
-def read(path: Path, with_objects: bool = False, table: ImageTable | None = None) -> ResultDocument:
+def read(path: Path, table: ImageTable | None = None) -> ResultDocument:
     """Read the document of an earlier run; its `images` are decoded when they are asked for.
 
-    Parameters
-    ----------
-    with_objects : bool
-        Whether the images' table has the objects too.
-    table : ImageTable, optional
-        The images' table, if it is known: the images are not read for it then.
-
-    Raises
-    ------
-    InputError
-        When it cannot be read, is not a result of this tool and schema, or lacks something.
+    They are not read for their table if it is given. Raises `InputError` when the document cannot
+    be read, is not a result of this tool and schema, or lacks something.
     """
     try:
         value = stored_images.read(path)
@@ -80,7 +71,7 @@ def read(path: Path, with_objects: bool = False, table: ImageTable | None = None
             " evaluate again"
         )
     try:
-        return _document(value, with_objects, table)
+        return _document(value, table)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise InputError(f"{path}: is a damaged result ({what}); evaluate again") from error
@@ -96,15 +87,13 @@ def refuse_unknown(path: Path, document: ResultDocument) -> None:
         ) from error
 
 
-def _document(
-    value: dict[str, Any], with_objects: bool, table: ImageTable | None
-) -> ResultDocument:
+def _document(value: dict[str, Any], table: ImageTable | None) -> ResultDocument:
     name, images = value["protocol"], value["images"]
     if table is None:
         headline = load(name).headline if name in PROTOCOLS else ()
         decoded = tracked(images, f"reading {name}", "images", len(images))
         parts = iter(lambda: list(islice(decoded, _DECODED_AT_ONCE)), [])
-        table = joined([of_images(part, headline, with_objects) for part in parts])
+        table = joined([of_images(part, headline) for part in parts])
     intervals, bootstrap, gates = (value.get(key) for key in ("intervals", "bootstrap", "gates"))
     return ResultDocument(
         version=value["version"],

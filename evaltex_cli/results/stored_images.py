@@ -5,7 +5,7 @@ lines are kept, and each image is decoded when it is asked for.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, overload
@@ -44,30 +44,25 @@ def _image(line: bytes) -> ImageResult:
     value = json.loads(line)
     members = {field.name: value[field.name] for field in fields(ImageResult)}
     for side, partners in PARTNERS.items():
-        members[side] = [object_result(entry, partners) for entry in members[side]]
+        members[side] = [_object(entry, partners) for entry in members[side]]
     return ImageResult(**members)
 
 
-def entry_of(result: ObjectResult, partners: str) -> JsonObject:
-    """Return what a result's .json says of an object or a detection;
-    `partners` is the name of its partners there.
-    """
-    return {"id": result.id, "match": result.match, partners: result.partners, **result.values}
-
-
-def object_result(entry: Mapping[str, Any], partners: str) -> ObjectResult:
-    """Return the object or detection of an entry that is as `entry_of` returns it."""
+def _object(entry: JsonObject, partners: str) -> ObjectResult:
     values = {name: value for name, value in entry.items() if name not in ("id", "match", partners)}
     return ObjectResult(entry["id"], entry["match"], entry[partners], values)
+
+
+def entry_of(result: ObjectResult, partners: str) -> JsonObject:
+    """Return what a result's .json says of an object; `partners` is what it calls its partners."""
+    return {"id": result.id, "match": result.match, partners: result.partners, **result.values}
 
 
 def read(path: Path) -> Any:
     """Read a JSON document; of a result, its images are `StoredImages`.
 
-    Raises
-    ------
-    OSError, ValueError, RecursionError
-        When it is not JSON; for images in lines of their own, only when they are decoded.
+    Raises `OSError`, `ValueError` or `RecursionError` when it is not JSON; for images in lines of
+    their own, only when they are decoded.
     """
     data = path.read_bytes()
     before, opening, after = data.partition(f'\n"{IMAGES}": [\n'.encode())

@@ -50,7 +50,7 @@ def test_scores_of_an_image(tmp_path: Path) -> None:
         main, [str(gt), str(det), str(tmp_path / "res"), "-a", "--protocol", "iou"]
     )
     assert (result.exit_code, result.stderr) == (0, "")
-    stored = read(tmp_path / "res" / "iou.json", with_objects=True)
+    stored = read(tmp_path / "res" / "iou.json")
     assert (math.isnan(stored.table.scores["hmean"][0]), stored.table.scores["hmean"][1]) == (
         True,
         1,

@@ -56,7 +56,7 @@ def found(protocol: str, batch: ImageBatch, **parameters: Any) -> tuple[Any, lis
     run = Run(load(protocol), checked(protocol, parameters))
     images: list[ImageResult] = []
     add_batch(run, batch, lambda measured: images.extend(image_results(measured)))
-    return run.sums.as_dict(), images
+    return run.rows().tally.sum().as_dict(), images
 
 
 def by_id(images: list[ImageResult]) -> Any:

@@ -40,7 +40,7 @@ def test_images_in_bulk_are_as_one_by_one(tmp_path: Path, level: int) -> None:
         run, results = images.run, image_results(images)
         lines = ",\n".join(map(writer.json_line, results))
         texts = [(one.name, result_text.image(one, run)) for one in results]
-        table = image_table.of_images(results, run.protocol.headline, with_objects=True)
+        table = image_table.of_images(results, run.protocol.headline)
         return lines, texts, image_columns.of_results(results), table
 
     def take(into, run, made):
@@ -63,10 +63,10 @@ def shown(images):
 def plain(table):
     """A table as lists, None for NaN."""
     rows = table.rows
-    columns = {**rows.columns, **table.scores, **table.known_objects.values}
+    columns = {**rows.columns, **table.scores, **table.objects.values}
     numbers = {
         name: [None if math.isnan(value) else value for value in column.ravel().tolist()]
         for name, column in columns.items()
     }
     counts, offsets = table.counts.tolist(), table.offsets.tolist()
-    return list(rows.names), numbers, counts, offsets, table.known_objects.ids.tolist()
+    return list(rows.names), numbers, counts, offsets, table.objects.ids.tolist()

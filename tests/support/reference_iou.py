@@ -437,6 +437,6 @@ def assert_agrees(protocol: str, seeds: list[int], polygons: bool, **parameters:
         assert {name: image.totals[name] for name in totals} == pytest.approx(totals, abs=1e-9)
         assert image.scores == pytest.approx(scores(protocol, totals, True), abs=1e-9)
     sums = {name: sum(totals[name] for totals in expected) for name in expected[0]}
-    assert run.protocol.scores(run.sums, run.parameters) == pytest.approx(
+    assert run.protocol.scores(run.rows().tally.sum(), run.parameters) == pytest.approx(
         scores(protocol, sums, False), abs=1e-9
     )
