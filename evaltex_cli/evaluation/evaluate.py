@@ -18,7 +18,6 @@ from evaltex_cli.evaluation.input_counts import InputCounts, InputSummary, input
 from evaltex_cli.evaluation.inputs import LINES_OF_FILE, Inputs, signature
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, refuse_other_spellings
 from evaltex_cli.evaluation.tally import Run, Sink, add_batch
-from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.formats.sizes import refuse_fractions
 from evaltex_cli.progress import phase
@@ -101,15 +100,18 @@ def evaluate_inputs(
     faults.raise_if_any()
     missing = int((paired == NO_DETECTIONS).sum())
     det_count += InputCounts(missing=missing, unconfident=det.unconfident)
-    summaries = _summary(gt, gt_count), _summary(det, det_count)
-    warnings = [*gt.warnings, *det.warnings, *input_warnings(options, *summaries, lines_count)]
+    ours, theirs = (
+        InputSummary(Path(one.path).name, one.format, one.sha256, **asdict(counts))
+        for one, counts in ((gt, gt_count), (det, det_count))
+    )
+    warnings = [*gt.warnings, *det.warnings, *input_warnings(options, ours, theirs, lines_count)]
     if options.masks is None:
         for side, source in (("ground truth", gt), ("detections", det)):
             warnings += mistakes.repeated_objects(side, source)
     lines = "" if inputs.lines is None else inputs.lines.sha256
     if not in_training:
-        runs = _with_texts(runs, *summaries)
-    results = [scored(run, *summaries, options, warnings, lines) for run in runs]
+        runs = _with_texts(runs, ours, theirs)
+    results = [scored(run, ours, theirs, options, warnings, lines) for run in runs]
     if in_training or options.masks is not None:
         return results
     return likely_mistakes.explained(results, gt, det, paired)
@@ -160,11 +162,6 @@ def _with_lines(runs: Sequence[Run], inputs: Inputs) -> Sequence[Run]:
     ]
 
 
-def _summary(source: Source, counts: InputCounts) -> InputSummary:
-    file = Path(source.path).name, source.format, source.sha256
-    return InputSummary(*file, **asdict(counts))
-
-
 def scored(
     run: Run,
     gt: InputSummary,
@@ -176,6 +173,10 @@ def scored(
     """Score what a run has gathered."""
     protocol, rows = run.protocol, run.rows()
     sums = rows.tally.sum()
+    if protocol.needs_texts and gt.images and det.objects and not det.transcriptions:
+        reason = "no detection has a transcription, so no text can be right"
+        warnings = [*warnings, f"{protocol.name}: {reason}"]
+    of_objects = [one.of(gt.objects - gt.dont_care) for one in run.gathered.warnings]
     return Evaluation(
         protocol=protocol,
         parameters=run.parameters,
@@ -184,10 +185,7 @@ def scored(
         det=det,
         tally=sums,
         scores=protocol.all_scores(sums, run.parameters),
-        warnings=[
-            *(*warnings, *_text_warnings(run, gt, det)),
-            *(one.of(gt.objects - gt.dont_care) for one in run.gathered.warnings),
-        ],
+        warnings=[*warnings, *of_objects],
         rows=rows,
     )
 
@@ -229,9 +227,3 @@ def left_out(
     """Return the protocols that are not among those done for want of texts, with the reason."""
     reason = _without_texts(gt, det)
     return {name: reason.partition(": ")[2] for name in names if name not in done} if reason else {}
-
-
-def _text_warnings(run: Run, gt: InputSummary, det: InputSummary) -> list[str]:
-    if not run.protocol.needs_texts or det.transcriptions or not gt.images or not det.objects:
-        return []
-    return [f"{run.protocol.name}: no detection has a transcription, so no text can be right"]

@@ -1,6 +1,4 @@
-"""The two inputs of an evaluation: read and paired; and the line
-that names what scores depend on.
-"""
+"""The inputs of an evaluation, read and paired, and the line that names what scores depend on."""
 
 from __future__ import annotations
 
@@ -43,8 +41,8 @@ _SHOWN_CLASSES = 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Inputs:
-    """Ground truth, detections and the ground truth of lines, if there is one, with their options and
-    the faults found so far.
+    """Ground truth, detections, and the ground truth of lines if there is one, with their options
+    and the faults found so far.
     """
 
     gt: Source

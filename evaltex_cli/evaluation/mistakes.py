@@ -186,10 +186,10 @@ def _meaning(source: Source) -> str:
     if _all_match(_UNIT, texts):
         return "confidences"
     by_image = [_texts(source, *ends) for ends in pairwise(source.objects.offsets.tolist())]
-    for first in (0, 1):
-        if all(of == [str(first + k) for k in range(len(of))] for of in by_image):
-            return "IDs"
-    return _ANY_NUMBERS
+    are_ids = (
+        all(of == [str(first + k) for k in range(len(of))] for of in by_image) for first in (0, 1)
+    )
+    return "IDs" if any(are_ids) else _ANY_NUMBERS
 
 
 # Objects that are there twice ---------------------------------------------------------------------

@@ -1,10 +1,6 @@
-"""Which detections belong to which image of the ground truth: images pair by name, those of COCO
-also by ID.
-
-A name without folders, ending and prefix (`gt_`, `res_`) is the same image's if it is the only such
-name on its side; so is the name of the only image of a file, if the other side has one image too.
-Both are reported. If no image pairs, it is checked whether their names are spelled differently in
-another way: `img_01`, `1`.
+"""Which detections belong to which image of the ground truth: images pair by name (`_respelled`),
+those of COCO also by ID. If no image pairs, it is checked whether their names are spelled
+differently in another way: `img_01`, `1`.
 """
 
 from __future__ import annotations
@@ -50,12 +46,8 @@ def with_names_of(gt: Source, det: Source) -> Source:
     COCO annotations know their images by file name and by ID. A list of COCO results pairs with
     them by ID, anything else by name. If the ground truth has all detections, or any of them, only
     in the other way, they pair in that way, and a warning says so; also if one side of two has no
-    file names.
-
-    Raises
-    ------
-    InputError
-        When the detections mix file names and IDs, or have an ID that the ground truth lacks.
+    file names. Raises `InputError` when the detections mix file names and IDs, or have an ID that
+    the ground truth lacks.
     """
     if gt.ids is None and det.ids is None:
         return _respelled(gt, det)
