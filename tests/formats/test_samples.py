@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.formats import FORMATS
+from evaltex_cli.formats import FORMATS, load
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.formats.reading import read
@@ -65,6 +65,13 @@ def test_sample_reads_as_recorded(row):
             assert one.pop("points") == pytest.approx(points, rel=1e-12, abs=1e-9)
             assert other == one
         assert image["size"] == expected["size"]
+
+
+@pytest.mark.parametrize("side", ["gt", "det"])
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_level_and_side_is_recorded(name, side):
+    recorded = {row["level"] for row in EXPECTED if (row["format"], row["side"]) == (name, side)}
+    assert recorded == {"", *load(name).levels[1:]}, "write its rows into expected.json"
 
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if name not in NOT_RECOGNISED])

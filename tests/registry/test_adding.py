@@ -46,6 +46,10 @@ def test_one_file_and_one_line_add_a_protocol_and_a_format(tmp_path: Path) -> No
         '"tab-boxes": "tab_boxes.FORMAT",',
     )
 
+    recorded = copy / "tests" / "samples" / "expected.json"
+    rows = (ADDED / "tab-boxes.json").read_text(encoding="utf-8")
+    recorded.write_text(f"[\n{rows}{recorded.read_text(encoding='utf-8')[2:]}", encoding="utf-8")
+
     def run(*arguments: str) -> str:
         done = subprocess.run(
             [sys.executable, *arguments],
