@@ -87,8 +87,14 @@ def input_warnings(
             "{count} object[s] without area; [it matches|they match] nothing": counts.zero_area,
         }
         warnings += [f"{side}: {counted(n, sentence)}" for sentence, n in told.items() if n]
-    if options.min_confidence is not None:
-        warnings.append(_confidence_warning(options.min_confidence, det))
+    if options.min_confidence is not None and not det.confidences and not det.unconfident:
+        warnings.append(
+            f"no detection of {det.file} has a confidence, so all stay, whatever the least"
+            " confidence"
+        )
+    elif options.min_confidence is not None:
+        some = f"{det.unconfident} of {det.objects + det.unconfident} left out"
+        warnings.append(f"detections: {some}, their confidence below {options.min_confidence}")
     if det.missing and det.images:
         in_all = counted(gt.images, "{count} image[s]")
         missing = f"{{count}} of {in_all} [has|have] no detections in "
@@ -96,13 +102,3 @@ def input_warnings(
     elif det.missing:
         warnings.append(f"{det.file}: no image in the detection file, as if nothing was detected")
     return warnings
-
-
-def _confidence_warning(minimum: float, det: InputSummary) -> str:
-    if not det.confidences and not det.unconfident:
-        return (
-            f"no detection of {det.file} has a confidence, so all stay, whatever the least"
-            " confidence"
-        )
-    in_all = det.objects + det.unconfident
-    return f"detections: {det.unconfident} of {in_all} left out, their confidence below {minimum}"

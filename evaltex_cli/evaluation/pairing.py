@@ -224,8 +224,6 @@ def pair_images(gt: Source, det: Source, faults: FaultLog) -> Ints:
     paired = np.fromiter(
         (position.pop(name, NO_DETECTIONS) for name in gt.names), np.int64, len(gt.names)
     )
-    if not position:
-        return paired
     unclaimed = [gt.names[k] for k in np.flatnonzero(paired == NO_DETECTIONS)[:10_000].tolist()]
     for k, name in enumerate(islice(position, MOST_FAULTS)):
         hint = nearest(name, unclaimed or gt.names) if k < HINTS else ""

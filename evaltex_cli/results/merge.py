@@ -66,27 +66,12 @@ def results_in(paths: Sequence[Path], target: Path) -> list[Path]:
 
 
 def merge(paths: Sequence[Path], target: Path | None = None) -> list[Merged]:
-    """Merge results.
+    """Merge results, .json files or folders of them; return one for each protocol.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        Results' .json, or folders of them.
-    target : Path, optional
-        The folder that the merged results are for. Results in it are no parts: they are of an
-        earlier merge.
-
-    Returns
-    -------
-    list of Merged
-        One for each protocol.
-
-    Raises
-    ------
-    InputError
-        When one cannot be read; when they differ in protocols, parameters, revision, version,
-        masks, least confidence or the policy for invalid polygons; when an image, or a whole ground
-        truth, is in two of them; when what is in the target would be lost.
+    Results in the `target`, the folder for the merged results, are not parts: they are of an
+    earlier merge. Raises `InputError` when a result cannot be read; when results differ in
+    protocols, parameters, version or options; when an image, or a whole ground truth, is in two of
+    them; when what is in the target would be lost.
     """
     files = [file for path in paths for file in reader.files(path)]
     earlier = results_in(paths, target) if target else []
