@@ -96,8 +96,10 @@ class File:
             raise not_utf8(error) from error
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Yield each line that is not blank, with its number from 1."""
-        for number, line in enumerate(self.text.split("\n"), 1):
+        """Yield each line that is not blank, with its number from 1; joined files have the marks of
+        UTF-8 in the middle.
+        """
+        for number, line in enumerate(self.text.replace("\ufeff", "").split("\n"), 1):
             if line and not line.isspace():
                 yield number, line
 

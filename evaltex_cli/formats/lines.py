@@ -75,7 +75,7 @@ class Lines:
     """All lines of an input that are not blank, those together that are alike."""
 
     def __init__(self, texts: Iterable[bytes]) -> None:
-        joined = b"\n".join(text.removeprefix(b"\xef\xbb\xbf") for text in texts)
+        joined = b"\n".join(texts).replace(b"\xef\xbb\xbf", b"")
         if b"\r" in joined:
             joined = joined.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         digits = joined.translate(_TO_ZERO)

@@ -238,7 +238,7 @@ def test_a_polygon_ends_before_a_transcription_that_is_a_number(tmp_path: Path) 
 
 
 def test_byte_order_marks_line_ends_and_blank_lines(tmp_path: Path) -> None:
-    content = f"\ufeff{LTRB},a\r\n\r\n \t\r\n{LTRB},b\n\n{LTRB},c"
+    content = f"\ufeff{LTRB},a\r\n\r\n \t\r\n\ufeff{LTRB},b\n\n{LTRB},c"
     found = read(folder(tmp_path / "a", content, "", "\ufeff\r\n"))
     assert (found.texts, found.faults) == (["a", "b", "c"], [])
     assert found.objects.ids.tolist() == [1, 2, 3] == found.objects.regions.tolist()
