@@ -95,9 +95,8 @@ def _names(given: Sequence[str]) -> list[str]:
 
 def _refuse_unknown(names: Sequence[str], given: Iterable[str]) -> None:
     """Refuse keywords that are neither an option nor a parameter of any of the protocols."""
-    known = list(
-        dict.fromkeys(field.name for name in names for field in fields(load(name).parameters))
-    )
+    parameters = (field.name for name in names for field in fields(load(name).parameters))
+    known = list(dict.fromkeys(parameters))
     for key in given:
         if key not in known:
             hint = nearest(key, [*OPTIONS, *known])

@@ -51,9 +51,8 @@ def suspicions(gt: Source, det: Source | None = None) -> list[Mistake]:
     found = [*swapped, *_unusual_values(*sides)]
     if det is not None and (gt.format, det.format) == ("msra-td500", "ltrb"):
         fifth = "the fifth number of each box is read as a confidence"
-        angle = Mistake(
-            "det", "confidences", fifth, "if it is an angle, give --det-format msra-td500"
-        )
+        advice = "if it is an angle, give --det-format msra-td500"
+        angle = Mistake("det", "confidences", fifth, advice)
         found += [angle] if det.objects.confidences is not None else []
     return [one for one in found if not swapped or one.kind != "texts"]
 

@@ -237,12 +237,8 @@ def _summary(parts: Sequence[InputSummary]) -> InputSummary:
 
 
 def files_of_images(merged: Merged) -> Iterator[ImageFiles]:
-    """Yield what the result files say of the images, some images at a time.
-
-    Raises
-    ------
-    InputError
-        When a value is missing that they say.
+    """Yield what the result files say of the images, some images at a time; raises `InputError`
+    when a value is missing.
     """
     in_all = sum(map(len, merged.images))
     every = (image for of_part in merged.images for image in of_part)

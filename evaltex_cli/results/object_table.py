@@ -93,11 +93,8 @@ def _unicode(text: str) -> str:
 class ObjectTable:
     """The rows of all protocols of a run, and the file that they are written to.
 
-    Raises
-    ------
-    ConfigError
-        For a file whose ending promises another format; for ``.parquet`` when pyarrow is not
-        installed.
+    Raises `ConfigError` for a file whose ending promises another format, and for ``.parquet`` when
+    pyarrow is not installed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -139,13 +136,7 @@ class ObjectTable:
         self._rows[name].write(json.dumps(made, separators=(",", ":")) + "\n")
 
     def write(self, protocols: Sequence[str]) -> None:
-        """Write the rows of these protocols, one after the other.
-
-        Raises
-        ------
-        InputError
-            When the file cannot be written.
-        """
+        """Write the rows of these protocols; raises `InputError` if the file cannot be written."""
         known = dict.fromkeys(
             name for protocol in protocols for name in self._values.get(protocol, {})
         )

@@ -24,14 +24,8 @@ def in_json(
     """Return what the .json of each protocol contains, but for the images; above them the headline
     scores.
 
-    Parameters
-    ----------
-    evaluations : sequence of Evaluation
-        One for each protocol.
-    extras : mapping
-        Name of a protocol -> what only some results have.
-    files : sequence of str, optional
-        Files of the result folder, if there is one.
+    There is one evaluation for each protocol; `extras` are its name -> what only some results have,
+    `files` those of the result folder, if there is one.
     """
     headline = {one.protocol.name: one.headline for one in evaluations}
     protocols = [

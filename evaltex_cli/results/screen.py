@@ -104,12 +104,7 @@ def padded(text: str, columns: int, is_text: bool) -> str:
 def aligned(rows: Sequence[Sequence[str]], texts: Collection[int] | None = None) -> Iterator[str]:
     """Yield rows of cells as lines, columns of text to the left and of numbers to the right.
 
-    Parameters
-    ----------
-    rows : sequence of sequence of str
-        Of as many cells each.
-    texts : collection of int, optional
-        The columns of text; all by default.
+    Each row has as many cells; `texts` are the columns of text, all by default.
     """
     widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
     for row in rows:

@@ -52,11 +52,7 @@ def result_folder(res_dir: Path, protocols: Sequence[Protocol]) -> Iterator[Resu
 
     What is left of an earlier run by these protocols is removed: its files of these names, and the
     files of images that its scores.json lists.
-
-    Raises
-    ------
-    InputError
-        As `output_folder`.
+    Raises `InputError` as `output_folder`.
     """
     names = {SCORES, SCORES_TABLE, REPORT}
     for one in protocols:
@@ -87,17 +83,9 @@ def _listed(res_dir: Path) -> list[str]:
 
 
 def image_files(folder: Path | None, images: BatchImages) -> ImageFiles:
-    """Write a file for each image of a batch; in whatever process the batch is measured.
-
-    Parameters
-    ----------
-    folder : Path or None
-        Of the `ResultWriter`; None where this process does not see it.
-
-    Returns
-    -------
-    ImageFiles
-        The images' JSON, and their files where they were not written.
+    """Write a file for each image of a batch, in whatever process the batch is measured; `folder`
+    is None where this process does not see that of the `ResultWriter`. Return the images' JSON, and
+    their files where they were not written.
     """
     run, sides = images.run, entry_columns.sides(images)
     lines, texts = _json_lines(images, sides), result_text.of_batch(images, sides)
@@ -154,12 +142,8 @@ def document(
 ) -> Iterator[str | Piece]:
     """Yield the .json of a result in pieces.
 
-    Parameters
-    ----------
-    images : iterable
-        Elements of ``images``, each made by `json_line`, or what stands for some of them.
-    extras : Extras
-        Written after ``scores``; the preset is that of the signature.
+    The elements of ``images`` are made by `json_line`, or stand for some of them. The extras are
+    written after ``scores``; the preset is that of the signature.
     """
     yield "{\n"
     for key, value in {
@@ -223,12 +207,8 @@ def write_images(folder: Path, texts: Iterable[tuple[str, Iterable[str]]]) -> No
 class ResultWriter:
     """Results of runs in one folder.
 
-    Parameters
-    ----------
-    folder : Path
-        An existing, empty folder.
-    others : sequence of str
-        Files of earlier runs by other protocols, which stay.
+    The folder is there, and empty; `others` are files of earlier runs by other protocols, which
+    stay.
     """
 
     def __init__(self, folder: Path, others: Sequence[str] = ()) -> None:
