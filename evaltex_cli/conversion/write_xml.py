@@ -111,10 +111,12 @@ def _alto_place(objects: Sequence[TextObject]) -> str:
 
 
 def _alto_content(word: TextObject) -> str:
-    """Return the rest of a String: transcription, confidence and polygon."""
+    """Return the rest of a String: transcription, confidence and polygon.
+
+    Words without a confidence are marked as corrected, so that nobody takes them for lines.
+    """
     text = _attributes(CONTENT="" if word.text.isspace() else word.text)
-    if word.confidence is not None:
-        text += f' WC="{word.confidence!r}"'
+    text += ' CS="true"' if word.confidence is None else f' WC="{word.confidence!r}"'
     if len(word.points) == 4:
         return f"{text}/>"
     return f'{text}><Shape><Polygon POINTS="{_pairs(word.points)}"/></Shape></String>'

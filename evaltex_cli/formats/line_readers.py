@@ -278,7 +278,7 @@ def yolo(line: str, survey: Survey) -> TextObject:
         confidence = numbers.pop(0 if len(numbers) == 5 and survey.confidence_first else -1)
         if not 0 <= confidence <= 1:
             raise FormatError(f"{confidence:g} as the confidence", "a number in [0, 1]")
-    if not all(-OUTSIDE <= value <= 1 + OUTSIDE for value in numbers):
+    if survey.strict and not all(-OUTSIDE <= value <= 1 + OUTSIDE for value in numbers):
         raise FormatError(quote(line), "coordinates in fractions of the picture, in [0, 1]")
     if len(numbers) == 4:
         x, y, width, height = numbers

@@ -208,14 +208,14 @@ def _alto_objects(
 
 def _have_boxes_of_lines(lines: Iterable[Any]) -> bool:
     """Whether all words have the box of their line, and some line has several words or one with
-    blanks in it, as eScriptorium writes lines. A line's only word that has a Shape or a confidence
-    is a word.
+    blanks in it, as eScriptorium writes lines. A line's only word that has a Shape, a confidence or
+    the mark of a correction is a word.
     """
     have_several = False
     for line in lines:
         strings = list(line.iter("String"))
-        is_word = any(one.get("WC") or one.find("Shape") is not None for one in strings)
-        is_word = is_word and len(strings) == 1
+        is_word = any(one.get("WC") or one.get("CS") for one in strings)
+        is_word = (is_word or line.find("String/Shape") is not None) and len(strings) == 1
         if is_word or any(one.get(k) != line.get(k) for one in strings for k in _ALTO_BOX):
             return False
         have_several |= len(" ".join(one.get("CONTENT", "") for one in strings).split()) > 1

@@ -116,9 +116,12 @@ class _Labelme(msgspec.Struct, gc=False):
 
 
 def _read_labelme(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    """In a file without any ``description``, which is the transcription, ``label`` is that."""
+    """The transcription is ``description``, or ``label`` in a file that has no other."""
     document = file.json(_Labelme)
-    has_classes = any(within(shape, "description") for shape in document.shapes)
+    has_classes = any(
+        within(shape, "description") not in (None, "", within(shape, "label"))
+        for shape in document.shapes
+    )
 
     def read(item: Any) -> TextObject | None:
         shape = converted(item, _LabelmeShape)

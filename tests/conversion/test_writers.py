@@ -144,6 +144,13 @@ def test_what_a_format_holds_is_read_back(
         assert runs(found.objects) == runs(expected.objects)
 
 
+def test_a_word_of_alto_that_has_blanks_is_no_line(tmp_path: Path) -> None:
+    others = [one("a", region=1), TextObject([40, 2, 49, 40], "b", region=1)]
+    images = [Image("1", [one("a b")], 50, 50), Image("2", others, 50, 50)]
+    write(tmp_path / "gt.zip", "alto", "gt", images)
+    assert list(read(tmp_path / "gt.zip", "gt").objects.texts) == ["a b", "a", "b"]
+
+
 @pytest.mark.parametrize(
     ("name", "side", "again"),
     [

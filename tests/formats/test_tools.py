@@ -159,6 +159,8 @@ def test_sizes(tmp_path: Path, name: str, size: str, expected: list[int]) -> Non
 def test_labels_are_no_texts_beside_descriptions(tmp_path: Path) -> None:
     found = read_objects(tmp_path, "labelme", shape(BOX, description="exit"), shape(BOX))
     assert (found.texts, list(found.objects.labels or [])) == (["exit", ""], ["word", "word"])
+    found = read_objects(tmp_path, "labelme", shape(BOX, description="word"), shape(BOX))
+    assert (found.texts, found.objects.labels) == (["word", "word"], None)
 
 
 def test_another_document_in_a_folder_is_no_empty_image(tmp_path: Path) -> None:
