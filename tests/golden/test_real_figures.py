@@ -101,17 +101,20 @@ def test_evaltex_scores_are_those_of_its_reference(
     tmp_path: Path, gt: str, det: str, shape: str
 ) -> None:
     """The reference reads EvaLTex files. It cannot score Total-Text's image img557, in which a
-    polygon crosses itself.
+    polygon crosses itself, and two in which a don't care has fewer than three vertices.
     """
+    left_out = ("img557", "img659", "img664")
     texts = []
     for source, side in ((gt, "gt"), (det, "det")):
         path = tmp_path / f"{side}.txt"
         convert(DATA / source, path, side, Target(boxes=shape == "box"))  # type: ignore[arg-type]
         blocks = path.read_text(encoding="utf-8").split("\n\n")
-        texts.append("\n\n".join(block for block in blocks if not block.startswith("img557\n")))
+        texts.append(
+            "\n\n".join(block for block in blocks if block.partition("\n")[0] not in left_out)
+        )
     expected = reference_evaltex.evaluate(*texts)["images"]
     result = evaluate(DATA / gt, DATA / det, per_image=True, shape=shape)
-    found = {image.name: image.scores for image in result.images if image.name != "img557"}
+    found = {image.name: image.scores for image in result.images if image.name not in left_out}
     assert found.keys() == expected.keys()
     for name, image in expected.items():
         for score, value in image["scores"].items():

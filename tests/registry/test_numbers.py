@@ -188,7 +188,7 @@ def test_where_a_polygon_of_too_many_vertices_stands_is_reported(
     if kind == "evaltex":
         det.write_text(f'a\n1,"x",1,1,3,3\n\nb\n1,"x", 1,1,3,3\n2,"x",{numbers}\n3,"x",1,1,3,3\n')
     else:
-        det, reported = tmp_path / "det", "b.txt:2" if kind == "polygon" else "b.json"
+        det, reported = tmp_path / "det", "b.txt:2" if kind == "polygon" else r"b.json: shapes\[1\]"
         det.mkdir()
         for name, more in (("a", []), ("b", [ring.tolist()])):
             rings = [[[1, 1], [4, 1], [4, 4], [2, 5], [1, 4]], *more]
