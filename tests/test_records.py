@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -138,7 +137,6 @@ def test_texts_are_alike_packed_and_not():
             assert list(some_texts(texts, rows)) == [texts[k] for k in rows.tolist()]
 
 
-def test_texts_are_listed_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaltex_cli.records._AT_ONCE", 2)
+def test_texts_are_those_that_were_packed() -> None:
     for texts in ([], ["a"], ["a", ""], ["é", "bc", "d"], ["", "a", "b", "c", "d"]):
         assert list(concatenate_texts(texts)) == texts

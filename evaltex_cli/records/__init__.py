@@ -21,8 +21,6 @@ Geometries: TypeAlias = NDArray[Any]
 """Object array of shapely geometries."""
 ANY_TYPE = -1
 """The type of an object that may match objects of every type."""
-_AT_ONCE = 4096
-"""Texts of which the bounds are made Python's numbers, which take more memory than most texts."""
 
 
 class Texts(Sequence[str]):
@@ -60,10 +58,8 @@ class Texts(Sequence[str]):
         return lengths
 
     def __iter__(self) -> Iterator[str]:
-        for first in range(0, len(self), _AT_ONCE):
-            bounds = (side[first : first + _AT_ONCE].tolist() for side in (self.start, self.stop))
-            for start, stop in zip(*bounds, strict=True):
-                yield self.buffer[start:stop].decode("utf-8", "replace")
+        for start, stop in zip(self.start.tolist(), self.stop.tolist(), strict=True):
+            yield self.buffer[start:stop].decode("utf-8", "replace")
 
 
 class Places(Sequence[str]):

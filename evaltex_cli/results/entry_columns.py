@@ -5,7 +5,7 @@ without an object in Python for each.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
@@ -14,11 +14,9 @@ from numpy.typing import NDArray
 
 from evaltex_cli.evaluation.tally import BatchImages, or_none
 from evaltex_cli.protocols.matches import MATCH_TYPES, SideMatches
-from evaltex_cli.records import Floats, Ints, Objects, blocks
+from evaltex_cli.records import Floats, Ints, Objects
 
 _ENCODER = json.JSONEncoder(check_circular=False, allow_nan=False, separators=(",", ":"))
-_AT_ONCE = 10_000
-"""Objects of which texts are made at a time."""
 
 
 class EntryColumns(NamedTuple):
@@ -44,38 +42,16 @@ class EntryColumns(NamedTuple):
     @property
     def partners(self) -> list[str]:
         """IDs of what each was matched with, with commas between them."""
-        linked = list(map(str, self.linked[self.links[0] : self.links[-1]].tolist()))
-        bounds = pairwise((self.links - self.links[0]).tolist())
-        return [",".join(linked[start:stop]) for start, stop in bounds]
-
-    def _part(self, start: int, stop: int) -> EntryColumns:
-        """Some objects, without their images."""
-        values = {name: column[start:stop] for name, column in self.values.items()}
-        own = self.ids[start:stop], self.types[start:stop]
-        links = self.linked, self.links[start : stop + 1]
-        return EntryColumns(*own, *links, values, np.empty(0, np.int64))
+        linked, links = list(map(str, self.linked.tolist())), self.links.tolist()
+        return [",".join(linked[start:stop]) for start, stop in pairwise(links)]
 
     def images(
         self, texts_of: Callable[[EntryColumns], list[str]], separator: str = ","
-    ) -> Iterator[Iterable[str]]:
-        """Yield the texts of each image's objects, joined, in pieces; of a large image each is made
-        when it is asked for.
-        """
-        for first, last in blocks(np.diff(self.offsets), _AT_ONCE):
-            start, *stops = self.offsets[first : last + 1].tolist()
-            if last - first == 1:
-                yield self._pieces(start, stops[0], texts_of, separator)
-                continue
-            texts = texts_of(self._part(start, stops[-1]))
-            for begin, stop in pairwise([start, *stops]):
-                yield [separator.join(texts[begin - start : stop - start])]
-
-    def _pieces(
-        self, start: int, stop: int, texts_of: Callable[[EntryColumns], list[str]], separator: str
     ) -> Iterator[str]:
-        for begin in range(start, stop, _AT_ONCE):
-            yield separator if begin > start else ""
-            yield separator.join(texts_of(self._part(begin, min(begin + _AT_ONCE, stop))))
+        """Yield the texts of each image's objects, joined."""
+        texts = texts_of(self)
+        for start, stop in pairwise(self.offsets.tolist()):
+            yield separator.join(texts[start:stop])
 
 
 Sides: TypeAlias = tuple[EntryColumns, EntryColumns]

@@ -6,9 +6,9 @@ EvaLTex's is that of the tool to the character (its page, "Output format").
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import chain, repeat
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -48,9 +48,9 @@ def image(result: ImageResult, run: Run) -> str:
     return "\n".join(lines) + "\n"
 
 
-def of_batch(images: BatchImages, sides: Sides) -> Iterator[tuple[str, Iterable[str]]]:
-    """Yield names and texts, in pieces, of a batch's images, which are those of `image`; `sides`
-    are those of the batch.
+def of_batch(images: BatchImages, sides: Sides) -> Iterator[tuple[str, str]]:
+    """Yield names and texts of a batch's images, which are those of `image`; `sides` are those of
+    the batch.
     """
     run, (gt, det) = images.run, sides
     if run.protocol.name == "evaltex":
@@ -59,7 +59,7 @@ def of_batch(images: BatchImages, sides: Sides) -> Iterator[tuple[str, Iterable[
         detections = (
             det.images(partial(_matched, "Detection", "GT objects"), "")
             if level >= 2
-            else repeat(())
+            else repeat("")
         )
         between = "\nDetections\n" if level >= 2 else ""
     else:
@@ -68,7 +68,7 @@ def of_batch(images: BatchImages, sides: Sides) -> Iterator[tuple[str, Iterable[
         between = "\nDetections\n"
     heads = zip(images.batch.names, images.totals, images.scores, strict=True)
     for head, of_gt, of_det in zip(heads, objects, detections, strict=False):
-        yield head[0], chain(["\n".join(_head(run, *head)), "\n"], of_gt, [between], of_det)
+        yield head[0], "\n".join([*_head(run, *head), of_gt + between + of_det])
 
 
 def _head(run: Run, name: str, totals: Totals, scores: Scores) -> list[str]:

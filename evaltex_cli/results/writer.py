@@ -36,12 +36,10 @@ texts of files still to be written.
 """
 IMAGE_SUFFIX = ".txt"
 SCORES, SCORES_TABLE, REPORT = "scores.json", "scores.csv", "report.html"
-_BLOCK_BYTES = 1 << 20
 _SEPARATOR = ",\n"
 _ENCODER = json.JSONEncoder(
     ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")
 )
-_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
 Piece = TypeVar("Piece")
 _MEMBERS = tuple(field.name for field in fields(ImageResult))
 
@@ -90,7 +88,7 @@ def image_files(folder: Path | None, images: BatchImages) -> ImageFiles:
     run, sides = images.run, entry_columns.sides(images)
     lines, texts = _json_lines(images, sides), result_text.of_batch(images, sides)
     if folder is None:
-        return "".join(lines), [(name, "".join(pieces)) for name, pieces in texts]
+        return "".join(lines), list(texts)
     write_images(folder / run.protocol.name, texts)
     return _write_part(_parts_of(folder, run.protocol.name), lines), []
 
@@ -111,11 +109,7 @@ def _json_lines(images: BatchImages, sides: Sides) -> Iterator[str]:
     texts = _compact(heads)[len('[{"name":') : -len("}]")].split('},{"name":')
     start = '{"name":'
     for head, objects, detections in zip(texts, *of_sides, strict=True):
-        yield f'{start}{head},"objects":['
-        yield from objects
-        yield '],"detections":['
-        yield from detections
-        yield "]}"
+        yield f'{start}{head},"objects":[{objects}],"detections":[{detections}]}}'
         start = f'{_SEPARATOR}{{"name":'
 
 
@@ -186,22 +180,15 @@ def log_unfit_names(gt: Source, faults: FaultLog) -> None:
             faults.add(gt.file_of(k), None, found, f"{expected}, or leave out -a")
 
 
-def write_images(folder: Path, texts: Iterable[tuple[str, Iterable[str]]]) -> None:
-    """Write files of images, of names and texts in pieces, into a folder, made if missing."""
-    made: set[str] = set()
-    for name, pieces in texts:
-        path = f"{folder}/{name}{IMAGE_SUFFIX}"
-        parent = os.path.dirname(path)  # noqa: PTH120 (a million times)
-        if parent not in made:
-            os.makedirs(parent, exist_ok=True)  # noqa: PTH103
-            made.add(parent)
-        file = os.open(path, _NEW_FILE, 0o666)  # a file object takes as long again
-        try:
-            left = "".join(pieces).encode()
-            while left:
-                left = left[os.write(file, left) :]
-        finally:
-            os.close(file)
+def write_images(folder: Path, texts: Iterable[tuple[str, str]]) -> None:
+    """Write files of images, of names and texts, into a folder, made if missing."""
+    there: set[Path] = set()
+    for name, text in texts:
+        path = folder / f"{name}{IMAGE_SUFFIX}"
+        if path.parent not in there:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            there.add(path.parent)
+        path.write_bytes(text.encode())
 
 
 class ResultWriter:
@@ -222,7 +209,7 @@ class ResultWriter:
         if isinstance(lines, str):
             lines = _write_part(_parts_of(self.folder, name), [lines])
         self._parts.setdefault(name, []).append(lines)
-        write_images(self.folder / name, ((image, [text]) for image, text in texts))
+        write_images(self.folder / name, texts)
 
     def finish(
         self, evaluation: Evaluation, extras: Extras | None = None, has_plots: bool = False
@@ -233,7 +220,7 @@ class ResultWriter:
         pieces = document(evaluation, self._parts.pop(name, []), extras or Extras())
         with (self.folder / f"{name}.json").open("wb") as file:
             for piece in pieces:
-                file.writelines(_blocks(piece) if isinstance(piece, Path) else [piece.encode()])
+                file.write(piece.read_bytes() if isinstance(piece, Path) else piece.encode())
         shutil.rmtree(_parts_of(self.folder, name), ignore_errors=True)
         protocol = evaluation.protocol
         for plot in protocol.plots(evaluation.scores) if has_plots and protocol.plots else ():
@@ -269,12 +256,6 @@ def _write_part(folder: Path, lines: Iterable[str]) -> Path:
     with part.open("wb") as file:
         file.writelines(piece.encode() for piece in lines)
     return part
-
-
-def _blocks(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK_BYTES):
-            yield block
 
 
 def _compact(value: Any) -> str:
