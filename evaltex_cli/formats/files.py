@@ -80,12 +80,15 @@ class Listing:
         return Counter(entry.ending for entry in self.entries if entry.name not in lists)
 
     def chosen(self, endings: Sequence[str]) -> tuple[Listing, tuple[str, ...]]:
-        """Return the listing of those files that have one of these endings, sorted by the names of
-        their images, and warnings about the others. A file that is the input stays. Raises
-        `InputError` for an archive whose files unpack to more than is read.
+        """Return the listing of those files that have one of these endings, the one that most have,
+        sorted by the names of their images, and warnings about the others. A file that is the input
+        stays. Raises `InputError` for an archive whose files unpack to more than is read.
         """
         if self.kind in ("file", "several"):
             return self, ()
+        counts = self.endings()
+        if any(counts[ending] for ending in endings):
+            endings = [max(endings, key=lambda ending: counts[ending])]
         lists = _lists_of_pictures(self.entries)
         rest = [entry for entry in self.entries if entry.name not in lists]
         fit = [entry for entry in rest if entry.ending in endings]

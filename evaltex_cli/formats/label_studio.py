@@ -102,7 +102,7 @@ def _minimal_parts(file: File, task: _Record, place: str) -> Iterator[_Record]:
     boxes or polygons and in that of its labels: what has the same outline is one object.
     """
     texts = task.get("transcription") or []
-    texts = [texts] if isinstance(texts, str) else converted(texts, list[Any])
+    texts = texts if isinstance(texts, list) else [texts]
     lists = {key: value for key, value in task.items() if within(value, 0, "original_width")}
     lists.pop("transcription", None)
     file.notes[_LOST] += bool(texts) and len(texts) not in map(len, lists.values())
@@ -110,7 +110,8 @@ def _minimal_parts(file: File, task: _Record, place: str) -> Iterator[_Record]:
         times = Counter[str]()
         for k, shape in enumerate(shapes):
             text = texts[k] if len(texts) == len(shapes) else ""
-            text = text if isinstance(text, str) else ""  # or a shape that has no transcription
+            if not isinstance(text, str):  # a shape with none, or with several parts
+                text = within(text, "text") or ""
             outline = str([within(shape, name) for name in _OUTLINE_KEYS])
             times[outline] += 1
             at, region = f"{place}.{key}[{k}]", f"{outline} {times[outline]}"

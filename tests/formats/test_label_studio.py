@@ -146,6 +146,8 @@ TEMPLATE = {
     [
         ({"bbox": [ONE, TWO]}, ["one", "###"], ["one", "###"], None),
         ({"bbox": [ONE]}, "one", ["one"], None),
+        ({"bbox": [ONE]}, ONE | {"text": ["one", "two"]}, ["one two"], None),
+        ({"bbox": [ONE, TWO]}, ["one", TWO | {"text": ["a", "b"]}], ["one", "a b"], None),
         (TEMPLATE, ["one", "two", "three"], ["one", "two", "three"], ["A", "B", "A"]),
         ({"bbox": [ONE, TWO]}, ["one", TWO], ["one", ""], None),
         ({"bbox": [ONE, TWO]}, ["one"], ["", ""], None),

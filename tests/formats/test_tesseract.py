@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from reading import described, read
-from written_files import written
+from written_files import in_folder, written
 
 HEAD = "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n"
 TSV = HEAD + (
@@ -58,6 +58,14 @@ def test_words_and_lines(tmp_path: Path, name: str, text: str) -> None:
     assert words.objects.regions.tolist() == [1, 1, 1]
     assert described(lines) == [([10, 10, 100, 30], "one two")]
     assert words.warnings == ["1 word without text was left out"]
+
+
+def test_texts_next_to_the_tables_are_left_out(tmp_path: Path) -> None:
+    found = read(
+        in_folder(tmp_path / "det", {"a.tsv": TSV, "a.txt": "one two", "b.tsv": ""}), "det"
+    )
+    assert (found.source.names, found.faults) == (["a-1", "a-2", "b"], [])
+    assert found.warnings[0] == "1 file that is not .tsv was left out: 'a.txt'"
 
 
 def test_a_table_of_several_images(tmp_path: Path) -> None:
