@@ -67,14 +67,6 @@ def test_faults_of_too_many_kinds() -> None:
     assert faults_of(log)[-1] == "... and 3 more faults"
 
 
-def test_more_of_the_last_fault() -> None:
-    log = FaultLog()
-    log.add("gt.txt", 1, "x", "y")
-    log.add_equal(0)
-    log.add_equal(8)
-    assert (log.count, faults_of(log)[-1]) == (9, "  9 such faults")
-
-
 @pytest.mark.parametrize(("most", "shown"), [(20, 20), (1000, 60)])
 def test_how_many_faults_a_log_keeps(most: int, shown: int) -> None:
     log, other = FaultLog(most), FaultLog(most)

@@ -181,12 +181,6 @@ class FaultLog:
         if kind in self.kinds or len(self.kinds) < MOST_KINDS:
             self.kinds.setdefault(kind, EqualFaults()).add(first, count, files)
 
-    def add_equal(self, more: int) -> None:
-        """Count so many more faults that are equal to the last one."""
-        if more > 0:
-            self.count += more
-            self.kinds[self.shown[-1].kind].count += more
-
     def extend(self, *others: FaultLog) -> None:
         """Record the faults of other logs after its own."""
         for other in others:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from evaltex_cli.errors import InputError, quote
 from evaltex_cli.errors.suggestions import nearest
+from evaltex_cli.formats.options import LEVELS
 
 if TYPE_CHECKING:
     from evaltex_cli.formats.base import Format
@@ -71,15 +72,8 @@ MEMORY = "memory"
 """The format of arrays in Python, which no file has."""
 
 
-_LEVELS = {
-    "line": "line",
-    "para": "paragraph",
-    "region": "region",
-    "chars": "character",
-    "line-words": "line-words",
-    "para-words": "paragraph-words",
-}
-"""What follows a format's name where a level was meant."""
+_LEVELS = {"para": "paragraph", "chars": "character", "para-words": "paragraph-words"}
+"""What follows a format's name where a level of another name was meant."""
 
 
 def load(name: str) -> Format:
@@ -93,8 +87,9 @@ def load(name: str) -> Format:
     if name not in FORMATS:
         hint = nearest(name, list(FORMATS))
         for form in FORMATS:
-            level = _LEVELS.get(name.removeprefix(f"{form}-"))
-            hint = f": it is {form} at --gt-level or --det-level {level}" if level else hint
+            end = name.removeprefix(f"{form}-")
+            if (level := _LEVELS.get(end, end)) in LEVELS:
+                hint = f": it is {form} at --gt-level or --det-level {level}"
         raise InputError(f"unknown format {quote(name)}{hint}; `evaltex formats` lists them")
     module, _, attribute = FORMATS[name].rpartition(".")
     found: Format = getattr(import_module(f"{__name__}.{module}"), attribute)
