@@ -175,16 +175,15 @@ def _read_alto(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
 def _alto_objects(
     file: File, side: Side, options: ReadOptions, page: Any, scale: tuple[float, float]
 ) -> list[TextObject]:
-    lines = list(page.iter("TextLine"))
-    are_lines = options.surveyed or _have_boxes_of_lines(lines)
     units: dict[str, list[_Unit]] = {"word": [], "line": []}
-    for k, line in enumerate(lines, 1):
+    for k, line in enumerate(page.iter("TextLine"), 1):
         words = [_Unit([one], one.get("CONTENT", ""), k) for one in line.iter("String")]
         text = " ".join(word.text for word in words)
-        units["word"] += [] if are_lines else words
-        units["line"].append(_Unit([line], text, has_finer=bool(words) and not are_lines))
+        words = [] if options.surveyed or _have_boxes_of_lines([line]) else words
+        units["word"] += words
+        units["line"].append(_Unit([line], text, has_finer=bool(words)))
     note = "{count} page[s] [has|have] words that all have the box of their line"
-    file.notes[note] += are_lines and options.level == "line"
+    file.notes[note] += bool(options.surveyed) and options.level == "line"
 
     def read(unit: _Unit) -> TextObject | str:
         element = unit.elements[0]
@@ -208,15 +207,19 @@ def _alto_objects(
 
 def _have_boxes_of_lines(lines: Iterable[Any]) -> bool:
     """Whether all words have the box of their line, and some line has several words or one with
-    blanks in it, as eScriptorium writes lines. A line's only word that has a Shape, a confidence or
-    the mark of a correction is a word.
+    blanks in it, as eScriptorium writes lines. A line's only word that has a Shape or a confidence
+    is a word, and so is what is marked as corrected.
     """
     have_several = False
     for line in lines:
         strings = list(line.iter("String"))
-        is_word = any(one.get("WC") or one.get("CS") for one in strings)
-        is_word = (is_word or line.find("String/Shape") is not None) and len(strings) == 1
-        if is_word or any(one.get(k) != line.get(k) for one in strings for k in _ALTO_BOX):
+        is_word = any(one.get("WC") or one.find("Shape") is not None for one in strings)
+        is_word = is_word and len(strings) == 1
+        if (
+            is_word
+            or any(one.get("CS") for one in strings)
+            or any(one.get(k) != line.get(k) for one in strings for k in _ALTO_BOX)
+        ):
             return False
         have_several |= len(" ".join(one.get("CONTENT", "") for one in strings).split()) > 1
     return have_several

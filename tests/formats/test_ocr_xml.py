@@ -262,9 +262,8 @@ def test_alto_whose_words_have_the_box_of_their_line(tmp_path: Path, content: st
     several = read(folder(tmp_path / "many", text, one, suffix=".xml"))
     assert np.diff(several.objects.offsets).tolist() == [3, 1]
     mixed = read(folder(tmp_path / "gt", text, ALTO, suffix=".xml"))
-    assert (mixed.source.level, np.diff(mixed.objects.offsets).tolist()) == ("word", [0, 3])
-    said = "1 page has lines but no words, so no objects (--gt-level line reads lines)"
-    assert mixed.warnings == [said]
+    assert (mixed.source.level, np.diff(mixed.objects.offsets).tolist()) == ("word", [1, 3])
+    assert mixed.warnings == [LINES_LEFT]
 
 
 LINE_LEFT = "1 line with text but without words was left out (--gt-level line reads lines)"
@@ -284,6 +283,7 @@ HOCR_LINE = f"<p class='ocr_line' title='bbox 0 0 9 9'>{HOCR_WORD.format('a')}</
         (PAGE, WORD_POINTS, "", "word", 2, "1 word without Coords was left out"),
         (ALTO, f'{ALTO_PLACE} CONTENT="three"', "", "word", 2, "1 word without a place was left out"),
         (ALTO, f'"l2" {ALTO_PLACE}', "''", "line", 1, "1 line without a place was left out"),
+        (ALTO, 'three" WC="1"', 'three of them"', "word", 2, LINE_LEFT),
         (ALTO, "three", "  ", "line", 1, "1 line of blanks alone was left out"),
         (HOCR, "own", "the own", "word", 2, LINE_LEFT),
         (HOCR, "own\n  text", " ", "word", 2, ""),
