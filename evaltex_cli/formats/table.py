@@ -92,16 +92,22 @@ def _vertices(names: Sequence[str]) -> list[int]:
     return places if len(places) >= 4 else []
 
 
-def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line and the cells of each row that is not blank; raises `FormatError`."""
+def _rows(text: str, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line and the cells of each row that is not blank; raises `FormatError`.
+
+    If not `strict`, a quote that begins a cell and is not closed takes what follows.
+    """
     header = text.lstrip().partition("\n")[0]
-    reader = csv.reader(io.StringIO(text), delimiter=max(_DELIMITERS, key=header.count))
+    delimiter = max(_DELIMITERS, key=header.count)
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=strict)
     try:
         for cells in reader:
             if any(map(str.strip, cells)):
                 yield reader.line_num, [cell.strip() for cell in cells]
     except csv.Error as error:
-        raise FormatError(str(error), "well-formed CSV", at=reader.line_num) from error
+        raise FormatError(
+            str(error), "well-formed CSV, with each quote in text twice", at=reader.line_num
+        ) from error
 
 
 def _header(text: str) -> list[str]:
@@ -115,7 +121,7 @@ def _number(cell: str) -> float:
 
 
 def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    rows = _rows(file.text)
+    rows = _rows(file.text, strict=True)
     _, header = next(rows, (1, []))
     places, coordinates = _columns(header, options.columns)
     images = {} if "image" in places else {file.stem: Image(file.stem)}

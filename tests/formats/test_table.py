@@ -86,6 +86,13 @@ def test_the_places_of_faults(tmp_path: Path, row: str, fault: str) -> None:
     )
 
 
+def test_a_quote_that_begins_a_text_takes_no_rows(tmp_path: Path) -> None:
+    rows = 'a,1,2,5,9,x\na,1,2,5,9,"b\na,1,2,5,9,c\n'
+    for ending in ("", 'a,1,2,5,9,"d\n'):
+        found = table(tmp_path, f"file,xmin,ymin,xmax,ymax,text\n{rows}{ending}")
+        assert ["with each quote in text twice" in fault for fault in found.faults] == [True]
+
+
 def test_one_file_per_image_archives_and_gzip(tmp_path: Path) -> None:
     rows = "left,top,right,bottom,text\n1,2,5,9,a\n"
     assert read(folder(tmp_path / "tables", rows, rows, suffix=".csv")).source.names == ["1", "2"]
