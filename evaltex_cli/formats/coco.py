@@ -11,12 +11,13 @@ Results: ``[{"image_id", "category_id", "bbox" or "segmentation", "score"}, ...]
 - AdelaiDet (ABCNet, TESTR, DeepSolo, ...) has ``polys``, vertices, or ``bezier_pts``, a cubic curve
   above the text and one below it; ``rec`` is the text, or the codes of its characters.
 - Don't care: ``iscrowd`` or ``ignore``. Transcriptions: ``utf8_string``, ``text``,
-  ``transcription`` or ``rec``.
+  ``transcription`` or ``rec``. CVAT has such, and the rotation of boxes, in ``attributes``.
 - An ``id`` that is no whole number is replaced by the object's number in its image.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
@@ -38,9 +39,11 @@ from evaltex_cli.formats.parsing import (
     converted,
     outline,
     polygon,
+    turned,
     under,
     within,
 )
+from evaltex_cli.formats.tools import TEXTS, is_flagged, named
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import (
     Floats,
@@ -81,6 +84,7 @@ class _Annotation(msgspec.Struct, gc=False):
     text: str | None = None
     transcription: str | None = None
     rec: str | list[int] | None = None
+    attributes: Any = None
 
 
 class _Image(msgspec.Struct, gc=False):
@@ -147,6 +151,18 @@ def _fitting(file: File, items: list[Any], kind: type[Item], at: str) -> tuple[l
     return fitting, np.array(rows, np.int64)
 
 
+def _take_attributes(one: _Annotation) -> None:
+    """Bring what CVAT has in `attributes` to where others have it: a transcription, flags, and the
+    degrees by which a box is turned about its centre.
+    """
+    one.text = one.text or named(one.attributes, TEXTS)
+    one.ignore = one.ignore or is_flagged(one.attributes)
+    angle = one.attributes.get("rotation")
+    if isinstance(angle, int | float) and angle and one.bbox and not one.segmentation:
+        x, y, width, height = one.bbox
+        one.segmentation = [turned((x, y, x + width, y + height), math.radians(angle))]
+
+
 def _columns(
     file: File,
     side: Side,
@@ -160,6 +176,9 @@ def _columns(
 
     Annotations are at `rows` of the list `at`, which has ``{}`` for the index.
     """
+    for one in annotations:
+        if isinstance(one.attributes, dict):
+            _take_attributes(one)
     image_ids = _named([one.image_id for one in annotations], str)
     images = {name: _Image(name) for name in image_ids.names} if images is None else images
     positions = {name: k for k, name in enumerate(images)}

@@ -44,19 +44,19 @@ LEFT_OUT = (
 )
 
 
-def _named(values: Mapping[str, Any], names: Sequence[str]) -> str:
+def named(values: Mapping[str, Any], names: Sequence[str]) -> str:
     texts = {name.lower(): value for name, value in values.items() if isinstance(value, str)}
     return next((texts[name] for name in names if name in texts), "")
 
 
-def _is_flagged(values: Mapping[str, Any]) -> bool:
+def is_flagged(values: Mapping[str, Any]) -> bool:
     options = [value for value in values.values() if isinstance(value, dict)]  # of VIA's checkboxes
     flags = {
         name.lower(): str(any(value.values()) if value in options else value).lower()
         for name, value in values.items()
     }
     is_flag = any(flags.get(name) in ("true", "1", "yes") for name in FLAGS)
-    return is_flag or any(map(_is_flagged, options))
+    return is_flag or any(map(is_flagged, options))
 
 
 def named_after_pictures(images: Sequence[Image]) -> Iterator[Image]:
@@ -130,7 +130,7 @@ def _read_labelme(file: File, side: Side, options: ReadOptions) -> Iterator[Imag
             return None
         label, text = shape.label or "", shape.description or ""
         flags = {"difficult": shape.difficult} | (shape.flags or {})
-        dont_care = side == "gt" and (DONT_CARE in (label, text) or _is_flagged(flags))
+        dont_care = side == "gt" and (DONT_CARE in (label, text) or is_flagged(flags))
         points = _labelme_points(shape, dont_care)
         file.notes[BOXED] += shape.shape_type in ("circle", "mask")
         label_of_class = label if has_classes else ""
@@ -186,11 +186,11 @@ def _read_via(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
         if shape in ("point", "line", "polyline"):
             file.notes[LEFT_OUT] += 1
             return None
-        text = _named(values, TEXTS)
-        dont_care = side == "gt" and (text == DONT_CARE or _is_flagged(values))
+        text = named(values, TEXTS)
+        dont_care = side == "gt" and (text == DONT_CARE or is_flagged(values))
         points = _via_points(region.shape_attributes, dont_care)
         file.notes[BOXED] += shape in ("circle", "ellipse")
-        return TextObject(points, text, dont_care, label=_named(values, CLASSES))
+        return TextObject(points, text, dont_care, label=named(values, CLASSES))
 
     images = []
     for key, record in converted(root.get("_via_img_metadata", root), dict[str, Any]).items():
@@ -255,8 +255,8 @@ def _read_cvat(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
             file.notes[LEFT_OUT] += 1
             return None
         values = {one.get("name", ""): (one.text or "").strip() for one in shape}
-        text, label = _named(values, TEXTS), shape.get("label", "")
-        dont_care = side == "gt" and (DONT_CARE in (text, label) or _is_flagged(values))
+        text, label = named(values, TEXTS), shape.get("label", "")
+        dont_care = side == "gt" and (DONT_CARE in (text, label) or is_flagged(values))
         points = _cvat_points(shape, dont_care)
         file.notes[BOXED] += shape.tag == "ellipse"
         return TextObject(points, text, dont_care, label=label)

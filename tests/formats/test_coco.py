@@ -234,6 +234,18 @@ def test_confidences_of_other_scales(
     assert [one[: len(warning)] for one in found.warnings] == [warning] * bool(warning)
 
 
+def test_attributes_of_cvat(tmp_path: Path) -> None:
+    document = changed(COCO, "annotations", to=[])
+    for values in ({"rotation": 90, "Text": "w"}, {"rotation": 0.0, "illegible": True}, ["any"]):
+        one = {"image_id": 7, "bbox": [10, 10, 40, 20], "segmentation": [], "attributes": values}
+        document["annotations"].append(one)
+    found = read(written(tmp_path / "gt.json", document))
+    boxes = [[20, 0, 40, 40], [10, 10, 50, 30], [10, 10, 50, 30]]
+    assert found.objects.boxes.round(9).tolist() == boxes
+    assert (found.texts, found.faults) == (["w", "", ""], [])
+    assert found.objects.dont_care.tolist() == [False, True, False]
+
+
 def test_categories_are_named_in_any_document(tmp_path: Path) -> None:
     document = changed(COCO, "annotations", 0, "area", to=float("nan"))
     document["categories"].append({"id": 3})
