@@ -19,6 +19,7 @@ from evaltex_cli.records import Ints
 _INVERTED_BOX = "a box from "
 _ROW = r"object line '[^',]+,[^']*' before any image name"
 _ONLY_IN_DETECTIONS = "is not in the ground truth"
+_IN_FRACTIONS = "coordinates that are fractions of the page"
 _NOT_UTF8 = "UTF-8"
 _NO_NUMBERS = r"(?:image|[0-3] numbers? at the start of) '([^']*)'"
 _SEPARATORS = {
@@ -35,8 +36,9 @@ def hints(
     faults: FaultLog, gt: Source, det: Source, paired: Ints, options: InputOptions
 ) -> Iterator[str]:
     """Yield what the faults of both sides look like."""
-    of_names = [_ONLY_IN_DETECTIONS in same.first[0].found for same in faults.kinds.values()]
-    if not all(of_names) and options.masks is None and _are_swapped(gt, det, options):
+    found = [same.first[0].found for same in faults.kinds.values()]
+    are_read = all(_ONLY_IN_DETECTIONS in one or one.startswith(_IN_FRACTIONS) for one in found)
+    if not are_read and options.masks is None and _are_swapped(gt, det, options):
         yield (
             "each side reads well as the other one; give the ground truth first, then the"
             " detections"

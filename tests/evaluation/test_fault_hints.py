@@ -98,6 +98,12 @@ def test_ground_truth_given_as_detections(tmp_path: Path) -> None:
     ) in reported
 
 
+def test_fractions_of_unknown_pictures_are_not_swapped_sides(tmp_path: Path) -> None:
+    one, other = (pack(tmp_path / f"{k}.zip", "{}.txt", "0 0.5 0.5 0.1 0.1") for k in "ab")
+    reported = refused(one, other, tmp_path / "res")
+    assert "give the pictures by --images" in reported and "reads well" not in reported
+
+
 def tar(path: Path) -> None:
     with tarfile.open(path, "w:gz") as packed:
         entry = tarfile.TarInfo("res_img_0.txt")
