@@ -48,8 +48,7 @@ def _typical_entry(listing: Listing) -> Entry:
     entry = listing.entries[0]
     if listing.kind != "file":
         counts = listing.endings()
-        # Markdown is a README if there is anything else.
-        ranked = sorted(counts, key=lambda ending: (ending == ".md", -counts[ending], ending))
+        ranked = sorted(counts, key=lambda ending: (-counts[ending], ending))
         if ranked[:1] != [".txt"]:  # without a look at all formats
             known = {ending for name in FORMATS for ending in load(name).endings}
             ranked = [ending for ending in ranked if ending in known] or ranked

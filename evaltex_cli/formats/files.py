@@ -35,7 +35,9 @@ _GZIP = b"\x1f\x8b"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _EMPTY = 64
 """Bytes of a document that may say nothing of its format: ``[null]``, ``{"responses": [{}]}``."""
-_CLUTTER = re.compile(r"(?:^|/)(?:__MACOSX/|\._|\.ds_store$|thumbs\.db$)", re.IGNORECASE)
+_CLUTTER = re.compile(
+    r"(?:^|/)(?:__MACOSX/|\._|\.ds_store$|thumbs\.db$|readme(?:\.[^/]*)?$)", re.IGNORECASE
+)
 _SPLIT = re.compile(r"(?:train|valid|validation|val|test)\.txt", re.IGNORECASE)
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
 """What zipfile raises; RuntimeError for a password, or a method that it does not know."""

@@ -111,6 +111,7 @@ def test_names_of_windows(tmp_path: Path) -> None:
 
 def test_what_is_no_data_is_passed_over_or_told(tmp_path: Path) -> None:
     clutter = ["__MACOSX/._gt_1.txt", "__MACOSX/gt_1.txt", "._gt_1.txt", ".DS_Store", "a/Thumbs.db"]
+    clutter += ["README.md", "README.roboflow.txt", "a/readme"]
     others = ["1.json", "2.json", "3.json", "4.json", "image.png"]
     for path in both(tmp_path, dict.fromkeys([*clutter, *others, "classes.txt", "gt_1.txt"], b"")):
         listing, warnings = open_listing(path).chosen((".txt",))
@@ -119,11 +120,6 @@ def test_what_is_no_data_is_passed_over_or_told(tmp_path: Path) -> None:
             f"{path}: 1 list of classes was left out: 'classes.txt'",
             f"{path}: 5 files that are not .txt were left out: '1.json', '2.json', '3.json' and 2 more",
         )
-
-
-def test_a_readme_does_not_decide_the_format(tmp_path: Path) -> None:
-    for path in both(tmp_path, {"p.xml": VOC, "README.md": "# Words", "CHANGES.md": "none"}):
-        assert (read(path).source.format, read(path).source.names) == ("voc", ["p"])
 
 
 def test_lists_of_pictures_are_left_out(tmp_path: Path) -> None:
