@@ -225,19 +225,19 @@ class Head:
         self.data = data.removeprefix(b"\xef\xbb\xbf")
         self.is_whole = is_whole
         """Whether this is all of the file."""
+        self.encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
 
     @cached_property
     def text(self) -> str:
         """The text, with bare newlines."""
-        encoding = "utf-16" if self.data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
-        return self.data.decode(encoding, "replace").replace("\r\n", "\n").replace("\r", "\n")
+        return self.data.decode(self.encoding, "replace").replace("\r\n", "\n").replace("\r", "\n")
 
     @cached_property
     def json(self) -> Any:
         """The JSON value as far as it is in this head; None if there is none."""
         from evaltex_cli.formats.parsing import partial_json
 
-        return partial_json(self.text.encode())
+        return partial_json(self.data if self.encoding == "utf-8" else self.text.encode())
 
     @cached_property
     def root(self) -> str:
