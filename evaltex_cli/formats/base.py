@@ -99,7 +99,7 @@ class File:
         """Yield each line that is not blank, with its number from 1; joined files have the marks of
         UTF-8 in the middle.
         """
-        for number, line in enumerate(self.text.replace("\ufeff", "").split("\n"), 1):
+        for number, line in enumerate(self.text.replace("\n\ufeff", "\n").split("\n"), 1):
             if line and not line.isspace():
                 yield number, line
 

@@ -118,7 +118,8 @@ class Lines:
 
 def survey(name: str, lines: Lines, side: Side) -> Survey:
     """Return what all lines say about each, read by a layout."""
-    others = (one for one in ("popeval", "ctw1500", "mlt", CLASS_BOXES) if one != name)
+    boxes = [CLASS_BOXES] if name != "yolo" else []  # which may reach beyond the picture
+    others = (one for one in ("popeval", "ctw1500", "mlt", *boxes) if one != name)
     some = tuple(one for one in others if 0 < 2 * lines.fits[one] < lines.total)
     surveyed = _survey(name, lines, side)._replace(others=some)
     texts = [line for group in lines.groups if group.has_text for line in group.lines]

@@ -137,13 +137,14 @@ def test_masks_are_refused():
     runs = type("Runs", (), {})()
     from evaltex_cli.diagnosis.diagnosis import Diagnostician
     from evaltex_cli.evaluation.arrays import image_objects
+    from evaltex_cli.evaluation.tally import BatchImages
 
     batch = ImageBatch(
         ["img"], np.ones((1, 2)), image_objects(), image_objects(), gt_runs=runs, det_runs=runs
     )
     assert batch.has_masks
     with pytest.raises(InputError, match="leave out the folders of label pictures"):
-        Diagnostician(Thresholds(), Edges()).sink.make(None, batch, empty)
+        Diagnostician(Thresholds(), Edges()).sink.make(BatchImages(None, batch, empty))
 
 
 def test_the_loss_of_a_whole_set_is_explained():

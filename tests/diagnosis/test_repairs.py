@@ -19,6 +19,7 @@ from evaltex_cli.diagnosis.changes import ALL_TYPES
 from evaltex_cli.diagnosis.components import Components
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, Thresholds, find
 from evaltex_cli.evaluation.evaluate import runs_of
+from evaltex_cli.evaluation.tally import BatchImages
 from evaltex_cli.geometry import outlines, quadrilaterals
 from evaltex_cli.geometry.overlaps import measure
 from evaltex_cli.geometry.polygons import from_vertices
@@ -148,7 +149,7 @@ def test_repairs_at_once_score_as_each_does_alone(
     convention = run.protocol.convention(run.parameters)
     as_boxes = convention.as_boxes or convention.inclusive
     with mock.patch.object(corrections, "STACKED_OBJECTS", most):
-        found = BatchSums(Thresholds(), Edges())(run, batch, evidence_of(run, batch))
+        found = BatchSums(Thresholds(), Edges())(BatchImages(run, batch, evidence_of(run, batch)))
     mistakes = find(batch, Thresholds())
     for kinds, name in [((kind,), kind) for kind in ERROR_TYPES] + [(ERROR_TYPES, ALL_TYPES)]:
         repair = repaired(batch, mistakes, kinds, as_boxes)
