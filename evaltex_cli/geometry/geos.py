@@ -15,8 +15,7 @@ import shapely
 from evaltex_cli.records import Floats, Geometries, Ints
 
 GRID = 2.0**-40
-"""Of the extent of shapes at which a function fails; their vertices are moved
-to points of a grid.
+"""Of the extent of shapes at which a function fails; their vertices are moved to points of a grid.
 """
 _NO_MEMORY = "bad_alloc"
 """In what GEOS says if it gets no memory."""
@@ -115,9 +114,7 @@ def union_all(shapes: Sequence[Any]) -> Any:
 
 
 def convex_hulls(points: Floats, owner: Ints) -> Geometries:
-    """(n,) convex hulls of the (p, 2) points of each owner, which are in
-    order and numbered from 0.
-    """
+    """(n,) convex hulls of the (p, 2) points of each owner, which are in order and numbered from 0."""
     return np.asarray(convex_hull(paths(points, owner)), dtype=object)
 
 

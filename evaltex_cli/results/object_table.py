@@ -28,8 +28,7 @@ from evaltex_cli.results.markup import no_formula
 from evaltex_cli.runtime.outputs import output_file, write_file
 
 Columns: TypeAlias = dict[str, list[Any]]
-"""Name -> one element for each object; of the protocol's own values None
-where they are undefined.
+"""Name -> one element for each object; of the protocol's own values None where they are undefined.
 """
 FIRST = ("protocol", "image", "side", "id", "match", "partners")
 BOX = ("x0", "y0", "x1", "y1")

@@ -1,6 +1,4 @@
-"""The scores of a run, of all its protocols, as JSON, CSV, Markdown and
-LaTeX.
-"""
+"""The scores of a run, of all its protocols, as JSON, CSV, Markdown and LaTeX."""
 
 from __future__ import annotations
 
