@@ -268,7 +268,7 @@ def _has_names(given: Any) -> bool:
 
 
 def _by_name(what: str, given: Any) -> dict[str, Any]:
-    """Return what is given for each image by its name, which is its number from 0 if it has none."""
+    """Return what is given for each image by its name, or by its number from 0 if it has none."""
     found: dict[str, Any] = {}
     for name, one in given.items() if _has_names(given) else enumerate(given):
         if str(name) in found:

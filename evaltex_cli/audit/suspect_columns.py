@@ -147,7 +147,7 @@ def _other_way(one: AuditedObject, text: str) -> AuditedObject:
 
 
 def _in_order(objects: Sequence[AuditedObject]) -> Sequence[AuditedObject]:
-    """Return parts of a text as it is read: from left to right, or down if it is higher than wide."""
+    """Return parts of a text as it is read: left to right, or down if it is higher than wide."""
     if len(objects) < 2:
         return objects
     centres = np.array([np.mean(one.vertices, axis=0) for one in objects])

@@ -19,7 +19,7 @@ CERTAIN = 0.5
 
 
 def share(part: Any, whole: Any) -> Floats:
-    """Return shares with one case for and one against added, so that few cases give no certainty."""
+    """Return shares with a case for and one against added, so that few cases give no certainty."""
     return np.asarray((part + 1) / (whole + 2))
 
 

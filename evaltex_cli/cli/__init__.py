@@ -91,7 +91,7 @@ def _refuse_misspelt(word: str) -> None:
 
 
 class PlainForm(click.Command):
-    """`evaluate`, which shows itself as plain ``evaltex`` and lists the other commands in its help."""
+    """`evaluate`, which shows itself as ``evaltex`` and lists the other commands in its help."""
 
     def make_context(
         self,

@@ -456,7 +456,7 @@ def _chosen(
     config_path: Path | None,
     settings: Any,
 ) -> Chosen:
-    """Return what the user chose; a preset names its protocol, and no file changes its parameters."""
+    """Return what the user chose; a preset names its protocol, no file changes its parameters."""
     names = tuple(dict.fromkeys(name for listed in protocols for name in listed))
     if preset is None:
         return Chosen(names, config_path, settings)

@@ -48,7 +48,7 @@ class Before:
     slices: Mapping[str, Slices] = field(default_factory=dict)
 
     def recalls(self, protocol: str) -> dict[str, float | None]:
-        """Recall of slices: those of a diagnosis, and those that gates of the earlier run were of."""
+        """Recall of slices: those of a diagnosis, and those that earlier gates were of."""
         found = dict(self.slices[protocol].recalls) if protocol in self.slices else {}
         gates = self.results[protocol].extras.gates if protocol in self.results else None
         return found | {

@@ -162,7 +162,7 @@ def image_changes(
 
 
 def _counts_anything(table: ImageTable) -> Bools:
-    """(images,) where an object or detection counts; the score of any other image is a convention."""
+    """(images,) where an object or detection counts; any other image's score is a convention."""
     return np.asarray(np.delete(table.counts, IGNORED, axis=1).any(axis=1))
 
 

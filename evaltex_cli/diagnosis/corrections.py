@@ -357,7 +357,7 @@ def joined_text(boxes: Floats, texts: list[str], gt: Objects, objects: Ints) -> 
 
 
 def _reading_order(boxes: Floats, around: Floats) -> list[int]:
-    """Order of boxes along the longer side of what is around them: from the left, or from the top."""
+    """Order of boxes along the longer side of what is around them: from the left, or the top."""
     width, height = around[:, 2:].max(axis=0) - around[:, :2].min(axis=0)
     axis = 0 if width >= height else 1
     order: list[int] = np.lexsort(

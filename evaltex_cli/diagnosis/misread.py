@@ -1,4 +1,4 @@
-"""Words and characters that are misread most often, of the pairs of a protocol that compares texts."""
+"""Words and characters misread most often, of the pairs of a protocol that compares texts."""
 
 from __future__ import annotations
 

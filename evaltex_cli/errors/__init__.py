@@ -91,7 +91,7 @@ class Fault(NamedTuple):
 
 @lru_cache(maxsize=16)  # the faults of one list after another are of few sentences
 def kind_of(sentence: str) -> str:
-    """Return a sentence without what is quoted in it, its numbers, and the name that it suggests."""
+    """Return a sentence without what it quotes, its numbers, and the name that it suggests."""
     return re.sub(_SEVERAL, "#", re.sub(_VARYING, "#", re.sub(_SUGGESTED, "", sentence)))
 
 

@@ -17,7 +17,7 @@ _PERCENT = 10
 
 
 def unknown(what: str, name: str, known: Sequence[str]) -> str:
-    """Return the message that a name is none of those known: the one most like it, and all of them."""
+    """Return the message that a name is none of those known: the one most like it, and all."""
     return f"unknown {what} {quote(name)}{nearest(name, known)}; known: {', '.join(known)}"
 
 

@@ -24,7 +24,7 @@ def exact_sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
 
 
 def exact_product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Return the rounded products, and their errors, which are exact above 1e-290 and below 1e290."""
+    """Return the rounded products and their errors, exact above 1e-290 and below 1e290."""
     product = a * b
     (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
     error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low

@@ -114,7 +114,7 @@ def union_all(shapes: Sequence[Any]) -> Any:
 
 
 def convex_hulls(points: Floats, owner: Ints) -> Geometries:
-    """(n,) convex hulls of the (p, 2) points of each owner, which are in order and numbered from 0."""
+    """(n,) convex hulls of the (p, 2) points of each owner, in order and numbered from 0."""
     return np.asarray(convex_hull(paths(points, owner)), dtype=object)
 
 

@@ -375,7 +375,7 @@ def _is_among(index: Ints, count: int) -> Bools:
 
 
 def _stable_order(owner: Ints) -> Ints:
-    """Return a stable order by owner; a picture's objects mostly fit 16 bits, which sort by radix."""
+    """Return a stable order by owner; a picture's objects mostly fit 16 bits, sorted by radix."""
     if len(owner) and np.ptp(owner) < 1 << 16:
         # numpy sorts 16 bit integers by radix.
         owner = (owner - owner.min()).astype(np.uint16)

@@ -112,7 +112,7 @@ def along_each(chain: Floats, which: Ints, shares: Floats) -> Floats:
 
 
 def _length_before(chain: Floats) -> Floats:
-    """(..., k) length of a chain, or of several of as many vertices, before each of its k vertices."""
+    """(..., k) length of a chain, or of several alike, before each of its k vertices."""
     steps = np.diff(chain, axis=-2)
     reached = np.zeros(chain.shape[:-1])
     np.cumsum(np.hypot(steps[..., 0], steps[..., 1]), axis=-1, out=reached[..., 1:])

@@ -24,7 +24,7 @@ EvidenceOf: TypeAlias = Callable[[ImageBatch, Overlaps, Any, bool], Evidence]
 
 
 def order_field(default: str = "file") -> Any:
-    """Return the parameter `order`; ``CONFIDENCES`` is off by default in the competition's scripts."""
+    """Return the parameter `order`; ``CONFIDENCES`` is off by default in the official scripts."""
     return parameter(
         default,
         "detections are taken in the order of the file (file), or by falling confidence"

@@ -201,7 +201,7 @@ def bins(parameters: Parameters) -> tuple[int, int]:
 
 
 def bin_of(values: Floats, count: int) -> Ints:
-    """(n,) bin b of each value in [0, 1]: b/count <= value < (b+1)/count, the last bin including 1."""
+    """(n,) bin b of each value in [0, 1]: b/count <= value < (b+1)/count, the last with 1."""
     edges = np.arange(1, count) / count - BIN_TOLERANCE
     return np.searchsorted(edges, values, side="right")
 

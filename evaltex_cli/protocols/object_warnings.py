@@ -46,7 +46,7 @@ class ObjectWarning:
 
 
 def object_warning(text: str, batch: ImageBatch, objects: Bools) -> tuple[ObjectWarning, ...]:
-    """ObjectWarning on these objects of the ground truth, (G,) bool; nothing where there are none."""
+    """ObjectWarning on these objects of the ground truth, (G,) bool; nothing without any."""
     if not objects.any():
         return ()
     names = [batch.names[k] for k in distinct(batch.gt.image[objects]).tolist()]

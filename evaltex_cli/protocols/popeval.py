@@ -181,7 +181,7 @@ def evidence(
 
 
 def _removed(index: Ints, crossed: Ints, lengths: Ints) -> tuple[Floats, Floats]:
-    """(n,) characters crossed out of each object or detection, and their share of its characters."""
+    """(n,) characters crossed out of each object or detection, and their share of all."""
     removed = np.bincount(index, crossed, len(lengths)).astype(np.float64)
     return removed, divide(removed, lengths.astype(np.float64))
 

@@ -182,7 +182,7 @@ def _joined_places(parts: Sequence[Objects]) -> Places | Texts | None:
 def _filled(
     columns: Sequence[NDArray[Any] | None], defaults: Sequence[NDArray[Any]]
 ) -> NDArray[Any] | None:
-    """Join a column of some batches, for a batch without it the default; None if no batch has it."""
+    """Join a column of some batches, for one without it the default; None if none has it."""
     if all(column is None for column in columns):
         return None
     known = zip(columns, defaults, strict=True)

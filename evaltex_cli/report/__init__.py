@@ -1,4 +1,4 @@
-"""The report: results, pictures and shapes in one HTML file that needs neither server nor network."""
+"""The report: results, pictures and shapes in one HTML file that needs no server or network."""
 
 from evaltex_cli.report.page import COMPARISON_NAME, NAME, Made, Pictures, make
 from evaltex_cli.report.subject import Subject, of_results, of_run, read

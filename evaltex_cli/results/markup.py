@@ -131,7 +131,7 @@ def latex_text(text: str) -> str:
 
 
 def shown(cell: Cell) -> str:
-    """Return a cell for reading: a number that is no count with four decimals, nothing as a dash."""
+    """Return a cell for reading: a number that is no count by four decimals, None as a dash."""
     return "-" if cell is None else f"{cell:.4f}" if isinstance(cell, float) else str(cell)
 
 

@@ -57,7 +57,7 @@ class ResultDocument:
 
     @property
     def options(self) -> InputOptions:
-        """How the inputs were read, but for the folders of pictures, which a result does not name."""
+        """How the inputs were read, but for folders of pictures, which a result does not name."""
         gt, det = self.inputs.gt, self.inputs.det
         return replace(options_of(self.signature), gt_format=gt.format, det_format=det.format)
 
@@ -85,7 +85,7 @@ def of_evaluation(evaluation: Evaluation, table: ImageTable) -> ResultDocument:
 
 
 def differences(one: ResultDocument, other: ResultDocument) -> list[tuple[str, Any, Any]]:
-    """Return in what two results' provenance differs, with both values; None if a result has none."""
+    """Return where two results' provenance differs, with both values; None if one has none."""
     a, b = _provenance(one), _provenance(other)
     return [(what, a.get(what), b.get(what)) for what in {**a, **b} if a.get(what) != b.get(what)]
 

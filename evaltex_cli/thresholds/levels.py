@@ -80,7 +80,7 @@ def distinct(values: Floats) -> Floats:
 
 
 def ranks(count: int, points: int) -> list[int]:
-    """Return which of so many sorted values are levels: all, or as many as points, evenly by rank."""
+    """Return which of so many sorted values are levels: all, or some, evenly by rank."""
     if count <= points:
         return list(range(count))
     if points == 1:

@@ -238,7 +238,7 @@ def _correctly_read(batch: ImageBatch, gt: Ints, det: Ints, parameters: Paramete
 def _errors(
     batch: ImageBatch, gt: Ints, det: Ints, correct: Bools, parameters: Parameters
 ) -> dict[str, NDArray[Any]]:
-    """Sum the errors of pairs by image; a pair whose texts are the same to the protocol has none."""
+    """Sum the errors of pairs by image; a pair of texts that are the same to it has none."""
     as_compared = cleaned if parameters.word_spotting else str
     expected = [as_compared(text).upper() for text in some_texts(batch.gt.texts, gt)]
     read = [text.upper() for text in some_texts(batch.det.texts, det)]
