@@ -79,7 +79,7 @@ def test_detections(tmp_path: Path) -> None:
         ({"accuInf": cells([np.zeros((2, 3))])}, "accuInf[0]: other cells; expected polygt or"),
         ({"accuInf": cells(["12"])}, "accuInf[0]: other cells; expected polygt or"),
         ({"polygt": cells(row(SHORT, "x"))}, "polygt[0]: 2 vertices; expected three or more"),
-        ({"gt": cells(row([[1, np.nan, 2], [1, 2, 3]], "x", kind=float))}, "gt[0]: 'nan'; expec"),
+        ({"gt": cells(row([[1, np.nan, 2], [1, 2, 3]], "x", kind=float))}, "gt[0]: 'nan';"),
     ],
 )
 def test_faults(tmp_path: Path, variables: dict[str, Any], message: str) -> None:
