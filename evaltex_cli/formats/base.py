@@ -246,6 +246,11 @@ class Head:
         return found[1] if found else ""
 
 
+def has_root(name: str) -> Callable[[Head], str]:
+    """Return what recognises XML by the name of its first element."""
+    return lambda head: f"root {name}" if head.root == name else ""
+
+
 @dataclass(frozen=True)
 class Format:
     """A file format: a line of the registry, and this, add one."""

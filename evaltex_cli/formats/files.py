@@ -277,7 +277,11 @@ def _zip_entries(path: Path) -> Iterator[Entry]:
     try:
         with zipfile.ZipFile(path) as archive:
             infos = archive.infolist()
-    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+    except (
+        zipfile.BadZipFile,
+        NotImplementedError,  # for a later version of the format
+        ValueError,  # for names flagged as UTF-8 that are not
+    ) as error:
         raise _damaged(path, "the archive is damaged", error) from error
     for info in infos:
         name = _name(info)

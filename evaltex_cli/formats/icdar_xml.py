@@ -8,7 +8,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from evaltex_cli.errors import FormatError
-from evaltex_cli.formats.base import DONT_CARE, File, Format, Image, ReadOptions, Side, TextObject
+from evaltex_cli.formats.base import (
+    DONT_CARE,
+    File,
+    Format,
+    Image,
+    ReadOptions,
+    Side,
+    TextObject,
+    has_root,
+)
 from evaltex_cli.formats.parsing import attribute, attributes, box, numbers, polygon, with_lines
 from evaltex_cli.records import ANY_TYPE
 
@@ -61,7 +70,7 @@ ICDAR_XML = Format(
     "icdar-xml",
     "ICDAR 2003 to 2011, DetEval: XML of taggedRectangle",
     _read_tagset,
-    lambda head: "root tagset" if head.root == "tagset" else "",
+    has_root("tagset"),
     (".xml",),
     layout="tagset / image / taggedRectangles / taggedRectangle x y width height",
     one_document=True,
@@ -87,7 +96,7 @@ CTW1500_XML = Format(
     "ctw1500-xml",
     "CTW1500, training set: XML, one per image",
     _read_ctw1500,
-    lambda head: "root Annotations" if head.root == "Annotations" else "",
+    has_root("Annotations"),
     (".xml",),
     layout="Annotations / image / box / label, segs",
 )

@@ -21,6 +21,7 @@ from evaltex_cli.formats.base import (
     ReadOptions,
     Side,
     TextObject,
+    has_root,
     without_finer,
 )
 from evaltex_cli.formats.parsing import (
@@ -135,7 +136,7 @@ PAGE = Format(
     "page",
     "PAGE XML of Transkribus, eScriptorium, OCR-D and others",
     _read_page,
-    lambda head: "root PcGts" if head.root == "PcGts" else "",
+    has_root("PcGts"),
     (".xml",),
     levels=tuple(_PAGE_ELEMENTS),
     layout="Page / TextRegion / TextLine / Word / Coords points",
@@ -235,7 +236,7 @@ ALTO = Format(
     "alto",
     "ALTO of eScriptorium, Tesseract, ABBYY and others",
     _read_alto,
-    lambda head: "root alto" if head.root == "alto" else "",
+    has_root("alto"),
     (".xml",),
     levels=("word", "line"),
     layout="TextLine / String HPOS VPOS WIDTH HEIGHT CONTENT WC / Shape / Polygon POINTS",

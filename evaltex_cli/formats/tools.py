@@ -13,7 +13,16 @@ from typing import Any
 import msgspec
 
 from evaltex_cli.errors import FormatError, quote
-from evaltex_cli.formats.base import DONT_CARE, File, Format, Image, ReadOptions, Side, TextObject
+from evaltex_cli.formats.base import (
+    DONT_CARE,
+    File,
+    Format,
+    Image,
+    ReadOptions,
+    Side,
+    TextObject,
+    has_root,
+)
 from evaltex_cli.formats.names import names_of_pictures
 from evaltex_cli.formats.parsing import (
     Number,
@@ -90,7 +99,7 @@ VOC = Format(
     "voc",
     "Pascal VOC and roLabelImg: XML, one per image",
     _read_voc,
-    lambda head: "root annotation" if head.root == "annotation" else "",
+    has_root("annotation"),
     (".xml",),
     layout="annotation / object / bndbox / xmin ymin xmax ymax, or robndbox / cx cy w h angle",
 )
@@ -292,7 +301,7 @@ CVAT = Format(
     "cvat",
     "CVAT for images: one XML file",
     _read_cvat,
-    lambda head: "root annotations" if head.root == "annotations" else "",
+    has_root("annotations"),
     (".xml",),
     layout="annotations / image name width height / box xtl ytl xbr ybr rotation, polygon points",
     one_document=True,

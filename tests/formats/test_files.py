@@ -178,6 +178,21 @@ def test_lying_headers_are_refused(tmp_path: Path, field: tuple[int, str], value
     assert "the archive is damaged" in message and "pack or download it again" in message
 
 
+@pytest.mark.parametrize(
+    ("at", "change", "reason"), [(6, b"\x6e", "zip file version"), (46 + 3, b"\xff\xff", "codec")]
+)
+def test_what_zipfile_raises_besides_its_own_error_is_reported(
+    tmp_path: Path, at: int, change: bytes, reason: str
+) -> None:
+    """A version of the format that nobody reads, and a name flagged as UTF-8 that is none."""
+    path = zipped(tmp_path / "a.zip", {"gt_\xe9.txt": b"1,2,3,4,x\n"})
+    data = bytearray(path.read_bytes())
+    header = data.rindex(b"PK\x01\x02") + at
+    data[header : header + len(change)] = change
+    path.write_bytes(data)
+    assert "the archive is damaged" in refusal(path) and reason in refusal(path)
+
+
 @settings(deadline=None, derandomize=True, max_examples=150)
 @given(st.integers(0, 10_000), st.integers(1, 255))
 def test_any_changed_byte_is_harmless_or_refused(
