@@ -63,7 +63,8 @@ class Name(click.Choice[str]):
         """Return the name as it is known."""
         name = plain(value)
         if name not in self.known:
-            hint = nearest(name, self.known)
+            is_format = self.name == "format"
+            hint = formats.meant(name) if is_format else nearest(name, self.known)
             other = "protocol" if self.name == "preset" else "preset"
             if name in (PROTOCOLS if other == "protocol" else PRESETS):
                 hint = f", which is a {other} (--{other} {name})"
@@ -133,10 +134,6 @@ def _taken_by(
             raise click.BadParameter(str(error), ctx, param) from error
 
     return callback
-
-
-def _coordinates(text: str) -> str:
-    return str(Coordinates.parse(text))
 
 
 def _columns(text: str) -> str:
@@ -260,7 +257,7 @@ lines_option = click.option(
 
 coordinates_option = click.option(
     "--coordinates",
-    callback=_taken_by(_coordinates),
+    callback=_taken_by(lambda text: str(Coordinates.parse(text))),
     help="Boxes of a chat model: yxyx:1000, xyxy:pixels etc.",
 )
 

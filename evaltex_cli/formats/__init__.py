@@ -76,6 +76,15 @@ _LEVELS = {"para": "paragraph", "chars": "character", "para-words": "paragraph-w
 """What follows a format's name where a level of another name was meant."""
 
 
+def meant(name: str) -> str:
+    """Return which format was probably meant, or which level of one, as messages go on."""
+    for form in FORMATS:
+        end = name.removeprefix(f"{form}-")
+        if (level := _LEVELS.get(end, end)) in LEVELS:
+            return f": it is {form} at --gt-level or --det-level {level}"
+    return nearest(name, list(FORMATS))
+
+
 def load(name: str) -> Format:
     """Return a format by name.
 
@@ -85,12 +94,7 @@ def load(name: str) -> Format:
         When the registry has none of that name.
     """
     if name not in FORMATS:
-        hint = nearest(name, list(FORMATS))
-        for form in FORMATS:
-            end = name.removeprefix(f"{form}-")
-            if (level := _LEVELS.get(end, end)) in LEVELS:
-                hint = f": it is {form} at --gt-level or --det-level {level}"
-        raise InputError(f"unknown format {quote(name)}{hint}; `evaltex formats` lists them")
+        raise InputError(f"unknown format {quote(name)}{meant(name)}; `evaltex formats` lists them")
     module, _, attribute = FORMATS[name].rpartition(".")
     found: Format = getattr(import_module(f"{__name__}.{module}"), attribute)
     return found

@@ -277,11 +277,8 @@ def _zip_entries(path: Path) -> Iterator[Entry]:
     try:
         with zipfile.ZipFile(path) as archive:
             infos = archive.infolist()
-    except (
-        zipfile.BadZipFile,
-        NotImplementedError,  # for a later version of the format
-        ValueError,  # for names flagged as UTF-8 that are not
-    ) as error:
+    # zipfile raises the others for a later version of the format, and for names that are not UTF-8.
+    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
         raise _damaged(path, "the archive is damaged", error) from error
     for info in infos:
         name = _name(info)

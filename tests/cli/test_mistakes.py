@@ -114,6 +114,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("gt.txt det.txt gt.txt/res", "gt.txt/res: is gt.txt, an input of this command"),
         ("gt.txt det.txt new/res --gt-format quad", "gt.txt"),
         (
+            "gt.txt det.txt res --gt-format page-line",
+            "it is page at --gt-level or --det-level line",
+        ),
+        (
             "mine/evaltex.txt det.txt mine",
             "mine/evaltex.txt: is an input of this command; write to another place",
         ),
