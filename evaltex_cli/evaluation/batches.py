@@ -121,7 +121,7 @@ def _with_pixels(
 ) -> ImageBatch:
     """Return a batch of masks: of pictures in memory if there are any, else of those in folders."""
     if task.gt.pictures is None and task.det.pictures is None:
-        return _with_masks(batch, masks, task.present, faults)
+        return _with_masks(batch, masks, faults)
     of_present = iter(task.det.pictures or ())
     det = [next(of_present, None) if is_present else None for is_present in task.present.tolist()]
     return with_pictures(batch, task.gt.pictures or [], det)
@@ -149,31 +149,16 @@ def with_pictures(
     return replace(batch, gt_runs=joined(gt, batch.gt), det_runs=joined(det, batch.det))
 
 
-def _with_masks(
-    batch: ImageBatch,
-    masks: MaskFolders,
-    present: Bools,
-    faults: FaultLog,
-) -> ImageBatch:
-    """Return a batch whose objects are the labelled pixels of the pictures in two folders; those of
-    the detections are only of the images that are `present` there.
-    """
-    from evaltex_cli.formats.masks import PictureFolder, read_runs
+def _with_masks(batch: ImageBatch, masks: MaskFolders, faults: FaultLog) -> ImageBatch:
+    """Return a batch whose objects are the labelled pixels of the pictures in two folders."""
+    from evaltex_cli.formats.masks import read_runs
 
     expected = "a ground truth that states them, as EvaLTex files do, with label pictures"
     for k in np.flatnonzero((batch.sizes <= 0).any(axis=1)).tolist():
         found = f"image {batch.names[k]} without height and width in the ground truth"
         faults.add(str(masks.gt), None, found, expected)
-    everywhere = np.ones(len(batch.names), dtype=bool)
-    folders = (
-        PictureFolder(folder, masks.base, masks.max_pixels) for folder in (masks.gt, masks.det)
-    )
-    sides = zip(folders, (batch.gt, batch.det), (everywhere, present), strict=True)
-    gt_runs, det_runs = (
-        read_runs(folder, batch.names, side, batch.sizes, has_picture, faults)
-        for folder, side, has_picture in sides
-    )
-    return replace(batch, gt_runs=gt_runs, det_runs=det_runs)
+    gt_runs = read_runs(batch, "gt", masks, faults)
+    return replace(batch, gt_runs=gt_runs, det_runs=read_runs(batch, "det", masks, faults))
 
 
 def task_of(inputs: Inputs, cut: tuple[int, int]) -> BatchTask:

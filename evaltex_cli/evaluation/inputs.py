@@ -101,7 +101,7 @@ def open_inputs(
     if options.lines is not None:
         lines, more = opened_lines(options.lines, gt_source, options)
         faults.extend(more)
-    gt_source, det_source = in_pixels(gt_source, det_source, faults, options.images)
+    gt_source, det_source = in_pixels(gt_source, det_source)
     return Inputs(gt_source, det_source, faults, options, lines)
 
 
@@ -147,16 +147,13 @@ def _completed(gt: Source, options: InputOptions) -> Source:
     return gt if options.images is None else with_sizes(gt, options.images)
 
 
-def in_pixels(
-    gt: Source, det: Source, faults: FaultLog, pictures: Path | None = None
-) -> tuple[Source, Source]:
+def in_pixels(gt: Source, det: Source) -> tuple[Source, Source]:
     """Return both sides with coordinates that are fractions of the page made pixels by the other
-    side's image sizes; those of the pictures must agree, if their folder is given.
+    side's image sizes.
     """
     if gt.fractions is None and det.fractions is None:
         return gt, det
-    paired = pair_images(gt, det, FaultLog())
-    return with_sizes_of_each_other(gt, det, paired, faults, pictures)
+    return with_sizes_of_each_other(gt, det, pair_images(gt, det, FaultLog()))
 
 
 # The signature ------------------------------------------------------------------------------------

@@ -19,9 +19,6 @@ SUFFIXES = (
     *(".png", ".jpg", ".jpeg", ".jpe", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".jp2"),
     *(".ppm", ".pgm"),
 )
-_ORIENTATION = 0x0112
-_TURNED_BY_90 = (5, 6, 7, 8)
-_ORIENTATION_IN_HEADER = ("JPEG", "MPO", "TIFF", "WEBP")
 
 
 def find_pictures(
@@ -29,10 +26,9 @@ def find_pictures(
 ) -> list[Path | None]:
     """Find each image's picture in a folder or below it; raises `InputError` without the folder.
 
-    The name of an image is its picture's path from the folder, with or without extension; else its
-    file name; else their stems are the same (`names.stem`: without ``gt_``, ``res_`` and the like).
-    The picture nearest to the folder counts, then the one whose extension comes first in
-    `suffixes`.
+    The name of an image is its picture's path from the folder, or its file name, with or without
+    extension; else their stems are the same (`names.stem`). The picture nearest to the folder
+    counts, then the one whose extension comes first in `suffixes`.
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; give the folder of the images' pictures")
@@ -49,28 +45,26 @@ def find_pictures(
     return [by_name.get(name) or by_stem.get(stem(name)) for name in names]
 
 
-def picture_size(picture: Path) -> tuple[int, int] | None:
-    """Return height and width of a picture as viewers show it; None where it cannot be read."""
-    from PIL import Image
+def _picture_size(picture: Path) -> tuple[int, int]:
+    """Return height and width of a picture as viewers show it; 0, 0 where it cannot be read."""
+    from PIL import ExifTags, Image
 
     from evaltex_cli.formats.masks import unlimited_and_silent
 
     try:
         with unlimited_and_silent(), Image.open(picture) as image:
-            width, height = image.size
-            has_orientation = image.format in _ORIENTATION_IN_HEADER
-            if has_orientation and image.getexif().get(_ORIENTATION) in _TURNED_BY_90:
-                return width, height
-            return height, width
+            has_exif = image.format in ("JPEG", "MPO", "TIFF", "WEBP")  # in the header
+            turn = image.getexif().get(ExifTags.Base.Orientation) if has_exif else None
+            return image.size if turn in (5, 6, 7, 8) else image.size[::-1]
     except Exception:  # decoders raise anything at all on broken files
-        return None
+        return 0, 0
 
 
 def sizes_from_pictures(folder: Path, names: Sequence[str]) -> Floats:
     """Return (n, 2) heights and widths of the images' pictures; 0, 0 where there is none."""
     label = f"reading {folder.name}"
     pictures = tracked(find_pictures(folder, names), label, "pictures", len(names))
-    sizes = [(picture_size(path) if path else None) or (0, 0) for path in pictures]
+    sizes = [_picture_size(path) if path else (0, 0) for path in pictures]
     return np.array(sizes, np.float64).reshape(-1, 2)
 
 
@@ -84,47 +78,15 @@ def with_sizes(source: Source, folder: Path) -> Source:
     return replace(in_pixels(source, sizes), sizes=sizes)
 
 
-def with_sizes_of_each_other(
-    gt: Source, det: Source, paired: Ints, faults: FaultLog, folder: Path | None = None
-) -> tuple[Source, Source]:
+def with_sizes_of_each_other(gt: Source, det: Source, paired: Ints) -> tuple[Source, Source]:
     """Return both sides with coordinates that are fractions of the page made pixels by the size on
-    the other side.
-
-    Parameters
-    ----------
-    paired : (images,) int64
-        Position in `det` of each image of `gt`; below 0 where it has none.
-    faults : FaultLog
-        Gets a fault if a detection's picture has another size than the ground truth states, for it
-        is not known which of them its fractions are of.
-    folder : Path, optional
-        Of the pictures; raises `InputError` if it is missing.
+    the other side; `paired` is (images,) the position in `det` of each image of `gt`, or below 0.
     """
     ours = np.flatnonzero(paired >= 0)
     theirs = paired[ours]
     gt_sizes, det_sizes = np.zeros_like(gt.sizes), np.zeros_like(det.sizes)
     gt_sizes[ours], det_sizes[theirs] = det.sizes[theirs], gt.sizes[ours]
-    if folder is not None and det.fractions is not None:
-        rows = np.flatnonzero((det_sizes > 0).all(axis=1) & det.fractions).tolist()
-        _refuse_other_sizes(
-            folder, {det.names[k]: tuple(det_sizes[k].tolist()) for k in rows}, faults
-        )
     return in_pixels(gt, gt_sizes), in_pixels(det, det_sizes)
-
-
-def _refuse_other_sizes(
-    folder: Path, sizes: dict[str, tuple[float, ...]], faults: FaultLog
-) -> None:
-    pictures = find_pictures(folder, list(sizes))
-    for picture, stated in zip(pictures, sizes.values(), strict=True):
-        own = picture and picture_size(picture)
-        if own and own != stated:
-            found = (
-                f"a picture of height,width {own[0]},{own[1]}, while"
-                f" {stated[0]:g},{stated[1]:g} are stated"
-            )
-            expected = "one size of an image in which coordinates are fractions of the page"
-            faults.add(str(picture), None, found, expected)
 
 
 def in_pixels(source: Source, sizes: Floats) -> Source:
@@ -135,8 +97,6 @@ def in_pixels(source: Source, sizes: Floats) -> Source:
     if source.fractions is None:
         return source
     known = source.fractions & (sizes > 0).all(axis=1)
-    if not known.any():
-        return source
     scale = np.where(known[:, None], sizes[:, ::-1], 1.0)[source.objects.image]
     old = source.objects.outlines
     boxes, vertices = old.boxes * np.tile(scale, 2), old.vertices * scale.repeat(old.counts, axis=0)

@@ -72,7 +72,7 @@ def open_evaluated(
         has_fractions = of_gt.fractions is not None or of_det.fractions is not None
         sized = with_sizes(of_gt, pictures) if pictures is not None and has_fractions else of_gt
         options = replace(result.options, masks=None, only=only)
-        inputs.append(Inputs(*in_pixels(sized, of_det, faults, pictures), faults, options))
+        inputs.append(Inputs(*in_pixels(sized, of_det), faults, options))
     for of_detector in inputs:
         _ = of_detector.paired  # logs what does not pair
     faults.raise_if_any()

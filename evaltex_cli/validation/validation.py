@@ -192,9 +192,7 @@ def _check_alone(one: _Input, options: InputOptions) -> None:
 def _check_both(ours: _Input, theirs: _Input, options: InputOptions) -> list[Pair]:
     """Report what is wrong with either side and with their pairing; return the pairs."""
     pairs, partners = _pair(ours, theirs)
-    ours.source, theirs.source = with_sizes_of_each_other(
-        ours.source, theirs.source, partners, theirs.faults, options.images
-    )
+    ours.source, theirs.source = with_sizes_of_each_other(ours.source, theirs.source, partners)
     refuse_fractions(ours.source, ours.faults)
     if ours.source.fractions is None:  # else the sizes of the same pictures are missing
         refuse_fractions(theirs.source, theirs.faults)

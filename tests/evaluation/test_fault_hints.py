@@ -164,7 +164,7 @@ def test_what_is_no_input(
         (
             ".png",
             "RGB",
-            "label 65793 without an object of this ID; expected labels in one channel: save the",
+            "labels '65793' without an object of this ID; expected labels in one channel: save the",
         ),
         (".jpg", "L", "no picture of image 'img_0'; expected a file of that name, one of .tif"),
     ],

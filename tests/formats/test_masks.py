@@ -55,16 +55,12 @@ def test_the_picture_of_an_image(tmp_path: Path, suffix: str) -> None:
             ("img.png", "img.tif"),
             "2 pictures of image 'img': img.tif, img.png; expected one",
         ),
-        *(
-            (name, (), "a name that stays in the folder")
-            for name in ("../img", "/img", "a/../../img", "..\\img", "img\0")
-        ),
         ("i" * 900, (), "no picture of image 'iii"),
     ],
 )
 def test_no_picture(tmp_path: Path, name: str, files: tuple[str, ...], message: str) -> None:
-    (tmp_path / "in" / "a").mkdir(parents=True)
-    for file in ("../img.png", *files):
+    (tmp_path / "in").mkdir()
+    for file in files:
         GREY(tmp_path / "in" / file, LABELS)
     runs, [fault] = read(tmp_path / "in", [name], [[1, 2, 3]])
     assert message in fault
@@ -122,11 +118,11 @@ def test_most_pixels(tmp_path: Path, side: int) -> None:
 @pytest.mark.parametrize(
     ("labels", "ids", "message"),
     [
-        (LABELS, [3, 1], "label 2 without an object of this ID; expected 0 and the IDs"),
-        (LABELS, [], "labels 1, 2, 3 without"),
-        (np.arange(120).reshape(8, 15), [], "labels 1, 2, 3, 4, 5, ... without"),
-        (LABELS, [1, 2, 900, 3], "no pixel of ID 900; expected"),
-        (LABELS, [1, 0, 2, 7, -5, 3], "no pixel of IDs -5, 0, 7; expected"),
+        (LABELS, [3, 1], "labels '2' without an object of this ID; expected 0 and the IDs"),
+        (LABELS, [], "labels '1', '2', '3' without"),
+        (np.arange(120).reshape(8, 15), [], "labels '1', '2', '3' and 116 more without"),
+        (LABELS, [1, 2, 900, 3], "no pixel of the IDs '900'; expected"),
+        (LABELS, [1, 0, 2, 7, -5, 3], "no pixel of the IDs '-5', '0', '7'; expected"),
     ],
 )
 def test_labels_that_are_not_the_objects(
@@ -142,7 +138,7 @@ def test_an_image_without_detections_needs_no_picture(tmp_path: Path) -> None:
     GREY(tmp_path / "img.png", LABELS * 0)
     assert read(tmp_path, ["img"], [[]], has_picture=False)[1] == []
     GREY(tmp_path / "img.png", LABELS)
-    assert "labels 1, 2, 3 without an object" in only_fault(tmp_path, [], has_picture=False)
+    assert "labels '1', '2', '3' without an object" in only_fault(tmp_path, [], has_picture=False)
 
 
 def test_other_pictures_are_still_checked(tmp_path: Path) -> None:
@@ -166,7 +162,7 @@ def test_evaluate_reports_all_pictures_at_once(tmp_path: Path) -> None:
         GREY(tmp_path / side / "a.png", (LABELS == 1) * label)
     with pytest.raises(InputError) as caught:
         evaluate(gt, det, **folders)
-    assert f"{tmp_path / 'gt' / 'a.png'}: label 2 without" in str(caught.value)
+    assert f"{tmp_path / 'gt' / 'a.png'}: labels '2' without" in str(caught.value)
     assert f"{tmp_path / 'gt'}: no picture of image 'b'" in str(caught.value)
     GREY(tmp_path / "gt" / "a.png", LABELS == 1)
     GREY(tmp_path / "gt" / "b.png", LABELS * 0)
@@ -218,7 +214,7 @@ def test_bilevel_and_rgb(tmp_path: Path, suffix: str) -> None:
     assert_reads(tmp_path, LABELS * 70_001)
     Image.fromarray(LABELS.astype(np.uint8)).convert("RGB").save(tmp_path / f"img{suffix}")
     fault = only_fault(tmp_path, [1, 2, 3])
-    assert "labels 65793, 131586, 197379 without an object" in fault and "not as RGB" in fault
+    assert "labels '65793', '131586', '197379' without an object" in fault and "not as RGB" in fault
 
 
 @pytest.mark.parametrize("mode", ["RGBA", "LA"])
@@ -272,15 +268,14 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], str]] = {
     "8.tif": (lzw_of_64_bits, "cannot be read"),
     "9.tif": (pillow_of(LABELS / 2), "value 0.5; expected"),
     "10.tif": (pillow_of(np.where(LABELS, np.nan, 0)), "value nan"),
-    "11.tif": (pillow_of(LABELS * 2.0**24), "whole numbers below 16777216"),
-    "12.tif": (frames, FRAMES),
-    "13.gif": (frames, FRAMES),
-    "14.png": (frames, FRAMES),
-    "15.png": (lambda path: CMYK.save(path, "JPEG"), r"cannot be read \(cannot identify"),
-    "16.tif": (lambda path: path.write_bytes(b"II*\0" + bytes(4)), r"cannot be read \("),
-    "17.png": (lambda path: path.mkdir(), r"cannot be read \(Is a directory\)"),
-    "18.png": (lambda path: path.write_bytes(PNG_4), "L pixels stored as L;4"),
-    "19.gif": (
+    "11.tif": (frames, FRAMES),
+    "12.gif": (frames, FRAMES),
+    "13.png": (frames, FRAMES),
+    "14.png": (lambda path: CMYK.save(path, "JPEG"), r"cannot be read \(cannot identify"),
+    "15.tif": (lambda path: path.write_bytes(b"II*\0" + bytes(4)), r"cannot be read \("),
+    "16.png": (lambda path: path.mkdir(), r"cannot be read \(Is a directory\)"),
+    "17.png": (lambda path: path.write_bytes(PNG_4), "L pixels stored as L;4"),
+    "18.gif": (
         lambda path: (GREY(path, LABELS), path.write_bytes(path.read_bytes()[:-40])),
         "cannot be read",
     ),

@@ -96,7 +96,7 @@ def test_pictures_make_fractions_pixels(tmp_path: Path) -> None:
 def test_the_size_on_the_other_side_makes_them_pixels() -> None:
     gt = source(image("a", STATED, size=(100, 200)), image("b", BOX), image("c", BOX))
     det = source(image("b", STATED, size=(50, 10)), image("a", BOX))
-    ours, theirs = with_sizes_of_each_other(gt, det, np.array([1, 0, -1]), FaultLog())
+    ours, theirs = with_sizes_of_each_other(gt, det, np.array([1, 0, -1]))
     np.testing.assert_allclose(theirs.objects.boxes, [STATED, [20, 20, 100, 40]])
     np.testing.assert_allclose(ours.objects.boxes[:2], [STATED, [1, 10, 5, 20]])
     assert ours.sizes.tolist() == [[100, 200], [50, 10], [0, 0]]
@@ -109,21 +109,6 @@ def test_fractions_without_a_size_are_a_fault_of_images_with_objects() -> None:
     expected = "expected the size of its picture: give the pictures by --images FOLDER"
     (fault,) = faults.every()
     assert fault.startswith("det.json: ") and "fractions of the page" in fault and expected in fault
-
-
-def test_a_picture_of_another_size_than_is_stated_is_a_fault(tmp_path: Path) -> None:
-    """It is not known which of them the fractions are of."""
-    picture(tmp_path / "a.png", (100, 50))
-    picture(tmp_path / "b.png", (200, 100))
-    gt = source(image("a", STATED, size=(100, 200)), image("b", STATED, size=(100, 200)))
-    det, faults = source(image("a", BOX), image("b", BOX)), FaultLog()
-    with_sizes_of_each_other(gt, det, np.array([0, 1]), faults, tmp_path)
-    (fault,) = faults.every()
-    stated = f"{tmp_path}/a.png: a picture of height,width 50,100, while 100,200 are stated"
-    assert fault.startswith(stated)
-    pixels = source(image("a", STATED, size=(1, 1)))
-    with_sizes_of_each_other(gt, pixels, np.array([0, -1]), faults, tmp_path)
-    assert faults.count == 1
 
 
 def test_they_decide_the_scale_of_objects(tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ from PIL import Image
 
 from evaltex_cli.errors import FaultLog
 from evaltex_cli.evaluation.arrays import image_objects
-from evaltex_cli.formats.masks import PictureFolder, read_runs
-from evaltex_cli.records import LabelRuns
+from evaltex_cli.formats.masks import read_runs
+from evaltex_cli.formats.options import MaskFolders
+from evaltex_cli.records import ImageBatch, LabelRuns
 from evaltex_cli.records.rows import concatenate
 
 LABELS = np.kron(np.array([[0, 1, 2], [3, 3, 0]]), np.ones((4, 5), np.int64))
@@ -32,19 +33,13 @@ def read(
 ) -> tuple[LabelRuns, list[str]]:
     """Runs, and the faults as the user sees them."""
     faults = FaultLog()
-    runs = read_runs(
-        PictureFolder(folder, max_pixels=max_pixels),
-        names,
-        concatenate(
-            [
-                image_objects(np.tile([0, 0, 9, 9], (len(own), 1)), ids=np.array(own, int))
-                for own in ids
-            ]
-        ),
-        np.tile(np.array(size, np.float64), (len(names), 1)),
-        np.full(len(names), has_picture),
-        faults,
+    objects = concatenate(
+        [image_objects(np.tile([0, 0, 9, 9], (len(own), 1)), ids=np.array(own, int)) for own in ids]
     )
+    sizes = np.tile(np.array(size, np.float64), (len(names), 1))
+    present = np.full(len(names), has_picture)
+    batch = ImageBatch(names, sizes, objects, objects, in_detections=present)
+    runs = read_runs(batch, "det", MaskFolders(folder, folder, max_pixels), faults)
     return runs, [str(fault) for fault in faults.shown]
 
 
