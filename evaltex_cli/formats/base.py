@@ -191,19 +191,6 @@ def without_finer(side: Side, level: str = "word", coarser: str = "line") -> str
     )
 
 
-class Columns(NamedTuple):
-    """Many images in columns, which a reader may yield instead of each `Image`; see `Source`."""
-
-    names: list[str]
-    sizes: Floats
-    objects: Objects
-    fractions: Bools
-    files: list[str]
-    ids: list[str]
-    """Empty without IDs."""
-    has_file_names: bool = True
-
-
 class ReadOptions(NamedTuple):
     """What a reader is told besides the file."""
 
@@ -258,7 +245,7 @@ class Format:
     name: str
     title: str
     """`name` and `title`: what the user types, and one line about it."""
-    read: Callable[[File, Side, ReadOptions], Iterator[Image | Columns]]
+    read: Callable[[File, Side, ReadOptions], Iterator[Image | Source]]
     """Raises `FormatError` for a file that cannot be read at all."""
     recognised_by: Callable[[Head], str]
     """Says by what a file is recognised, in words (``root PcGts``); empty if it is not."""
@@ -279,15 +266,10 @@ class Format:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Source:
-    """A whole input in columns."""
+    """Images in columns: a whole input, or those that a reader yields together."""
 
-    path: str
-    """As the user wrote it; messages begin with it."""
-    format: str
-    sha256: str
-    """Of the file's bytes; of the sorted listing of entries and their hashes for a folder."""
     names: Sequence[str]
-    """Image names, unique, in the order of the input."""
+    """Unique, in the order of the input."""
     sizes: Floats
     """(images, 2) float64. Heights and widths, 0 if not known."""
     objects: Objects = NOTHING
@@ -295,22 +277,25 @@ class Source:
     """The file of each image, as messages name it."""
     fractions: Bools | None = None
     """(images,) bool. The images with coordinates that are fractions of the page; None if none."""
+    ids: Sequence[str] | None = None
+    """The images' numbers in COCO, as text; None in other formats."""
+    has_file_names: bool = True
+    """Whether it names the images' files; if not, `names` are the `ids`."""
+    path: str = ""
+    """The input as the user wrote it; messages begin with it."""
+    format: str = ""
+    sha256: str = ""
+    """Of the file's bytes; of the sorted listing of entries and their hashes for a folder."""
     warnings: tuple[str, ...] = ()
     """What the user should know about the input."""
     level: str = ""
     """The level it was read at, in formats with levels."""
     why: str = ""
     """By what its format was recognised, in words."""
-    min_confidence: float | None = None
-    """The least confidence of its objects (`filters.only_confident`); None if it has all."""
     unconfident: int = 0
     """How many objects were left out for their confidence."""
     pictures: Sequence[PictureRuns | None] | None = None
     """The pixels of the objects of each image, labelled by their IDs, of masks in memory."""
-    ids: Sequence[str] | None = None
-    """The images' numbers in COCO, as text; None in other formats."""
-    has_file_names: bool = True
-    """Whether it names the images' files; if not, `names` are the `ids`."""
 
     def part(self, positions: Ints) -> Source:
         """Return the images at these positions of `names`, in this order."""

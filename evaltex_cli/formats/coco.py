@@ -27,7 +27,7 @@ import msgspec
 import numpy as np
 
 from evaltex_cli.errors import FormatError, quote
-from evaltex_cli.formats.base import Columns, File, Format, Head, ReadOptions, Side, TextObject
+from evaltex_cli.formats.base import File, Format, Head, ReadOptions, Side, Source, TextObject
 from evaltex_cli.formats.names import bad_names, image_names, names_of_pictures
 from evaltex_cli.formats.options import COORDINATE_LIMIT
 from evaltex_cli.formats.parsing import (
@@ -111,7 +111,7 @@ class _Document(_Lists, gc=False):
     categories: list[_Category] | None = None
 
 
-def _read_coco(file: File, side: Side, options: ReadOptions) -> Iterator[Columns]:
+def _read_coco(file: File, side: Side, options: ReadOptions) -> Iterator[Source]:
     document = _decoded(file, _Document, _Lists)
     images: dict[str, _Image] = {}
     listed, rows = _fitting(file, document.images, _Image, "images[{}]")
@@ -126,7 +126,7 @@ def _read_coco(file: File, side: Side, options: ReadOptions) -> Iterator[Columns
     yield _columns(file, side, images, annotations, rows, categories, at)
 
 
-def _read_results(file: File, side: Side, options: ReadOptions) -> Iterator[Columns]:
+def _read_results(file: File, side: Side, options: ReadOptions) -> Iterator[Source]:
     listed = _decoded(file, list[_Annotation], list[Any])
     results, rows = _fitting(file, listed, _Annotation, "[{}]")
     yield _columns(file, side, None, results, rows, {}, "[{}]")
@@ -171,7 +171,7 @@ def _columns(
     rows: Ints,
     categories: dict[Any, str],
     at: str,
-) -> Columns:
+) -> Source:
     """Return images, listed by their IDs or only by their annotations, and what fits of these.
 
     Annotations are at `rows` of the list `at`, which has ``{}`` for the index.
@@ -215,7 +215,7 @@ def _columns(
     keys = [one.category_id for one in annotations]
     labels = _named(keys, lambda key: "" if key is None else categories.get(key, str(key)))
     names = _names_of_files(file, images)
-    return Columns(
+    return Source(
         names or list(images),
         np.array([(one.height or 0, one.width or 0) for one in images.values()]).reshape(-1, 2),
         Objects(
@@ -231,9 +231,8 @@ def _columns(
             labels=labels[order] if any(labels.names) else None,
             places=Places(at, rows[order]),
         ),
-        np.zeros(len(images), np.bool_),
         [file.place] * len(images),
-        list(images),
+        ids=list(images),
         has_file_names=bool(names) or not images,
     )
 

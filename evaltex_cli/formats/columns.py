@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evaltex_cli.formats.base import Columns, Image, TextObject
+from evaltex_cli.formats.base import Image, Source, TextObject
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import (
     ANY_TYPE,
@@ -19,23 +19,24 @@ from evaltex_cli.records import (
     concatenate_texts,
     offsets_of,
 )
-from evaltex_cli.records.rows import NOTHING, concatenate
+from evaltex_cli.records.rows import concatenate, joined_columns
 
 _PERCENT = 100.0
 _LEAST_PERCENT = 10.0
 """Confidences beyond 1 are taken for percent if the highest is above this."""
 
 
-def columns(images: Sequence[Image], files: Sequence[str]) -> Columns:
+def columns(images: Sequence[Image], files: Sequence[str]) -> Source:
     """Return images, with the file of each, in columns."""
     names, ids = [image.name for image in images], [image.id for image in images]
-    return Columns(
+    fractions = np.array([image.fractions and bool(image.objects) for image in images], np.bool_)
+    return Source(
         names,
         np.array([(image.height, image.width) for image in images], np.float64).reshape(-1, 2),
         objects_of([image.objects for image in images]),
-        np.array([image.fractions and bool(image.objects) for image in images], np.bool_),
         list(files),
-        ids if any(ids) else [],
+        fractions if fractions.any() else None,
+        ids if any(ids) else None,
         has_file_names=not any(ids) or ids != names,
     )
 
@@ -83,19 +84,20 @@ def _filled(numbers: Sequence[int | None], default: Ints) -> Ints:
     return np.array([other if number is None else number for number, other in known], np.int64)
 
 
-def joined(parts: Sequence[Columns]) -> Columns:
+def joined(parts: Sequence[Source]) -> Source:
     """Return images of several parts, one after the other."""
-    if not parts:
-        return Columns([], np.zeros((0, 2)), NOTHING, np.zeros(0, np.bool_), [], [])
     if len(parts) == 1:
         return parts[0]
-    return Columns(
+    return Source(
         [name for part in parts for name in part.names],
         np.concatenate([part.sizes for part in parts]),
         concatenate([part.objects for part in parts]),
-        np.concatenate([part.fractions for part in parts]),
         [file for part in parts for file in part.files],
-        [one for part in parts for one in part.ids],
+        joined_columns(
+            [part.fractions for part in parts],
+            [np.zeros(len(part.names), np.bool_) for part in parts],
+        ),
+        [one for part in parts for one in part.ids or ()] or None,
         all(part.has_file_names for part in parts),
     )
 

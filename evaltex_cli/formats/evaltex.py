@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 
 from evaltex_cli.errors import FormatError, quote
-from evaltex_cli.formats.base import Columns, File, Format, Head, ReadOptions, Side, TextObject
+from evaltex_cli.formats.base import File, Format, Head, ReadOptions, Side, Source, TextObject
 from evaltex_cli.formats.columns import objects_of
 from evaltex_cli.formats.names import bad_names
 from evaltex_cli.formats.options import MAX_VERTICES
@@ -186,7 +186,7 @@ class _Reader:
             self.file.log(FormatError(found, f"{_SIZE} after its name"), self.name_lines[-1])
 
 
-def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Columns]:
+def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Source]:
     reader = _Reader(file, side)
     text, start = f"{file.text}\n", 0
     while start < len(text):
@@ -208,8 +208,7 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Columns]:
     sound = np.delete(np.arange(len(reader.names)), [k for k, _, _ in bad])
     names, sizes = [reader.names[k] for k in sound.tolist()], np.array(reader.sizes).reshape(-1, 2)
     objects = take_images(objects, sound) if bad else objects
-    files, fractions = [file.place] * len(names), np.zeros(len(names), np.bool_)
-    yield Columns(names, sizes[sound], objects, fractions, files, [])
+    yield Source(names, sizes[sound], objects, [file.place] * len(names))
 
 
 def _log_repeated_ids(objects: Objects, file: File) -> None:

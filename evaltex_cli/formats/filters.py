@@ -31,7 +31,6 @@ def only_confident(source: Source, minimum: float) -> Source:
     return replace(
         source,
         objects=take(objects, ~below) if below.any() else objects,
-        min_confidence=minimum,
         unconfident=source.unconfident + int(below.sum()),
     )
 

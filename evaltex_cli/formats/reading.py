@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from evaltex_cli.errors import ConfigError, FaultLog, FormatError, InputError, counted
 from evaltex_cli.formats import MEMORY, load
-from evaltex_cli.formats.base import Columns, File, Format, Head, Image, ReadOptions, Side, Source
+from evaltex_cli.formats.base import File, Format, Head, Image, ReadOptions, Side, Source
 from evaltex_cli.formats.columns import columns, confidences_in_unit, joined
 from evaltex_cli.formats.detection import EVALTEX, detect, other_format
 from evaltex_cli.formats.files import Entry, Listing, open_listing, several_files
@@ -40,14 +41,14 @@ _LEFT_OUT = "{count} file[s] of METS or metadata [was|were] left out"
 class _Part(NamedTuple):
     """What came of some files."""
 
-    columns: Columns
+    source: Source
     digests: list[str]
     notes: Counter[str]
     faults: FaultLog
 
     @property
     def is_empty(self) -> bool:
-        return not (self.columns.objects.count or self.faults.count)
+        return not (self.source.objects.count or self.faults.count)
 
 
 def read(
@@ -98,8 +99,7 @@ def read(
     )
     part = _read(chosen, form, side, own, ordered_map)
     level_note = ""
-    others = [one for one in form.levels if part.is_empty and one != own.level]
-    for other in others:
+    for other in form.levels if part.is_empty else ():
         at_other = _read(chosen, form, side, own._replace(level=other), ordered_map)
         if at_other.is_empty:
             continue
@@ -110,32 +110,29 @@ def read(
         else:
             level_note += f"there are no objects (--{side}-level {other} reads {other}s)"
         break
+    source = part.source
     faults.extend(part.faults)
     content = other_format(chosen, form) if named and part.faults.count else ""
     if content:
         found = f"content of the format {content}"
         faults.add(str(path), None, found, f"{named}, which was named")
-    if side == "gt" and not part.columns.names and not part.faults.count:
+    if side == "gt" and not source.names and not part.faults.count:
         faults.add(str(path), None, "no image", "at least one in ground truth")
-    for k, found, expected in bad_names(part.columns.names):
-        faults.add(part.columns.files[k], None, found, expected)
+    for k, found, expected in bad_names(source.names):
+        faults.add(source.files[k], None, found, expected)
     counts = [counted(count, text) for text, count in part.notes.items() if count]
-    confidences, scale_note = confidences_in_unit(part.columns.objects.confidences)
+    confidences, scale_note = confidences_in_unit(source.objects.confidences)
     notes = [f"{path}: {text}" for text in (note, *counts, level_note, scale_note) if text]
-    source = Source(
+    source = replace(
+        source,
+        objects=replace(source.objects, confidences=confidences),
+        ids=source.ids or None,
         path=str(path),
         format=form.name,
         sha256=chosen.sha256(part.digests),
-        names=part.columns.names,
-        sizes=part.columns.sizes,
-        objects=replace(part.columns.objects, confidences=confidences),
-        files=part.columns.files,
-        fractions=part.columns.fractions if part.columns.fractions.any() else None,
         warnings=(*left_out, *notes),
         level=own.level,
         why=why,
-        ids=part.columns.ids or None,
-        has_file_names=part.columns.has_file_names,
     )
     return _without_tangled(in_pixels(source, source.sizes), faults)
 
@@ -173,8 +170,10 @@ def _read(
     """Read all files of a listing."""
     is_declared = bool(form.option and getattr(options, form.option))
     if form.survey is not None and not is_declared:
+        log, read = FaultLog(), zip(listing.entries, listing.read(), strict=True)
+        files = (File(listing.place(entry), entry.image, data, log) for entry, data in read)
         try:
-            options = options._replace(surveyed=form.survey(opened(listing), side))
+            options = options._replace(surveyed=form.survey(files, side))
         except FormatError as error:
             raise InputError(f"{listing.path}: {error.found}; expected {error.expected}") from error
     entries = listing.entries
@@ -182,14 +181,13 @@ def _read(
     if ordered_map is map or len(entries) <= FILES_AT_ONCE:
         return read_some(entries)
     some = [entries[k : k + FILES_AT_ONCE] for k in range(0, len(entries), FILES_AT_ONCE)]
-    parts = list(
-        tracked(ordered_map(read_some, some), f"reading {listing.path.name}", "parts", len(some))
+    label = f"reading {listing.path.name}"
+    sources, digests, notes, logs = zip(
+        *tracked(ordered_map(read_some, some), label, "parts", len(some)), strict=True
     )
     faults = FaultLog()
-    faults.extend(*(part.faults for part in parts))
-    digests = [digest for part in parts for digest in part.digests]
-    notes = sum((part.notes for part in parts), Counter[str]())
-    return _Part(joined([part.columns for part in parts]), digests, notes, faults)
+    faults.extend(*logs)
+    return _Part(joined(sources), list(chain(*digests)), sum(notes, Counter()), faults)
 
 
 @contextmanager
@@ -210,18 +208,16 @@ def _read_some(
 ) -> _Part:
     """Read some files of a listing, in a format of this name."""
     faults, notes, digests = FaultLog(), Counter[str](), []
-    form = load(name)
-    parts: list[Columns] = []
+    form, is_alone = load(name), len(listing.entries) == 1
+    parts: list[Source] = []
     images: list[Image] = []
     files: list[str] = []
 
     def to_columns() -> None:
-        if images:
-            parts.append(columns(images, files))
-            images.clear()
-            files.clear()
+        parts.append(columns(images, files))
+        images.clear()
+        files.clear()
 
-    is_alone = len(listing.entries) == 1
     watched = tracked(entries, f"reading {listing.path.name}", "files", len(entries))
     for entry, data in zip(watched, listing.read(entries), strict=True):
         if listing.kind != "zip":
@@ -232,21 +228,19 @@ def _read_some(
             notes[_LEFT_OUT] += 1
             continue
         for image in _images(file, form, side, options):
-            if isinstance(image, Columns):
-                to_columns()
+            if isinstance(image, Source):
                 parts.append(image)
-            else:
-                images.append(image)
-                files.append(file.place)
+                continue
+            images.append(image)
+            files.append(file.place)
             if len(images) == IMAGES_AT_ONCE:
                 to_columns()
-    to_columns()
+    if images or not parts:
+        to_columns()
     return _Part(joined(parts), digests, notes, faults)
 
 
-def _images(
-    file: File, form: Format, side: Side, options: ReadOptions
-) -> Iterator[Image | Columns]:
+def _images(file: File, form: Format, side: Side, options: ReadOptions) -> Iterator[Image | Source]:
     """Yield the images of a file; one without objects where it cannot be read."""
     if side == "det" and not (file.is_alone or form.one_document or file.data.strip()):
         yield Image(file.stem)  # nothing was detected, in any format
@@ -266,16 +260,6 @@ def refuse_unused(options: InputOptions, *sources: Source) -> None:
     """Refuse options of formats that none of the inputs has; raises `ConfigError`."""
     used = {load(source.format).option for source in sources if source.format != MEMORY}
     found = ", ".join(f"{source.path} ({source.format})" for source in sources)
-    for option, value, missing in (
-        ("coordinates", options.coordinates, "has boxes of format chat-boxes"),
-        ("columns", options.columns, "is a table with these columns"),
-    ):
+    for option, value in (("coordinates", options.coordinates), ("columns", options.columns)):
         if value is not None and option not in used:
-            raise ConfigError(f"{option} {value}: no input {missing}, but {found}")
-
-
-def opened(listing: Listing) -> Iterator[File]:
-    """Yield the files of a listing, for a look at all of them."""
-    log = FaultLog()
-    for entry, data in zip(listing.entries, listing.read(), strict=True):
-        yield File(listing.place(entry), entry.image, data, log)
+            raise ConfigError(f"{option} {value}: no input has a format that uses it: {found}")

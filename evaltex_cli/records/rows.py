@@ -143,11 +143,11 @@ def concatenate(parts: Sequence[Objects]) -> Objects:
         regions=np.concatenate([part.regions for part in parts]),
         dont_care=np.concatenate([part.dont_care for part in parts]),
         texts=joined_texts([packed(part.texts) for part in parts]),
-        confidences=_filled(
+        confidences=joined_columns(
             [part.confidences for part in parts], [np.full(part.count, np.nan) for part in parts]
         ),
-        pixels=_filled([part.pixels for part in parts], [part.boxes for part in parts]),
-        types=_filled(
+        pixels=joined_columns([part.pixels for part in parts], [part.boxes for part in parts]),
+        types=joined_columns(
             [part.types for part in parts], [np.full(part.count, ANY_TYPE) for part in parts]
         ),
         labels=_joined_labels(parts),
@@ -179,7 +179,7 @@ def _joined_places(parts: Sequence[Objects]) -> Places | Texts | None:
     return joined_texts([packed(list(places or ())) for places in known])
 
 
-def _filled(
+def joined_columns(
     columns: Sequence[NDArray[Any] | None], defaults: Sequence[NDArray[Any]]
 ) -> NDArray[Any] | None:
     """Join a column of some batches, for one without it the default; None if none has it."""

@@ -124,7 +124,7 @@ def test_options_of_formats_are_used_where_the_kind_is_not_named() -> None:
     assert "is taken for ground truth" in result.stderr, result.stderr
     in_folder(Path("src"), BOXES)
     result = run("src o.txt --coordinates xyxy:1")
-    assert "no input has boxes of format chat-boxes" in result.stderr, result.stderr
+    assert "no input has a format that uses it" in result.stderr, result.stderr
 
 
 NO_SIGN = ("mmocr/instances_test_0x.jsonl", "object-detection-metrics/abs_xywh")  # not read

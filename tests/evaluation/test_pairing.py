@@ -19,7 +19,7 @@ BOX = "10,10,60,30\n"
 
 
 def of(path: str, *names: str) -> Source:
-    return Source(path, "test", "", names, np.zeros((len(names), 2)))
+    return Source(names, np.zeros((len(names), 2)), path=path, format="test")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -26,7 +27,7 @@ FLAT = (0, 0, 5, 5, 9, 9)
 def source(*images: list[TextObject]) -> Source:
     """Images a, b, ..., of these objects."""
     read = columns([Image("ab"[k], own) for k, own in enumerate(images)], [""] * len(images))
-    return Source("gt.json", "test", "", read.names, read.sizes, read.objects)
+    return replace(read, path="gt.json", files=())
 
 
 def left(found: Source) -> list[list[int]]:
@@ -52,7 +53,7 @@ def test_only_confident() -> None:
     """Exactly the minimum stays, as does an object without a confidence."""
     objects = [TextObject(BOX, confidence=value) for value in (0.4, 0.5, None, 0.6)]
     found = only_confident(source(objects, objects[:1]), 0.5)
-    assert (left(found), found.min_confidence, found.unconfident) == ([[2, 3, 4], []], 0.5, 2)
+    assert (left(found), found.unconfident) == ([[2, 3, 4], []], 2)
     assert left(only_confident(source([TextObject(BOX)]), 1)) == [[1]]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -36,11 +37,7 @@ def image(name: str, *points: tuple[float, ...], size: tuple[int, int] | None = 
 
 
 def source(*images: base.Image) -> Source:
-    read = columns(images, ["det.json"] * len(images))
-    fractions = read.fractions if read.fractions.any() else None
-    return Source(
-        "det.json", "test", "", read.names, read.sizes, read.objects, read.files, fractions
-    )
+    return replace(columns(images, ["det.json"] * len(images)), path="det.json")
 
 
 def picture(path: Path, size: tuple[int, int], orientation: int = 0) -> None:

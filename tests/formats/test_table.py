@@ -149,7 +149,7 @@ def test_columns_are_mapped(tmp_path: Path) -> None:
         evaluate(gt, det, "iou", columns="image=page no,x0=z")
     other = tmp_path / "other.txt"
     other.write_text('x\n9,9\n1,1,"",f,1,2,3,4\n')
-    with pytest.raises(ConfigError, match="no input is a table with these columns"):
+    with pytest.raises(ConfigError, match="no input has a format that uses it"):
         evaluate(other, other, "iou", columns="image=z")
 
 

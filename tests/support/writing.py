@@ -23,9 +23,7 @@ INEXACT = ("hocr", "label-studio", "yolo")
 def source_of(images: list[Image]) -> Source:
     """Images as an input in memory."""
     read = columns(images, ["memory"] * len(images))
-    return Source(
-        "memory", "memory", "", read.names, read.sizes, read.objects, ids=read.ids or None
-    )
+    return Source(read.names, read.sizes, read.objects, ids=read.ids, path="memory")
 
 
 def write(path: Path, name: str, side: Side, images: list[Image]) -> Counter[str]:
