@@ -20,7 +20,7 @@ from evaltex_cli.formats import MEMORY, load
 from evaltex_cli.formats.base import File, Format, Head, Image, ReadOptions, Side, Source
 from evaltex_cli.formats.columns import columns, confidences_in_unit, joined
 from evaltex_cli.formats.detection import EVALTEX, detect, other_format
-from evaltex_cli.formats.files import Entry, Listing, open_listing, several_files
+from evaltex_cli.formats.files import Entry, Listing, open_listing
 from evaltex_cli.formats.names import bad_names
 from evaltex_cli.formats.options import Coordinates, InputOptions, column_mapping
 from evaltex_cli.formats.sizes import in_pixels
@@ -28,7 +28,6 @@ from evaltex_cli.geometry import outlines
 from evaltex_cli.progress import tracked
 from evaltex_cli.records.rows import take
 from evaltex_cli.runtime import OrderedMap
-from evaltex_cli.runtime.input_files import files_of
 
 IMAGES_AT_ONCE = 1024
 """Images that are Python objects at a time."""
@@ -76,10 +75,9 @@ def read(
     InputError
         When there is no such file or folder, it cannot be read, or no format fits it.
     """
-    paths = files_of(path)
-    several = paths != [path]
-    listing = several_files(path, paths) if several else open_listing(path)
-    named = EVALTEX if several else options.format_of(side)
+    listing = open_listing(path)
+    has_pattern = listing.kind == "file" and len(listing.entries) > 1
+    named = EVALTEX if has_pattern else options.format_of(side)
     mapping = column_mapping(options.columns) if options.columns else {}
     if named is None and mapping:
         from evaltex_cli.formats.table import has_columns
@@ -158,7 +156,7 @@ def _refuse_none(chosen: Listing, left_out: Sequence[str], form: Format, side: S
         found = f"no {ending} file in it" + (f" ({others})" if others else "")
         also = " (an image without detections has an empty one)" if side == "det" else ""
         raise InputError(f"{path}: {found}; expected one for each image{also}")
-    if form.one_document and count > 1 and chosen.kind != "several":
+    if form.one_document and count > 1 and chosen.kind != "file":
         raise InputError(
             f"{path}: {count} {ending} files in it; expected one of all images: give that file"
         )

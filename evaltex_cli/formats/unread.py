@@ -78,8 +78,7 @@ def _known(listing: Listing, head: Head) -> tuple[str, str] | None:
     for signature, what, todo in _SIGNATURES:
         if re.match(signature, head.data, re.IGNORECASE | re.DOTALL):
             return what, todo
-    name = listing.path.name if listing.kind == "file" else head.name
-    ending = PurePath(name.lower()).suffix
+    ending = PurePath(head.name.lower()).suffix
     if ending in _ENDINGS:
         return _ENDINGS[ending]
     if b"\0" in head.data and not head.data.startswith((b"\xff\xfe", b"\xfe\xff")):

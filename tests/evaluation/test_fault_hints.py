@@ -138,7 +138,7 @@ def tar(path: Path) -> None:
         (
             "det.zip",
             lambda path: path.write_bytes(b"PK\x03\x04" + bytes(99)),
-            "the archive is damaged",
+            "is damaged",
         ),
         (
             "det.bin",

@@ -65,7 +65,7 @@ def test_texts_next_to_the_tables_are_left_out(tmp_path: Path) -> None:
         in_folder(tmp_path / "det", {"a.tsv": TSV, "a.txt": "one two", "b.tsv": ""}), "det"
     )
     assert (found.source.names, found.faults) == (["a-1", "a-2", "b"], [])
-    assert found.warnings[0] == "1 file that is not .tsv was left out: 'a.txt'"
+    assert found.warnings[0] == "1 file besides the .tsv files of images was left out: 'a.txt'"
 
 
 def test_a_table_of_several_images(tmp_path: Path) -> None:
