@@ -6,23 +6,16 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Annotated, Any, Literal, Protocol, TypeAlias, TypeVar, overload
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
 from evaltex_cli.errors import FormatError, not_utf8, quote
 from evaltex_cli.formats.options import COORDINATE_LIMIT, FINITE
 
-Kind = TypeVar("Kind")
-
-
-class Catching(Protocol):
-    """What logs faults of a part of a document, as `base.File` does."""
-
-    def catching(self, place: int | str, /) -> AbstractContextManager[None]:
-        """Log a `FormatError` of what is inside."""
-
+if TYPE_CHECKING:
+    from evaltex_cli.formats.base import File
 
 Number = Annotated[float, msgspec.Meta(ge=-COORDINATE_LIMIT, le=COORDINATE_LIMIT)]
 """A coordinate, for the types that msgspec decodes."""
@@ -35,6 +28,7 @@ _A_NUMBER = re.compile(NUMBER, re.ASCII)
 _NAMES = {"array": "a list", "float": "a number", "int": "a whole number", "str": "text",
           "bool": "true or false", "object": "an object"}  # fmt: skip
 _CHARSET = rb"""(?i)<(?:meta[^>]+charset|\?xml[^>]+encoding)=["']?([\w-]+)"""
+_CLOSING = {b"{": b"}", b"[": b"]"}
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{},:]|[^\s\[\]{},:"]++', re.DOTALL)
 
 
@@ -53,20 +47,11 @@ def plain_json(data: bytes) -> Any:
         return json.loads(data)
     except UnicodeDecodeError as error:
         raise not_utf8(error) from error
-    except RecursionError as error:
-        found = "JSON nested more than a thousand times"
-        raise FormatError(found, "JSON of a known format") from error
-    except json.JSONDecodeError as error:
-        found = f"{error.msg[:1].lower()}{error.msg[1:]} in column {error.colno}"
-        raise FormatError(found, "well-formed JSON", at=error.lineno) from error
-    except ValueError as error:
-        raise FormatError("a number of thousands of digits", "shorter ones") from error
+    except (RecursionError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        raise FormatError(str(error), "well-formed JSON", at=line) from error
 
 
-@overload
-def converted(value: Any, kind: type[Kind]) -> Kind: ...
-@overload
-def converted(value: Any, kind: Any) -> Any: ...
 def converted(value: Any, kind: Any) -> Any:
     """Return a plain JSON value as a type that msgspec knows; raises `FormatError`."""
     try:
@@ -77,23 +62,16 @@ def converted(value: Any, kind: Any) -> Any:
     missing = re.fullmatch("Object missing required field `(.*)`", message)
     if missing:
         raise FormatError(f"no key {quote(missing[1])}", "it in each object", steps)
-    wrong = re.fullmatch("Expected ([^<>]+?)(?:, got .*)?", message)
-    expected = "what the format has"
-    if wrong:
-        names = re.sub(r"\w+", lambda name: _NAMES.get(name[0], name[0]), wrong[1])
+    types = re.fullmatch("Expected ([^<>]+?)(?:, got .*)?", message)
+    expected = FINITE if "float" in message or "range" in message else "what the format has"
+    if types:
+        names = re.sub(r"\w+", lambda name: _NAMES.get(name[0], name[0]), types[1])
         expected = names.replace("`", "").replace(" | ", " or ")
-    elif "float" in message or "range" in message:
-        expected = FINITE
-    elif "surrogate" in message:
-        expected = "Unicode text, without halves of surrogate pairs"
-    raise FormatError(shown(within(value, *steps)), expected, steps)
-
-
-def shown(value: Any) -> str:
-    """Return a plain JSON value fit for a message."""
-    if isinstance(value, dict | list):
-        return f"a list of {len(value)}" if isinstance(value, list) else "an object"
-    return quote(value) if isinstance(value, str) else quote(json.dumps(value))[1:-1]
+    wrong = within(value, *steps)
+    found = quote(wrong) if isinstance(wrong, str) else quote(json.dumps(wrong))[1:-1]
+    if isinstance(wrong, dict | list):
+        found = f"a list of {len(wrong)}" if isinstance(wrong, list) else "an object"
+    raise FormatError(found, expected, steps)
 
 
 @contextmanager
@@ -116,7 +94,7 @@ def within(value: Any, *steps: str | int) -> Any:
     return value
 
 
-def nested(file: Catching, value: Any, at: str, *keys: str) -> Iterator[tuple[str, Any]]:
+def nested(file: File, value: Any, at: str, *keys: str) -> Iterator[tuple[str, Any]]:
     """Yield where each item is of lists in plain JSON that are inside one another under these keys,
     and the item. Lists may be missing or null; what is not a list or object is logged.
     """
@@ -137,24 +115,20 @@ def partial_json(data: bytes) -> Any:
     """Return what is whole of the JSON value that a document begins with; None if it is no JSON."""
     if data.lstrip()[:1] not in (b"{", b"["):
         return None
-    with suppress(FormatError):
-        return plain_json(data)
-    closing = bytearray()
-    end = 0
+    end, closing = 0, b""
     for token in _TOKEN.finditer(data):
         mark = token[0]
-        if mark in (b"{", b"["):
-            closing += b"}" if mark == b"{" else b"]"
-            end = token.end()
-        elif mark in (b"}", b"]"):
-            closing = closing[:-1]
-            end = token.end()
-        elif mark == b",":
-            end = token.start()
+        if mark in _CLOSING:
+            closing = _CLOSING[mark] + closing
+        elif mark in _CLOSING.values():
+            closing = closing[1:]
+        elif mark != b",":
+            continue
+        end = token.start() if mark == b"," else token.end()
         if not closing:
             break
     with suppress(FormatError):
-        return plain_json(data[:end] + closing[::-1])
+        return plain_json(data[:end] + closing)
     return None
 
 
@@ -162,21 +136,16 @@ def partial_json(data: bytes) -> Any:
 
 
 def parse_xml(data: bytes) -> Any:
-    """Return the first element of XML; raises `FormatError`. See `File.xml`."""
+    """Return the first element of XML, without namespaces; raises `FormatError`."""
     from lxml import etree
 
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
-    )
+    parser = etree.XMLParser(resolve_entities=False, remove_comments=True, remove_pis=True)
     try:
         root = etree.fromstring(data, parser)
-    except (etree.XMLSyntaxError, ValueError) as error:
-        line = getattr(error, "lineno", None) or 1
-        raise FormatError(str(getattr(error, "msg", error)), "well-formed XML", at=line) from error
-    document_type: Any = root.getroottree().docinfo.internalDTD
-    declared = document_type is not None and any(True for _ in document_type.iterentities())
-    if declared or any(entry.type_name == "WAR_UNDECLARED_ENTITY" for entry in parser.error_log):
-        # lxml would leave them out of the texts
+    except etree.XMLSyntaxError as error:
+        raise FormatError(str(error.msg), "well-formed XML", at=error.lineno or 1) from error
+    warnings = [entry.type_name for entry in parser.error_log]
+    if b"<!ENTITY" in data or "WAR_UNDECLARED_ENTITY" in warnings:  # not all get into the texts
         raise FormatError("entities of a document type", "the characters themselves")
     for element in root.iter("{*}*"):
         element.tag = element.tag.rpartition("}")[2]
@@ -184,15 +153,16 @@ def parse_xml(data: bytes) -> Any:
 
 
 def parse_html(data: bytes) -> Any:
-    """Return the first element of HTML; raises `FormatError`. See `File.html`."""
+    """Return the first element of HTML; raises `FormatError`."""
     from lxml import etree, html
 
     says = re.search(_CHARSET, data[:2048])
     encoding = says[1].decode("ascii") if says else "utf-8"
-    parser = html.HTMLParser(encoding="utf-8", remove_comments=True)
     try:
         utf8 = data.removeprefix(b"\xef\xbb\xbf").decode(encoding).encode()
-        return html.document_fromstring(utf8, parser)
+        return html.document_fromstring(
+            utf8, html.HTMLParser(encoding="utf-8", remove_comments=True)
+        )
     except UnicodeDecodeError as error:
         raise not_utf8(error) from error
     except (etree.ParserError, LookupError, ValueError) as error:
@@ -200,9 +170,8 @@ def parse_html(data: bytes) -> Any:
 
 
 def with_lines(elements: Iterable[Any]) -> Iterator[tuple[int, Any]]:
-    """Yield elements with their lines, for `File.each`."""
-    for element in elements:
-        yield element.sourceline, element
+    """Return elements with their lines, for `File.each`."""
+    return ((element.sourceline, element) for element in elements)
 
 
 def attribute(element: Any, name: str, default: float | None = None) -> float:
@@ -257,8 +226,8 @@ def outline(value: Any) -> Sequence[float]:
     """Return a shape in plain JSON as an object's points; raises `FormatError`.
 
     It is an object of left, top, width and height (or Left, ...), or has vertices: pairs, objects
-    of x and y (or X and Y; one that is missing is 0), or a flat list of numbers, perhaps inside a
-    list. Two vertices are opposite corners of a box.
+    of x and y (or X and Y; a missing one is 0), or a flat list of numbers, perhaps inside a list.
+    Two vertices are opposite corners of a box.
     """
     if isinstance(value, dict):
         sides = {key.lower(): side for key, side in value.items()}
@@ -270,17 +239,14 @@ def outline(value: Any) -> Sequence[float]:
     if isinstance(first, dict):
         vertices = converted(value, list[dict[str, Any]])
         value = [[v.get(x) or v.get(x.upper()) or 0.0 for x in "xy"] for v in vertices]
-    if isinstance(first, dict | list):
-        points = flat(converted(value, list[Point]))
-    else:
-        points = converted(value, list[Number])
+    in_pairs = isinstance(first, dict | list)
+    points = flat(converted(value, list[Point])) if in_pairs else converted(value, list[Number])
     return around(points) if len(points) == 4 else polygon(points)
 
 
 def polygon(vertices: Sequence[float], *, dont_care: bool = False) -> Sequence[float]:
-    """Return x1, y1, x2, y2, ... as an object's points.
-
-    Fewer than three vertices are a don't care's only, and repeated; raises `FormatError` else.
+    """Return x1, y1, x2, y2, ... as an object's points; raises `FormatError` for fewer than three
+    vertices of text that counts, and repeats those of a don't care.
     """
     if len(vertices) % 2:
         raise FormatError(f"{len(vertices)} coordinates", "an even count: x1,y1,x2,y2,...")
@@ -304,30 +270,24 @@ def around(points: Sequence[float]) -> tuple[float, float, float, float]:
     return min(xs), min(ys), max(xs), max(ys)
 
 
-def turned(
-    values: Sequence[float], angle: float, pivot: tuple[float, float] | None = None
-) -> list[float]:
+def turned(values: Sequence[float], angle: float, pivot: Point | None = None) -> list[float]:
     """Return the corners of a box x0, y0, x1, y1 that is turned, from its own upper left one on.
 
-    The angle is in radians, clockwise as seen, since y points down; the pivot is the box's centre
-    if none is given.
+    The angle is in radians, clockwise as seen; the pivot is the box's centre if none is given.
     """
     x0, y0, x1, y1 = values
-    centre_x, centre_y = pivot or ((x0 + x1) / 2, (y0 + y1) / 2)
+    pivot_x, pivot_y = pivot or ((x0 + x1) / 2, (y0 + y1) / 2)
     cosine, sine = math.cos(angle), math.sin(angle)
-    corners = []
-    for x, y in ((x0, y0), (x1, y0), (x1, y1), (x0, y1)):
-        right, down = x - centre_x, y - centre_y
-        corners.append(centre_x + right * cosine - down * sine)
-        corners.append(centre_y + right * sine + down * cosine)
-    return corners
+    corners = [(x - pivot_x, y - pivot_y) for x, y in ((x0, y0), (x1, y0), (x1, y1), (x0, y1))]
+    return flat(
+        (pivot_x + right * cosine - down * sine, pivot_y + right * sine + down * cosine)
+        for right, down in corners
+    )
 
 
-def ellipse(
-    x: float, y: float, across: float, down: float, angle: float = 0.0
-) -> tuple[float, float, float, float]:
+def ellipse(x: float, y: float, across: float, down: float, angle: float = 0.0) -> list[float]:
     """Return the box around an ellipse of a centre and two radii, turned by an angle in radians."""
     cosine, sine = math.cos(angle), math.sin(angle)
     right = math.hypot(across * cosine, down * sine)
     below = math.hypot(across * sine, down * cosine)
-    return x - right, y - below, x + right, y + below
+    return [x - right, y - below, x + right, y + below]

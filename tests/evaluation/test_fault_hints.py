@@ -225,7 +225,7 @@ def test_text_that_is_not_utf8_has_no_other_names(tmp_path: Path) -> None:
 def test_json_that_is_damaged(tmp_path: Path, gt: Path) -> None:
     det = tmp_path / "det.json"
     det.write_text("{not json")
-    assert "det.json:1: expecting property name" in refused(gt, det)
+    assert "det.json:1: Expecting property name" in refused(gt, det)
 
 
 def test_label_pictures_are_no_sign_of_swapped_sides(tmp_path: Path, gt: Path) -> None:

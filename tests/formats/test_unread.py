@@ -60,7 +60,7 @@ PICKLE, NPY = pickle.dumps({"boxes": [1]}), b"\x93NUMPY\1\0"
         (
             "a.json",
             b'{"a": 1,\n "b": }\n',
-            "expecting value in column 7; expected well-formed JSON",
+            "Expecting value: line 2 column 7 (char 15); expected well-formed JSON",
         ),
         ("a.json", b'{"name": 1, "b": 2}', "JSON of no known layout; expected a format that"),
         ("a.html", b"<!DOCTYPE html>\n<html>word</html>", "HTML without any class of hOCR, which"),
