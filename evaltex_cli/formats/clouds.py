@@ -1,47 +1,24 @@
-"""What cloud services answer with: one JSON file for each image or document, whose pages are images
-NAME-1, NAME-2, ... if there are several.
-"""
+"""What cloud services answer with: one JSON file for each image or document of several pages."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from evaltex_cli.errors import FormatError, quote
-from evaltex_cli.formats.base import File, Format, Head, Image, ReadOptions, Side, TextObject
-from evaltex_cli.formats.parsing import converted, nested, number, under, within
-from evaltex_cli.formats.word_records import (
-    WORD_OR_LINE,
-    Keys,
-    Records,
-    expect,
-    follow,
-    has,
-    joined_texts,
-    listed,
-    read_pages,
-    read_words,
-    size_of,
-    text_of,
-)
-
-_SNAKE_CASE = re.compile(rb'"[a-z]+(?:_[a-z]+)+"\s*:')
+from evaltex_cli.errors import FormatError
+from evaltex_cli.formats import word_records
+from evaltex_cli.formats.base import File, Format, Head, Image, ReadOptions, Side
+from evaltex_cli.formats.parsing import converted, nested, number, plain_json, within
+from evaltex_cli.formats.word_records import Keys, Records, expect, follow, has, read_pages, size_of
 
 
-def _document(file: File, inside: str = "") -> tuple[str, dict[str, Any]]:
-    """Return what leads to the object of a document, which may be inside another, and the object,
-    of which some clients write the keys in snake_case.
-    """
-
-    def camel(key: re.Match[bytes]) -> bytes:
-        return re.sub(rb"_([a-z])", lambda letter: letter[1].upper(), key[0])
-
-    root = replace(file, data=_SNAKE_CASE.sub(camel, file.data)).json(dict[str, Any])
-    with under(inside):
-        return (inside, converted(root[inside], dict[str, Any])) if inside in root else ("", root)
+def _document(file: File, inside: str = "") -> dict[str, Any]:
+    """Return the object of a document, perhaps inside another. Some clients write snake_case."""
+    snake = re.compile(rb'_([a-z])(?=[a-z_]*"\s*:)')
+    root = plain_json(snake.sub(lambda letter: letter[1].upper(), file.data))
+    return converted(within(root, inside) or root, dict[str, Any])
 
 
 def _has(*alternatives: str) -> Callable[[Head], str]:
@@ -51,9 +28,7 @@ def _has(*alternatives: str) -> Callable[[Head], str]:
 
 
 # AWS Textract -------------------------------------------------------------------------------------
-#
-# Coordinates are fractions of the page, confidences are percent. Blocks of other types than words
-# and lines are of no interest.
+# Coordinates are fractions of the page, confidences are percent.
 
 _BLOCK = Keys("Geometry.Polygon Geometry.BoundingBox", "Text", "Confidence", certain=100)
 
@@ -63,11 +38,11 @@ def _read_textract(file: File, side: Side, options: ReadOptions) -> Iterator[Ima
         return Image("", file.each(blocks, _BLOCK.read), fractions=True)
 
     pages: dict[int, list[tuple[str, Any]]] = {}
-    for at, block in listed(file, "Blocks"):
+    for at, block in word_records.listed(file, "Blocks"):
         with file.catching(at):
-            page = converted(within(block, "Page"), int | None) or 1
-            kind = converted(block, dict[str, Any]).get("BlockType")
-            pages.setdefault(page, []).extend([(at, block)] * (kind == options.level.upper()))
+            page = pages.setdefault(converted(within(block, "Page") or 1, int), [])
+            if converted(block, dict[str, Any]).get("BlockType") == options.level.upper():
+                page.append((at, block))
     yield from read_pages(file, (("", pages[page]) for page in sorted(pages)), read_page)
 
 
@@ -76,59 +51,41 @@ TEXTRACT = Format(
     "AWS Textract",
     _read_textract,
     has("Blocks"),
-    levels=WORD_OR_LINE,
-    layout='{"Blocks": [{"BlockType": "WORD", "Text", "Confidence", "Geometry": {"Polygon": [{"X",'
-    ' "Y"}]}}]}',
+    levels=("word", "line"),
+    layout='{"Blocks": [{"BlockType": "WORD", "Text", "Confidence", "Geometry": {"Polygon"}}]}',
 )
 
 
 # Google Cloud Vision and Document AI --------------------------------------------------------------
-#
-# Shapes have vertices in pixels, or normalized ones, which are fractions of the page. A coordinate
-# that is missing is 0.
+# Shapes have vertices in pixels, or normalized ones, which are fractions of the page.
 
-_VISION_WORD = Keys("boundingBox boundingPoly", "description")
+_symbols = partial(word_records.joined_texts, "symbols", "text", "")
+_VISION_WORD = Keys("boundingBox boundingPoly", "description", other_text=_symbols)
 _TOKEN = Keys("layout.boundingPoly", "", "layout.confidence")
 
 
-def _google_page(
-    file: File, words: Records, keys: Keys, text: Callable[[Any], str], size: Any
-) -> Image:
+def _google_page(file: File, words: Records, keys: Keys, size: Any) -> Image:
     """Return an image in pixels if a word has vertices in pixels, else in fractions of the page."""
     words, paths = list(words), keys.shape.split()
     in_pixels = any(follow(word, f"{path}.vertices") for _, word in words for path in paths)
     unit = "vertices" if in_pixels else "normalizedVertices"
     keys = keys._replace(shape=" ".join(f"{path}.{unit}" for path in paths))
-
-    def read(word: Any) -> TextObject:
-        one = keys.read(word)
-        one.text = one.text or text(word)
-        return one
-
-    return Image("", file.each(words, read), *size_of(size), fractions=not in_pixels)
+    return Image("", file.each(words, keys.read), *size_of(size), fractions=not in_pixels)
 
 
 def _read_vision(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    def symbols(word: Any) -> str:
-        return joined_texts(within(word, "symbols"), "text")
-
     def read_page(at: str, page: Any) -> Image:
         words = list(nested(file, page, at, "blocks", "paragraphs", "words"))
         words += list(nested(file, page, at, "textAnnotations"))[1:]  # the first is all the text
-        return _google_page(file, words, _VISION_WORD, symbols, page)
+        return _google_page(file, words, _VISION_WORD, page)
 
-    at, root = _document(file)
-    responses = nested(file, root, "", "responses") if "responses" in root else [(at, root)]
+    root = _document(file)
     pages = []
+    responses = nested(file, root, "", "responses") if "responses" in root else [("", root)]
     for at, response in responses:
         with file.catching(at):
-            others = [key for key in converted(response, dict[str, Any]) if "Annotation" in key]
-            expect(response, "fullTextAnnotation", "error", "context", *others)
-            if response.get("error"):
-                message = quote(str(within(response, "error", "message")))
-                raise FormatError(f"an error in the place of a result: {message}", "a result")
-            text = response.get("fullTextAnnotation") or {}
-            where = f"{at}.fullTextAnnotation".removeprefix(".")
+            expect(response, "fullTextAnnotation", "textAnnotations", "labelAnnotations", "context")
+            text, where = response.get("fullTextAnnotation") or {}, f"{at}.fullTextAnnotation"
             pages += list(nested(file, text, where, "pages")) or [(at, response)]
     yield from read_pages(file, pages, read_page)
 
@@ -147,31 +104,25 @@ GOOGLE_VISION = Format(
 
 
 def _read_document_ai(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    at, root = _document(file, "document")
+    root = _document(file, "document")
     expect(root, "pages", "text", "uri", "content", "mimeType", "entities", "shardInfo")
-    text = text_of(root.get("text"))
+    text = converted(root.get("text"), str | None) or ""
+    keys = _TOKEN._replace(other_text=partial(_anchored, text))
 
     def read_page(at: str, page: Any) -> Image:
-        expect(page, "tokens", "lines", "dimension", "pageNumber", "image", "layout")
         words = nested(file, page, at, "tokens" if options.level == "word" else "lines")
-        anchored = partial(_anchored, text)
-        return _google_page(file, words, _TOKEN, anchored, within(page, "dimension"))
+        return _google_page(file, words, keys, within(page, "dimension"))
 
-    yield from read_pages(file, nested(file, root, at, "pages"), read_page)
+    yield from read_pages(file, nested(file, root, "", "pages"), read_page)
 
 
 def _anchored(text: str, word: Any) -> str:
     """Return what the segments of a word are of a text; raises `FormatError`."""
-    parts = []
-    with under("layout", "textAnchor"):
-        segments = follow(word, "layout.textAnchor.textSegments") or []
-        for segment in converted(segments, list[dict[str, Any]]):
-            limits = [segment.get(key) or 0 for key in ("startIndex", "endIndex")]
-            start, stop = (int(number(str(limit))) for limit in limits)
-            if not 0 <= start <= stop <= len(text):
-                expected = f"indices in the text of {len(text)} characters"
-                raise FormatError(f"characters {start} to {stop}", expected)
-            parts.append(text[start:stop])
+    segments = follow(word, "layout.textAnchor.textSegments") or []
+    parts = [
+        text[slice(*(int(number(str(one.get(key) or 0))) for key in ("startIndex", "endIndex")))]
+        for one in converted(segments, list[dict[str, Any]])
+    ]
     return "".join(parts).strip()
 
 
@@ -183,14 +134,12 @@ DOCUMENT_AI = Format(
         *(f"{at}text {at}pages.0.{key}" for at in ("", "document.") for key in ("tokens", "lines")),
         *(f"{at}mimeType {at}pages.0.pageNumber" for at in ("", "document.")),
     ),
-    levels=WORD_OR_LINE,
-    layout='{"text", "pages": [{"dimension": {"width", "height"}, "tokens": [{"layout":'
-    ' {"textAnchor", "boundingPoly", "confidence"}}], "lines": [...]}]}',
+    levels=("word", "line"),
+    layout='{"text", "pages": [{"tokens": [{"layout": {"textAnchor", "boundingPoly"}}], "lines"}]}',
 )
 
 
 # Azure --------------------------------------------------------------------------------------------
-#
 # Read 2.0 to 3.2 has readResults (recognitionResults in the first) with words in lines; Document
 # Intelligence has pages with words and lines side by side; Image Analysis 4 has readResult with
 # blocks of lines, and the size beside it. With the unit inch (PDF) coordinates become fractions of
@@ -201,17 +150,11 @@ _AZURE_TEXT = Keys("polygon boundingPolygon boundingBox", "content text")
 
 def _read_azure(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     def read_page(at: str, page: Any) -> Image:
-        expect(page, "words", "width", "unit", "readResult")
-        picture = within(page, "readResult")
-        lines = nested(file, page, at, "lines")
-        if picture is not None:
-            lines = nested(file, picture, "readResult", "blocks", "lines")
-        if within(page, "words") is None:
-            objects = read_words(file, lines, _AZURE_TEXT.read, "det", options.level)
-        else:
-            objects = file.each(nested(file, page, at, f"{options.level}s"), _AZURE_TEXT.read)
-        height, width = size_of(page if picture is None else within(page, "metadata"))
-        if (within(page, "unit") or "pixel") == "pixel":
+        is_beside = options.level == "word" and within(page, "words") is not None
+        lines: Records = [(at, page)] if is_beside else nested(file, page, at, "lines")
+        objects = word_records.read_words(file, lines, _AZURE_TEXT.read, "det", options.level)
+        height, width = size_of(page)
+        if within(page, "unit") != "inch":
             return Image("", objects, height, width)
         if min(height, width) <= 0:
             raise FormatError("a page in inches of unknown width or height", "both above 0")
@@ -219,10 +162,13 @@ def _read_azure(file: File, side: Side, options: ReadOptions) -> Iterator[Image]
             one.points = [v / (height if k % 2 else width) for k, v in enumerate(one.points)]
         return Image("", objects, fractions=True)
 
-    at, root = _document(file, "analyzeResult")
-    expect(root, "pages", "readResults", "recognitionResults", "readResult")
-    key = next((key for key in ("readResults", "recognitionResults") if key in root), "pages")
-    pages = [(at, root)] if "readResult" in root else nested(file, root, at, key)
+    root = _document(file, "analyzeResult")
+    key = expect(root, "pages", "readResults", "recognitionResults", "readResult")
+    pages: Records = nested(file, root, "", key)
+    if key == "readResult":
+        size = converted(root.get("metadata") or {}, dict[str, Any])
+        picture = nested(file, root[key], key, "blocks", "lines")
+        pages = [(key, size | {"lines": [line for _, line in picture]})]
     yield from read_pages(file, pages, read_page)
 
 
@@ -231,10 +177,8 @@ AZURE = Format(
     "Azure's Read and Document Intelligence",
     _read_azure,
     _has(
-        *("analyzeResult.readResults", "analyzeResult.recognitionResults", "analyzeResult.pages"),
-        *("readResults", "recognitionResults", "readResult", "content pages.0.words"),
+        "analyzeResult", "readResults", "recognitionResults", "readResult", "content pages.0.words"
     ),
-    levels=WORD_OR_LINE,
-    layout='{"analyzeResult": {"pages": [{"width", "height", "unit", "words": [{"polygon",'
-    ' "content", "confidence"}], "lines": [...]}]}} or readResults with lines of words',
+    levels=("word", "line"),
+    layout='{"analyzeResult": {"pages": [{"words": [{"polygon", "content"}], "lines": [...]}]}}',
 )

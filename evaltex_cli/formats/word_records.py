@@ -7,36 +7,24 @@ paths in one text have blanks between them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from functools import partial
+from typing import Any, NamedTuple
 
 from evaltex_cli.errors import FormatError, quote
+from evaltex_cli.formats import parsing
 from evaltex_cli.formats.base import File, Head, Image, Side, TextObject, without_finer
-from evaltex_cli.formats.parsing import (
-    Flag,
-    Number,
-    confidence,
-    converted,
-    nested,
-    outline,
-    under,
-    within,
-)
+from evaltex_cli.formats.parsing import Number, converted, nested, within
 
-Part = TypeVar("Part")
+Bounds = tuple[Number, Number, Number, Number]
 Records = Iterable[tuple[str, Any]]
 """Where each record is in a document, and the record."""
-Read = Callable[[Any], TextObject]
-WORD_OR_LINE = ("word", "line")
 
 
 def follow(value: Any, path: str) -> Any:
     """Return what a path leads to in plain JSON; None if there is nothing."""
     for step in path.split("."):
-        if isinstance(value, list):
-            value = within(value, int(step)) if step.isdigit() else None
-        else:
-            key = next(iter(value), "") if step == "*" and isinstance(value, dict) else step
-            value = within(value, key)
+        key = next(iter(value), "") if step == "*" and isinstance(value, dict) else step
+        value = within(value, int(key) if isinstance(value, list) and key.isdigit() else key)
     return value
 
 
@@ -52,11 +40,15 @@ def has(*alternatives: str) -> Callable[[Head], str]:
     return recognise
 
 
-def expect(record: Any, *keys: str) -> None:
-    """Refuse what has keys, but none of these; what has none is an answer without text."""
+def expect(record: Any, *keys: str) -> str:
+    """Return the first of these keys that a record has, empty if it has no key at all, as answers
+    without text; raises `FormatError` for one that has other keys alone.
+    """
     others = [quote(key) for key in converted(record, dict[str, Any])]
-    if others and not any(key in record for key in keys):
+    key = next((key for key in keys if key in record), "")
+    if others and not key:
         raise FormatError(f"no key {quote(keys[0])}", f"it next to {', '.join(others[:6])}")
+    return key
 
 
 def listed(file: File, key: str) -> Iterator[tuple[str, Any]]:
@@ -78,61 +70,57 @@ class Keys(NamedTuple):
     text: str = "text"
     confidence: str = "confidence"
     dont_care: str = ""
-    """Flags, each of which makes an object don't care."""
     no_text: str = ""
-    """What a don't care object has for its text."""
+    """`dont_care` and `no_text`: flags and texts, each of which makes an object don't care."""
     certain: float = 1.0
     """The confidence of what is certain."""
+    other_text: Callable[[Any], str] = lambda record: ""
+    """What returns the text of a record without any under these paths."""
 
     def read(self, record: Any, side: Side = "det") -> TextObject:
         """Return the object of a record, or a shape alone, in plain JSON; raises `FormatError`."""
         if is_shape(record):
-            return TextObject(outline(record))
-        converted(record, dict[str, Any] | list[Any])
-        points = _part(record, self.shape, outline)
+            return TextObject(parsing.outline(record))
+        points = _part(record, self.shape, parsing.outline)
         if points is None:
             raise FormatError(f"no {self.shape.replace(' ', ' or ')}", "it in each object")
-        text = _part(record, self.text, text_of) or ""
-        flags = [converted(within(record, flag), Flag) for flag in self.dont_care.split()]
+        text = _part(record, self.text, partial(converted, kind=str)) or self.other_text(record)
+        flags = [converted(within(record, flag), parsing.Flag) for flag in self.dont_care.split()]
         dont_care = side == "gt" and (any(flags) or text in self.no_text.split())
-        score = _part(record, self.confidence, confidence)
+        score = _part(record, self.confidence, parsing.confidence)
         return TextObject(points, text, dont_care, score and score / self.certain)
 
 
-def _part(record: Any, paths: str, read: Callable[[Any], Part]) -> Part | None:
+def _part(record: Any, paths: str, read: Callable[[Any], Any]) -> Any:
     for path in paths.split():
         value = follow(record, path)
         if value not in (None, "", []):
-            with under(*(int(step) if step.isdigit() else step for step in path.split("."))):
+            with parsing.under(path):
                 return read(value)
     return None
 
 
-def text_of(value: Any) -> str:
-    """Return a text in plain JSON, empty for null; raises `FormatError`."""
-    return converted(value, str | None) or ""
-
-
-def joined_texts(items: Any, key: str, between: str = "") -> str:
-    """Return the texts under a key of items in plain JSON; raises `FormatError`."""
-    listed = converted(items, list[dict[str, Any]] | None) or []
-    return between.join(text_of(item.get(key)) for item in listed)
+def joined_texts(key: str, text: str, between: str, record: Any) -> str:
+    """Return the texts of the items that a record has under a key; raises `FormatError`."""
+    items = converted(within(record, key), list[dict[str, Any]] | None) or []
+    return between.join(converted(item.get(text), str | None) or "" for item in items)
 
 
 def size_of(record: Any) -> tuple[float, float]:
     """Return the height and width in a record, 0 if they are missing; raises `FormatError`."""
-    sides = (within(record, key) for key in ("height", "width"))
-    height, width = (converted(side, Number | None) or 0.0 for side in sides)
+    sides = [within(record, side) or 0 for side in ("height", "width")]
+    height, width = converted(sides, parsing.Point)
     return height, width
 
 
-def read_words(file: File, lines: Records, read: Read, side: Side, level: str) -> list[TextObject]:
+def read_words(
+    file: File, lines: Records, read: Callable[[Any], TextObject], side: Side, level: str
+) -> list[TextObject]:
     """Read the words of lines, in ground truth with the line as their region; or read the lines."""
+    if level == "line":
+        return file.each(lines, read)
     objects = []
     for number, (at, line) in enumerate(lines, 1):
-        if level == "line":
-            objects += file.each([(at, line)], read)
-            continue
         words = list(nested(file, line, at, "words"))
         file.notes[without_finer(side)] += not words and bool(within(line, "text"))
         for word in file.each(words, read):
