@@ -110,6 +110,7 @@ def _read_document_ai(file: File, side: Side, options: ReadOptions) -> Iterator[
     keys = _TOKEN._replace(other_text=partial(_anchored, text))
 
     def read_page(at: str, page: Any) -> Image:
+        expect(page, "tokens", "lines", "dimension", "pageNumber", "image", "layout")
         words = nested(file, page, at, "tokens" if options.level == "word" else "lines")
         return _google_page(file, words, keys, within(page, "dimension"))
 
@@ -150,6 +151,7 @@ _AZURE_TEXT = Keys("polygon boundingPolygon boundingBox", "content text")
 
 def _read_azure(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     def read_page(at: str, page: Any) -> Image:
+        expect(page, "words", "width", "unit")
         is_beside = options.level == "word" and within(page, "words") is not None
         lines: Records = [(at, page)] if is_beside else nested(file, page, at, "lines")
         objects = word_records.read_words(file, lines, _AZURE_TEXT.read, "det", options.level)

@@ -76,7 +76,7 @@ MMOCR = Format(
     "MMOCR 1.x: annotations for detection and spotting",
     _read_mmocr,
     has("data_list"),
-    layout='{"data_list": [{"img_path", "instances": [{"polygon" or "bbox", "text", "ignore"}]}]}',
+    layout='{"data_list": [{"img_path", "height", "width", "instances": [{"polygon", "text"}]}]}',
     one_document=True,
 )
 
