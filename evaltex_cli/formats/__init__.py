@@ -70,10 +70,8 @@ FORMATS: dict[str, str] = {
 """Name -> module and attribute of its `Format`; the first that recognises a file reads it."""
 MEMORY = "memory"
 """The format of arrays in Python, which no file has."""
-
-
 _LEVELS = {"para": "paragraph", "chars": "character", "para-words": "paragraph-words"}
-"""What follows a format's name where a level of another name was meant."""
+"""Other names of levels."""
 
 
 def meant(name: str) -> str:
@@ -86,15 +84,9 @@ def meant(name: str) -> str:
 
 
 def load(name: str) -> Format:
-    """Return a format by name.
-
-    Raises
-    ------
-    InputError
-        When the registry has none of that name.
-    """
+    """Return a format by name; raises `InputError` for one that is not in the registry."""
     if name not in FORMATS:
         raise InputError(f"unknown format {quote(name)}{meant(name)}; `evaltex formats` lists them")
     module, _, attribute = FORMATS[name].rpartition(".")
-    found: Format = getattr(import_module(f"{__name__}.{module}"), attribute)
-    return found
+    form: Format = getattr(import_module(f"{__name__}.{module}"), attribute)
+    return form

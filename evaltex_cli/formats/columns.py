@@ -8,22 +8,8 @@ import numpy as np
 
 from evaltex_cli.formats.base import Image, Source, TextObject
 from evaltex_cli.geometry import outlines
-from evaltex_cli.records import (
-    ANY_TYPE,
-    Floats,
-    Ints,
-    Labels,
-    Objects,
-    Places,
-    Texts,
-    concatenate_texts,
-    offsets_of,
-)
-from evaltex_cli.records.rows import concatenate, joined_columns
-
-_PERCENT = 100.0
-_LEAST_PERCENT = 10.0
-"""Confidences beyond 1 are taken for percent if the highest is above this."""
+from evaltex_cli.records import ANY_TYPE, Floats, Labels, Objects, Places, Texts, offsets_of
+from evaltex_cli.records.rows import concatenate, joined_columns, packed
 
 
 def columns(images: Sequence[Image], files: Sequence[str]) -> Source:
@@ -44,44 +30,36 @@ def columns(images: Sequence[Image], files: Sequence[str]) -> Source:
 def objects_of(images: Sequence[Sequence[TextObject]]) -> Objects:
     """Return the objects of images in columns."""
     objects = [one for image in images for one in image]
-    offsets = offsets_of([len(image) for image in images])
     counts = np.array([len(one.points) for one in objects], np.int64)
     numbers = np.array([value for one in objects for value in one.points], np.float64)
     drawn = outlines.drawn(numbers, counts, counts == 4)
-    ids = np.arange(len(objects)) - np.repeat(offsets[:-1], np.diff(offsets)) + 1
-    ids = _filled([one.id for one in objects], ids)
-    scores = [one.confidence for one in objects]
-    pixels = types = labels = None
+    numbered = [one for image in images for one in enumerate(image, 1)]
+    ids = [k if one.id is None else one.id for k, one in numbered]
+    own = zip(ids, objects, strict=True)
+    confidences = np.array([one.confidence for one in objects], np.float64)  # NaN for None
+    types = np.array([one.type for one in objects], np.int64)
+    labels = Labels.from_texts([one.label for one in objects])
+    pixels = None
     if any(one.pixels is not None for one in objects):
         boxes = drawn.boxes.tolist()
         pixels = np.array([one.pixels or box for one, box in zip(objects, boxes, strict=True)])
-    if any(one.type != ANY_TYPE for one in objects):
-        types = np.array([one.type for one in objects], np.int64)
-    if any(one.label for one in objects):
-        labels = Labels.from_texts([one.label for one in objects])
     lines = [one.place for one in objects if isinstance(one.place, int)]
     places: Places | Texts = Places("{}", np.array(lines, np.int64))
     if len(lines) < len(objects):
-        places = concatenate_texts([str(one.place) for one in objects])
+        places = packed([str(one.place) for one in objects])
     return Objects(
-        offsets=offsets,
-        ids=ids,
+        offsets=offsets_of([len(image) for image in images]),
+        ids=np.array(ids, np.int64),
         outlines=drawn,
-        regions=_filled([one.region for one in objects], ids),
+        regions=np.array([k if one.region is None else one.region for k, one in own], np.int64),
         dont_care=np.array([one.dont_care for one in objects], np.bool_),
-        texts=concatenate_texts([one.text for one in objects]),
-        confidences=np.array(scores, np.float64) if scores.count(None) < len(scores) else None,
+        texts=packed([one.text for one in objects]),
+        confidences=None if np.isnan(confidences).all() else confidences,
         pixels=pixels,
-        types=types,
-        labels=labels,
+        types=types if (types != ANY_TYPE).any() else None,
+        labels=labels if any(labels.names) else None,
         places=places,
     )
-
-
-def _filled(numbers: Sequence[int | None], default: Ints) -> Ints:
-    """Return a column of numbers, the default for those that are None."""
-    known = zip(numbers, default.tolist(), strict=True)
-    return np.array([other if number is None else number for number, other in known], np.int64)
 
 
 def joined(parts: Sequence[Source]) -> Source:
@@ -103,18 +81,15 @@ def joined(parts: Sequence[Source]) -> Source:
 
 
 def confidences_in_unit(confidences: Floats | None) -> tuple[Floats | None, str]:
-    """Return the confidences of an input in [0, 1] where that can be, and a warning.
-
-    They are percent if none is negative and the highest is above 10 and at most 100; others remain
-    as they are.
+    """Return the confidences of an input in [0, 1] where that can be, and a warning: they are
+    percent if none is negative and the highest is above 10 and at most 100.
     """
     if confidences is None or np.isnan(confidences).all():
         return None, ""
     lowest, highest = float(np.nanmin(confidences)), float(np.nanmax(confidences))
-    if lowest >= 0 and _LEAST_PERCENT < highest <= _PERCENT:
-        return confidences / _PERCENT, (
-            f"its confidences are percent, up to {highest:g}; they were divided by {_PERCENT:g}"
-        )
+    if lowest >= 0 and 10 < highest <= 100:
+        what = f"its confidences are percent, up to {highest:g}; they were divided by 100"
+        return confidences / 100, what
     if lowest >= 0 and highest <= 1:
         return confidences, ""
     return confidences, (

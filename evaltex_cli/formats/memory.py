@@ -25,8 +25,7 @@ class ImageObjects(Objects):
     def __repr__(self) -> str:
         polygons = int((self.outlines.counts > 0).sum())
         counts = {
-            "{count} mask[s]": self.count if self.picture else 0,
-            "{count} box[es]": 0 if self.picture else self.count - polygons,
+            "{count} mask[s]" if self.picture else "{count} box[es]": self.count - polygons,
             "{count} polygon[s]": polygons,
             "{count} don't care": int(self.dont_care.sum()),
         }
@@ -35,24 +34,17 @@ class ImageObjects(Objects):
 
 
 def source(side: Side, images: Mapping[str, Objects], sizes: Mapping[str, Floats]) -> Source:
-    """Return images in memory as an input.
-
-    Parameters
-    ----------
-    images : mapping
-        Name -> its objects.
-    sizes : mapping
-        Name -> (2,) height and width in pixels, as far as they are known.
+    """Return images in memory, by their names, as an input; `sizes` has heights and widths in
+    pixels, (2,), as far as they are known.
     """
-    unknown = np.zeros(2)
     pictures = [getattr(image, "picture", None) for image in images.values()]
+    known = [sizes.get(name, np.zeros(2)) for name in images]
     return Source(
+        list(images),
+        np.array(known, np.float64).reshape(-1, 2),
+        concatenate(list(images.values())) if images else NOTHING,
         path=side,
         format=MEMORY,
-        sha256="",
-        names=list(images),
-        sizes=np.array([sizes.get(name, unknown) for name in images], np.float64).reshape(-1, 2),
-        objects=concatenate(list(images.values())) if images else NOTHING,
         why="arrays in memory",
         pictures=pictures if any(one is not None for one in pictures) else None,
     )

@@ -52,11 +52,6 @@ PICKLE, NPY = pickle.dumps({"boxes": [1]}), b"\x93NUMPY\1\0"
             "an archive that is not .zip, which is not read; unpack it, and",
         ),
         ("a.bin", b"\1\2\0\0\3", "a binary file, which is not read; give text, JSON or XML"),
-        ("a.zip", b"<b>not found</b>\n", "a file that is no zip archive, which is not read; pack"),
-        ("a.box", b"T 36 92 53 122 0\n", "a Tesseract box file, whose y counts from the bottom"),
-        ("a.yaml", b"a: 1\n", "YAML, which is not read"),
-        ("a.json", b'{"form": [{"box": [1, 2, 3, 4]}]}', "FUNSD, which is not read; write its"),
-        ("a.json", b'{"project": {"pid": "1"}}', "a project of VIA 3, which is not read; write"),
         (
             "a.json",
             b'{"a": 1,\n "b": }\n',
@@ -79,12 +74,7 @@ def test_what_is_not_read_is_named(tmp_path: Path, name: str, content: bytes, me
     assert opened(path).removeprefix(f"{path}:2: ").startswith(message)
 
 
-def test_messages_name_the_nearest_formats_and_not_all(tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    path.write_text('{"imgs": {}, "image_id": 1, "utf8_string": "word"}')
-    assert "layout; nearest: coco-text, coco-text-train, textocr; expected a format that" in opened(
-        path
-    )
+def test_the_nearest_name_of_a_format_is_named() -> None:
     with pytest.raises(
         InputError,
         match=r"unknown format 'textocrr' \(did you mean 'textocr'\?\); `evaltex formats` lists",
