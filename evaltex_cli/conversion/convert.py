@@ -108,7 +108,7 @@ def read_source(
     if not source.names:
         expected = "give a file or folder of a format that `evaltex formats` lists"
         raise InputError(f"{path}: no image in it ({source.format} as its format); {expected}")
-    classes = options.classes_of(side)
+    classes = getattr(options, f"{side}_classes")
     return source if classes is None else only_classes(source, classes)
 
 

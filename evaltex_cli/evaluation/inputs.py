@@ -114,7 +114,7 @@ def opened(side_input: SideInput, ordered_map: OrderedMap = map) -> tuple[Source
     preferred = PRESETS[options.preset].formats[side] if options.preset else ()
     source = read(given, side, options, faults, ordered_map, preferred)
     if not faults.count:
-        source = _with_classes(source, side, options.classes_of(side))
+        source = _with_classes(source, side, getattr(options, f"{side}_classes"))
     return source, faults
 
 

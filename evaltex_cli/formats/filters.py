@@ -22,17 +22,14 @@ NOWHERE = -COORDINATE_LIMIT
 
 
 def only_confident(source: Source, minimum: float) -> Source:
-    """Return the input without the objects whose confidence is below a minimum in [0, 1].
-
-    Objects of exactly the minimum stay, as do those without a confidence. Images may be left empty.
+    """Return the input without the objects whose confidence is below a minimum in [0, 1]; those
+    without a confidence stay.
     """
-    objects, confidences = source.objects, source.objects.confidences
-    below = np.zeros(0, np.bool_) if confidences is None else confidences < minimum
-    return replace(
-        source,
-        objects=take(objects, ~below) if below.any() else objects,
-        unconfident=source.unconfident + int(below.sum()),
-    )
+    if source.objects.confidences is None:
+        return source
+    below = source.objects.confidences < minimum
+    left = take(source.objects, ~below)
+    return replace(source, objects=left, unconfident=source.unconfident + int(below.sum()))
 
 
 def only_classes(source: Source, classes: Sequence[str]) -> Source:
@@ -40,15 +37,12 @@ def only_classes(source: Source, classes: Sequence[str]) -> Source:
     no object has.
     """
     labels, known = source.objects.labels, class_counts(source)
-    for name in classes:
-        if name not in known:
-            found = ", ".join(known) or "none at all"
-            hint = nearest(name, list(known))
-            raise InputError(
-                f"{source.path}: no object of class {quote(name)}{hint}; its classes: {found}"
-            )
-    if labels is None:
-        return source
+    missing = [name for name in classes if name not in known]
+    if labels is None or missing:
+        hint, found = nearest(missing[0], list(known)), ", ".join(known) or "none at all"
+        raise InputError(
+            f"{source.path}: no object of class {quote(missing[0])}{hint}; its classes: {found}"
+        )
     is_kept = np.array([name in classes for name in labels.names], np.bool_)[labels.codes]
     return replace(source, objects=take(source.objects, is_kept))
 
@@ -75,42 +69,24 @@ def with_dont_care(source: Source, policy: str) -> Source:
 def treat_invalid(
     objects: Objects, policy: str, side: Side
 ) -> tuple[Objects, GeometryCounts, dict[int, str]]:
-    """Repair invalid polygons, or do what else the policy says.
+    """Treat invalid polygons by `InputOptions.invalid`: repair them, or drop these objects, or skip
+    them (leave out detections, let nothing match objects of the ground truth, which count).
 
-    Parameters
-    ----------
-    objects : Objects
-    policy : {'repair', 'drop', 'skip', 'error'}
-        Keep the repaired polygons; leave these objects out; leave out detections, and let nothing
-        match objects of the ground truth, which count; or refuse them.
-    side : {'gt', 'det'}
-
-    Returns
-    -------
-    Objects
-        With `drop` and `skip` without these objects, or with them `NOWHERE`.
-    GeometryCounts
-        How many polygons were repaired or dropped, and how many objects have no area.
-    dict
-        With `error` why, by object; otherwise empty.
+    Returns the objects, counts of what was done, and, by object, why 'error' refuses it.
     """
-    counts = outlines.checked(objects.outlines)
-    if (
-        policy == "repair"
-        or objects.outlines.all_boxes
-        or not (counts.repaired or counts.zero_area)
-    ):
+    drawn = objects.outlines
+    counts = outlines.checked(drawn)
+    if policy == "repair" or drawn.all_boxes or not (counts.repaired or counts.zero_area):
         return objects, counts, {}
-    invalid = geometry.polygons.describe_invalid(objects.outlines)
+    invalid = geometry.polygons.describe_invalid(drawn)
     if policy == "error" or not invalid:
         return objects, counts, {row: one.why for row, one in invalid.items()}
     gone = np.zeros(objects.count, dtype=bool)
     gone[list(invalid)] = True
     flat = sum(not one.has_area for one in invalid.values())
     counts = GeometryCounts(0, counts.dropped + len(invalid), counts.zero_area - flat)
-    if policy == "skip" and side == "gt":
-        return _unreachable(objects, gone), counts, {}
-    return take(objects, ~gone), counts, {}
+    is_skipped = policy == "skip" and side == "gt"
+    return _unreachable(objects, gone) if is_skipped else take(objects, ~gone), counts, {}
 
 
 def _unreachable(objects: Objects, gone: Bools) -> Objects:
@@ -118,7 +94,7 @@ def _unreachable(objects: Objects, gone: Bools) -> Objects:
     drawn = objects.outlines
     boxes, regions = drawn.boxes.copy(), objects.regions.copy()
     boxes[gone] = NOWHERE
-    regions[gone] = np.setdiff1d(np.arange(len(gone) + gone.sum()), regions)[: gone.sum()]
+    regions[gone] = regions.max() + 1 + np.arange(gone.sum())
     remain = ~np.repeat(gone, drawn.counts)
     without = Outlines(boxes, drawn.vertices[remain], offsets_of(np.where(gone, 0, drawn.counts)))
     pixels = None if objects.pixels is None else np.where(gone[:, None], NOWHERE, objects.pixels)

@@ -24,8 +24,7 @@ INVALID_POLYGONS = ("repair", "drop", "skip", "error")
 DONT_CARE_OBJECTS = ("ignore", "count", "drop")
 """How don't-care objects can be treated (`filters.with_dont_care`); the first is the default."""
 MAX_PIXELS = 100_000_000
-ORDERS, PIXELS = ("xyxy", "yxyx", "xywh"), "pixels"
-LARGEST_SCALE = 1e6
+ORDERS = ("xyxy", "yxyx", "xywh")
 TABLE_COLUMNS = (
     *("image", "x0", "y0", "x1", "y1", "width", "height", "polygon", "text", "confidence"),
     *("dont_care", "image_width", "image_height", "label"),
@@ -60,16 +59,14 @@ class Coordinates(NamedTuple):
         """Return what ``ORDER:SCALE`` declares; raises `ConfigError` for anything else."""
         order, _, scale = text.partition(":")
         with suppress(ValueError):
-            value = None if scale == PIXELS else float(scale)
-            if order in ORDERS and (value is None or 0 < value <= LARGEST_SCALE):
+            value = None if scale == "pixels" else float(scale)
+            if order in ORDERS and (value is None or value > 0):
                 return cls(order, value)
-        raise ConfigError(
-            f"coordinates {quote(text)}; expected ORDER:SCALE, of the orders {', '.join(ORDERS)}"
-            f" and the scale {PIXELS}, 1, 999, 1000 or the like"
-        )
+        expected = f"ORDER:SCALE, of {', '.join(ORDERS)} and of pixels, 1, 1000 or the like"
+        raise ConfigError(f"coordinates {quote(text)}; expected {expected}")
 
     def __str__(self) -> str:
-        return f"{self.order}:{PIXELS if self.scale is None else f'{self.scale:g}'}"
+        return f"{self.order}:pixels" if self.scale is None else f"{self.order}:{self.scale:g}"
 
     def box(self, numbers: Sequence[float]) -> tuple[float, float, float, float]:
         """Return x0, y0, x1, y1 of four numbers, in pixels or in fractions of the page; raises
@@ -80,8 +77,7 @@ class Coordinates(NamedTuple):
         x0, y0, x1, y1 = boxes[self.order]
         if x1 < x0 or y1 < y0:
             shown = ", ".join(f"{value:g}" for value in numbers)
-            found = f"{shown}, of which a side is below 0 as {self}"
-            raise FormatError(found, "the smaller coordinate first")
+            raise FormatError(f"{shown} as {self}", "no side below 0")
         return x0, y0, x1, y1
 
 
@@ -101,9 +97,7 @@ def column_mapping(text: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class InputOptions:
-    """The options of reading; raises `ConfigError` for a value out of range, and for options that
-    do not go with label pictures.
-    """
+    """The options of reading; raises `ConfigError` for those that are out of range or unfit."""
 
     gt_format: str | None = None
     det_format: str | None = None
@@ -137,45 +131,21 @@ class InputOptions:
     """`gt_classes` and `det_classes`: the classes of the objects that count; None for all."""
 
     def __post_init__(self) -> None:
-        if self.min_confidence is not None and not 0 <= self.min_confidence <= 1:
-            raise ConfigError(
-                f"least confidence {self.min_confidence}; expected a number from 0 to 1"
-            )
+        minimum = self.min_confidence
+        if minimum is not None and not 0 <= minimum <= 1:
+            raise ConfigError(f"least confidence {minimum}; expected a number from 0 to 1")
         for what, value, known in (
-            ("level", self.gt_level, LEVELS),
-            ("level", self.det_level, LEVELS),
             ("invalid polygons:", self.invalid, INVALID_POLYGONS),
             ("don't-care objects:", self.dont_care, DONT_CARE_OBJECTS),
         ):
-            if value is not None and value not in known:
+            if value not in known:
                 raise ConfigError(f"{what} {quote(value)}; expected one of {', '.join(known)}")
-        for classes in (self.gt_classes, self.det_classes):
-            if classes is not None and (not classes or any(set(",|") & set(c) for c in classes)):
-                raise ConfigError(f"classes {classes}; expected names without , and |")
-        if self.coordinates is not None:
-            Coordinates.parse(self.coordinates)
-        if self.columns is not None:
-            column_mapping(self.columns)
-        unfit = {
-            "don't-care objects: drop": self.dont_care == "drop",
-            f"invalid polygons: {self.invalid}": self.invalid != INVALID_POLYGONS[0],
-            "a least confidence": self.min_confidence is not None,
-        }
-        for what, is_given in unfit.items():
+        if () in (self.gt_classes, self.det_classes):
+            raise ConfigError("no classes; expected at least one")
+        for what, is_given in (
+            ("don't-care objects: drop", self.dont_care == "drop"),
+            (f"invalid polygons: {self.invalid}", self.invalid != INVALID_POLYGONS[0]),
+            ("a least confidence", minimum is not None),
+        ):
             if is_given and self.masks is not None:
-                raise ConfigError(
-                    f"{what} does not go with label pictures, which have the pixels of all objects;"
-                    " leave it out"
-                )
-
-    def format_of(self, side: Side) -> str | None:
-        """Return the name of a side's format; None where the content decides."""
-        return self.gt_format if side == "gt" else self.det_format
-
-    def level_of(self, side: Side) -> str | None:
-        """Return the level of a side; None where the content decides."""
-        return self.gt_level if side == "gt" else self.det_level
-
-    def classes_of(self, side: Side) -> tuple[str, ...] | None:
-        """Return the classes of a side that count; None for all."""
-        return self.gt_classes if side == "gt" else self.det_classes
+                raise ConfigError(f"{what} does not go with label pictures; leave it out")

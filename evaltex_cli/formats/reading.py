@@ -77,7 +77,7 @@ def read(
     """
     listing = open_listing(path)
     has_pattern = listing.kind == "file" and len(listing.entries) > 1
-    named = EVALTEX if has_pattern else options.format_of(side)
+    named = EVALTEX if has_pattern else getattr(options, f"{side}_format")
     mapping = column_mapping(options.columns) if options.columns else {}
     if named is None and mapping:
         from evaltex_cli.formats.table import has_columns
@@ -86,7 +86,7 @@ def read(
     form, why, note = (load(named), "named", "") if named else detect(listing, side, preferred)
     chosen, left_out = listing.chosen(form.endings)
     _refuse_none(chosen, left_out, form, side)
-    level = options.level_of(side)
+    level = getattr(options, f"{side}_level")
     if level and level not in form.levels:
         known = ", ".join(form.levels) or "one level alone"
         raise InputError(f"{path}: format {form.name} has no level {level}; it has {known}")

@@ -111,7 +111,7 @@ def _same_source(path: Path, side: Side, result: ResultDocument, faults: FaultLo
     evaluated, minimum = getattr(result.inputs, side), result.options.min_confidence
     named: Any = {f"{side}_format": evaluated.format}
     source = read(path, side, replace(result.options, **named), faults)
-    classes = result.options.classes_of(side)
+    classes = getattr(result.options, f"{side}_classes")
     source = source if classes is None else only_classes(source, classes)
     if source.sha256 != evaluated.sha256:
         raise InputError(

@@ -14,7 +14,7 @@ from evaltex_cli import evaluate
 from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.evaluation.inputs import options_of
 from evaltex_cli.formats.base import Side
-from evaltex_cli.formats.options import TABLE_COLUMNS, InputOptions, column_mapping
+from evaltex_cli.formats.options import TABLE_COLUMNS, column_mapping
 from evaltex_cli.formats.sizes import with_sizes
 from evaltex_cli.formats.table import USUAL
 
@@ -157,7 +157,7 @@ def test_what_columns_can_hold() -> None:
     assert tuple(USUAL) == TABLE_COLUMNS
     for text in ("", "image", "image=", "place=x", "x0=a,x0=b", "x0=a|b"):
         with pytest.raises(ConfigError, match="expected HOLDS=NAME"):
-            InputOptions(columns=text)
+            column_mapping(text)
     assert column_mapping(" image = page no , x0=a") == {"image": "page no", "x0": "a"}
 
 
