@@ -14,7 +14,7 @@ from evaltex_cli.formats.parsing import converted, nested, number, plain_json, w
 from evaltex_cli.formats.word_records import Keys, Records, expect, follow, has, read_pages, size_of
 
 
-def _document(file: File, inside: str = "") -> dict[str, Any]:
+def _document(file: File, inside: str = "") -> Any:
     """Return the object of a document, perhaps inside another. Some clients write snake_case."""
     snake = re.compile(rb'_([a-z])(?=[a-z_]*"\s*:)')
     root = plain_json(snake.sub(lambda letter: letter[1].upper(), file.data))
