@@ -160,7 +160,7 @@ def test_minimal(tmp_path: Path, lists: Any, transcription: Any, texts: Any, lab
     assert (found.faults, found.texts) == ([], texts)
     assert found.objects.dont_care.tolist() == [text == "###" for text in texts]
     assert labels == (found.objects.labels and list(found.objects.labels))
-    lost = "1 task of JSON-MIN lost its texts, which fit no list of shapes: export JSON"
+    lost = "1 task of JSON-MIN lost texts, which fit no list of shapes: export JSON"
     assert found.warnings == [lost] * (texts == ["", ""])
 
 
@@ -169,5 +169,5 @@ def test_faults_of_a_minimal_export_have_their_place(tmp_path: Path) -> None:
     found = of(tmp_path, faulty)
     assert (found.objects.count, found.faults) == (
         1,
-        ["[0].bbox[1].x: '1'; expected a number or null"],
+        ["[0].bbox[1]: '1'; expected a number or null"],
     )

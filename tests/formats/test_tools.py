@@ -204,7 +204,7 @@ def test_images_of_cvat(tmp_path: Path) -> None:
         ("voc", "", ":2: object without bndbox/xmin; expected a number there"),
         ("voc", f"<difficult>yes</difficult>{BNDBOX}", ":2: difficult 'yes'; expected a finite"),
         ("voc", ROBNDBOX.format(0).replace("40", "-4"), ":2: width -4, height 20; expected both"),
-        ("label-studio", {"value": {"x": "1"}}, "[1].x: '1'; expected a number"),
+        ("label-studio", {"value": {"x": "1"}}, "[1]: '1'; expected a number"),
         ("label-studio", {"image_rotation": 90, "value": {"x": 1}}, "a picture that was turned; exp"),
         ("label-studio", 7, "[0].annotations[0].result[1]: 7; expected an object"),
         ("ctw1500-xml", "<box><segs>1,x</segs></box>", ":2: 'x'; expected a finite number"),
