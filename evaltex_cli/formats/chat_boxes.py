@@ -18,8 +18,8 @@ from typing import Any
 from evaltex_cli.errors import FormatError
 from evaltex_cli.formats.base import File, Format, Image, ReadOptions, Side, TextObject
 from evaltex_cli.formats.options import Coordinates
-from evaltex_cli.formats.parsing import confidence, converted
-from evaltex_cli.formats.word_records import Bounds, expect
+from evaltex_cli.formats.parsing import Bounds, confidence, converted
+from evaltex_cli.formats.word_records import expect
 
 _KEYS = ("bbox_2d", "box_2d", "bbox", "box", "bounding_box")
 _TEXTS = ("text", "text_content", "transcription", "content")

@@ -59,25 +59,26 @@ TEXTRACT = Format(
 # Google Cloud Vision and Document AI --------------------------------------------------------------
 # Shapes have vertices in pixels, or normalized ones, which are fractions of the page.
 
-_symbols = partial(word_records.joined_texts, "symbols", "text", "")
-_VISION_WORD = Keys("boundingBox boundingPoly", "description", other_text=_symbols)
-_TOKEN = Keys("layout.boundingPoly", "", "layout.confidence")
+_SHAPES = ("boundingBox", "boundingPoly", "layout.boundingPoly")
 
 
-def _google_page(file: File, words: Records, keys: Keys, size: Any) -> Image:
+def _google_page(file: File, words: Records, text: Callable[[Any], str], size: Any) -> Image:
     """Return an image in pixels if a word has vertices in pixels, else in fractions of the page."""
-    words, paths = list(words), keys.shape.split()
-    in_pixels = any(follow(word, f"{path}.vertices") for _, word in words for path in paths)
+    words = list(words)
+    in_pixels = any(follow(word, f"{path}.vertices") for _, word in words for path in _SHAPES)
     unit = "vertices" if in_pixels else "normalizedVertices"
-    keys = keys._replace(shape=" ".join(f"{path}.{unit}" for path in paths))
+    shapes = " ".join(f"{path}.{unit}" for path in _SHAPES)
+    keys = Keys(shapes, "description", "confidence layout.confidence", other_text=text)
     return Image("", file.each(words, keys.read), *size_of(size), fractions=not in_pixels)
 
 
 def _read_vision(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
+    symbols = partial(word_records.joined_texts, "symbols", "text", "")
+
     def read_page(at: str, page: Any) -> Image:
         words = list(nested(file, page, at, "blocks", "paragraphs", "words"))
         words += list(nested(file, page, at, "textAnnotations"))[1:]  # the first is all the text
-        return _google_page(file, words, _VISION_WORD, page)
+        return _google_page(file, words, symbols, page)
 
     root = _document(file)
     pages = []
@@ -107,24 +108,19 @@ def _read_document_ai(file: File, side: Side, options: ReadOptions) -> Iterator[
     root = _document(file, "document")
     expect(root, "pages", "text", "uri", "content", "mimeType", "entities", "shardInfo")
     text = converted(root.get("text"), str | None) or ""
-    keys = _TOKEN._replace(other_text=partial(_anchored, text))
+
+    def anchored(token: Any) -> str:
+        segments = converted(follow(token, "layout.textAnchor.textSegments") or [], list[Any])
+        limits = ([within(one, key) or 0 for key in ("startIndex", "endIndex")] for one in segments)
+        parts = (text[slice(*(int(number(str(index))) for index in pair))] for pair in limits)
+        return "".join(parts).strip()
 
     def read_page(at: str, page: Any) -> Image:
         expect(page, "tokens", "lines", "dimension", "pageNumber", "image", "layout")
         words = nested(file, page, at, "tokens" if options.level == "word" else "lines")
-        return _google_page(file, words, keys, within(page, "dimension"))
+        return _google_page(file, words, anchored, within(page, "dimension"))
 
     yield from read_pages(file, nested(file, root, "", "pages"), read_page)
-
-
-def _anchored(text: str, word: Any) -> str:
-    """Return what the segments of a word are of a text; raises `FormatError`."""
-    segments = follow(word, "layout.textAnchor.textSegments") or []
-    parts = [
-        text[slice(*(int(number(str(one.get(key) or 0))) for key in ("startIndex", "endIndex")))]
-        for one in converted(segments, list[dict[str, Any]])
-    ]
-    return "".join(parts).strip()
 
 
 DOCUMENT_AI = Format(
@@ -142,9 +138,8 @@ DOCUMENT_AI = Format(
 
 # Azure --------------------------------------------------------------------------------------------
 # Read 2.0 to 3.2 has readResults (recognitionResults in the first) with words in lines; Document
-# Intelligence has pages with words and lines side by side; Image Analysis 4 has readResult with
-# blocks of lines, and the size beside it. With the unit inch (PDF) coordinates become fractions of
-# the page.
+# Intelligence has pages with words beside lines; Image Analysis 4 has readResult with blocks of
+# lines, and the size beside it. With the unit inch (PDF) coordinates become fractions of the page.
 
 _AZURE_TEXT = Keys("polygon boundingPolygon boundingBox", "content text")
 
@@ -154,7 +149,7 @@ def _read_azure(file: File, side: Side, options: ReadOptions) -> Iterator[Image]
         expect(page, "words", "width", "unit")
         is_beside = options.level == "word" and within(page, "words") is not None
         lines: Records = [(at, page)] if is_beside else nested(file, page, at, "lines")
-        objects = word_records.read_words(file, lines, _AZURE_TEXT.read, "det", options.level)
+        objects = word_records.read_words(file, lines, _AZURE_TEXT, "det", options.level)
         height, width = size_of(page)
         if within(page, "unit") != "inch":
             return Image("", objects, height, width)

@@ -12,9 +12,9 @@ from evaltex_cli.errors import FormatError
 from evaltex_cli.formats import parsing, word_records
 from evaltex_cli.formats.base import DONT_CARE, File, Format, Image, ReadOptions, Side, TextObject
 from evaltex_cli.formats.names import names_of_pictures
-from evaltex_cli.formats.parsing import converted, nested, within
+from evaltex_cli.formats.parsing import Bounds, converted, nested, within
 from evaltex_cli.formats.tools import named_after_pictures
-from evaltex_cli.formats.word_records import Bounds, Keys, follow, has, joined_texts, read_pages
+from evaltex_cli.formats.word_records import Keys, follow, has, is_shape, joined_texts, read_pages
 
 # PaddleOCR ----------------------------------------------------------------------------------------
 # Lines are ground truth (`Label.txt` of PPOCRLabel) or results (`det_results.txt`,
@@ -136,9 +136,7 @@ _READING = Keys("0 box dt_boxes boxes", "1.0 1 txt rec_txt text", "1.1 2 score c
 def _is_reading(value: Any) -> bool:
     """Whether a value is a box, or a list of a box and its text, and no list of these."""
     text = within(value, 1, 0) or within(value, 1)
-    return word_records.is_shape(value) or (
-        word_records.is_shape(within(value, 0)) and isinstance(text, str)
-    )
+    return is_shape(value) or (is_shape(within(value, 0)) and isinstance(text, str))
 
 
 def _read_readings(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
@@ -221,7 +219,7 @@ def _read_doctr(file: File, side: Side, options: ReadOptions) -> Iterator[Image]
     def read_page(at: str, page: Any) -> Image:
         height, width = converted(within(page, "dimensions"), parsing.Point)
         lines = nested(file, page, at, "blocks", "lines")
-        objects = word_records.read_words(file, lines, _DOCTR_TEXT.read, side, options.level)
+        objects = word_records.read_words(file, lines, _DOCTR_TEXT, side, options.level)
         classes = converted(within(page, "predictions"), dict[str, Any] | None) or {}
         for name in classes:
             words = nested(file, classes, f"{at}.predictions", name)
@@ -253,7 +251,7 @@ def _read_surya(file: File, side: Side, options: ReadOptions) -> Iterator[Image]
     def read_page(at: str, page: Any) -> Image:
         x0, y0, x1, y1 = converted(within(page, "image_bbox") or (0, 0, 0, 0), Bounds)
         lines = nested(file, page, at, word_records.expect(page, "text_lines", "bboxes"))
-        objects = word_records.read_words(file, lines, _SURYA_TEXT.read, side, options.level)
+        objects = word_records.read_words(file, lines, _SURYA_TEXT, side, options.level)
         return Image("", objects, y1 - y0, x1 - x0)
 
     images = file.json(dict[str, Any])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Number = Annotated[float, msgspec.Meta(ge=-COORDINATE_LIMIT, le=COORDINATE_LIMIT)]
 """A coordinate, for the types that msgspec decodes."""
 Point = tuple[Number, Number]
+Bounds = tuple[Number, Number, Number, Number]
 Flag: TypeAlias = bool | Literal[0, 1] | None
 Identifier: TypeAlias = int | str
 NUMBER = r"[+-]?+(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?+\d++)?+"
@@ -232,7 +233,7 @@ def outline(value: Any) -> Sequence[float]:
     if isinstance(value, dict):
         sides = {key.lower(): side for key, side in value.items()}
         listed = [sides.get(key) for key in ("left", "top", "width", "height")]
-        return box(*converted(listed, tuple[Number, Number, Number, Number]))
+        return box(*converted(listed, Bounds))
     first = within(value, 0)
     if isinstance(first, list) and len(value) == 1 and len(first) > 2:
         return outline(first)

@@ -15,7 +15,6 @@ from evaltex_cli.formats import parsing
 from evaltex_cli.formats.base import File, Head, Image, Side, TextObject, without_finer
 from evaltex_cli.formats.parsing import Number, converted, nested, within
 
-Bounds = tuple[Number, Number, Number, Number]
 Records = Iterable[tuple[str, Any]]
 """Where each record is in a document, and the record."""
 
@@ -41,9 +40,7 @@ def has(*alternatives: str) -> Callable[[Head], str]:
 
 
 def expect(record: Any, *keys: str) -> str:
-    """Return the first of these keys that a record has, empty if it has no key at all, as answers
-    without text; raises `FormatError` for one that has other keys alone.
-    """
+    """Return the first of these keys that a record has; only one without any key may have none."""
     others = [quote(key) for key in converted(record, dict[str, Any])]
     key = next((key for key in keys if key in record), "")
     if others and not key:
@@ -54,8 +51,7 @@ def expect(record: Any, *keys: str) -> str:
 def listed(file: File, key: str) -> Iterator[tuple[str, Any]]:
     """Yield the records of the list that a document has under a key; raises `FormatError`."""
     document = file.json(dict[str, Any])
-    expect(document, key)
-    yield from nested(file, document, "", key)
+    yield from nested(file, document, "", expect(document, key))
 
 
 def is_shape(value: Any) -> bool:
@@ -108,22 +104,19 @@ def joined_texts(key: str, text: str, between: str, record: Any) -> str:
 
 def size_of(record: Any) -> tuple[float, float]:
     """Return the height and width in a record, 0 if they are missing; raises `FormatError`."""
-    sides = [within(record, side) or 0 for side in ("height", "width")]
-    height, width = converted(sides, parsing.Point)
+    height, width = (converted(within(record, k), Number | None) or 0 for k in ("height", "width"))
     return height, width
 
 
-def read_words(
-    file: File, lines: Records, read: Callable[[Any], TextObject], side: Side, level: str
-) -> list[TextObject]:
+def read_words(file: File, lines: Records, keys: Keys, side: Side, level: str) -> list[TextObject]:
     """Read the words of lines, in ground truth with the line as their region; or read the lines."""
     if level == "line":
-        return file.each(lines, read)
+        return file.each(lines, keys.read)
     objects = []
     for number, (at, line) in enumerate(lines, 1):
         words = list(nested(file, line, at, "words"))
         file.notes[without_finer(side)] += not words and bool(within(line, "text"))
-        for word in file.each(words, read):
+        for word in file.each(words, keys.read):
             word.region = number if side == "gt" else None
             objects.append(word)
     return objects

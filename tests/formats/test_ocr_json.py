@@ -285,7 +285,7 @@ IN_AZURE = "readResults[0].lines[0].words[0]"
         ("textract", textract({"Confidence": "x"}), ["Blocks[2].Confidence: 'x'; expected a finite number"]),
         ("google-vision", vision(NORMALIZED, IN_PIXELS), [f"{IN_VISION}[0]: no boundingBox.vertices"]),
         ("google-vision", {"responses": [{"error": {"message": "no"}}]}, ["responses[0]: no key 'fullTextAnnotation'; expected it next to 'error'"]),
-        ("document-ai", document_ai(shape=None), ["pages[0].tokens[0]: no layout.boundingPoly.normalizedVertices"]),
+        ("document-ai", document_ai(shape=None), ["pages[0].tokens[0]: no boundingBox.normalizedVertices or boundingPoly."]),
         ("document-ai", document_ai({"endIndex": "x"}), ["pages[0].tokens[0]: 'x'"]),
         ("azure", azure(unit="inch", width=0), ["pages[0]: a page in inches of unknown width"]),
         ("azure", {"readResults": [{**SIZE, "lines": [{"words": [{"boundingBox": [1, 2]}]}]}]}, [f"{IN_AZURE}.boundingBox: 1 vertices"]),
