@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from evaltex_cli.errors import InputError
 from evaltex_cli.formats import FORMATS, load
 from evaltex_cli.formats.base import HEAD_BYTES, Format, Head, Side
 from evaltex_cli.formats.files import Entry, Listing
@@ -21,8 +20,6 @@ def detect(listing: Listing, side: Side, preferred: Sequence[str] = ()) -> tuple
     Raises `InputError` when no format recognises it: what it is, if that is known, and what to do.
     `preferred` are formats that decide where lines of numbers fit several.
     """
-    if not listing.entries:
-        raise InputError(f"{listing.path}: no file in it; expected one for each image")
     entry = _typical_entry(listing)
     beginning = listing.beginning(entry, HEAD_BYTES)
     head = Head(entry.name, beginning, is_whole=len(beginning) < HEAD_BYTES)

@@ -81,13 +81,13 @@ class Listing:
         lists = ("classes.txt", *(_PICTURE_LISTS if "obj.names" in names else ()))
         return [e for e, name in zip(self.entries, names, strict=True) if name not in lists]
 
-    def chosen(self, endings: Sequence[str]) -> tuple[Listing, tuple[str, ...]]:
+    def chosen(self, endings: Sequence[str]) -> tuple[Listing, str]:
         """Return the listing of the files of images that have one of these endings, the one that
-        most have, sorted by the names of their images, and a warning about the others. A file that
+        most have, sorted by the names of their images, and a note about the others. A file that
         is the input stays. Raises `InputError` for an archive whose files unpack to too much.
         """
         if self.kind == "file":
-            return self, ()
+            return self, ""
         counts = self.endings()
         if any(counts[ending] for ending in endings):
             endings = [max(endings, key=lambda ending: counts[ending])]
@@ -100,8 +100,8 @@ class Listing:
             _refuse_large(self.path, sum(entry.size for entry in fit), most)
         others = sorted({e.name for e in self.entries} - {e.name for e in fit})
         what = f"{{count}} file[s] besides the {' or '.join(endings)} files of images [was|were]"
-        warning = f"{self.path}: {counted(len(others), what)} left out: {listed(others)}"
-        return Listing(self.path, self.kind, tuple(fit)), (warning,) * bool(others)
+        note = f"{counted(len(others), what)} left out: {listed(others)}" if others else ""
+        return Listing(self.path, self.kind, tuple(fit)), note
 
     def read(self, entries: Sequence[Entry] | None = None, size: int = -1) -> Iterator[bytes]:
         """Yield the bytes of some files, of all by default, unpacked, perhaps only the first ones;
@@ -172,8 +172,10 @@ def open_listing(path: Path) -> Listing:
             sizes = [file.stat().st_size for file in files]
             images = [without_prefix(_stem(file.name)) for file in files]
             return Listing(path, "file", tuple(map(Entry, map(str, files), sizes, images)))
-    kept = (e for e in entries if not _CLUTTER.search(e.name.replace("\\", "/")))
-    return Listing(path, kind, tuple(kept))
+    kept = tuple(e for e in entries if not _CLUTTER.search(e.name.replace("\\", "/")))
+    if not kept:
+        raise InputError(f"{path}: no file in it; expected one for each image")
+    return Listing(path, kind, kept)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ import numpy as np
 
 from evaltex_cli.errors import ConfigError, FaultLog, FormatError, InputError, counted
 from evaltex_cli.formats import MEMORY, load
-from evaltex_cli.formats.base import File, Format, Head, Image, ReadOptions, Side, Source
+from evaltex_cli.formats.base import File, Format, Image, ReadOptions, Side, Source
 from evaltex_cli.formats.columns import columns, confidences_in_unit, joined
 from evaltex_cli.formats.detection import EVALTEX, detect, other_format
 from evaltex_cli.formats.files import Entry, Listing, open_listing
@@ -33,7 +34,7 @@ IMAGES_AT_ONCE = 1024
 """Images that are Python objects at a time."""
 FILES_AT_ONCE = 256
 """Files that a worker reads at a time."""
-_METADATA = ("mets", "METS", "trpDocMetadata")
+_METADATA = re.compile(rb"<(?:mets:)?mets\b|<trpDocMetadata\b", re.IGNORECASE)
 _LEFT_OUT = "{count} file[s] of METS or metadata [was|were] left out"
 
 
@@ -59,7 +60,8 @@ def read(
     preferred: Sequence[str] = (),
 ) -> Source:
     """Read an input, detecting its format by content unless one is named; all that is wrong in its
-    files is logged and left out.
+    files is logged and left out. Raises `InputError` for what cannot be read, or has no known
+    format.
 
     Parameters
     ----------
@@ -69,11 +71,6 @@ def read(
         What reads many files; see `runtime.workers`.
     preferred : sequence of str
         Formats that decide where lines of numbers fit several, such as those of a preset.
-
-    Raises
-    ------
-    InputError
-        When there is no such file or folder, it cannot be read, or no format fits it.
     """
     listing = open_listing(path)
     has_pattern = listing.kind == "file" and len(listing.entries) > 1
@@ -85,16 +82,18 @@ def read(
         named = "table" if has_columns(listing, mapping) else None
     form, why, note = (load(named), "named", "") if named else detect(listing, side, preferred)
     chosen, left_out = listing.chosen(form.endings)
-    _refuse_none(chosen, left_out, form, side)
+    if not chosen.entries:
+        found = f"no {form.endings[0]} file in it, expected one for each image"
+        raise InputError(f"{path}: {found}; {left_out}")
+    if form.one_document and len(chosen.entries) > 1 and not has_pattern:
+        found = f"{len(chosen.entries)} {form.endings[0]} files in it"
+        raise InputError(f"{path}: {found}; expected one of all images: give that file")
     level = getattr(options, f"{side}_level")
     if level and level not in form.levels:
         known = ", ".join(form.levels) or "one level alone"
         raise InputError(f"{path}: format {form.name} has no level {level}; it has {known}")
-    own = ReadOptions(
-        level or "".join(form.levels[:1]),
-        Coordinates.parse(options.coordinates) if options.coordinates else None,
-        mapping,
-    )
+    coordinates = Coordinates.parse(options.coordinates) if options.coordinates else None
+    own = ReadOptions(level or "".join(form.levels[:1]), coordinates, mapping)
     part = _read(chosen, form, side, own, ordered_map)
     level_note = ""
     for other in form.levels if part.is_empty else ():
@@ -120,7 +119,7 @@ def read(
         faults.add(source.files[k], None, found, expected)
     counts = [counted(count, text) for text, count in part.notes.items() if count]
     confidences, scale_note = confidences_in_unit(source.objects.confidences)
-    notes = [f"{path}: {text}" for text in (note, *counts, level_note, scale_note) if text]
+    notes = (left_out, note, *counts, level_note, scale_note)
     source = replace(
         source,
         objects=replace(source.objects, confidences=confidences),
@@ -128,7 +127,7 @@ def read(
         path=str(path),
         format=form.name,
         sha256=chosen.sha256(part.digests),
-        warnings=(*left_out, *notes),
+        warnings=tuple(f"{path}: {text}" for text in notes if text),
         level=own.level,
         why=why,
     )
@@ -145,21 +144,6 @@ def _without_tangled(source: Source, faults: FaultLog) -> Source:
         faults.add(file, line, found, expected, (where,) * bool(where))
     is_left = ~np.isin(np.arange(source.objects.count), rows)
     return replace(source, objects=take(source.objects, is_left)) if len(rows) else source
-
-
-def _refuse_none(chosen: Listing, left_out: Sequence[str], form: Format, side: Side) -> None:
-    """Refuse an input without any file of the format, and several where one has all images."""
-    path, count = chosen.path, len(chosen.entries)
-    ending = form.endings[0]
-    if not count:
-        others = "".join(warning.removeprefix(f"{path}: ") for warning in left_out)
-        found = f"no {ending} file in it" + (f" ({others})" if others else "")
-        also = " (an image without detections has an empty one)" if side == "det" else ""
-        raise InputError(f"{path}: {found}; expected one for each image{also}")
-    if form.one_document and count > 1 and chosen.kind != "file":
-        raise InputError(
-            f"{path}: {count} {ending} files in it; expected one of all images: give that file"
-        )
 
 
 def _read(
@@ -221,8 +205,7 @@ def _read_some(
         if listing.kind != "zip":
             digests.append(hashlib.sha256(data).hexdigest())
         file = File(listing.place(entry), entry.image, data, faults, notes, is_alone=is_alone)
-        is_xml = not is_alone and ".xml" in form.endings
-        if is_xml and Head(entry.name, data[: 1 << 14]).root in _METADATA:
+        if ".xml" in form.endings and not is_alone and _METADATA.search(data[: 1 << 10]):
             notes[_LEFT_OUT] += 1
             continue
         for image in _images(file, form, side, options):
