@@ -32,8 +32,7 @@ _PILLOW_MODES = ("1", "L", "P", "I", "I;16", "F", "LA", "RGB", "RGBA")
 _SCALED = re.compile(r"L;[24]|(?:BGR|RGBA?|LA);1")
 """What Pillow scales to 8 bits: grey of 2 and 4, colours of 5 and 16."""
 _KINDS = "8-, 16- or 32-bit grey, palette or 8-bit RGB, whose pixel values are object IDs"
-_GREY = 0x010101
-"""Pixels of three equal channels, read as one number, are its multiples."""
+_GREY = 0x010101  # pixels of three equal channels, read as one number, are its multiples
 _lock = threading.RLock()
 for _name in ("PIL", "tifffile"):  # our messages say what is wrong
     logging.getLogger(_name).addHandler(logging.NullHandler())

@@ -7,15 +7,12 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
 from evaltex_cli.errors import FormatError, not_utf8, quote
 from evaltex_cli.formats.options import COORDINATE_LIMIT, FINITE
-
-if TYPE_CHECKING:
-    from evaltex_cli.formats.base import File
 
 Number = Annotated[float, msgspec.Meta(ge=-COORDINATE_LIMIT, le=COORDINATE_LIMIT)]
 """A coordinate, for the types that msgspec decodes."""
@@ -30,17 +27,14 @@ _NAMES = {"array": "a list", "float": "a number", "int": "a whole number", "str"
           "bool": "true or false", "object": "an object"}  # fmt: skip
 _CHARSET = rb"""(?i)<(?:meta[^>]+charset|\?xml[^>]+encoding)=["']?([\w-]+)"""
 _CLOSING = {b"{": b"}", b"[": b"]"}
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{},:]|[^\s\[\]{},:"]++', re.DOTALL)
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[\]{},]', re.DOTALL)
 
 
 # JSON ---------------------------------------------------------------------------------------------
 
 
 def plain_json(data: bytes) -> Any:
-    """Return a JSON document as Python's lists and dicts; raises `FormatError`.
-
-    NaN, Infinity and halves of surrogate pairs, which Python writes, are read.
-    """
+    """Return a JSON document, which may have Python's NaN and Infinity; raises `FormatError`."""
     data = data.removeprefix(b"\xef\xbb\xbf")
     with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return msgspec.json.decode(data)
@@ -95,9 +89,9 @@ def within(value: Any, *steps: str | int) -> Any:
     return value
 
 
-def nested(file: File, value: Any, at: str, *keys: str) -> Iterator[tuple[str, Any]]:
+def nested(file: Any, value: Any, at: str, *keys: str) -> Iterator[tuple[str, Any]]:
     """Yield where each item is of lists in plain JSON that are inside one another under these keys,
-    and the item. Lists may be missing or null; what is not a list or object is logged.
+    and the item. Lists may be missing or null; what is not a list or object is logged by the file.
     """
     if not keys:
         yield at, value
@@ -119,13 +113,11 @@ def partial_json(data: bytes) -> Any:
     end, closing = 0, b""
     for token in _TOKEN.finditer(data):
         mark = token[0]
-        if mark in _CLOSING:
-            closing = _CLOSING[mark] + closing
-        elif mark in _CLOSING.values():
-            closing = closing[1:]
-        elif mark != b",":
-            continue
-        end = token.start() if mark == b"," else token.end()
+        if mark == b",":
+            end = token.start()
+        elif mark[:1] != b'"':
+            closing = _CLOSING[mark] + closing if mark in _CLOSING else closing[1:]
+            end = token.end()
         if not closing:
             break
     with suppress(FormatError):
