@@ -14,90 +14,55 @@ ReCTS       ``points`` x1, y1, ...           ``ignore`` 1, ###             the f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 import msgspec
 
 from evaltex_cli.errors import FormatError, quote
-from evaltex_cli.formats.base import (
-    DONT_CARE,
-    File,
-    Format,
-    Head,
-    Image,
-    ReadOptions,
-    Side,
-    TextObject,
-    without_finer,
-)
+from evaltex_cli.formats import base, parsing
+from evaltex_cli.formats.base import File, Format, Head, Image, ReadOptions, Side, TextObject
 from evaltex_cli.formats.names import without_prefix
-from evaltex_cli.formats.parsing import (
-    Flag,
-    Identifier,
-    Number,
-    Point,
-    box,
-    converted,
-    flat,
-    nested,
-    polygon,
-    under,
-    within,
-)
+from evaltex_cli.formats.parsing import Flag, Number, Point, converted, nested, within
+from evaltex_cli.formats.word_records import has, listed, size_of
 
-_IS_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
+_Vertices = list[Point | float] | None  # msgspec crashes if both have bounds
 
 
-class _Text(msgspec.Struct, gc=False):
+class _Record(msgspec.Struct, gc=False):
     """A word, a line or a paragraph of any of these data sets."""
 
-    bbox: Any = None
+    points: _Vertices = None
+    vertices: _Vertices = None
+    mask: _Vertices = None
+    bbox: tuple[Number, Number, Number, Number] | None = None
     transcription: str | None = None
     utf8_string: str | None = None
     text: str | None = None
     illegibility: Flag = None
     ignore: Flag = None
-    legible: Flag = None
+    legible: bool = True
     legibility: str | None = None
     confidence: Number | None = None
     score: Number | None = None
 
-    def is_dont_care(self, side: Side) -> bool:
-        is_illegible = self.legible is not None and not self.legible
-        is_illegible = is_illegible or self.legibility == "illegible"
-        return side == "gt" and (is_illegible or bool(self.illegibility or self.ignore))
 
-
-class _Pairs(_Text, gc=False):
-    points: list[Point] | None = None
-    vertices: list[Point] | None = None
-
-
-class _Flat(_Text, gc=False):
-    points: list[Number] | None = None
-    mask: list[Number] | None = None
-
-
-def _object(
-    item: Any, side: Side, kind: type[_Text], shape: str, unread: str | None = None
-) -> TextObject:
-    """Return an object from the key of its shape; `unread` is a text that makes it don't care."""
-    record = converted(item, kind)
+def _object(item: Any, side: Side, unread: str | None = None) -> TextObject:
+    """Return an object in plain JSON; `unread` is a text that makes it don't care."""
+    record = converted(item, _Record)
     text = record.transcription or record.utf8_string or record.text or ""
-    dont_care = record.is_dont_care(side) or (side == "gt" and text == unread)
-    value = getattr(record, shape)
-    if shape == "mask" and not value:
-        if record.bbox is None:
-            raise FormatError("neither mask nor bbox", "one of them")
-        with under("bbox"):
-            points: Any = box(*converted(record.bbox, tuple[Number, Number, Number, Number]))
-    elif value is None:
-        raise FormatError(f"no key {quote(shape)}", "it in each object")
+    is_unread = record.illegibility or record.ignore or not record.legible or text == unread
+    dont_care = side == "gt" and bool(is_unread or record.legibility == "illegible")
+    vertices = record.points or record.vertices or record.mask
+    if vertices:
+        numbers = [v for one in vertices for v in (one if isinstance(one, tuple) else (one,))]
+        points = parsing.polygon(numbers, dont_care=dont_care)
+    elif record.bbox is not None:
+        points = parsing.box(*record.bbox)
     else:
-        with under(shape):
-            points = polygon(flat(value) if kind is _Pairs else value, dont_care=dont_care)
+        raise FormatError("no shape", "points, vertices, a mask or a bbox in each object")
     confidence = record.score if record.confidence is None else record.confidence
     return TextObject(points, text, dont_care, confidence)
 
@@ -106,27 +71,18 @@ def _object(
 
 
 def _read_art(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    read = partial(_object, side=side, kind=_Pairs, shape="points", unread=DONT_CARE)
-    for key, value in file.json(dict[str, Any]).items():
-        words: list[Any] = []
-        with file.catching(key):
-            words = converted(value, list[Any])
-        yield Image(without_prefix(key), file.each(enumerate(words), read, f"{key}[{{}}]"))
+    read = partial(_object, side=side, unread=base.DONT_CARE)
+    for key, words in file.json(dict[str, Any]).items():
+        yield Image(without_prefix(key), file.each(nested(file, {key: words}, "", key), read))
 
 
 def _is_art(head: Head) -> str:
-    value = head.json
-    if not isinstance(value, dict) or value.keys() & {"annotations", "images", "shapes"}:
-        return ""
-    if not value:
-        return "an empty JSON object" if head.is_whole else ""
-    if not isinstance(next(iter(value.values())), list):
-        return ""
-    first = next((words[0] for words in value.values() if isinstance(words, list) and words), None)
-    has_keys = isinstance(first, dict) and first.keys() & {"points", "transcription"}
-    if first is None or has_keys or all(key.startswith(("gt_", "res_")) for key in value):
+    value = head.json if isinstance(head.json, dict) else {}
+    words = next(filter(None, value.values()), None)
+    has_points = "shapes" not in value and within(words, 0, "points") is not None
+    if has_points or (value and all(key.startswith(("gt_", "res_")) for key in value)):
         return "a JSON object whose values are lists of words, with points or transcription"
-    return ""
+    return "an empty JSON object" if head.json == {} and head.is_whole else ""
 
 
 ART = Format(
@@ -142,137 +98,104 @@ ART = Format(
 # COCO-Text v2 and TextOCR -------------------------------------------------------------------------
 
 
-class _KeyedImage(msgspec.Struct, gc=False):
-    width: Number | None = None
-    height: Number | None = None
-    set: str | None = None
-
-
 class _Keyed(msgspec.Struct, gc=False):
     imgs: dict[str, Any]
     anns: dict[str, Any]
 
 
-def _read_keyed(
-    file: File, side: Side, options: ReadOptions, *, wanted: str | None
-) -> Iterator[Image]:
-    """Yield the images of one set, `wanted`, of COCO-Text; of TextOCR all, for None.
-
-    A file of COCO-Text without images of the set is read as a whole.
-    """
+def _read_keyed(file: File, side: Side, options: ReadOptions, wanted: str = "") -> Iterator[Image]:
+    """Yield the images of the set `wanted`, or all images if that set has none."""
     document = file.json(_Keyed)
-    images, chosen = {}, []
-    for key, item in document.imgs.items():
-        record = _KeyedImage()
-        with file.catching(f"imgs.{key}"):
-            record = converted(item, _KeyedImage)
-        images[key] = Image(key, [], record.height or 0.0, record.width or 0.0, id=key)
-        if record.set == wanted:
-            chosen.append(key)
-    numbered = all(map(_IS_NUMBER.fullmatch, document.anns))
-    shape, unread = ("mask", None) if wanted else ("points", ".")
+    records = defaultdict(list)
+    for key, item in document.anns.items():
+        records[str(within(item, "image_id"))].append((f"anns.{key}", (key, item)))
 
     def read(keyed: tuple[str, Any]) -> TextObject:
-        key, item = keyed
-        one = _object(item, side, _Flat, shape, unread)
-        image = str(within(item, "image_id"))
-        if image not in images:
-            found = f"image_id {quote(image)}"
-            raise FormatError(found, "the ID of an image of this document", ("image_id",))
-        one.id = int(key) if numbered else None
-        images[image].objects.append(one)
+        one = _object(keyed[1], side, None if wanted else ".")
+        one.id = int(keyed[0]) if re.fullmatch(r"\d{1,18}", keyed[0]) else None
         return one
 
-    file.each(((f"anns.{key}", (key, item)) for key, item in document.anns.items()), read)
-    if wanted and chosen:
+    chosen = {key for key, image in document.imgs.items() if within(image, "set") == wanted}
+    if chosen:
         left_out = f"{{count}} image[s] that [is|are] not of the set '{wanted}' [was|were] left out"
-        file.notes[left_out] += len(images) - len(chosen)
-        images = {key: images[key] for key in chosen}
-    yield from images.values()
+        file.notes[left_out] += len(document.imgs) - len(chosen)
+    for key, image in document.imgs.items():
+        objects = file.each(records.pop(key, []), read)
+        with file.catching(f"imgs.{key}"):
+            size = size_of(image)
+            if not chosen or key in chosen:
+                yield Image(key, objects, *size, id=key)
+    for key, others in records.items():
+        error = FormatError(f"image_id {quote(key)}", "the ID of an image of this document")
+        for place, _ in others:
+            file.log(error, place)
 
 
-def _is_keyed(head: Head, *, points: bool) -> str:
-    images, annotations = within(head.json, "imgs"), within(head.json, "anns")
-    if images is None or not isinstance(annotations, dict):
-        return ""
-    first = next(iter(annotations.values()), None)
-    if (isinstance(first, dict) and "points" in first) != points:
-        return ""
-    return f"a JSON object with the keys imgs and anns, {'with' if points else 'without'} points"
-
-
-def _keyed_format(name: str, title: str, wanted: str | None) -> Format:
+def _keyed_format(
+    name: str, title: str, recognised_by: Callable[[Head], str], wanted: str = ""
+) -> Format:
     return Format(
         name,
         title,
         partial(_read_keyed, wanted=wanted),
-        _is_coco_text if wanted else partial(_is_keyed, points=True),
+        recognised_by,
         layout='{"imgs": {id: {...}}, "anns": {id: {"image_id", "bbox", "points" or "mask",'
         ' "utf8_string"}}}',
         one_document=True,
     )
 
 
-_is_coco_text = partial(_is_keyed, points=False)
-COCO_TEXT = _keyed_format("coco-text", "COCO-Text v2, val images", "val")
-COCO_TEXT_TRAIN = _keyed_format("coco-text-train", "COCO-Text v2, train images", "train")
-TEXTOCR = _keyed_format("textocr", "TextOCR", None)
+_is_keyed = has("imgs anns")
+TEXTOCR = _keyed_format("textocr", "TextOCR", has("imgs anns.*.points"))
+COCO_TEXT = _keyed_format("coco-text", "COCO-Text v2, val images", _is_keyed, "val")
+COCO_TEXT_TRAIN = _keyed_format("coco-text-train", "COCO-Text v2, train images", _is_keyed, "train")
 
 
 # HierText -----------------------------------------------------------------------------------------
 
-_LISTS = {"paragraph": ("paragraphs",), "line": ("paragraphs", "lines")}
-_BELOW = {"paragraph": ("lines", "words"), "line": ("words",)}
-_PICTURE = re.compile(r"\.(?:jpe?g|png)\Z", re.IGNORECASE)
-
-
-class _HierText(msgspec.Struct, gc=False):
-    annotations: list[Any]
+_LEVELS = ("paragraphs", "lines", "words")
 
 
 class _Page(msgspec.Struct, gc=False):
-    image_id: Identifier
+    image_id: parsing.Identifier
     image_height: Number | None = None
     image_width: Number | None = None
 
 
 def _read_hiertext(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    read = partial(_object, side=side, kind=_Pairs, shape="vertices")
-    for k, item in enumerate(file.json(_HierText).annotations):
-        place = f"annotations[{k}]"
+    for place, item in listed(file, "annotations"):
         with file.catching(place):
             page = converted(item, _Page)
-            if options.level in _LISTS:
-                objects = file.each(nested(file, item, place, *_LISTS[options.level]), read)
-            else:
-                objects = _words(file, item, side, options.level, place)
-            name = _PICTURE.sub("", str(page.image_id))
+            name = re.sub(r"(?i)\.(?:jpe?g|png)\Z", "", str(page.image_id))
+            objects = _texts(file, item, side, options.level, place)
             yield Image(name, objects, page.image_height or 0.0, page.image_width or 0.0)
 
 
-def _words(file: File, page: Any, side: Side, level: str, place: str) -> list[TextObject]:
-    """Return the words of an image, with their lines for regions; or at the levels line-words and
-    paragraph-words, their lines or paragraphs.
+def _texts(file: File, page: Any, side: Side, level: str, place: str) -> list[TextObject]:
+    """Return the lines or paragraphs of an image; or its words, whose lines are regions; or at the
+    levels line-words and paragraph-words, the words of its lines or paragraphs.
 
     At these levels lines or paragraphs say whether their words count, as the data set's own
     evaluation does, which unites the words. Those without words are the polygon of their own
     vertices, and so are paragraphs that do not count.
     """
-    read = partial(_object, side=side, kind=_Pairs, shape="vertices")
-    of_level = level.removesuffix("-words") if level != "word" else "line"
+    read = partial(_object, side=side)
+    depth = 1 if level.startswith("paragraph") else 2
+    containers = nested(file, page, place, *_LEVELS[:depth])
+    if level in ("line", "paragraph"):
+        return file.each(containers, read)
     objects: list[TextObject] = []
     number = 0
-    for at, item in nested(file, page, place, *_LISTS[of_level]):
+    for at, item in containers:
         with file.catching(at):
-            container = converted(item, _Text)
-            dont_care = container.is_dont_care(side)
-            words: list[tuple[str, Any]] = []
-            if level != "paragraph-words" or not dont_care:
-                words = list(nested(file, item, at, *_BELOW[of_level]))
+            container = converted(item, _Record)
+            dont_care = side == "gt" and not container.legible
+            is_whole = level == "paragraph-words" and dont_care
+            words = [] if is_whole else list(nested(file, item, at, *_LEVELS[depth:]))
             if level == "word":
-                file.notes[without_finer(side)] += not words and bool(container.text)
-            else:
-                words = words or [(at, item)]
+                file.notes[base.without_finer(side)] += not words and bool(container.text)
+            elif not words:
+                words = [(at, item)]
             number += bool(words)
             for one in file.each(words, read):
                 one.region = number
@@ -283,11 +206,8 @@ def _words(file: File, page: Any, side: Side, level: str, place: str) -> list[Te
 
 def _is_hiertext(head: Head) -> str:
     annotations = within(head.json, "annotations")
-    if not isinstance(annotations, list) or "images" in head.json:
-        return ""
-    if annotations and within(annotations, 0, "paragraphs") is None:
-        return ""
-    return "annotations with paragraphs, without the key images"
+    is_hiertext = annotations == [] or within(annotations, 0, "paragraphs") is not None
+    return "annotations with paragraphs" if is_hiertext else ""
 
 
 HIERTEXT = Format(
@@ -306,25 +226,15 @@ HIERTEXT = Format(
 
 
 def _read_rects(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    read = partial(_object, side=side, kind=_Flat, shape="points", unread=DONT_CARE)
-    document = file.json(dict[str, Any])
-    key = "lines" if options.level == "line" else "chars"
-    if key not in document:
-        raise FormatError(f"no key {quote(key)}", "it")
-    yield Image(file.stem, file.each(nested(file, document, "", key), read))
-
-
-def _is_rects(head: Head) -> str:
-    value = head.json
-    is_one = isinstance(value, dict) and "chars" in value and "lines" in value
-    return "a JSON object with the keys chars and lines" if is_one else ""
+    records = listed(file, "lines" if options.level == "line" else "chars")
+    yield Image(file.stem, file.each(records, partial(_object, side=side, unread=base.DONT_CARE)))
 
 
 RECTS = Format(
     "rects",
     "ReCTS: JSON, one per image",
     _read_rects,
-    _is_rects,
+    has("chars lines"),
     levels=("line", "character"),
     layout='{"chars": [{"points": [x1, y1, ...], "transcription", "ignore"}], "lines": [...]}',
 )

@@ -140,9 +140,12 @@ def test_rects_levels(tmp_path: Path) -> None:
     characters = read(folder, level="character")
     assert (characters.texts, characters.objects.dont_care.tolist()) == (["a"], [True])
     path = written(tmp_path / "gt.json", {"lines": [{"points": [1]}, RECTS["lines"][0]]})
-    place = "lines[0].points: 1 coordinates; expected an even count: x1,y1,x2,y2,..."
+    place = "lines[0]: 1 coordinates; expected an even count: x1,y1,x2,y2,..."
     assert read(path, "gt", "rects").faults[0] == place
-    assert read(path, "gt", "rects", level="character").faults[0] == "no key 'chars'; expected it"
+    assert (
+        read(path, "gt", "rects", level="character").faults[0]
+        == "no key 'chars'; expected it next to 'lines'"
+    )
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
@@ -188,23 +191,23 @@ def test_text_is_not_taken_for_json(tmp_path: Path) -> None:
 
 WORDS = ("annotations", 0, "paragraphs", 0, "lines", 0, "words")
 FAULTS: list[tuple[Any, tuple[Any, ...], Any, str]] = [
-    (ART, ("gt_1", 1, "points"), ..., "gt_1[1]: no key 'points'"),
+    (ART, ("gt_1", 1, "points"), ..., "gt_1[1]: no shape; expected points, vertices, a mask"),
     (ART, ("gt_1", 0, "points", 2), [1, 2, 3], "gt_1[0].points[2]: "),
     (ART, ("gt_1", 0, "points", 2, 1), float("nan"), "gt_1[0].points[2][1]: "),
     (ART, ("gt_1", 0, "points", 2, 0), 10**400, "gt_1[0].points[2][0]: "),
-    (ART, ("gt_1", 0, "points"), QUAD[:2], "gt_1[0].points: 2 vertices; expected three or more"),
+    (ART, ("gt_1", 0, "points"), QUAD[:2], "gt_1[0]: 2 vertices; expected three or more"),
     (ART, ("gt_1", 0, "illegibility"), "no", "gt_1[0].illegibility: "),
     (ART, ("gt_1", 0), [], "gt_1[0]: a list"),
     (ART, ("gt_20",), 5, "gt_20: 5; expected a list"),
     (ART, ("../x",), [], "image name '../x'; expected a name that stays in the result folder"),
     (ART, ("res_1",), [], "image name '1' again; expected image names used once"),
-    (COCO_TEXT, ("anns", "1", "image_id"), 9, "anns.1.image_id: image_id '9'; expected the ID of an"),
+    (COCO_TEXT, ("anns", "1", "image_id"), 9, "anns.1: image_id '9'; expected the ID of an"),
     (COCO_TEXT, ("anns", "1", "mask"), "x", "anns.1.mask: "),
-    (COCO_TEXT, ("anns", "1", "mask"), [1, 2, 3, 4], "anns.1.mask: 2 vertices; expected three or more"),
-    (COCO_TEXT, ("anns", "45347", "bbox"), None, "anns.45347: neither mask nor bbox; expected one"),
-    (COCO_TEXT, ("imgs", "5"), [], "imgs.5: a list"),
-    (TEXTOCR, ("anns", "a4ea_2", "points"), ..., "anns.a4ea_2: no key 'points'"),
-    (HIERTEXT, (*WORDS, 1, "vertices"), ..., "annotations[0].paragraphs[0].lines[0].words[1]: no key"),
+    (COCO_TEXT, ("anns", "1", "mask"), [1, 2, 3, 4], "anns.1: 2 vertices; expected three or more"),
+    (COCO_TEXT, ("anns", "45347", "bbox"), None, "anns.45347: no shape; expected points"),
+    (COCO_TEXT, ("imgs", "5", "width"), "x", "imgs.5: 'x'; expected a number"),
+    (TEXTOCR, ("anns", "a4ea_2", "points"), ..., "anns.a4ea_2: no shape"),
+    (HIERTEXT, (*WORDS, 1, "vertices"), ..., "annotations[0].paragraphs[0].lines[0].words[1]: no shape"),
     (HIERTEXT, WORDS, 5, "annotations[0].paragraphs[0].lines[0].words: "),
     (RECTS, ("lines", 1, "ignore"), 2, "lines[1].ignore: "),
 ]  # fmt: skip
