@@ -184,9 +184,9 @@ def _check(points: Sequence[float]) -> None:
 
 
 def without_finer(side: Side, level: str = "word", coarser: str = "line") -> str:
-    """Return the note (`File.notes`) about lines with text but without words, or other levels."""
+    """Return the note (`File.notes`) about lines without words, or other levels."""
     return (
-        f"{{count}} {coarser}[s] with text but without {level}s [was|were] left out"
+        f"{{count}} {coarser}[s] without {level}s [was|were] left out"
         f" (--{side}-level {coarser} reads {coarser}s)"
     )
 

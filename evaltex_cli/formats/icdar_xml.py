@@ -1,5 +1,8 @@
-"""XML of text data sets: ICDAR 2003 to 2011 (also of Wolf's DetEval and of Street View Text), and
-CTW1500.
+"""XML of ICDAR 2003 to 2011 (also of Wolf's DetEval and of Street View Text), and of CTW1500.
+
+A taggedRectangle's x, y, width, height are pixels, so its last column is x + width - 1. Wolf's
+program cuts the four numbers to integers before it adds them, and keeps a rectangle of four zeros
+as an object without area unless it is run with ``-z``.
 """
 
 from __future__ import annotations
@@ -7,17 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from evaltex_cli.errors import FormatError
-from evaltex_cli.formats.base import (
-    DONT_CARE,
-    File,
-    Format,
-    Image,
-    ReadOptions,
-    Side,
-    TextObject,
-    has_root,
-)
+from evaltex_cli.formats import base
+from evaltex_cli.formats.base import File, Format, Image, ReadOptions, Side, TextObject
 from evaltex_cli.formats.parsing import attribute, attributes, box, numbers, polygon, with_lines
 from evaltex_cli.records import ANY_TYPE
 
@@ -32,23 +26,13 @@ _MIXED = (
 
 
 def _read_tagset(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    """Read one image after the other.
-
-    A rectangle's x, y, width, height are pixels, so its last column is x + width - 1. Wolf's
-    program cuts the four numbers to integers before it adds them, keeps a rectangle of four zeros
-    as an object without area unless it is run with ``-z``, and reads a type from ``modelType``,
-    else ``typeModel``.
-    """
-
     def read(element: Any) -> TextObject:
         x, y, width, height = attributes(element, "x", "y", "width", "height")
         is_zero = not any((x, y, width, height))
-        if (width < 1 or height < 1) and not is_zero:
-            raise FormatError(f"width {width:g}, height {height:g}", "both at least 1")
         file.notes[_ZEROS] += is_zero
-        points = (x, y, x + max(width - 1, 0), y + max(height - 1, 0))
-        left, top = float(int(x)), float(int(y))
-        pixels = (left, top, left + int(width) - 1, top + int(height) - 1)
+        points = (0, 0, 0, 0) if is_zero else (x, y, x + width - 1, y + height - 1)
+        left, top, columns, rows = (float(int(side)) for side in (x, y, width, height))
+        pixels = (left, top, left + columns - 1, top + rows - 1)
         return TextObject(
             points,
             element.findtext("tag") or "",
@@ -61,20 +45,9 @@ def _read_tagset(file: File, side: Side, options: ReadOptions) -> Iterator[Image
         file.notes[_MIXED] += len({one.type == ANY_TYPE for one in objects}) == 2
         with file.catching(element.sourceline):
             # Street View Text has a capital letter.
-            size = next(element.iter("resolution", "Resolution"), None)
-            width, height = (0.0, 0.0) if size is None else attributes(size, "x", "y")
+            size = next(element.iter("resolution", "Resolution"), element)
+            width, height = (attribute(size, axis, 0.0) for axis in "xy")
             yield Image((element.findtext("imageName") or "").strip(), objects, height, width)
-
-
-ICDAR_XML = Format(
-    "icdar-xml",
-    "ICDAR 2003 to 2011, DetEval: XML of taggedRectangle",
-    _read_tagset,
-    has_root("tagset"),
-    (".xml",),
-    layout="tagset / image / taggedRectangles / taggedRectangle x y width height",
-    one_document=True,
-)
 
 
 def _read_ctw1500(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
@@ -82,7 +55,7 @@ def _read_ctw1500(file: File, side: Side, options: ReadOptions) -> Iterator[Imag
 
     def read(element: Any) -> TextObject:
         text, vertices = (element.findtext("label") or "").strip(), element.findtext("segs")
-        dont_care = side == "gt" and text == DONT_CARE
+        dont_care = side == "gt" and text == base.DONT_CARE
         if vertices is not None:
             return TextObject(polygon(numbers(vertices), dont_care=dont_care), text, dont_care)
         points = box(*attributes(element, "left", "top", "width", "height"))
@@ -92,11 +65,20 @@ def _read_ctw1500(file: File, side: Side, options: ReadOptions) -> Iterator[Imag
     yield Image(file.stem, file.each(with_lines(boxes), read))
 
 
+ICDAR_XML = Format(
+    "icdar-xml",
+    "ICDAR 2003 to 2011, DetEval: XML of taggedRectangle",
+    _read_tagset,
+    base.has_root("tagset"),
+    (".xml",),
+    layout="tagset / image / taggedRectangles / taggedRectangle x y width height",
+    one_document=True,
+)
 CTW1500_XML = Format(
     "ctw1500-xml",
     "CTW1500, training set: XML, one per image",
     _read_ctw1500,
-    has_root("Annotations"),
+    base.has_root("Annotations"),
     (".xml",),
     layout="Annotations / image / box / label, segs",
 )

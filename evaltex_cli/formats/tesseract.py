@@ -7,22 +7,23 @@ word. `conf` is a word's confidence in percent, -1 without one.
 from __future__ import annotations
 
 import csv
-import io
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
+from operator import itemgetter
+from typing import Any
 
-from evaltex_cli.errors import FormatError, quote
+from evaltex_cli.errors import FormatError
 from evaltex_cli.formats.base import File, Format, Image, ReadOptions, Side, TextObject
 from evaltex_cli.formats.names import names_of_pictures
-from evaltex_cli.formats.parsing import box, number, under
+from evaltex_cli.formats.parsing import box, number
 from evaltex_cli.formats.table import USUAL
 
-_LINE_OF = ("block_num", "par_num", "line_num")
+_LINE = ("block_num", "par_num", "line_num")
 _NUMBERS = ("left", "top", "width", "height", "conf")
-_COLUMNS = ("level", "page_num", *_LINE_OF, *_NUMBERS, "text")
-_PAGE, _LINE, _WORD = "1", "4", "5"
-_LINE_KEY = "block par line"
-_Row = dict[str, str]
+_COLUMNS = ("level", "page_num", *_LINE, *_NUMBERS, "text")
+_line_of, _numbers_of = itemgetter(*_LINE), itemgetter(*_NUMBERS)
+_LEVELS = {"word": "5", "line": "4"}
 
 
 def _header(text: str) -> tuple[str, list[str]]:
@@ -36,71 +37,50 @@ def _header(text: str) -> tuple[str, list[str]]:
 
 
 def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    rows = list(_rows(file))
-    names = rows[0][1] if rows else {}
-    # Users add a column of images, to have the tables of several in one.
-    column = next((name for name in names if name.lower() in USUAL["image"]), None)
-    images: dict[str, dict[str, list[tuple[int, _Row]]]] = {} if rows else {"": {"1": []}}
-    for line, row in rows:
-        pages = images.setdefault(row[column] if column else "", {})
-        pages.setdefault(row["page_num"], []).append((line, row))
-    stems = names_of_pictures(list(images)) if column else [file.stem]
-    for stem, pages in zip(stems, images.values(), strict=True):
-        page_names = replace(file, stem=stem).page_names(len(pages))
-        for name, page in zip(page_names, pages.values(), strict=True):
-            yield _image(file, side, options.level, name, page)
-
-
-def _rows(file: File) -> Iterator[tuple[int, _Row]]:
-    """Yield each row with its line; a row of too few or too many cells is a fault."""
     delimiter, names = _header(file.text)
     if not delimiter:
-        found = f"the first line {quote(file.text.partition(chr(10))[0])}"
-        raise FormatError(found, f"the names of the columns: {' '.join(_COLUMNS)}", at=1)
+        raise FormatError("another header", f"the columns {' '.join(_COLUMNS)}", at=1)
     is_of_tesseract = delimiter == "\t" and names[0] == "level"  # else of pandas, which quotes
-    quotes = None if is_of_tesseract else '"'
-    lines = csv.reader(io.StringIO(file.text), delimiter=delimiter, quotechar=quotes, strict=True)
-    try:
-        next(filter(any, lines))  # the header
-        for cells in filter(any, lines):
-            cells.extend([""] * (len(cells) == len(names) - 1))  # an editor took the last tab off
-            if len(cells) == len(names):
-                row = dict(zip(names, cells, strict=True))
-                yield lines.line_num, row | {_LINE_KEY: " ".join(row[name] for name in _LINE_OF)}
-            else:
-                file.log(FormatError(f"{len(cells)} cells", f"{len(names)}"), lines.line_num)
-    except csv.Error as error:
-        raise FormatError(str(error), "a table as CSV has it", at=lines.line_num) from error
+    quoting: Any = csv.QUOTE_NONE if is_of_tesseract else csv.QUOTE_MINIMAL
+    # Users add a column of images, to have the tables of several in one.
+    column = next((name for name in names if name.lower() in USUAL["image"]), "")
+    images: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
+    for line, text in list(file.lines())[1:]:
+        row = next(csv.DictReader([text], names, "more", "", delimiter=delimiter, quoting=quoting))
+        images[row[column] if column else file.stem][row["page_num"]].append((line, row))
+    stems = names_of_pictures(list(images)) if column else list(images)
+    for stem, pages in zip(stems, images.values(), strict=True):
+        page_names = replace(file, stem=stem).page_names(len(pages))
+        for name, rows in zip(page_names, pages.values(), strict=True):
+            yield _image(file, side, options.level, name, rows)
+    if not images:
+        yield Image(file.stem)
 
 
-def _image(file: File, side: Side, level: str, name: str, rows: list[tuple[int, _Row]]) -> Image:
-    texts: dict[str, list[str]] = {}
-    for _, row in rows:
-        if row["level"] == _WORD and row["text"].strip():
-            texts.setdefault(row[_LINE_KEY], []).append(row["text"].strip())
-        elif row["level"] == _WORD:  # Tesseract has such for pictures and rules
-            file.notes["{count} word[s] without text [was|were] left out"] += 1
-    numbers = {line: k for k, line in enumerate(texts, 1)}
+def _image(file: File, side: Side, level: str, name: str, rows: list[Any]) -> Image:
     image = Image(name)
+    lines: dict[Any, list[str]] = {}
+    for _, row in rows:
+        if row["level"] == _LEVELS["word"] and row["text"].strip():
+            lines.setdefault(_line_of(row), []).append(row["text"].strip())
+    numbers = {line: k for k, line in enumerate(lines, 1)}
 
-    def read(row: _Row) -> TextObject | None:
-        words = texts.get(row[_LINE_KEY], [])
-        values = []
-        for column in _NUMBERS:
-            with under(column):
-                values.append(number(row[column]))
-        left, top, width, height, percent = values
-        if row["level"] == _PAGE:
+    def read(row: Any) -> TextObject | None:
+        left, top, width, height, percent = map(number, _numbers_of(row))
+        if "more" in row:
+            raise FormatError("more cells than columns", "as many")
+        if row["level"] == "1":
             image.width, image.height = width, height
-        if level == "line" and row["level"] == _LINE and words:
-            return TextObject(box(left, top, width, height), " ".join(words))
-        if level == "line" or row["level"] != _WORD or not row["text"].strip():
+        if row["level"] != _LEVELS[level]:
+            return None
+        line = _line_of(row)
+        text = row["text"] if level == "word" else " ".join(lines.get(line, []))
+        if not text.strip():  # Tesseract has such for pictures and rules
+            file.notes[f"{{count}} {level}[s] without text [was|were] left out"] += 1
             return None
         certain = None if percent == -1 else percent / 100
-        region = numbers[row[_LINE_KEY]] if side == "gt" else None
-        return TextObject(
-            box(left, top, width, height), row["text"], confidence=certain, region=region
-        )
+        region = numbers[line] if side == "gt" else None
+        return TextObject(box(left, top, width, height), text, False, certain, region=region)
 
     image.objects = file.each(rows, read)
     return image

@@ -120,7 +120,7 @@ def test_hiertext_words_that_make_lines_and_paragraphs(tmp_path: Path) -> None:
     words = read(path)
     assert words.objects.regions.tolist() == [1, 1, 2, 2]
     [warning] = words.warnings
-    assert warning.startswith("1 line with text but without words was left out (--gt-level line")
+    assert warning.startswith("1 line without words was left out (--gt-level line")
     broken = ("annotations", 0, "paragraphs", 0, "lines", 0, "words", 1)
     faulty = read(written(path, changed(document, *broken, to={"vertices": 5})), level="line-words")
     place = "annotations[0].paragraphs[0].lines[0].words[1].vertices: "

@@ -66,7 +66,7 @@ def test_rectangles_of_zeros(tmp_path, protocol):
         ('x="5"', 'x="1e13"', "gt.xml:9: x '1e13'; expected a finite number"),
         ('x="5" ', "", "gt.xml:9: taggedRectangle without x; expected a number there"),
         ('x="5"', 'modelType="word" x="5"', "gt.xml:9: modelType 'word'; expected a finite number"),
-        ('width="7"', 'width="-7"', "gt.xml:9: width -7, height 8; expected both at least 1"),
+        ('width="7"', 'width="-7"', "gt.xml:9: a box from 5, 6 to -3, 13; expected x0 <= x1"),
         ('x="1280"', 'x="wide"', "gt.xml:5: x 'wide'; expected a finite number"),
         (">empty<", ">../x<", "image name '../x'; expected a name that stays"),
         (">empty<", ">day_1/IMG_1.JPG<", "image name 'day_1/IMG_1.JPG' again"),

@@ -241,7 +241,7 @@ def test_words_and_lines(
 ) -> None:
     path = written(tmp_path / "a.json", document)
     assert read(path).objects.regions.tolist() == word_regions
-    note = "1 line with text but without words was left out (--det-level line reads lines)"
+    note = "1 line without words was left out (--det-level line reads lines)"
     assert read(path, "det").warnings == [note] * lost
     lines = read(path, level="line")
     assert (lines.texts, lines.source.level, lines.warnings) == (line_texts, "line", [])

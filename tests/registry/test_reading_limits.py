@@ -101,7 +101,7 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes | str], str]] = {
         lambda: png(20_001, 5_000),
         "(5000,20001); expected at most 1",
     ),
-    "mat": ("det.mat", lambda: mat(300), "bytes, unpacked); expected"),
+    "mat": ("det.mat", lambda: mat(300), "MATLAB 5, at most 4 MB unpacked"),
     "vertices": ("det.txt", lambda: star(800_000), "det.txt:2: a polygon of 800000 vertices"),
     "crossings": ("det.txt", lambda: star(10_000, 20), "crosses itself more than 500 times"),
 }
