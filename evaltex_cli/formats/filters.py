@@ -10,7 +10,6 @@ import numpy as np
 
 from evaltex_cli import geometry
 from evaltex_cli.errors import InputError, quote
-from evaltex_cli.errors.suggestions import nearest
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.options import COORDINATE_LIMIT
 from evaltex_cli.geometry import outlines
@@ -39,10 +38,8 @@ def only_classes(source: Source, classes: Sequence[str]) -> Source:
     labels, known = source.objects.labels, class_counts(source)
     missing = [name for name in classes if name not in known]
     if labels is None or missing:
-        hint, found = nearest(missing[0], list(known)), ", ".join(known) or "none at all"
-        raise InputError(
-            f"{source.path}: no object of class {quote(missing[0])}{hint}; its classes: {found}"
-        )
+        found = ", ".join(known) or "none"
+        raise InputError(f"{source.path}: no object of class {quote(missing[0])}, but {found}")
     is_kept = np.array([name in classes for name in labels.names], np.bool_)[labels.codes]
     return replace(source, objects=take(source.objects, is_kept))
 
@@ -59,11 +56,11 @@ def class_counts(source: Source) -> dict[str, int]:
 def with_dont_care(source: Source, policy: str) -> Source:
     """Return a ground truth with its don't-care objects treated by `InputOptions.dont_care`."""
     objects = source.objects
-    if policy == "ignore" or not objects.dont_care.any():
-        return source
     if policy == "drop":
-        return replace(source, objects=take(objects, ~objects.dont_care))
-    return replace(source, objects=replace(objects, dont_care=np.zeros(objects.count, np.bool_)))
+        objects = take(objects, ~objects.dont_care)
+    elif policy == "count":
+        objects = replace(objects, dont_care=np.zeros_like(objects.dont_care))
+    return replace(source, objects=objects)
 
 
 def treat_invalid(

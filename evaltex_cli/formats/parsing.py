@@ -30,9 +30,6 @@ _CLOSING = {b"{": b"}", b"[": b"]"}
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[\]{},]', re.DOTALL)
 
 
-# JSON ---------------------------------------------------------------------------------------------
-
-
 def plain_json(data: bytes) -> Any:
     """Return a JSON document, which may have Python's NaN and Infinity; raises `FormatError`."""
     data = data.removeprefix(b"\xef\xbb\xbf")
@@ -52,16 +49,16 @@ def converted(value: Any, kind: Any) -> Any:
     try:
         return msgspec.convert(value, kind)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
-        message, _, path = str(error).partition(" - at `$")
-    steps = tuple(key or int(k) for k, key in re.findall(r"\[(\d+)\]|([^.\[\]`]+)", path))
-    missing = re.fullmatch("Object missing required field `(.*)`", message)
+        plain = str(error).replace("`", "").replace(" | ", " or ")
+    message, _, path = plain.partition(" - at $")
+    steps = tuple(key or int(k) for k, key in re.findall(r"\[(\d+)\]|([^.\[\]]+)", path))
+    missing = re.fullmatch("Object missing required field (.*)", message)
     if missing:
         raise FormatError(f"no key {quote(missing[1])}", "it in each object", steps)
     types = re.fullmatch("Expected ([^<>]+?)(?:, got .*)?", message)
     expected = FINITE if "float" in message or "range" in message else "what the format has"
     if types:
-        names = re.sub(r"\w+", lambda name: _NAMES.get(name[0], name[0]), types[1])
-        expected = names.replace("`", "").replace(" | ", " or ")
+        expected = re.sub(r"\w+", lambda name: _NAMES.get(name[0], name[0]), types[1])
     wrong = within(value, *steps)
     found = quote(wrong) if isinstance(wrong, str) else quote(json.dumps(wrong))[1:-1]
     if isinstance(wrong, dict | list):
@@ -125,9 +122,6 @@ def partial_json(data: bytes) -> Any:
     return None
 
 
-# XML and HTML -------------------------------------------------------------------------------------
-
-
 def parse_xml(data: bytes) -> Any:
     """Return the first element of XML, without namespaces; raises `FormatError`."""
     from lxml import etree
@@ -187,9 +181,6 @@ def attributes(element: Any, *names: str) -> list[float]:
     return [attribute(element, name) for name in names]
 
 
-# Numbers and shapes -------------------------------------------------------------------------------
-
-
 def number(text: str) -> float:
     """Return a finite number in text; raises `FormatError` for anything else, NaN among it."""
     text = text.strip()
@@ -241,13 +232,12 @@ def polygon(vertices: Sequence[float], *, dont_care: bool = False) -> Sequence[f
     """Return x1, y1, x2, y2, ... as an object's points; raises `FormatError` for fewer than three
     vertices of text that counts, and repeats those of a don't care.
     """
-    if len(vertices) % 2:
+    count, is_odd = divmod(len(vertices), 2)
+    if is_odd:
         raise FormatError(f"{len(vertices)} coordinates", "an even count: x1,y1,x2,y2,...")
-    if len(vertices) >= 6:
-        return vertices
-    if not dont_care or not vertices:
-        raise FormatError(f"{len(vertices) // 2} vertices", "three or more")
-    return [*vertices, *vertices[-2:], *vertices[-2:]][:6]
+    if count < 3 and not (dont_care and count):
+        raise FormatError(f"{count} vertices", "three or more")
+    return vertices if count > 2 else [*vertices, *vertices[-2:], *vertices[-2:]][:6]
 
 
 def box(x: float, y: float, width: float, height: float) -> tuple[float, float, float, float]:

@@ -82,9 +82,7 @@ def test_commands_take_classes_and_results_say_which(
     run(gt, det, tmp_path / "res", "-a", "--protocol", "iou", "--gt-classes", "text")
     run("report", tmp_path / "res", "--gt", gt, "--det", det)
     refused = run(gt, det, "--gt-classes", "txt", status=2).output
-    assert (
-        "no object of class 'txt' (did you mean 'text'?); its classes: text, logo, seal" in refused
-    )
+    assert "no object of class 'txt', but text, logo, seal" in refused
 
 
 def test_conversions_take_classes_and_levels(tmp_path: Path, sides: tuple[Path, Path]) -> None:
@@ -154,5 +152,5 @@ def test_formats_without_levels_and_inputs_without_classes(tmp_path: Path) -> No
     path.write_text('1\n90,90\n1,1,"a",f,1,1,9,9\n')
     with pytest.raises(InputError, match="evaltex has no level line; it has one level alone"):
         evaluate(path, path, "iou", gt_level="line")
-    with pytest.raises(InputError, match="no object of class 'text'; its classes: none at all"):
+    with pytest.raises(InputError, match="no object of class 'text', but none"):
         evaluate(path, path, "iou", gt_classes=["text"])

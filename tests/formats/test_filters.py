@@ -43,9 +43,9 @@ def test_only_some_classes() -> None:
     assert class_counts(both) == {"text": 2, "logo": 1, "": 1}
     assert left(only_classes(both, ["text"])) == [[1, 3], []]
     assert left(only_classes(both, ["logo", "text"])) == [[1, 2, 3], []]
-    with pytest.raises(InputError, match=r"no object of class 'txt' \(did you mean 'text'\?\)"):
+    with pytest.raises(InputError, match="no object of class 'txt', but text, logo"):
         only_classes(both, ["txt"])
-    with pytest.raises(InputError, match="no object of class 'text'; its classes: none at all"):
+    with pytest.raises(InputError, match="no object of class 'text', but none"):
         only_classes(source([TextObject(BOX)]), ["text"])
 
 
