@@ -30,13 +30,12 @@ _FENCE = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*```\w*|```\s*\Z")
 
 
 def _items(file: File) -> list[Any]:
-    return replace(file, data=_FENCE.sub(b"", file.data)).json(list[Any])
+    items = replace(file, data=_FENCE.sub(b"", file.data)).json(list[Any])
+    return [{"box": item} if isinstance(item, list) else item for item in items]
 
 
 def _box(item: Any) -> tuple[str, Bounds]:
-    """Return the key of a box, empty for a list alone, and its four numbers."""
-    if isinstance(item, list):
-        return "", converted(item, Bounds)
+    """Return the key of a box and its four numbers; raises `FormatError`."""
     key = expect(item, *_KEYS)
     return key, converted(item.get(key), Bounds)
 
@@ -68,19 +67,18 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     coordinates, note = (options.coordinates, "") if options.coordinates else options.surveyed
     file.notes[note] += bool(note)
 
-    def read(item: Any) -> TextObject | None:
-        key, numbers = _box(item)
+    def read(item: dict[str, Any]) -> TextObject | None:
+        _, numbers = _box(item)
         largest, scale = max(numbers, key=abs), coordinates.scale
         if scale and abs(largest) > 1.1 * scale:  # models miss the edge of a picture
             raise FormatError(f"{largest:g}", f"0 to {scale:g}, as {coordinates} declares")
-        record = item if key else {}
-        name = next((name for name in _TEXTS if name in record), "label")
-        if record.get("category") == "Picture" and name not in record:
+        name = next((name for name in _TEXTS if name in item), "label")
+        if item.get("category") == "Picture" and name not in item:
             file.notes["{count} box[es] of category Picture without text [was|were] left out"] += 1
             return None
-        label = record.get("category", record.get("label") if name != "label" else "")
-        text, label = (converted(value, str | None) or "" for value in (record.get(name), label))
-        score = confidence(record.get("score", record.get("confidence")))
+        label = item.get("category", item.get("label") if name != "label" else "")
+        text, label = (converted(value, str | None) or "" for value in (item.get(name), label))
+        score = confidence(item.get("score", item.get("confidence")))
         return TextObject(coordinates.box(numbers), text, confidence=score, label=label)
 
     objects = file.each(enumerate(_items(file)), read, "[{}]")

@@ -173,9 +173,7 @@ AZURE = Format(
     "azure",
     "Azure's Read and Document Intelligence",
     _read_azure,
-    _has(
-        "analyzeResult", "readResults", "recognitionResults", "readResult", "content pages.0.words"
-    ),
+    _has("analyzeResult", "readResults", "recognitionResults", "readResult", "content pages"),
     levels=("word", "line"),
     layout='{"analyzeResult": {"pages": [{"words": [{"polygon", "content"}], "lines": [...]}]}}',
 )

@@ -63,8 +63,7 @@ def _read_mmocr(file: File, side: Side, options: ReadOptions) -> Iterator[Image]
     images = []
     for at, record in word_records.listed(file, "data_list"):
         with file.catching(at):
-            word_records.expect(record, "instances")
-            instances = nested(file, record, at, "instances")
+            instances = nested(file, record, at, word_records.expect(record, "instances"))
             objects = file.each(instances, partial(_INSTANCE.read, side=side))
             name = converted(within(record, "img_path"), str)
             images.append(Image(name, objects, *word_records.size_of(record)))
@@ -194,16 +193,11 @@ def _read_ocrmac(file: File, side: Side, options: ReadOptions) -> Iterator[Image
     yield Image(file.stem, file.each(enumerate(readings), read, "[{}]"), fractions=are_fractions)
 
 
-def _is_ocrmac(value: Any) -> bool:
-    has_box = isinstance(within(value, 0, 2, 3), int | float)
-    return has_box and isinstance(within(value, 0, 0), str)
-
-
 OCRMAC = Format(
     "ocrmac",
     "ocrmac: lists, one JSON file per image",
     _read_ocrmac,
-    lambda head: "lists [text, confidence, box of four numbers]" if _is_ocrmac(head.json) else "",
+    has("0.0 0.2.3"),
     layout='[["text", confidence, [x, y, width, height]], ...]',
 )
 
