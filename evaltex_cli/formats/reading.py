@@ -76,10 +76,6 @@ def read(
     has_pattern = listing.kind == "file" and len(listing.entries) > 1
     named = EVALTEX if has_pattern else getattr(options, f"{side}_format")
     mapping = column_mapping(options.columns) if options.columns else {}
-    if named is None and mapping:
-        from evaltex_cli.formats.table import has_columns
-
-        named = "table" if has_columns(listing, mapping) else None
     form, why, note = (load(named), "named", "") if named else detect(listing, side, preferred)
     chosen, left_out = listing.chosen(form.endings)
     if not chosen.entries:

@@ -1,11 +1,10 @@
-"""Tables with a header, CSV or TSV: one object in each row, its columns found by their usual names
-or by a mapping.
+"""Tables with a header, CSV or TSV: columns are found by their usual names, or by a mapping.
 
-A table without a column of image names is of one image, and has its name. The coordinates are the
-corners of a box, its upper left corner with width and height, or the vertices of a polygon, perhaps
-in one column; without them a row is of an image without objects. Coordinates are fractions of the
-page if all of a file are in [0, 1] and one has decimals. Between semicolons or tabs a number may
-have a decimal comma.
+A row is an object. A table without a column of image names is of one image, and has its name. The
+coordinates are the corners of a box, its upper left corner with width and height, or the vertices
+of a polygon, perhaps in one column; without them a row is of an image without objects. They are
+fractions of the page if all of a file are in [0, 1] and one has decimals. Between semicolons or
+tabs a number may have a decimal comma.
 """
 
 from __future__ import annotations
@@ -14,11 +13,10 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
+from contextlib import suppress
 
 from evaltex_cli.errors import FormatError, listed, quote
 from evaltex_cli.formats.base import DONT_CARE, File, Format, Image, ReadOptions, Side, TextObject
-from evaltex_cli.formats.files import Listing
 from evaltex_cli.formats.parsing import box, number, polygon
 
 ENDINGS = (".csv", ".tsv")
@@ -41,96 +39,56 @@ USUAL = {
     "image_height": ("imageheight", "imgheight", "imgh", "pageheight"),
     "label": ("label", "labelname", "class", "classname", "category", "categoryname"),
 }
-"""What a column holds -> its names in lower case, of letters and digits alone; the first that is
-there counts."""
-_DELIMITERS = ("\t", ";", ",", "|")
+"""What a column holds -> its names, of small letters and digits alone; the first there counts."""
+_LAYOUTS = (("x0", "y0", "x1", "y1"), ("polygon",), ("x0", "y0", "width", "height"))
 _YES, _NO = ("1", "t", "true", "yes", "y", "1.0"), ("", "0", "f", "false", "no", "n", "0.0")
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
-_BETWEEN = re.compile(r"[\s,;:|()\[\]{}\"']+")
-_ONE_IMAGE = "no column has a usual name of images, so all rows are of one image"
+
+
+def _header(text: str) -> tuple[str, list[str]]:
+    """Return the delimiter, and the names of columns that a text begins with."""
+    first = text[: 1 << 16].lstrip().partition("\n")[0]
+    delimiter = max("\t;,|", key=first.count)
+    return delimiter, [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
 
 
 def _columns(header: Sequence[str], mapping: Mapping[str, str]) -> tuple[dict[str, int], list[int]]:
-    """Return what a column holds -> its place, and the places of the coordinates.
-
-    The mapping, what a column holds -> its name, counts if the header has one of its names, and all
-    must be there then; raises `FormatError`.
-    """
-    mapped = {} if set(header).isdisjoint(mapping.values()) else mapping
+    """Return what a column holds -> its place, and the places of the coordinates."""
+    mapped = {} if set(header).isdisjoint(mapping.values()) else mapping  # of the other input
     has = f"in the header, which has {listed(header, len(header))}"
-    for name in mapped.values():
-        if name not in header:
-            raise FormatError(f"no column {quote(name)} {has}", "the columns that are named", at=1)
+    if missing := [name for name in mapped.values() if name not in header]:
+        raise FormatError(f"no column {quote(missing[0])} {has}", "the mapped columns", at=1)
     bare = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in header]
     places = {what: header.index(name) for what, name in mapped.items()}
     for what, names in USUAL.items():
-        known = [bare.index(name) for name in names if name in bare]
-        free = [place for place in known if place not in places.values()]
-        if free:
-            places.setdefault(what, free[0])
-    corners = [] if mapped.keys() & {"x0", "y0", "polygon"} else _vertices(bare)
-    if not corners and places.keys() >= {"x0", "y0", "x1", "y1"}:
-        corners = [places[what] for what in ("x0", "y0", "x1", "y1")]
-    if corners:
+        for place in (bare.index(name) for name in names if name in bare):
+            if place not in places.values():
+                places.setdefault(what, place)
+    numbered = [k for k, name in enumerate(bare) if re.fullmatch(r"[xy]\d\d?", name)]
+    corners = sorted(numbered, key=lambda k: (int(bare[k][1:]), bare[k]))  # x1, y1, x2, y2, ...
+    if len(corners) < 4 or mapped.keys() & {"x0", "y0", "polygon"}:
+        layout = next((names for names in _LAYOUTS if places.keys() >= set(names)), ())
+        corners = [places[what] for what in layout]
+    if not corners:
+        expected = "x0, y0, x1, y1, or x, y, width, height, or polygon; name others by --columns"
+        raise FormatError(f"no columns of coordinates {has}", expected, at=1)
+    if len(corners) > 1 and corners[-1] != places.get("height"):
         for size in {"width", "height"} & places.keys():  # of the image, as in TensorFlow's tables
             places.setdefault(f"image_{size}", places.pop(size))
-        return places, corners
-    for needed in (["polygon"], ["x0", "y0", "width", "height"]):
-        if places.keys() >= set(needed):
-            return places, [places[what] for what in needed]
-    expected = (
-        "columns x0, y0, x1, y1, or x, y, width, height, or polygon; name others by --columns"
-    )
-    raise FormatError(f"no columns of coordinates {has}", expected, at=1)
-
-
-def _vertices(names: Sequence[str]) -> list[int]:
-    """Return the places of x1, y1, x2, y2, ..., two at least, numbered from 0 or 1; else none."""
-    first = 0 if "x0" in names else 1
-    end = next(k for k in count(first) if f"x{k}" not in names or f"y{k}" not in names)
-    places = [names.index(f"{axis}{k}") for k in range(first, end) for axis in "xy"]
-    return places if len(places) >= 4 else []
-
-
-def _rows(text: str, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line and the cells of each row that is not blank; raises `FormatError`.
-
-    If not `strict`, a quote that begins a cell and is not closed takes what follows.
-    """
-    header = text.lstrip().partition("\n")[0]
-    delimiter = max(_DELIMITERS, key=header.count)
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=strict)
-    try:
-        for cells in reader:
-            if any(map(str.strip, cells)):
-                yield reader.line_num, [cell.strip() for cell in cells]
-    except csv.Error as error:
-        raise FormatError(
-            str(error), "well-formed CSV, with each quote in text twice", at=reader.line_num
-        ) from error
-
-
-def _header(text: str) -> list[str]:
-    """Return the names of columns that a text begins with; none if this is JSON or XML."""
-    first = text.lstrip().partition("\n")[0]
-    return [] if first.startswith(("{", "[", "<")) else next(_rows(first), (0, []))[1]
-
-
-def _number(cell: str) -> float:
-    return number(cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(cell) else cell)
+    return places, corners
 
 
 def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    rows = _rows(file.text, strict=True)
-    _, header = next(rows, (1, []))
+    delimiter, header = _header(file.text)
     places, coordinates = _columns(header, options.columns)
     images = {} if "image" in places else {file.stem: Image(file.stem)}
-    file.notes[_ONE_IMAGE] += file.is_alone and "image" not in places
+    one_image = "no column has a usual name of images, so all rows are of one image"
+    file.notes[one_image] += file.is_alone and "image" not in places
 
     def read(cells: Sequence[str]) -> TextObject | None:
         if len(cells) > len(header):
-            expected = f"at most {len(header)}: put quotes around text"
-            raise FormatError(f"{len(cells)} cells", expected)
+            raise FormatError(
+                f"{len(cells)} cells", f"at most {len(header)}: put quotes around text"
+            )
         row = {what: cells[place] for what, place in places.items()}
         if row.get("image_width") and row.get("image_height"):
             image.width, image.height = _number(row["image_width"]), _number(row["image_height"])
@@ -140,19 +98,25 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
         dont_care = side == "gt" and (text == DONT_CARE or flag in _YES)
         numbers = [cells[place] for place in coordinates]
         if len(numbers) == 1:
-            numbers = _BETWEEN.sub(" ", numbers[0]).split()
+            numbers = re.sub(r"[\s,;:|()\[\]{}\"']+", " ", numbers[0]).split()
         if not any(numbers):
             return None
         points: Sequence[float] = [_number(cell) for cell in numbers]
-        if len(coordinates) == 1:
-            points = polygon(points, dont_care=dont_care)
-        elif coordinates[-1] == places.get("height"):
+        if coordinates[-1] == places.get("height"):
             points = box(*points)
+        elif len(coordinates) != 4:
+            points = polygon(points, dont_care=dont_care)
         certain = _number(row["confidence"]) if row.get("confidence") else None
         return TextObject(points, text, dont_care, certain, label=row.get("label", ""))
 
-    for line, cells in rows:
-        cells.extend([""] * (len(header) - len(cells)))
+    reader = csv.reader(io.StringIO(file.text), delimiter=delimiter, strict=True)
+    try:
+        rows = [(reader.line_num, cells) for cells in reader if any(map(str.strip, cells))]
+    except csv.Error as error:
+        expected = "well-formed CSV, with each quote in text twice"
+        raise FormatError(str(error), expected, at=reader.line_num) from error
+    for line, row in rows[1:]:
+        cells = [cell.strip() for cell in row] + [""] * (len(header) - len(row))
         name = cells[places["image"]] if "image" in places else file.stem
         image = images.setdefault(name, Image(name))
         image.objects += file.each([(line, cells)], read)
@@ -164,22 +128,18 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     yield from images.values()
 
 
+def _number(cell: str) -> float:
+    return number(re.sub(r"^([+-]?\d+),(\d+)$", r"\1.\2", cell))
+
+
 def _recognised_by(text: str, name: str) -> str:
-    header = _header(text)
-    try:
+    _, header = _header(text)
+    with suppress(FormatError):
         _columns(header, {})
-    except FormatError:  # reading then says which columns are missing
-        is_named = name.lower().removesuffix(".gz").endswith(ENDINGS)
-        has_names = len(header) > 2 and all(column[:1].isalpha() for column in header)
-        return "its ending, and a header" if is_named and has_names else ""
-    return "a header with usual names of columns of coordinates"
-
-
-def has_columns(listing: Listing, mapping: Mapping[str, str]) -> bool:
-    """Whether an input has a header with one of the columns that are mapped."""
-    tables = [e for e in listing.entries if listing.kind == "file" or e.ending in ENDINGS]
-    head = listing.beginning(tables[0], 1 << 16) if tables else b""
-    return not set(_header(head.decode("utf-8-sig", "replace"))).isdisjoint(mapping.values())
+        return "a header with usual names of columns of coordinates"
+    is_named = name.lower().removesuffix(".gz").endswith(ENDINGS)
+    has_names = len(header) > 2 and all(column[:1].isalpha() for column in header)
+    return "its ending, and a header" if is_named and has_names else ""
 
 
 TABLE = Format(
@@ -188,7 +148,6 @@ TABLE = Format(
     _read,
     lambda head: _recognised_by(head.text, head.name),
     ENDINGS,
-    layout="image,x0,y0,x1,y1,text; or x,y,width,height; or polygon; or x1,y1,...,xn,yn; names"
-    " mapped by --columns",
+    layout="image,x0,y0,x1,y1,text; or x,y,width,height; or polygon; or x1,y1,...,xn,yn",
     option="columns",
 )
