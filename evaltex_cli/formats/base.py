@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from evaltex_cli.geometry.picture_runs import PictureRuns
 
 Item = TypeVar("Item")
-Kind = TypeVar("Kind")
 DONT_CARE = "###"
 """The transcription of text that does not count, in many formats."""
 _FIRST_ELEMENT = re.compile(
@@ -103,10 +102,6 @@ class File:
             if line and not line.isspace():
                 yield number, line
 
-    @overload
-    def json(self, kind: type[Kind]) -> Kind: ...
-    @overload
-    def json(self, kind: Any) -> Any: ...
     def json(self, kind: Any) -> Any:
         """Return the JSON document as a value of a type that msgspec knows; raises `FormatError`.
 

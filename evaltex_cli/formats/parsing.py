@@ -183,10 +183,9 @@ def attributes(element: Any, *names: str) -> list[float]:
 
 def number(text: str) -> float:
     """Return a finite number in text; raises `FormatError` for anything else, NaN among it."""
-    text = text.strip()
-    value = float(text) if _A_NUMBER.fullmatch(text) else math.nan
+    value = float(text) if _A_NUMBER.fullmatch(text.strip()) else math.nan
     if not abs(value) <= COORDINATE_LIMIT:
-        raise FormatError(quote(text), FINITE)
+        raise FormatError(quote(text.strip()), FINITE)
     return value
 
 
@@ -209,9 +208,8 @@ def confidence(value: Any) -> float | None:
 def outline(value: Any) -> Sequence[float]:
     """Return a shape in plain JSON as an object's points; raises `FormatError`.
 
-    It is an object of left, top, width and height (or Left, ...), or has vertices: pairs, objects
-    of x and y (or X and Y; a missing one is 0), or a flat list of numbers, perhaps inside a list.
-    Two vertices are opposite corners of a box.
+    It is an object of left, top, width and height (or Left, ...), or a list, perhaps in a list: of
+    numbers, pairs, or objects of x and y (or X and Y; a missing one is 0). Two vertices are a box.
     """
     if isinstance(value, dict):
         sides = {key.lower(): side for key, side in value.items()}
@@ -254,9 +252,8 @@ def around(points: Sequence[float]) -> tuple[float, float, float, float]:
 
 
 def turned(values: Sequence[float], angle: float, pivot: Point | None = None) -> list[float]:
-    """Return the corners of a box x0, y0, x1, y1 that is turned, from its own upper left one on.
-
-    The angle is in radians, clockwise as seen; the pivot is the box's centre if none is given.
+    """Return the corners of a box x0, y0, x1, y1, from its upper left one on, that is turned by an
+    angle in radians, clockwise as seen, around a pivot or its centre.
     """
     x0, y0, x1, y1 = values
     pivot_x, pivot_y = pivot or ((x0 + x1) / 2, (y0 + y1) / 2)

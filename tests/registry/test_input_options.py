@@ -115,7 +115,7 @@ def test_coordinates_are_an_option_of_every_command() -> None:
         ["diagnose", "gt", "det"],
         ["convert", "det", "x.txt", "--kind", "det"],
     ):
-        assert "--coordinates ORDER:SCALE" in run(*command, "--images", "pictures", status=2).stderr
+        assert "expected --coordinates" in run(*command, "--images", "pictures", status=2).stderr
     refused = run("gt", "gt", "res", "--coordinates", "yxyx:1000", status=2).stderr
     assert (
         "coordinates yxyx:1000: no input has a format that uses it: gt (ltrb), gt (ltrb)" in refused
