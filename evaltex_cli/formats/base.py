@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from evaltex_cli.errors import FaultLog, FormatError, not_utf8, quote
+from evaltex_cli.formats import parsing
 from evaltex_cli.formats.options import COORDINATE_LIMIT, FINITE, MAX_VERTICES, Coordinates
 from evaltex_cli.formats.options import Side as Side  # noqa: PLC0414 (all formats need it)
 from evaltex_cli.records import ANY_TYPE, Bools, Floats, Ints, Objects
@@ -24,10 +25,8 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 DONT_CARE = "###"
 """The transcription of text that does not count, in many formats."""
-_FIRST_ELEMENT = re.compile(
-    r"(?:\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?[^>]*>)*+"
-    r"<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)",
-    re.DOTALL,
+_ROOT = re.compile(
+    r"\s*+(?:(?:<!--.*?-->|<[?!][^>]*+>)[^<]*+)*+<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)", re.DOTALL
 )
 HEAD_BYTES = 1 << 16
 """What `Head` has of a file."""
@@ -47,7 +46,6 @@ class TextObject:
     region: int | None = None
     """None for its ID."""
     label: str = ""
-    """Its class."""
     place: int | str = 0
     """Its line, or where it is in a document (``annotations[3]``); `File.each` sets it."""
     pixels: tuple[float, float, float, float] | None = None
@@ -64,10 +62,11 @@ class Image:
     height: float = 0.0
     width: float = 0.0
     fractions: bool = False
-    """Whether the coordinates are fractions of the page's width and height: pixels are made of them
-    where these are known."""
+    """Whether the coordinates are fractions of the page's width and height."""
     id: str = ""
     """Its number in COCO, where `name` is the name of a file."""
+    file: str = ""
+    """Its file, as messages name it; set by what calls the reader."""
 
 
 @dataclass
@@ -95,9 +94,8 @@ class File:
             raise not_utf8(error) from error
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Yield each line that is not blank, with its number from 1; joined files have the marks of
-        UTF-8 in the middle.
-        """
+        """Yield each line that is not blank, with its number from 1."""
+        # Joined files have marks of UTF-8 in the middle.
         for number, line in enumerate(self.text.replace("\n\ufeff", "\n").split("\n"), 1):
             if line and not line.isspace():
                 yield number, line
@@ -108,17 +106,13 @@ class File:
         Lists of objects are ``list[Any]``, and what `each` calls converts an item
         (`parsing.converted`): so a wrong one does not hide the others.
         """
-        from evaltex_cli.formats.parsing import converted, plain_json
-
-        return converted(plain_json(self.data), kind)
+        return parsing.converted(parsing.plain_json(self.data), kind)
 
     def xml(self, root: str = "") -> Any:
         """Return the first element (lxml), without namespaces; raises `FormatError` for what is not
         XML, or has a root of another name.
         """
-        from evaltex_cli.formats.parsing import parse_xml
-
-        first = parse_xml(self.data)
+        first = parsing.parse_xml(self.data)
         if root and first.tag != root:
             raise FormatError(f"root {quote(first.tag)}", f"root {root}", at=first.sourceline)
         return first
@@ -129,10 +123,9 @@ class File:
         read: Callable[[Item], TextObject | None],
         at: str = "",
     ) -> list[TextObject]:
-        """Read all items; a `FormatError` is logged at an item's place, and the others are read.
-
-        Each item is with its place: its line, or where it is in a document; or, with `at`
-        (``annotations[{}]``), its index. `read` returns None for what is not an object.
+        """Read items, each given with its line or where it is in a document, or with its index in
+        `at` (``annotations[{}]``). `read` returns None for what is not an object; a `FormatError`
+        is logged, and the other items are read.
         """
         objects = []
         for k, item in items:
@@ -170,9 +163,8 @@ def _check(points: Sequence[float]) -> None:
     if len(points) == 4 and (points[2] < points[0] or points[3] < points[1]):
         x0, y0, x1, y1 = points
         raise FormatError(f"a box from {x0:g}, {y0:g} to {x1:g}, {y1:g}", "x0 <= x1, y0 <= y1")
-    if len(points) > 2 * MAX_VERTICES:
-        found = f"a polygon of {len(points) // 2} vertices"
-        raise FormatError(found, f"at most {MAX_VERTICES}: leave out vertices")
+    if (count := len(points) // 2) > MAX_VERTICES:
+        raise FormatError(f"a polygon of {count} vertices", f"at most {MAX_VERTICES}")
     for value in points:
         if not -COORDINATE_LIMIT <= value <= COORDINATE_LIMIT:
             raise FormatError(f"'{value:g}'", FINITE)
@@ -192,9 +184,9 @@ class ReadOptions(NamedTuple):
     level: str = ""
     """One of `Format.levels`; empty for formats without."""
     coordinates: Coordinates | None = None
-    """What the four numbers of a box are, if the user declared it."""
+    """What the user declared about the four numbers of a box."""
     columns: Mapping[str, str] = {}
-    """What columns of a table hold -> their names, if the user declared it."""
+    """What the user declared about a table: what columns hold -> their names."""
     surveyed: Any = None
     """What `Format.survey` returned."""
 
@@ -207,24 +199,22 @@ class Head:
         self.data = data.removeprefix(b"\xef\xbb\xbf")
         self.is_whole = is_whole
         """Whether this is all of the file."""
-        self.encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
 
     @cached_property
     def text(self) -> str:
         """The text, with bare newlines."""
-        return self.data.decode(self.encoding, "replace").replace("\r\n", "\n").replace("\r", "\n")
+        encoding = "utf-16" if self.data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
+        return self.data.decode(encoding, "replace").replace("\r\n", "\n").replace("\r", "\n")
 
     @cached_property
     def json(self) -> Any:
         """The JSON value as far as it is in this head; None if there is none."""
-        from evaltex_cli.formats.parsing import partial_json
-
-        return partial_json(self.data if self.encoding == "utf-8" else self.text.encode())
+        return parsing.partial_json(self.text.encode())
 
     @cached_property
     def root(self) -> str:
         """The name of the first element, without its namespace; empty if this is no XML."""
-        found = _FIRST_ELEMENT.match(self.text)
+        found = _ROOT.match(self.text)
         return found[1] if found else ""
 
 
@@ -239,24 +229,23 @@ class Format:
 
     name: str
     title: str
-    """`name` and `title`: what the user types, and one line about it."""
+    """One line about it."""
     read: Callable[[File, Side, ReadOptions], Iterator[Image | Source]]
     """Raises `FormatError` for a file that cannot be read at all."""
     recognised_by: Callable[[Head], str]
     """Says by what a file is recognised, in words (``root PcGts``); empty if it is not."""
     endings: tuple[str, ...] = (".json",)
-    """The endings that its files have in folders and archives, with the dot, in lower case."""
+    """Of its files in folders and archives, in lower case."""
     levels: tuple[str, ...] = ()
     """What it can be read at, of `options.LEVELS`; the default is the first that a file has."""
     layout: str = ""
     """One object, or the elements around it, as the documentation shows them."""
     one_document: bool = False
-    """Whether one file has all images of a data set, so that an input has one."""
+    """Whether one file has all images of a data set."""
     survey: Callable[[Iterable[File], Side], Any] | None = None
-    """Looks at all files before any is read (`ReadOptions.surveyed`), unless the user declared
-    `option`; raises `FormatError` for an input that cannot be read."""
+    """Looks at all files before any is read, and returns `ReadOptions.surveyed`."""
     option: str = ""
-    """The attribute of `ReadOptions` that the user can declare for it: coordinates, columns."""
+    """The attribute of `ReadOptions` that, if declared, replaces the survey."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -266,23 +255,22 @@ class Source:
     names: Sequence[str]
     """Unique, in the order of the input."""
     sizes: Floats
-    """(images, 2) float64. Heights and widths, 0 if not known."""
+    """(images, 2). Heights and widths, 0 if not known."""
     objects: Objects = NOTHING
     files: Sequence[str] = ()
     """The file of each image, as messages name it."""
     fractions: Bools | None = None
-    """(images,) bool. The images with coordinates that are fractions of the page; None if none."""
+    """(images,). The images whose coordinates are fractions of the page; None if none."""
     ids: Sequence[str] | None = None
     """The images' numbers in COCO, as text; None in other formats."""
     has_file_names: bool = True
-    """Whether it names the images' files; if not, `names` are the `ids`."""
+    """Whether `names` are of files; if not, they are the `ids`."""
     path: str = ""
     """The input as the user wrote it; messages begin with it."""
     format: str = ""
     sha256: str = ""
-    """Of the file's bytes; of the sorted listing of entries and their hashes for a folder."""
+    """See `files.Listing.sha256`."""
     warnings: tuple[str, ...] = ()
-    """What the user should know about the input."""
     level: str = ""
     """The level it was read at, in formats with levels."""
     why: str = ""

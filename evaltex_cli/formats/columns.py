@@ -12,15 +12,15 @@ from evaltex_cli.records import ANY_TYPE, Floats, Labels, Objects, Places, Texts
 from evaltex_cli.records.rows import concatenate, joined_columns, packed
 
 
-def columns(images: Sequence[Image], files: Sequence[str]) -> Source:
-    """Return images, with the file of each, in columns."""
+def columns(images: Sequence[Image]) -> Source:
+    """Return images in columns."""
     names, ids = [image.name for image in images], [image.id for image in images]
     fractions = np.array([image.fractions and bool(image.objects) for image in images], np.bool_)
     return Source(
         names,
         np.array([(image.height, image.width) for image in images], np.float64).reshape(-1, 2),
         objects_of([image.objects for image in images]),
-        list(files),
+        [image.file for image in images],
         fractions if fractions.any() else None,
         ids if any(ids) else None,
         has_file_names=not any(ids) or ids != names,

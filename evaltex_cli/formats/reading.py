@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -185,52 +185,43 @@ def _read_some(
     listing: Listing, name: str, side: Side, options: ReadOptions, entries: Sequence[Entry]
 ) -> _Part:
     """Read some files of a listing, in a format of this name."""
-    faults, notes, digests = FaultLog(), Counter[str](), []
+    faults, notes, digests = FaultLog(), Counter[str](), list[str]()
     form, is_alone = load(name), len(listing.entries) == 1
-    parts: list[Source] = []
-    images: list[Image] = []
-    files: list[str] = []
 
-    def to_columns() -> None:
-        parts.append(columns(images, files))
-        images.clear()
-        files.clear()
+    def read_files() -> Iterator[Image | Source]:
+        watched = tracked(entries, f"reading {listing.path.name}", "files", len(entries))
+        for entry, data in zip(watched, listing.read(entries), strict=True):
+            if listing.kind != "zip":
+                digests.append(hashlib.sha256(data).hexdigest())
+            file = File(listing.place(entry), entry.image, data, faults, notes, is_alone=is_alone)
+            if ".xml" in form.endings and not is_alone and _METADATA.search(data[: 1 << 10]):
+                notes[_LEFT_OUT] += 1
+            else:
+                yield from _images(file, form, side, options)
 
-    watched = tracked(entries, f"reading {listing.path.name}", "files", len(entries))
-    for entry, data in zip(watched, listing.read(entries), strict=True):
-        if listing.kind != "zip":
-            digests.append(hashlib.sha256(data).hexdigest())
-        file = File(listing.place(entry), entry.image, data, faults, notes, is_alone=is_alone)
-        if ".xml" in form.endings and not is_alone and _METADATA.search(data[: 1 << 10]):
-            notes[_LEFT_OUT] += 1
-            continue
-        for image in _images(file, form, side, options):
-            if isinstance(image, Source):
-                parts.append(image)
-                continue
-            images.append(image)
-            files.append(file.place)
-            if len(images) == IMAGES_AT_ONCE:
-                to_columns()
-    if images or not parts:
-        to_columns()
-    return _Part(joined(parts), digests, notes, faults)
+    parts, read = list[Source](), read_files()
+    while some := list(islice(read, IMAGES_AT_ONCE)):  # all are images, or all are sources
+        sources = [one for one in some if isinstance(one, Source)]
+        parts += sources or [columns([one for one in some if isinstance(one, Image)])]
+    return _Part(joined(parts or [columns([])]), digests, notes, faults)
 
 
 def _images(file: File, form: Format, side: Side, options: ReadOptions) -> Iterator[Image | Source]:
     """Yield the images of a file; one without objects where it cannot be read."""
     if side == "det" and not (file.is_alone or form.one_document or file.data.strip()):
-        yield Image(file.stem)  # nothing was detected, in any format
+        yield Image(file.stem, file=file.place)  # nothing was detected, in any format
         return
     has_images = False
     try:
         for image in form.read(file, side, options):
             has_images = True
+            if isinstance(image, Image):
+                image.file = file.place
             yield image
     except FormatError as error:
         file.log(error)
         if not form.one_document and not has_images:
-            yield Image(file.stem)
+            yield Image(file.stem, file=file.place)
 
 
 def refuse_unused(options: InputOptions, *sources: Source) -> None:

@@ -26,7 +26,7 @@ FLAT = (0, 0, 5, 5, 9, 9)
 
 def source(*images: list[TextObject]) -> Source:
     """Images a, b, ..., of these objects."""
-    read = columns([Image("ab"[k], own) for k, own in enumerate(images)], [""] * len(images))
+    read = columns([Image("ab"[k], own) for k, own in enumerate(images)])
     return replace(read, path="gt.json", files=())
 
 

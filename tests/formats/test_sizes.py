@@ -37,7 +37,7 @@ def image(name: str, *points: tuple[float, ...], size: tuple[int, int] | None = 
 
 
 def source(*images: base.Image) -> Source:
-    return replace(columns(images, ["det.json"] * len(images)), path="det.json")
+    return replace(columns(images), path="det.json", files=())
 
 
 def picture(path: Path, size: tuple[int, int], orientation: int = 0) -> None:

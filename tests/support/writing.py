@@ -22,7 +22,7 @@ INEXACT = ("hocr", "label-studio", "yolo")
 
 def source_of(images: list[Image]) -> Source:
     """Images as an input in memory."""
-    read = columns(images, ["memory"] * len(images))
+    read = columns(images)
     return Source(read.names, read.sizes, read.objects, ids=read.ids, path="memory")
 
 
