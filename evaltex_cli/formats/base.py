@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 DONT_CARE = "###"
-"""The transcription of text that does not count, in many formats."""
+"""The text of what does not count, in many formats."""
 _ROOT = re.compile(
     r"\s*+(?:(?:<!--.*?-->|<[?!][^>]*+>)[^<]*+)*+<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)", re.DOTALL
 )
@@ -101,10 +101,9 @@ class File:
                 yield number, line
 
     def json(self, kind: Any) -> Any:
-        """Return the JSON document as a value of a type that msgspec knows; raises `FormatError`.
-
-        Lists of objects are ``list[Any]``, and what `each` calls converts an item
-        (`parsing.converted`): so a wrong one does not hide the others.
+        """Return the JSON document as a type that msgspec knows; raises `FormatError`. Lists of
+        objects are ``list[Any]``: what `each` calls converts an item, so a wrong one does not hide
+        the others.
         """
         return parsing.converted(parsing.plain_json(self.data), kind)
 
@@ -191,19 +190,19 @@ class ReadOptions(NamedTuple):
     """What `Format.survey` returned."""
 
 
+@dataclass
 class Head:
     """The beginning of a file, for formats to recognise it by."""
 
-    def __init__(self, name: str, data: bytes, *, is_whole: bool = True) -> None:
-        self.name = name
-        self.data = data.removeprefix(b"\xef\xbb\xbf")
-        self.is_whole = is_whole
-        """Whether this is all of the file."""
+    name: str
+    data: bytes
+    is_whole: bool = True
+    """Whether this is all of the file."""
 
     @cached_property
     def text(self) -> str:
         """The text, with bare newlines."""
-        encoding = "utf-16" if self.data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
+        encoding = "utf-16" if self.data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
         return self.data.decode(encoding, "replace").replace("\r\n", "\n").replace("\r", "\n")
 
     @cached_property

@@ -22,7 +22,8 @@ def detect(listing: Listing, side: Side, preferred: Sequence[str] = ()) -> tuple
     """
     entry = _typical_entry(listing)
     beginning = listing.beginning(entry, HEAD_BYTES)
-    head = Head(entry.name, beginning, is_whole=len(beginning) < HEAD_BYTES)
+    is_whole = len(beginning) < HEAD_BYTES
+    head = Head(entry.name, beginning.removeprefix(b"\xef\xbb\xbf"), is_whole)
     if listing.kind == "file" and _EVALTEX_BEGINS.match(head.data):
         return load(EVALTEX), "a name, height and width", ""  # the others need no look
     from evaltex_cli.formats import lines
@@ -42,16 +43,14 @@ def detect(listing: Listing, side: Side, preferred: Sequence[str] = ()) -> tuple
 
 def _typical_entry(listing: Listing) -> Entry:
     """Return what formats look at: the file, or the first file of the ending that most have."""
-    entry = listing.entries[0]
-    if listing.kind != "file":
-        counts = listing.endings()
-        ranked = sorted(counts, key=lambda ending: (-counts[ending], ending))
-        if ranked[:1] != [".txt"]:  # without a look at all formats
-            known = {ending for name in FORMATS for ending in load(name).endings}
-            ranked = [ending for ending in ranked if ending in known] or ranked
-        some, _ = listing.chosen(ranked[:1])
-        entry = some.first_with_content() if some.entries else entry
-    return entry
+    if listing.kind == "file":
+        return listing.entries[0]
+    counts = listing.endings()
+    endings = [max(sorted(counts), key=lambda ending: counts[ending], default="")]
+    if endings != [".txt"]:  # without a look at all formats
+        endings = sorted({ending for name in FORMATS for ending in load(name).endings})
+    some, _ = listing.chosen(endings)
+    return (some if some.entries else listing).first_with_content()
 
 
 def _recognised(
