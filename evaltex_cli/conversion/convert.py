@@ -20,7 +20,7 @@ from evaltex_cli.errors import FaultLog, FaultsError, InputError, counted
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import only_classes, only_confident
 from evaltex_cli.formats.image_subset import names_in, only_images
-from evaltex_cli.formats.names import unfit_name
+from evaltex_cli.formats.names import bad_names
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.formats.reading import read, refuse_unused
 from evaltex_cli.formats.sizes import refuse_fractions, with_sizes
@@ -155,9 +155,8 @@ def in_pixels(source: Source, options: InputOptions) -> Source:
 
 def _prepare(job: Job, how: Target, options: InputOptions, change: Change | None) -> None:
     """Change the source of a job into what is written."""
-    for name in job.source.names:
-        if unfit := unfit_name(name):
-            job.refuse(*unfit)
+    for _, found, expected in bad_names(job.source.names):
+        job.refuse(found, expected)
     job.faults.raise_if_any()
     names = None if options.only is None else names_in(job.source, options.only, "converted")
     if change is not None:

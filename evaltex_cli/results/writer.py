@@ -20,7 +20,7 @@ from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult
 from evaltex_cli.evaluation.inputs import options_of
 from evaltex_cli.evaluation.tally import BatchImages, Run
 from evaltex_cli.formats.base import Source
-from evaltex_cli.formats.names import leaves_result_folder, unfit_for_files
+from evaltex_cli.formats.names import leaves_result_folder
 from evaltex_cli.marks import RESULT_KINDS, is_result, kind_of
 from evaltex_cli.protocols.base import Protocol
 from evaltex_cli.results import entry_columns, result_text
@@ -35,6 +35,8 @@ ImageFiles: TypeAlias = tuple[str | Path, Sequence[tuple[str, str]]]
 texts of files still to be written.
 """
 IMAGE_SUFFIX = ".txt"
+MOST_BYTES = 255
+"""Of a file's name; no common file system takes more."""
 SCORES, SCORES_TABLE, REPORT = "scores.json", "scores.csv", "report.html"
 _SEPARATOR = ",\n"
 _ENCODER = json.JSONEncoder(
@@ -172,12 +174,14 @@ def log_unfit_names(gt: Source, faults: FaultLog) -> None:
     """Record the images, with their lines, of which `image_files` could not
     write the files of all runs.
     """
-    unfit = unfit_for_files(gt.names, IMAGE_SUFFIX)
-    for k, name in enumerate(gt.names if unfit else ()):
-        if name in unfit:
-            made, expected = unfit[name]
-            found = f"image name {quote(name)} {made}"
-            faults.add(gt.file_of(k), None, found, f"{expected}, or leave out -a")
+    for k, name in enumerate(gt.names):
+        longest = max(
+            len(part.encode("utf-8", "replace")) for part in f"{name}{IMAGE_SUFFIX}".split("/")
+        )
+        if longest > MOST_BYTES:
+            found = f"image name {quote(name)} makes a file name of {longest} bytes"
+            expected = f"at most {MOST_BYTES}; shorten it, or leave out -a"
+            faults.add(gt.file_of(k), None, found, expected)
 
 
 def write_images(folder: Path, texts: Iterable[tuple[str, str]]) -> None:
