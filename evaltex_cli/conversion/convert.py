@@ -158,7 +158,7 @@ def _prepare(job: Job, how: Target, options: InputOptions, change: Change | None
     for _, found, expected in bad_names(job.source.names):
         job.refuse(found, expected)
     job.faults.raise_if_any()
-    names = None if options.only is None else names_in(job.source, options.only, "converted")
+    names = None if options.only is None else names_in(job.source, options.only)
     if change is not None:
         job.source, job.notes = change(job.source, names)
     if names is not None:

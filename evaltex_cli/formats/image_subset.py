@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evaltex_cli.errors import InputError, counted, quote
+from evaltex_cli.errors import InputError, counted, listed
 from evaltex_cli.errors.suggestions import nearest
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.names import stem, unique
@@ -20,8 +20,7 @@ SOME_IMAGES = "evaluated (--only)"
 def only_images(source: Source, names: Collection[str]) -> Source:
     """Return an input with those of its images that have one of these names, in its order."""
     wanted = set(names)
-    positions = np.array([k for k, name in enumerate(source.names) if name in wanted], np.int64)
-    return source.part(positions)
+    return source.part(np.flatnonzero([name in wanted for name in source.names]))
 
 
 def some_images(gt: Source, names: Collection[str]) -> str:
@@ -29,43 +28,35 @@ def some_images(gt: Source, names: Collection[str]) -> str:
     return f"{len(names)} of {counted(len(gt.names), '{count} image[s]')} {SOME_IMAGES}"
 
 
-def names_in(gt: Source, wanted: Sequence[str], done: str = "evaluated") -> tuple[str, ...]:
-    """Return the names that an input, most often the ground truth, has for these images.
+def names_in(gt: Source, wanted: Sequence[str]) -> tuple[str, ...]:
+    """Return the names that an input has for these images; raises `InputError` for unknown ones.
 
     A name without its folders, ending and prefix (``gt_``) will do, if only one image has it; so
-    will the images' IDs in COCO, if not all are names. Messages say what is to be `done`. Raises
-    `InputError` for names that the input does not have, and if there is none at all.
+    will the images' IDs in COCO, if not all are names.
     """
     if not wanted:
-        raise InputError(f"{gt.path}: no image is to be {done}; list one at least")
+        raise InputError(f"{gt.path}: the list of its images is empty; list one at least")
     known = dict(zip(gt.names, gt.names, strict=True))
-    by_id = dict(zip(gt.ids or gt.names, gt.names, strict=True))
-    if not known.keys() >= set(wanted) and by_id.keys() >= set(wanted):
-        known = by_id
-    by_stem = {} if known.keys() >= set(wanted) else unique(gt.names, stem)
-    chosen = {name: known.get(name) or by_stem.get(stem(name)) for name in wanted}
-    unknown = [name for name, image in chosen.items() if image is None]
+    if not known.keys() >= set(wanted):
+        by_id = dict(zip(gt.ids or gt.names, gt.names, strict=True))
+        by_stem = unique(gt.names, stem)
+        known |= {name: by_stem.get(stem(name), "") for name in wanted if name not in known}
+        known = by_id if by_id.keys() >= set(wanted) else known
+    unknown = [name for name in wanted if not known[name]]
     if unknown:
-        shown = ", ".join(map(quote, unknown[:3])) + (", ..." if unknown[3:] else "")
-        found = counted(len(unknown), f"{{count}} image[s] that [is|are] to be {done}")
-        hint = nearest(unknown[0], gt.names)
-        raise InputError(
-            f"{gt.path}: does not have {found} ({shown}){hint}; list images that it has"
-        )
-    names = set(chosen.values())
+        found = f"{listed(unknown)}{nearest(unknown[0], gt.names)}"
+        raise InputError(f"{gt.path}: has no image {found}; list images that it has")
+    names = {known[name] for name in wanted}
     return tuple(name for name in gt.names if name in names)
 
 
 def read_names(path: Path) -> tuple[str, ...]:
     """Return the names of images in a file, one per line, each once; raises `InputError`."""
     try:
-        lines = path.read_bytes().decode("utf-8-sig").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise InputError(
-            f"{quote(str(path))} cannot be read ({reason}); expected a file with the names of"
-            " images, one per line."
-        ) from error
+        expected = "expected a file with the names of images, one per line"
+        raise InputError(f"{path}: cannot be read ({error}); {expected}") from error
     return tuple(dict.fromkeys(filter(None, map(str.strip, lines))))
 
 
