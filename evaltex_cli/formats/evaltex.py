@@ -9,7 +9,6 @@ others (blanks, a plus sign, no quotes) are parsed one by one.
 from __future__ import annotations
 
 import re
-from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -17,14 +16,14 @@ import msgspec
 import numpy as np
 
 from evaltex_cli.errors import FormatError, quote
-from evaltex_cli.formats.base import File, Format, Head, ReadOptions, Side, Source, TextObject
+from evaltex_cli.formats.base import File, Format, ReadOptions, Side, Source, TextObject
 from evaltex_cli.formats.columns import objects_of
 from evaltex_cli.formats.names import bad_names
 from evaltex_cli.formats.options import MAX_VERTICES
 from evaltex_cli.formats.parsing import NUMBER, number, polygon
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import Objects, Places, concatenate_texts, offsets_of
-from evaltex_cli.records.rows import concatenate, take, take_images
+from evaltex_cli.records.rows import concatenate, take
 
 BLOCK = 1 << 20
 """Characters that are read at a time."""
@@ -43,31 +42,26 @@ _USUAL: dict[Side, re.Pattern[str]] = {
     "det": re.compile(rf'^(?:{_WHOLE},"[^"\n]*+"{_SHAPE})++', re.M),
 }
 """Usual lines of objects, one after the other."""
-_INTEGER = r"\s*+([+-]?\d{1,18})\s*+,"
+_ID = r"\s*+([+-]?\d{1,18})\s*+,"
 _NUMBERS = r"((?:,\s*+[+-]?[\d.][^,]*+)++)"
-_BARE = r'((?!\d+\s*+,\s*+")[^",][^,]*+(?:,[^,]*+){0,99}?|)'
+_TEXT = r'\s*+(?:"(.*)"\s*+|((?!\d+\s*+,\s*+")[^",][^,]*+(?:,[^,]*+){0,99}?|))'
 _ANY: dict[Side, re.Pattern[str]] = {
-    "gt": re.compile(
-        rf'{_INTEGER}{_INTEGER}\s*+(?:"(.*)"\s*+|{_BARE}),\s*+([tf])\s*+{_NUMBERS}', re.ASCII
-    ),
-    "det": re.compile(rf'{_INTEGER}\s*+(?:"(.*)"\s*+|{_BARE}){_NUMBERS}', re.ASCII),
+    "gt": re.compile(rf"{_ID}{_ID}{_TEXT},\s*+([tf])\s*+{_NUMBERS}", re.ASCII),
+    "det": re.compile(rf"{_ID}{_TEXT}{_NUMBERS}", re.ASCII),
 }
 """A line of an object, with or without quotes around the transcription."""
 _OBJECT_LIKE = re.compile(
-    rf'(?:[^,"]*,){{1,2}}\s*"|(?:.*,)?\s*{NUMBER}(?:\s*,\s*{NUMBER}){{3}}\s*\Z', re.ASCII
+    rf'(?:[^,"\n]*,){{1,2}}[ \t]*"|(?:.*,)?\s*{NUMBER}(?:\s*,\s*{NUMBER}){{3}}[ \t]*$', re.ASCII
 )
+"""What is an object's: its transcription has quotes, or it ends in four numbers."""
 _SIZE = "height,width (960,1280, say)"
 _SIZE_LIKE = re.compile(r"(?=.*[\s,;xX])[\d.+-][\s\d.+,;xX-]*+|[^,]*+,[^,]*+")
 _BEGINNING = re.compile(
-    r"([^\n]++)\n\s*+(?:[\d.]++[ \t]*+,[ \t]*+[\d.]++[ \t]*+(?:\n|\Z)"
-    r'|(?:\d++[ \t]*+,[ \t]*+){1,2}+".*"[ \t]*+,)'
+    rf"\s*+(?!{_OBJECT_LIKE.pattern})[^\n]++\n\s*+"
+    r'(?:[\d.]++[ \t]*+,[ \t]*+[\d.]++[ \t]*+$|(?:\d++[ \t]*+,[ \t]*+){1,2}+".*"[ \t]*+,)',
+    re.ASCII | re.M,
 )
 """A name, and a size or a quoted transcription after ID and region."""
-
-
-def is_object_line(line: str) -> bool:
-    """Whether a line is an object's: its transcription has quotes, or it ends in four numbers."""
-    return _OBJECT_LIKE.match(line) is not None
 
 
 def _objects(text: str, side: Side, lines: list[int]) -> Objects:
@@ -103,15 +97,17 @@ class _Reader:
 
     file: File
     side: Side
-    line: int = 1
-    """The number of the next line."""
+    line: int = 0
+    """The number of the last line."""
     names: list[str] = field(default_factory=list)
     name_lines: list[int] = field(default_factory=list)
-    sizes: array[float] = field(default_factory=lambda: array("d"))
-    """Height and width of each image, 0 where they are not known."""
+    sizes: list[list[float]] = field(default_factory=list)
     usual: list[Objects] = field(default_factory=list)
     others: list[TextObject] = field(default_factory=list)
-    awaits_size: bool = False
+
+    @property
+    def awaits_size(self) -> bool:
+        return self.sizes[-1:] == [[]]
 
     def read_block(self, block: str) -> None:
         """Read whole lines."""
@@ -121,40 +117,29 @@ class _Reader:
             end = run.start()
             if self.names and not self.awaits_size:
                 end = run.end()
-                following = self.line + run[0].count("\n")
                 usual.append(run[0])
-                lines += range(self.line, following)
-                self.line = following
+                first, self.line = self.line + 1, self.line + run[0].count("\n")
+                lines += range(first, self.line + 1)
         self._read_lines(block[end:])
         if usual:
             self.usual.append(_objects("".join(usual), self.side, lines))
 
     def _read_lines(self, lines: str) -> None:
-        for line in lines.split("\n")[:-1]:
-            if stripped := line.strip():
-                self._read_line(stripped)
+        for line in map(str.strip, lines.split("\n")[:-1]):
             self.line += 1
-
-    def _read_line(self, line: str) -> None:
-        is_object = "," in line and is_object_line(line)
-        if self.awaits_size and not is_object and _SIZE_LIKE.fullmatch(line):
-            self.awaits_size = False
-            try:
-                size = [number(value) for value in line.split(",")]
-                if len(size) != 2 or min(size) <= 0:
-                    raise FormatError(quote(line), f"{_SIZE}, both above 0")
-                self.sizes[-2:] = array("d", size)
-            except FormatError as error:
-                self.file.log(error, self.line)
-            return
-        self.check_size()
-        if not is_object:
-            self.names.append(line)
-            self.name_lines.append(self.line)
-            self.sizes.extend((0.0, 0.0))
-            self.awaits_size = self.side == "gt"
-        else:
-            self.others += self.file.each([(self.line, line)], self._parse)
+            if "," in line and _OBJECT_LIKE.match(line):
+                self.others += self.file.each([(self.line, line)], self._parse)
+            elif self.awaits_size and _SIZE_LIKE.fullmatch(line):
+                self.sizes[-1] = [0.0, 0.0]
+                with self.file.catching(self.line):
+                    size = [number(value) for value in line.split(",")]
+                    if len(size) != 2 or min(size) <= 0:
+                        raise FormatError(quote(line), f"{_SIZE}, both above 0")
+                    self.sizes[-1] = size
+            elif line:
+                self.names.append(line)
+                self.name_lines.append(self.line)
+                self.sizes.append([] if self.side == "gt" else [0.0, 0.0])
 
     def _parse(self, line: str) -> TextObject:
         """Return the object of a line; raises `FormatError`."""
@@ -178,13 +163,6 @@ class _Reader:
         text = bare.strip() if quoted is None else quoted
         return TextObject(points, text, is_rejected, id=int(ids[0]), region=int(ids[-1]))
 
-    def check_size(self) -> None:
-        """Log that the last image has no size, if it needs one."""
-        if self.awaits_size:
-            self.awaits_size = False
-            found = f"image {quote(self.names[-1])} without a size"
-            self.file.log(FormatError(found, f"{_SIZE} after its name"), self.name_lines[-1])
-
 
 def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Source]:
     reader = _Reader(file, side)
@@ -193,44 +171,35 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Source]:
         end = text.find("\n", start + BLOCK) + 1 or len(text)
         reader.read_block(text[start:end])
         start = end
-    reader.check_size()
     objects = concatenate([*reader.usual, objects_of([reader.others])])
     lines = objects.places.numbers if isinstance(objects.places, Places) else np.zeros(0, np.int64)
     order = np.argsort(lines, kind="stable")
-    offsets = np.append(np.searchsorted(lines, reader.name_lines, sorter=order), len(lines))
-    if reader.others:
-        objects = take(objects, order, offsets)
-    objects = replace(objects, offsets=offsets)
-    _log_repeated_ids(objects, file)
+    lines = lines[order]
+    offsets = np.append(np.searchsorted(lines, reader.name_lines), len(lines))
+    objects = take(objects, order, offsets) if reader.others else replace(objects, offsets=offsets)
+    rows = np.lexsort((objects.ids, objects.image))
+    ids, image = objects.ids[rows], objects.image[rows]
+    for k in np.flatnonzero((np.diff(ids) == 0) & (np.diff(image) == 0)).tolist():
+        first, again = lines[rows[k : k + 2]].tolist()
+        expected = f"IDs used once in an image (it stands in line {first} too)"
+        file.log(FormatError(f"ID {ids[k]} again", expected), again)
     bad = list(bad_names(reader.names))
     for k, found, expected in bad:
         file.log(FormatError(found, expected), reader.name_lines[k])
-    sound = np.delete(np.arange(len(reader.names)), [k for k, _, _ in bad])
-    names, sizes = [reader.names[k] for k in sound.tolist()], np.array(reader.sizes).reshape(-1, 2)
-    objects = take_images(objects, sound) if bad else objects
-    yield Source(names, sizes[sound], objects, [file.place] * len(names))
-
-
-def _log_repeated_ids(objects: Objects, file: File) -> None:
-    order = np.lexsort((objects.ids, objects.image))
-    ids, image, places = objects.ids[order], objects.image[order], objects.places or ()
-    for k in np.flatnonzero((np.diff(ids) == 0) & (np.diff(image) == 0)).tolist():
-        first, again = (places[row] for row in order[k : k + 2])
-        expected = f"IDs used once in an image (it stands in line {first} too)"
-        file.log(FormatError(f"ID {ids[k]} again", expected), int(again))
-
-
-def _recognise(head: Head) -> str:
-    begins = _BEGINNING.match(head.text.lstrip())
-    is_name = begins is not None and not is_object_line(begins[1])
-    return "the name of an image and its size or objects" if is_name else ""
+    for k, size in enumerate(reader.sizes):
+        if not size:
+            found = f"image {quote(reader.names[k])} without a size"
+            file.log(FormatError(found, f"{_SIZE} after its name"), reader.name_lines[k])
+    sizes = np.array([size or [0.0, 0.0] for size in reader.sizes]).reshape(-1, 2)
+    source = Source(reader.names, sizes, objects, [file.place] * len(sizes))
+    yield source.part(np.delete(np.arange(len(sizes)), [k for k, *_ in bad])) if bad else source
 
 
 EVALTEX = Format(
     "evaltex",
     "EvaLTex .txt: many images in one file",
     _read,
-    _recognise,
+    lambda head: "the name of an image and its size or objects" * bool(_BEGINNING.match(head.text)),
     (".txt",),
     layout='ID,region,"text",t|f,x,y,w,h; detections ID,"text",x,y,w,h; or vertices instead of the'
     " four numbers",
