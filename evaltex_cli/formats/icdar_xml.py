@@ -12,7 +12,7 @@ from typing import Any
 
 from evaltex_cli.formats import base
 from evaltex_cli.formats.base import File, Format, Image, ReadOptions, Side, TextObject
-from evaltex_cli.formats.parsing import attribute, attributes, box, numbers, polygon, with_lines
+from evaltex_cli.formats.parsing import attribute, attributes, numbers, polygon, with_lines
 from evaltex_cli.records import ANY_TYPE
 
 _ZEROS = (
@@ -51,14 +51,10 @@ def _read_tagset(file: File, side: Side, options: ReadOptions) -> Iterator[Image
 
 
 def _read_ctw1500(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    """``segs`` are the vertices of a polygon; a box without is the rectangle of its attributes."""
-
     def read(element: Any) -> TextObject:
-        text, vertices = (element.findtext("label") or "").strip(), element.findtext("segs")
+        text = (element.findtext("label") or "").strip()
         dont_care = side == "gt" and text == base.DONT_CARE
-        if vertices is not None:
-            return TextObject(polygon(numbers(vertices), dont_care=dont_care), text, dont_care)
-        points = box(*attributes(element, "left", "top", "width", "height"))
+        points = polygon(numbers(element.findtext("segs") or ""), dont_care=dont_care)
         return TextObject(points, text, dont_care)
 
     boxes = file.xml("Annotations").iter("box")

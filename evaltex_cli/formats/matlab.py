@@ -40,10 +40,10 @@ def _elements(data: memoryview) -> Iterator[tuple[int, memoryview]]:
 
 
 def _variables(data: memoryview) -> Iterator[tuple[str, memoryview]]:
-    for kind, variable in _elements(data):
-        matrix = variable
+    for kind, content in _elements(data):
+        matrix = content
         if kind == _COMPRESSED:
-            unpacked = zlib.decompressobj().decompress(variable, MAX_UNPACKED)
+            unpacked = zlib.decompressobj().decompress(content, MAX_UNPACKED)
             ((_, matrix),) = _elements(memoryview(unpacked))
         _, _, (_, name) = islice(_elements(matrix), 3)
         yield str(name, "latin-1"), matrix
@@ -77,17 +77,17 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
 
     def read(row: Any) -> TextObject:
         try:
-            xs, ys = map(np.ravel, row[1:4:2]) if len(row) > 1 else np.transpose(row[0])
+            xs, ys = row.T if name == "accuInf" else map(np.ravel, row[1:4:2])
             vertices = np.stack([xs, ys], axis=1, dtype=float).ravel().tolist()
-        except (TypeError, ValueError) as error:
+        except (AttributeError, TypeError, ValueError) as error:
             raise FormatError("other cells", TOTALTEXT_MAT.layout) from error
         texts = [cell if isinstance(cell, str) else "" for cell in row[4:]] or [""]
         points = polygon(vertices, dont_care="#" in texts)
         return TextObject(points, texts[0], side == "gt" and "#" in texts)
 
-    if name == "accuInf":  # a column, or a row as scipy writes lists
-        rows = rows.reshape(-1, 1)
-    yield Image(file.stem, file.each(enumerate(rows), read, f"{name}[{{}}]"))
+    # accuInf is a column, or a row as scipy writes lists
+    items = enumerate(rows.ravel() if name == "accuInf" else rows)
+    yield Image(file.stem, file.each(items, read, f"{name}[{{}}]"))
 
 
 TOTALTEXT_MAT = Format(

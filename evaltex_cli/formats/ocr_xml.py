@@ -18,8 +18,6 @@ from evaltex_cli.formats import base
 from evaltex_cli.formats.base import File, Format, Head, Image, ReadOptions, Side, TextObject
 from evaltex_cli.formats.parsing import attribute, attributes, box, numbers, parse_html, polygon
 
-_NOWHERE, _BLANK = "without coordinates", "of blanks alone"
-
 
 class _Unit(NamedTuple):
     """A word, a line or a region of a page: its element, or those of its characters."""
@@ -87,7 +85,7 @@ def _page_object(unit: _Unit) -> TextObject | str:
     element = unit.elements[0]
     coords = element.find("Coords")
     if coords is None or not (len(coords) or coords.get("points")):
-        return _NOWHERE
+        return "without coordinates"
     old = [value for point in coords.iter("Point") for value in attributes(point, *"xy")]
     confident = coords if coords.get("conf") else _equivalent(element)
     confidence = attribute(confident, "conf") if confident.get("conf") else None
@@ -132,14 +130,14 @@ def _read_alto(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     def read(unit: _Unit) -> TextObject | str:
         element = unit.elements[0]
         if unit.text.isspace():  # Tesseract has such for pictures and rules
-            return _BLANK
+            return "of blanks alone"
         outline = element.find("Shape/Polygon")
         if outline is not None:
             points = polygon(numbers(outline.get("POINTS", "")))
         elif any(map(element.get, _ALTO_BOX)):
             points = box(*attributes(element, *_ALTO_BOX))
         else:
-            return _NOWHERE
+            return "without coordinates"
         confidence = attribute(element, "WC") if element.get("WC") else None
         scaled = [value * scale[k % 2] for k, value in enumerate(points)]
         return TextObject(scaled, unit.text, confidence=confidence)
@@ -154,11 +152,11 @@ def _read_alto(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
             raise FormatError(f"{quote(unit)} without dpi or size of the page", "one of them")
         units: _Units = {"word": [], "line": []}
         for k, line in enumerate(page.iter("TextLine"), 1):
-            words = [_Unit([one], one.get("CONTENT", ""), k) for one in line.iter("String")]
-            text = " ".join(word.text for word in words)
-            are_words = not (options.surveyed or _have_boxes_of_lines([line]))
-            units["word"] += words if are_words else []
-            units["line"].append(_Unit([line], text, has_finer=are_words and bool(words)))
+            words = list(line.iter("String"))
+            text = " ".join(one.get("CONTENT", "") for one in words)
+            words = [] if options.surveyed or _have_boxes_of_lines([line]) else words
+            units["word"] += [_Unit([one], one.get("CONTENT", ""), k) for one in words]
+            units["line"].append(_Unit([line], text, has_finer=bool(words)))
         note = "{count} page[s] [has|have] words that all have the box of their line"
         file.notes[note] += bool(options.surveyed) and options.level == "line"
         image.objects = _objects(file, side, options.level, units, read)
@@ -166,8 +164,8 @@ def _read_alto(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
 
 
 def _have_boxes_of_lines(lines: Iterable[Any]) -> bool:
-    """Whether all words have the box of their line and nothing else, and some line has several, or
-    one with blanks in it, as eScriptorium writes lines.
+    """Whether the words have but the box of their line, and some line has several or one with
+    blanks in it, as eScriptorium writes lines.
     """
     texts = []
     for line in lines:
@@ -199,7 +197,7 @@ ALTO = Format(
 
 _HOCR_WORDS = {"ocrx_word", "ocr_word"}
 _HOCR_LINES = {"ocr_line", "ocrx_line", "ocr_header", "ocr_caption", "ocr_textfloat"}
-_HOCR_CLASS = re.compile(r"""\bclass\s*=\s*["']?[^"'>]*\b(?:ocr_page|ocr_line|ocrx?_word)\b""")
+_IS_HOCR = re.compile(r"""(?s)\s*<.*\bclass\s*=\s*["']?[^"'>]*\b(ocr_page|ocr_line|ocrx?_word)\b""")
 
 
 def _read_hocr(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
@@ -212,9 +210,9 @@ def _read_hocr(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     def read(unit: _Unit) -> TextObject | str:
         points = _property(unit.elements[0], "bbox")
         if unit.text.isspace():  # Tesseract and Kraken have such for pictures and rules
-            return _BLANK
+            return "of blanks alone"
         if len(points) != 4:
-            return _NOWHERE
+            return "without coordinates"
         percents = _property(unit.elements[0], "x_wconf") if options.level == "word" else []
         confidence = percents[0] / 100 if percents else None
         return TextObject(points, " ".join(unit.text.split()), confidence=confidence)
@@ -226,9 +224,7 @@ def _read_hocr(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
 
 
 def _hocr_units(page: Any) -> _Units:
-    """Return the words and lines of a page; not lines that contain lines, and not words in a word,
-    as Tesseract 3.0 writes them.
-    """
+    """Return the outermost words (Tesseract 3.0 has words in words) and the innermost lines."""
     lines = {line: k for k, line in enumerate(_with_class(page, _HOCR_LINES), 1)}
     words = {word: k for k, word in enumerate(_with_class(page, _HOCR_WORDS), len(lines) + 1)}
     texts: dict[Any, list[str]] = {line: [] for line in lines}
@@ -257,16 +253,11 @@ def _property(element: Any, name: str) -> list[float]:
     return numbers(found[1]) if found else []
 
 
-def _is_hocr(head: Head) -> str:
-    known = head.text.lstrip().startswith("<") and _HOCR_CLASS.search(head.text)
-    return "the class ocr_page, ocr_line or ocrx_word" if known else ""
-
-
 HOCR = Format(
     "hocr",
     "hOCR of Tesseract and other engines",
     _read_hocr,
-    _is_hocr,
+    lambda head: "the class ocr_page or ocrx_word" if _IS_HOCR.match(head.text) else "",
     (".hocr", ".html", ".htm", ".xhtml", ".xml"),
     levels=("word", "line"),
     layout="<span class='ocrx_word' title='bbox x0 y0 x1 y1; x_wconf 96'>text</span>",

@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 
@@ -44,26 +43,25 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     quoting: Any = csv.QUOTE_NONE if is_of_tesseract else csv.QUOTE_MINIMAL
     # Users add a column of images, to have the tables of several in one.
     column = next((name for name in names if name.lower() in USUAL["image"]), "")
-    images: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
+    images: dict[tuple[str, str], list[Any]] = defaultdict(list)
     for line, text in list(file.lines())[1:]:
         row = next(csv.DictReader([text], names, "more", "", delimiter=delimiter, quoting=quoting))
-        images[row[column] if column else file.stem][row["page_num"]].append((line, row))
-    stems = names_of_pictures(list(images)) if column else list(images)
-    for stem, pages in zip(stems, images.values(), strict=True):
-        page_names = replace(file, stem=stem).page_names(len(pages))
-        for name, rows in zip(page_names, pages.values(), strict=True):
-            yield _image(file, side, options.level, name, rows)
-    if not images:
+        images[row[column] if column else "", row["page_num"]].append((line, row))
+    pictures = [picture for picture, _ in images]
+    stems = names_of_pictures(pictures) if column else file.page_names(len(images))
+    for name, rows in zip(stems, images.values(), strict=True):
+        yield _image(file, side, options.level, name, rows)
+    if not (images or column):
         yield Image(file.stem)
 
 
 def _image(file: File, side: Side, level: str, name: str, rows: list[Any]) -> Image:
     image = Image(name)
-    lines: dict[Any, list[str]] = {}
+    lines: dict[Any, tuple[int, list[str]]] = {}
     for _, row in rows:
         if row["level"] == _LEVELS["word"] and row["text"].strip():
-            lines.setdefault(_line_of(row), []).append(row["text"].strip())
-    numbers = {line: k for k, line in enumerate(lines, 1)}
+            _, words = lines.setdefault(_line_of(row), (len(lines) + 1, []))
+            words.append(row["text"].strip())
 
     def read(row: Any) -> TextObject | None:
         left, top, width, height, percent = map(number, _numbers_of(row))
@@ -73,13 +71,13 @@ def _image(file: File, side: Side, level: str, name: str, rows: list[Any]) -> Im
             image.width, image.height = width, height
         if row["level"] != _LEVELS[level]:
             return None
-        line = _line_of(row)
-        text = row["text"] if level == "word" else " ".join(lines.get(line, []))
+        line, words = lines.get(_line_of(row), (None, []))
+        text = row["text"] if level == "word" else " ".join(words)
         if not text.strip():  # Tesseract has such for pictures and rules
             file.notes[f"{{count}} {level}[s] without text [was|were] left out"] += 1
             return None
         certain = None if percent == -1 else percent / 100
-        region = numbers[line] if side == "gt" else None
+        region = line if side == "gt" else None
         return TextObject(box(left, top, width, height), text, False, certain, region=region)
 
     image.objects = file.each(rows, read)

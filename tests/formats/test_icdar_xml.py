@@ -91,7 +91,6 @@ CTW1500 = """<Annotations>
    <pts x="20" y="40" />
   </box>
   <box height="20" left="10" top="90" width="90"><label>###</label><segs>1,9,10,9</segs></box>
-  <box height="20" left="10" top="190" width="90"><label>box</label></box>
  </image>
 </Annotations>
 """
@@ -101,10 +100,10 @@ def test_ctw1500(tmp_path):
     path = write(tmp_path, CTW1500, "0200.xml")
     found = read(path)
     assert (found.source.format, found.source.names, found.faults) == ("ctw1500-xml", ["0200"], [])
-    assert found.texts == ["École", "###", "box"]
-    assert found.objects.dont_care.tolist() == [False, True, False]
-    assert found.objects.boxes.tolist() == [[10, 30, 100, 50], [1, 9, 10, 9], [10, 190, 100, 210]]
-    assert found.objects.outlines.counts.tolist() == [8, 3, 0]
+    assert found.texts == ["École", "###"]
+    assert found.objects.dont_care.tolist() == [False, True]
+    assert found.objects.boxes.tolist() == [[10, 30, 100, 50], [1, 9, 10, 9]]
+    assert found.objects.outlines.counts.tolist() == [8, 3]
     (fault,) = read(path, "det").faults
     assert "0200.xml:8: 2 vertices; expected three or more" in fault
 

@@ -70,11 +70,11 @@ def test_texts_next_to_the_tables_are_left_out(tmp_path: Path) -> None:
 
 def test_a_table_of_several_images(tmp_path: Path) -> None:
     """Users add a column of images before they join their tables."""
-    head, *rows = as_csv(index=False).splitlines()
+    head, *rows = as_csv(index=False).splitlines()[:7]
     joined = [f"{row},{name}" for name in ("a/x.png", "a/y.png") for row in rows]
-    found = read(written(tmp_path / "all.csv", "\n".join([f"{head},filename", *joined])), "det")
-    assert found.source.names == ["x-1", "x-2", "y-1", "y-2"]
-    assert found.texts == ["one", "two", '"'] * 2
+    path = written(tmp_path / "all.csv", "\n".join([f"{head},filename", *joined]))
+    found = read(path, "det")
+    assert (found.source.names, found.texts) == (["x", "y"], ["one", "two"] * 2)
     assert read(written(tmp_path / "none.tsv", HEAD), "det").source.names == ["none"]
 
 
