@@ -205,9 +205,8 @@ def _texts(file: File, page: Any, side: Side, level: str, place: str) -> list[Te
 
 
 def _is_hiertext(head: Head) -> str:
-    annotations = within(head.json, "annotations")
-    is_hiertext = annotations == [] or within(annotations, 0, "paragraphs") is not None
-    return "annotations with paragraphs" if is_hiertext else ""
+    is_empty = head.json == {"annotations": []}
+    return "no annotations" if is_empty else has("annotations.0.paragraphs")(head)
 
 
 HIERTEXT = Format(

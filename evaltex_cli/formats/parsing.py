@@ -107,6 +107,8 @@ def partial_json(data: bytes) -> Any:
     """Return what is whole of the JSON value that a document begins with; None if it is no JSON."""
     if data.lstrip()[:1] not in (b"{", b"["):
         return None
+    with suppress(FormatError):
+        return plain_json(data)
     end, closing = 0, b""
     for token in _TOKEN.finditer(data):
         mark = token[0]
