@@ -2,8 +2,8 @@
 
 Ground truth is the cell array ``polygt`` (``gt`` in its annotation tool) with rows ``'x:', xs,
 'y:', ys, transcription, orientation``; the transcription or orientation ``#`` is don't care.
-Detections are the cell array ``accuInf``, cells of rows ``x, y``. scipy's loadmat is not used:
-damaged files end its process.
+Detections are the cell array ``accuInf``, a column or row of cells of rows ``x, y``. scipy's
+loadmat is not used: damaged files end its process.
 """
 
 from __future__ import annotations
@@ -85,7 +85,6 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
         points = polygon(vertices, dont_care="#" in texts)
         return TextObject(points, texts[0], side == "gt" and "#" in texts)
 
-    # accuInf is a column, or a row as scipy writes lists
     items = enumerate(rows.ravel() if name == "accuInf" else rows)
     yield Image(file.stem, file.each(items, read, f"{name}[{{}}]"))
 

@@ -70,13 +70,11 @@ def _read_page(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
         units: _Units = {"word": [], "line": [], "region": []}
         lines = enumerate(page.iter("TextLine"), 1)
         line_of = {word: k for k, line in lines for word in line.iter("Word")}
-        finer: list[str] = []
         for some, tag in zip(units.values(), ("Word", "TextLine", "TextRegion"), strict=True):
             for element in page.iter(tag):
-                has_finer = next(element.iter(*finer), None) is not None
+                has_finer = next(element.iterdescendants("Word", "TextLine"), None) is not None
                 text = _equivalent(element).findtext("Unicode") or ""
                 some.append(_Unit([element], text, line_of.get(element), has_finer))
-            finer.append(tag)
         image.objects = _objects(file, side, options.level, units, _page_object)
         yield image
 
@@ -280,15 +278,14 @@ def _read_abbyy(file: File, side: Side, options: ReadOptions) -> Iterator[Image]
     for image, page in _pages(file, file.xml("document"), "page", "height", "width"):
         units: _Units = {"word": [], "line": []}
         for k, line in enumerate(page.iter("line"), 1):
-            characters = [  # with its text, or its first variant, which comes before it
-                (one, next(one.iter("charRecVariant"), one).text or "")
-                for one in line.iter("charParams")
-            ]
-            for is_blank, word in groupby(characters, lambda one: not one[1].strip()):
+            characters = list(line.iter("charParams"))  # a variant comes before their own text
+            texts = [next(one.iter("charRecVariant"), one).text or "" for one in characters]
+            words = groupby(zip(characters, texts, strict=True), lambda one: not one[1].strip())
+            for is_blank, word in words:
                 if not is_blank:
-                    elements, texts = zip(*word, strict=True)
-                    units["word"].append(_Unit(elements, "".join(texts), k))
-            text = "".join(one for _, one in characters) or "".join(line.itertext())
+                    elements, parts = zip(*word, strict=True)
+                    units["word"].append(_Unit(elements, "".join(parts), k))
+            text = "".join(texts) or "".join(line.itertext())
             units["line"].append(_Unit([line], " ".join(text.split()), has_finer=bool(characters)))
         image.objects = _objects(file, side, options.level, units, read)
         yield image
