@@ -37,7 +37,7 @@ GOOD: dict[str, Any] = {
     "cvat": f"<box {XTL}/>",
     "voc": BNDBOX,
     "label-studio": {"value": {"x": 1, "y": 2, "width": 3, "height": 4}},
-    "ctw1500-xml": '<box left="1" top="1" width="6" height="3"/>',
+    "ctw1500-xml": "<box><segs>1,1,7,1,7,4,1,4</segs></box>",
 }
 
 
@@ -209,7 +209,7 @@ def test_images_of_cvat(tmp_path: Path) -> None:
         ("label-studio", 7, "[0].annotations[0].result[1]: 7; expected an object"),
         ("ctw1500-xml", "<box><segs>1,x</segs></box>", ":2: 'x'; expected a finite number"),
         ("ctw1500-xml", "<box><segs>1,2,3</segs></box>", ":2: 3 coordinates; expected an even"),
-        ("ctw1500-xml", "<box/>", ":2: box without left; expected a number there"),
+        ("ctw1500-xml", "<box/>", ":2: 0 vertices; expected three"),
     ],
 )  # fmt: skip
 def test_a_fault_hides_no_other_object(tmp_path: Path, name: str, faulty: Any, fault: str) -> None:
