@@ -14,6 +14,7 @@ MAX_NAME_BYTES = 1000
 _LEAVES_FOLDER = re.compile(
     r"[/\\]|[A-Za-z]:|(?:.*[/\\])?\.{0,2}(?:[/\\]|\Z)|.*[\x00-\x1f\x7f\ud800-\udfff]", re.DOTALL
 )
+_INSIDE = "a name that stays in the result folder: no absolute path, drive letter or '..'"
 _PREFIX = re.compile(r"\A(?:poly_gt|gt|res|det|pred)_", re.IGNORECASE)
 _SUFFIX = re.compile(
     r"\.(?:jpe?g|jpe|jp2|png|bmp|tiff?|gif|webp|avif|p[bgp]m|txt|xml|json)\s*\Z", re.IGNORECASE
@@ -68,11 +69,7 @@ def bad_names(names: Iterable[str]) -> Iterator[tuple[int, str, str]]:
         if len(name.encode("utf-8", "replace")) > MAX_NAME_BYTES:
             yield k, f"an image name of more than {MAX_NAME_BYTES} bytes", "a shorter one"
         elif leaves_result_folder(name):
-            expected = (
-                "a name that stays in the result folder: no absolute path, drive letter, '..' or"
-                " control character"
-            )
-            yield k, f"image name {quote(name)}", expected
+            yield k, f"image name {quote(name)}", _INSIDE
         if name in seen:
             yield k, f"image name {quote(name)} again", "image names used once"
         seen.add(name)

@@ -121,11 +121,11 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
         image = images.setdefault(name, Image(name))
         image.objects += file.each([(line, cells)], read)
     values = [value for image in images.values() for one in image.objects for value in one.points]
-    if all(0 <= value <= 1 for value in values) and any(value % 1 for value in values):
-        file.notes["all coordinates are in [0, 1]: they are read as fractions of the page"] += 1
-        for image in images.values():
-            image.fractions = True
-    yield from images.values()
+    fractions = all(0 <= value <= 1 for value in values) and any(value % 1 for value in values)
+    file.notes["all coordinates are in [0, 1]: they are read as fractions of the page"] += fractions
+    for image in images.values():
+        image.fractions = fractions
+        yield image
 
 
 def _number(cell: str) -> float:

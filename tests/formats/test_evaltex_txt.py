@@ -187,8 +187,7 @@ EXPECTED = {
     "GT": 'expected ID,region,"transcription",t|f,x,y,width,height',
     "DET": 'expected ID,"transcription",x,y,width,height',
     "SIZE": "expected height,width (960,1280, say)",
-    "UNFIT": "expected a name that stays in the result folder: no absolute path, drive letter, '..' or"
-    " control character",
+    "UNFIT": "expected a name that stays in the result folder: no absolute path, drive letter or '..'",
 }
 FAULTS_OF_LINES = """
 gt  : 2,1,"",f,1,2,x,4 : '2,1,"",f,1,2,x,4'; GT
