@@ -29,13 +29,11 @@ def some_images(gt: Source, names: Collection[str]) -> str:
 
 
 def names_in(gt: Source, wanted: Sequence[str]) -> tuple[str, ...]:
-    """Return the names that an input has for these images; raises `InputError` for unknown ones.
-
-    A name without its folders, ending and prefix (``gt_``) will do, if only one image has it; so
-    will the images' IDs in COCO, if not all are names.
+    """Return an input's names for these images, which may be their `stem`, where only one image has
+    it, or the IDs of all in COCO; raises `InputError` for unknown ones.
     """
     if not wanted:
-        raise InputError(f"{gt.path}: the list of its images is empty; list one at least")
+        raise InputError(f"{gt.path}: the list of images (--only) is empty; list one at least")
     known = dict(zip(gt.names, gt.names, strict=True))
     if not known.keys() >= set(wanted):
         by_id = dict(zip(gt.ids or gt.names, gt.names, strict=True))
@@ -62,5 +60,5 @@ def read_names(path: Path) -> tuple[str, ...]:
 
 def digest(names: Sequence[str]) -> str:
     """Return eight digits that stand for these names, in any order."""
-    text = "\n".join(sorted(names)).encode("utf-8", "surrogateescape")
-    return hashlib.sha256(text).hexdigest()[:8]
+    text = "\n".join(sorted(names))
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]

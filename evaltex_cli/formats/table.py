@@ -19,7 +19,6 @@ from evaltex_cli.errors import FormatError, listed, quote
 from evaltex_cli.formats.base import DONT_CARE, File, Format, Image, ReadOptions, Side, TextObject
 from evaltex_cli.formats.parsing import box, number, polygon
 
-ENDINGS = (".csv", ".tsv")
 USUAL = {
     "image": (
         *("image", "imagename", "imagefile", "imagepath", "imageid", "img", "imgname", "imgpath"),
@@ -137,7 +136,7 @@ def _recognised_by(text: str, name: str) -> str:
     with suppress(FormatError):
         _columns(header, {})
         return "a header with usual names of columns of coordinates"
-    is_named = name.lower().removesuffix(".gz").endswith(ENDINGS)
+    is_named = name.lower().removesuffix(".gz").endswith(TABLE.endings)
     has_names = len(header) > 2 and all(column[:1].isalpha() for column in header)
     return "its ending, and a header" if is_named and has_names else ""
 
@@ -147,7 +146,7 @@ TABLE = Format(
     "tables with a header, CSV or TSV, one object per row",
     _read,
     lambda head: _recognised_by(head.text, head.name),
-    ENDINGS,
+    (".csv", ".tsv"),
     layout="image,x0,y0,x1,y1,text; or x,y,width,height; or polygon; or x1,y1,...,xn,yn",
     option="columns",
 )
