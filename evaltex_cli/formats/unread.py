@@ -29,6 +29,10 @@ _SIGNATURES = (
     (rb"(?!\xff\xfe|\xfe\xff).*\0", "a binary file", "give text, JSON or XML"),
 )
 """Patterns of first bytes, what such a file is, and what to do."""
+_ENDINGS = (
+    (".box", "a Tesseract box file, whose y counts from the bottom", _PAGES),
+    (".md", "Markdown without a list of boxes", "give the answers with their boxes"),
+)
 
 
 def refuse(listing: Listing, head: Head) -> None:
@@ -36,9 +40,12 @@ def refuse(listing: Listing, head: Head) -> None:
     if any(entry.name == "[Content_Types].xml" for entry in listing.entries):
         advice = "save its table as CSV with a header"
         raise InputError(f"{listing.path}: an Office document, which is not read; {advice}")
-    for signature, what, advice in _SIGNATURES:
-        if re.match(signature, head.data, re.IGNORECASE | re.DOTALL):
-            raise InputError(f"{listing.path}: {what}, which is not read; {advice}")
+    flags = re.IGNORECASE | re.DOTALL
+    known = [one[1:] for one in _SIGNATURES if re.match(one[0], head.data, flags)]
+    known += [one[1:] for one in _ENDINGS if head.name.lower().endswith(one[0])]
+    if known:
+        what, advice = known[0]
+        raise InputError(f"{listing.path}: {what}, which is not read; {advice}")
     is_text = re.match(r"[^\n]*\n[ \t]*[\d.]+[ \t]*,", head.text)  # a name may begin as markup does
     kind = "JSON" if head.text.lstrip()[:1] in ("{", "[") else "XML" if head.root else ""
     if not kind or is_text:

@@ -52,6 +52,7 @@ PICKLE, NPY = pickle.dumps({"boxes": [1]}), b"\x93NUMPY\1\0"
             "an archive that is not .zip, which is not read; unpack it, and",
         ),
         ("a.bin", b"\1\2\0\0\3", "a binary file, which is not read; give text, JSON or XML"),
+        ("a.box", b"T 36 92 53 122 0\n", "a Tesseract box file, whose y counts from the bottom"),
         (
             "a.json",
             b'{"a": 1,\n "b": }\n',
