@@ -20,12 +20,11 @@ from evaltex_cli.formats.parsing import attribute, attributes, box, numbers, par
 
 
 class _Unit(NamedTuple):
-    """A word, a line or a region of a page: its element, or those of its characters."""
+    """A word (in a line of this number), line or region: its element, or its characters'."""
 
     elements: Sequence[Any]
     text: str
     line: int | None = None
-    """The number of a word's line."""
     has_finer: bool = False
 
 
@@ -34,16 +33,14 @@ _Read = Callable[[_Unit], TextObject | str]
 
 
 def _objects(file: File, side: Side, level: str, units: _Units, read: _Read) -> list[TextObject]:
-    """Read the units of a level, and note those of coarser levels that are without finer ones.
-
-    `units` are by levels, the finest first; `read` returns an object, or why a unit is left out.
+    """Read the units of a level, and note coarser ones without any; the finest level is the first.
+    `read` returns an object, or why a unit is left out.
     """
     levels = list(units)
     for coarser in levels[levels.index(level) + 1 :]:
         note = base.without_finer(side, level, coarser)
-        for unit in units[coarser]:
-            is_left_out = bool(unit.text.strip()) or not units[level]
-            file.notes[note] += is_left_out and not unit.has_finer
+        bare = [unit for unit in units[coarser] if not unit.has_finer]
+        file.notes[note] += sum(bool(unit.text.strip()) or not units[level] for unit in bare)
 
     def read_unit(unit: _Unit) -> TextObject | None:
         one = read(unit)
@@ -162,9 +159,7 @@ def _read_alto(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
 
 
 def _have_boxes_of_lines(lines: Iterable[Any]) -> bool:
-    """Whether the words have but the box of their line, and some line has several or one with
-    blanks in it, as eScriptorium writes lines.
-    """
+    """Whether eScriptorium wrote lines: words with their line's box alone, in some line several."""
     texts = []
     for line in lines:
         strings = list(line.iter("String"))
