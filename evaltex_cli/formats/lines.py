@@ -16,26 +16,27 @@ a transcription such as ``1996``.
 
 from __future__ import annotations
 
+import ast
 import itertools
+import math
 import random
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, NamedTuple
 
-from evaltex_cli.errors import FormatError, InputError, counted
-from evaltex_cli.formats import line_readers as readers
+from evaltex_cli.errors import FormatError, InputError, counted, quote
 from evaltex_cli.formats.base import DONT_CARE, File, Format, Image, ReadOptions, Side, TextObject
 from evaltex_cli.formats.files import Listing
-from evaltex_cli.formats.line_readers import Layout, Line, Survey, split, vertices_end
-from evaltex_cli.formats.parsing import polygon
+from evaltex_cli.formats.parsing import NUMBER, box, flat, polygon, turned
+from evaltex_cli.formats.parsing import numbers as numbers_of
 
 MOST = 0.95
 """Share of the lines that decide, so that a few odd ones do not."""
 SOME = 1000
 """Lines that layouts are tried on, drawn from all of an input."""
-_COMMAS = "all {count} transcriptions end in a comma; delete it where it is no part of them"
 _WHOLE_NUMBERS = (
     "all {count} lines end in a whole number after the coordinates, which is read as transcription;"
     " if it is a confidence, write it with a decimal point"
@@ -44,43 +45,304 @@ _SPACED = (
     f"{{count}} transcription[s] [is|are] {DONT_CARE} with blanks or commas around, which is not"
     " don't care; delete these where it should be"
 )
+VERTICES = 4
+"""This many numbers after the coordinates are vertices, and not the beginning of a text."""
+OUTSIDE = 0.02
+"""How far, in fractions of the picture, what YOLO writes may lie outside of it."""
+DOTA_HEADERS = ("imagesource:", "gsd:")
+_ENDS = r"(?=##)|\Z"
+_COMMAS = re.compile(rf"(?:[ \t]*+{NUMBER}[ \t]*+(?:,|{_ENDS}))++", re.ASCII)
+_BLANKS = re.compile(rf"(?:[ \t]*+{NUMBER}(?:,|[ \t]++|{_ENDS}))++", re.ASCII)
+_QUOTED = re.compile(r'[ \t]*"(.*)"[ \t]*', re.DOTALL)
+_WORD = rf'(?!{NUMBER}(?:\s|\Z))[^\s,"]++'
+_CLASS_ROW = re.compile(
+    rf"\s*+(\d++|{_WORD}(?:\s++{_WORD}){{0,3}}+)((?:\s++{NUMBER}){{4,}}+)[\s,]*+", re.ASCII
+)
+_POINTS = rf"(?P<points>(?:[ \t]*+{NUMBER}(?:[ \t]*+,|[ \t]++|(?=##))){{1,}}+)"
+_QUAD = _POINTS.replace("{1,}", "{8}")
+_SCRIPTS = "Arabic|Bangla|Bengali|Chinese|Devanagari|Hindi|Japanese|Kannada|Korean|Latin|Mixed|None"
+PATTERNS = {
+    "popeval": rf"{_POINTS}##::(?P<text>.*)",
+    "ctw1500": rf"{_POINTS}####(?P<text>.*)",
+    "mlt": rf"{_QUAD}(?:\s*(?P<sure>{_SCRIPTS}|Symbols)\s*|(?!\s*{NUMBER},)[^,]*),(?P<text>.*)",
+    "rctw": rf'{_QUAD}[ \t]*(?:(?P<sure>0)|(?P<difficult>1))[ \t]*[, \t](?P<quoted>[ \t]*".*)',
+    "dota": rf'(?!.*,.*\w){_QUAD}(?P<label>{_WORD}[^,"]*?)\s+(?:0+|(?P<difficult>\d+))[\s,]*',
+}
+"""Layouts of polygons and quads with something after them; what is `sure` is of no other layout."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One layout of lines."""
+
+    name: str
+    title: str
+    line: str
+    """A line, as messages and the documentation show it; what to do where no format reads it."""
+    read: Callable[[Line, Survey], TextObject | None]
+    share: float = MOST
+    """Share of the lines that the best layout reads, from which on this one is chosen."""
+    coordinates: int | None = None
+    """How many numbers come before a confidence, 0 for those of a polygon; None if none may."""
+
+
+class Survey(NamedTuple):
+    """What all lines of an input say about each of them, read by one layout."""
+
+    layout: Layout
+    coordinates: int = 0
+    """How many numbers the coordinates are; 0 for any even count."""
+    confidences: bool = False
+    in_unit: bool = False
+    """Whether confidences are in [0, 1], so that another one is a fault."""
+    texts: bool = True
+    """Whether a number too many may be a transcription."""
+    confidence_first: bool = False
+    """Whether YOLO's confidences are before the boxes."""
+    others: tuple[str, ...] = ()
+    """Layouts that less than half of the lines have: of some files, perhaps."""
+    note: str = ""
+    """What is unusual about all objects, for `errors.counted`."""
+    strict: bool = False
+    """Whether to read only what other layouts hardly have, as while the layout is chosen."""
+
+
+# Parts --------------------------------------------------------------------------------------------
+
+
+class Line(NamedTuple):
+    """A line, and the numbers that it begins with, between commas or between blanks."""
+
+    whole: str
+    fields: list[str]
+    rest: str
+    """All that follows the numbers."""
+    goes_on: bool
+    """Whether a text follows, perhaps an empty one."""
+
+    def numbers(self, count: int | None = None) -> list[float]:
+        """Return the first numbers."""
+        return [*map(float, self.fields[:count])]
+
+    def text(self, count: int) -> str:
+        """Return all that follows so many numbers, without quotes around it."""
+        text = self.rest
+        if count < len(self.fields):
+            text = re.split(r"[ \t]*,|(?<=[^ \t,])[ \t]+", self.whole.lstrip(), maxsplit=count)[-1]
+        return unquoted(text) if '"' in text else text
+
+
+def unquoted(text: str) -> str:
+    """Return a text without quotes around it."""
+    quoted = _QUOTED.fullmatch(text)
+    return re.sub(r"\\([\"\\])", r"\1", quoted[1]) if quoted else text
+
+
+def split(line: str) -> Line:
+    """Return a line in parts."""
+    run = _COMMAS.match(line) or _BLANKS.match(line)
+    if run is None:
+        return Line(line, [], line, line != "")
+    rest = line[run.end() :]
+    return Line(line, run[0].replace(",", " ").split(), rest, rest != "" or line.endswith(","))
+
+
+def vertices_end(numbers: int, leaves_one: bool) -> int:
+    """Return how many of so many numbers are of vertices."""
+    return (numbers - leaves_one) // 2 * 2
+
+
+def _class_row(line: Line) -> tuple[str, list[float]]:
+    """Return a class and the numbers after it, with blanks between; nothing if they are not so."""
+    match = _CLASS_ROW.fullmatch(line.whole)
+    return (match[1], [*map(float, match[2].split())]) if match else ("", [])
+
+
+def _wrong(line: Line, survey: Survey) -> FormatError:
+    if survey.strict:
+        return FormatError("", "")  # which nobody reads
+    layout = survey.layout
+    more = ",confidence" * survey.confidences + ",transcription" * survey.texts
+    expected = f"{layout.line}{more * (layout.read is numbers)} (format {layout.name})"
+    count = counted(len(line.fields), "{count} number[s]")
+    return FormatError(f"{count} at the start of {quote(' '.join(line.whole.split()))}", expected)
+
+
+def _confidence(value: float, survey: Survey) -> float:
+    if survey.in_unit and not 0 <= value <= 1:
+        raise FormatError(f"{value:g} as the confidence", "a number in [0, 1]")
+    return value
+
+
+# Coordinates, a confidence and a text -------------------------------------------------------------
+
+
+def numbers(line: Line, survey: Survey) -> TextObject:
+    """Read coordinates, perhaps a confidence, perhaps a transcription."""
+    leaves_one = not line.goes_on and (survey.confidences or survey.texts)
+    coordinates = survey.coordinates or vertices_end(len(line.fields), leaves_one)
+    stop = coordinates + survey.confidences
+    is_quoted = line.rest.lstrip().startswith('"') and not survey.strict
+    may_be_text = (line.goes_on or survey.texts) and not is_quoted
+    most = (1 if survey.strict else VERTICES - 1) * may_be_text
+    if not coordinates or not 0 <= len(line.fields) - stop <= most:
+        raise _wrong(line, survey)
+    values = line.numbers(stop)
+    confidence = _confidence(values.pop(), survey) if survey.confidences else None
+    return TextObject(values, line.text(stop), confidence=confidence)
+
+
+def either(line: Line, survey: Survey) -> TextObject:
+    """Read a box or a polygon, perhaps a transcription."""
+    count = len(line.fields)
+    coordinates = 4 if count < 6 else vertices_end(count, leaves_one=False)
+    one = numbers(line, survey._replace(coordinates=coordinates, texts=not survey.strict))
+    if survey.strict and coordinates == 4 and one.text == DONT_CARE:  # of a polygon, perhaps
+        raise _wrong(line, survey)
+    return one
+
+
+# Layouts of their own -----------------------------------------------------------------------------
+
+
+def patterned(line: Line, survey: Survey) -> TextObject | None:
+    """Read what a pattern names; an odd number at the end of the coordinates is a confidence."""
+    if line.whole.startswith(DOTA_HEADERS):
+        return None
+    match = re.fullmatch(PATTERNS[survey.layout.name], line.whole, re.ASCII)
+    groups: dict[str, Any] = match.groupdict() if match else {"sure": None}
+    values = [*map(float, groups.get("points", "").replace(",", " ").split())]
+    has_confidence = bool(len(values) % 2) if survey.strict else survey.confidences
+    is_sure = not survey.strict or groups.get("sure", "") is not None
+    if not match or len(values) % 2 != has_confidence or not is_sure:
+        raise _wrong(line, survey)
+    confidence = _confidence(values.pop(), survey) if has_confidence else None
+    text = groups.get("text", "") or unquoted(groups.get("quoted", ""))
+    difficult = groups.get("difficult") is not None
+    return TextObject(values, text, difficult, confidence, label=groups.get("label", ""))
+
+
+def offsets(line: Line, survey: Survey) -> TextObject:
+    """Read fourteen vertices from the upper left corner of a box."""
+    if len(line.fields) != 32 or line.goes_on:
+        raise _wrong(line, survey)
+    x0, y0, x1, y1, *points = line.numbers()
+    size = x1 - x0, y1 - y0
+    if survey.strict and not all(0 <= value <= size[k % 2] for k, value in enumerate(points)):
+        raise _wrong(line, survey)
+    return TextObject([(x0, y0)[k % 2] + value for k, value in enumerate(points)])
+
+
+def td500(line: Line, survey: Survey) -> TextObject:
+    """Read a box that is turned about its centre, by radians from the x axis to the y axis."""
+    count = 7 if len(line.fields) >= 7 else 5
+    values = line.numbers(count)
+    more = len(line.fields) - count
+    is_flag = count == 5 or line.fields[1] in ("0", "1")
+    if more < 0 or abs(values[-1]) > 2 * math.pi or not is_flag or (survey.strict and more):
+        raise _wrong(line, survey)
+    x, y, width, height, angle = values[-5:]
+    text = line.text(count).strip()
+    if count == 7:
+        return TextObject(turned(box(x, y, width, height), angle), text, values[1] == 1)
+    is_marked = text.rstrip(" \t,") == "None"
+    if survey.strict and not is_marked and (text or angle >= 0):  # a confidence, perhaps
+        raise _wrong(line, survey)
+    return TextObject(turned(box(x, y, width - x, height - y), angle), "" if is_marked else text)
+
+
+def yolo(line: Line, survey: Survey) -> TextObject:
+    """Read a class and fractions: centre and size of a box, or vertices; perhaps a confidence."""
+    label, values = _class_row(line)
+    if not label or (survey.strict and all(map(float.is_integer, values))):
+        raise _wrong(line, survey)
+    confidence = None
+    if len(values) % 2:
+        is_first = len(values) == 5 and survey.confidence_first
+        confidence = _confidence(values.pop(0 if is_first else -1), survey)
+    if len(values) == 4:
+        x, y, width, height = values
+        values = [*box(x - width / 2, y - height / 2, width, height)]
+    if survey.strict and not all(-OUTSIDE <= value <= 1 + OUTSIDE for value in values):
+        raise _wrong(line, survey)
+    return TextObject(values, confidence=confidence, label=label)
+
+
+RECORD_BEGINS = r"[^\S\n]*x:\s*+\[\["
+_RECORD = re.compile(
+    r"""[^\S\n]*x:\s*+\[\[(?P<x>[^\]]*+)\]\]\s*,\s*y:\s*\[\[(?P<y>[^\]]*+)\]\]\s*,
+    \s*ornt:\s*\[(?:u?(['"])(?P<ornt>[^\]'"]*+)\3)?\s*\]\s*,
+    \s*transcriptions:\s*\[(?:u?(['"])(?P<text>.*)\5)?\s*\]\s*""",
+    re.DOTALL | re.VERBOSE,
+)
+_ESCAPE = re.compile(r"""\\(?:x[\da-f]{2}|u(?!d[89a-f])[\da-f]{4}|U000[\da-f]{5}|['"\\])""", re.I)
+
+
+def total_text(line: Line, survey: Survey) -> TextObject:
+    """Read a record, which goes over several lines if it is long."""
+    if survey.strict and re.match(RECORD_BEGINS, line.whole):
+        return TextObject((0.0,) * 6)
+    match = _RECORD.fullmatch(line.whole)
+    if not match:
+        raise _wrong(line, survey)
+    xs, ys = numbers_of(match["x"]), numbers_of(match["y"])
+    if len(xs) != len(ys):
+        raise FormatError(f"{len(xs)} x and {len(ys)} y", "as many of the one as of the other")
+    text = _ESCAPE.sub(lambda escape: ast.literal_eval(f"'{escape[0]}'"), match["text"] or "")
+    is_hidden = "#" in (text, match["ornt"])
+    return TextObject(flat(zip(xs, ys, strict=True)), text, is_hidden)
+
+
+def unread(line: Line, survey: Survey) -> TextObject:
+    """Recognise a colour, a centre, a box, a text; or a class, perhaps a confidence, a box."""
+    if survey.layout.name == "segmentation":
+        if re.match(r'#?(?:\d+[ \t]+){9}"', line.whole):
+            return TextObject((0.0,) * 4)
+        raise _wrong(line, survey)
+    label, values = _class_row(line)
+    x0, y0, x1, y1 = points = values[-4:] or (0.0,) * 4
+    # a class that is a number may be the beginning of a box
+    is_class = not label.isdecimal() or (len(label) == 1 and x0 <= x1 and y0 <= y1)
+    is_box = is_class if len(values) == 4 else len(values) == 5 and 0 <= values[0] <= 1
+    if not is_box or max(values) <= 1 + OUTSIDE:
+        raise _wrong(line, survey)
+    return TextObject(points)
+
+
+# The table ----------------------------------------------------------------------------------------
+
 _TOTAL_TEXT = "x: [[...]], y: [[...]], ornt: [u'c'], transcriptions: [u'word']"
-_QUAD = "x1,y1,x2,y2,x3,y3,x4,y4"
+_CORNERS = "x1,y1,x2,y2,x3,y3,x4,y4"
 _YOLO = "class x y width height, or class x1 y1 x2 y2 x3 y3 ..., in fractions[ confidence]"
 _TD500 = "index difficult x y width height angle [text], or left,top,right,bottom,angle[,text]"
-_CURVE, _OFFSETS = (
-    "x1,y1,...,xn,yn[,confidence],####transcription",
-    "x0,y0,x1,y1,dx1,dy1,...,dx14,dy14",
-)
+_CURVE = "x1,y1,...,xn,yn[,confidence],####transcription"
+_OFFSETS = "x0,y0,x1,y1,dx1,dy1,...,dx14,dy14"
 _DOTA, _BOTH = "x1 y1 x2 y2 x3 y3 x4 y4 class difficult", "x0,y0,x1,y1 or x1,y1,x2,y2,x3,y3,..."
 _CLASS_BOX = "write the boxes as CSV with a header, as COCO JSON, or as YOLO's fractions"
 LAYOUTS = (
-    Layout("totaltext", "Total-Text", _TOTAL_TEXT, readers.total_text, 0.1, 0),
-    Layout("popeval", "PopEval", "x1 y1 x2 y2 ...##::transcription", readers.marked, 0.5, 0),
-    Layout("ctw1500", "CTW1500 (test), AdelaiDet", _CURVE, readers.marked, 0.5, 0),
-    Layout("ctw1500-offsets", "CTW1500 (training)", _OFFSETS, readers.offsets),
-    Layout("mlt", "ICDAR MLT 2017, 2019", f"{_QUAD},script,transcription", readers.mlt, 0.5),
-    Layout("rctw", "RCTW-17", f'{_QUAD},difficult,"transcription"', readers.rctw, 0.1),
-    Layout("dota", "DOTA's labelTxt", _DOTA, readers.dota, 0.5),
-    Layout("yolo", "YOLO, boxes, segments and turned boxes", _YOLO, readers.yolo, 0.5),
-    Layout("msra-td500", "MSRA-TD500, turned boxes", _TD500, readers.td500, 0.1),
+    Layout("totaltext", "Total-Text", _TOTAL_TEXT, total_text, 0.1, 0),
+    Layout("popeval", "PopEval", "x1 y1 x2 y2 ...##::transcription", patterned, 0.5, 0),
+    Layout("ctw1500", "CTW1500 (test), AdelaiDet", _CURVE, patterned, 0.5, 0),
+    Layout("ctw1500-offsets", "CTW1500 (training)", _OFFSETS, offsets),
+    Layout("mlt", "ICDAR MLT 2017, 2019", f"{_CORNERS},script,transcription", patterned, 0.5),
+    Layout("rctw", "RCTW-17", f'{_CORNERS},difficult,"transcription"', patterned, 0.1),
+    Layout("dota", "DOTA's labelTxt", _DOTA, patterned, 0.5),
+    Layout("yolo", "YOLO, boxes, segments and turned boxes", _YOLO, yolo, 0.5),
+    Layout("msra-td500", "MSRA-TD500, turned boxes", _TD500, td500, 0.1),
     Layout(
         "segmentation",
         "ICDAR 2013's ground truth of segmentation",
         "give that of localisation (gt_img_1.txt)",
-        readers.segmentation,
+        unread,
     ),
-    Layout("class boxes", "lines of a class and a box in pixels", _CLASS_BOX, readers.class_box),
-    Layout("ltrb", "ICDAR 2003 to 2013", "x0,y0,x1,y1", readers.numbers, coordinates=4),
-    Layout("quad", "ICDAR 2015", _QUAD, readers.numbers, coordinates=8),
-    Layout(
-        "polygon", "Total-Text as ICDAR has it", "x1,y1,...,xn,yn", readers.numbers, coordinates=0
-    ),
-    Layout("box-polygon", "CVAT's boxes and polygons", _BOTH, readers.either),
+    Layout("class boxes", "lines of a class and a box in pixels", _CLASS_BOX, unread),
+    Layout("ltrb", "ICDAR 2003 to 2013", "x0,y0,x1,y1", numbers, coordinates=4),
+    Layout("quad", "ICDAR 2015", _CORNERS, numbers, coordinates=8),
+    Layout("polygon", "Total-Text as ICDAR has it", "x1,y1,...,xn,yn", numbers, coordinates=0),
+    Layout("box-polygon", "CVAT's boxes and polygons", _BOTH, either),
 )
 """From special to general."""
 BY_NAME = {layout.name: layout for layout in LAYOUTS}
-NOT_READ = (readers.segmentation, readers.class_box)
 
 
 # Lines of an input --------------------------------------------------------------------------------
@@ -100,7 +362,7 @@ class Lines:
     def reads(self, survey: Survey) -> int:
         """Return how many of some lines a layout reads."""
         count = 0
-        is_plain = survey.layout.read in (readers.numbers, readers.either)
+        is_plain = survey.layout.read in (numbers, either)
         needs_text = is_plain and survey.strict and 2 * self.going_on >= len(self.some)
         for line in self.some:
             if line.goes_on or not needs_text:  # else of a text of digits, perhaps
@@ -121,14 +383,12 @@ def survey(layout: Layout, lines: Lines, side: Side) -> Survey:
     """Return what all lines say about each, read by a layout."""
     others = [one for one in ("popeval", "ctw1500", "mlt", "class boxes") if one != layout.name]
     some = tuple(one for one in others if 0 < 2 * lines.fits[one] < len(lines.some))
-    found = _survey(layout, lines, side)._replace(others=some)
-    commas = sum(line.rest.endswith(",") for line in lines.some)
-    return found._replace(note=_COMMAS) if lines.going_on == commas >= 2 else found
+    return _survey(layout, lines, side)._replace(others=some)
 
 
 def _survey(layout: Layout, lines: Lines, side: Side) -> Survey:
     found, at = Survey(layout), layout.coordinates
-    if layout.read is readers.yolo:
+    if layout.read is yolo:
         last = found._replace(in_unit=True)
         first = last._replace(confidence_first=True)
         # the boxes are in the picture
@@ -196,15 +456,15 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
             one.dont_care = False
         return one
 
-    items = _records(file) if layout.read is readers.total_text else file.lines()
+    items = _records(file) if layout.read is total_text else file.lines()
     objects = file.each(items, read)
     file.notes[found.note] += len(objects)
-    yield Image(file.stem, objects, fractions=layout.read is readers.yolo)
+    yield Image(file.stem, objects, fractions=layout.read is yolo)
 
 
 def _records(file: File) -> Iterator[tuple[int, str]]:
     """Yield the records of Total-Text with their lines, over several of which long ones go."""
-    pieces = re.split(rf"^(?={readers.RECORD_BEGINS})", file.text, flags=re.MULTILINE)
+    pieces = re.split(rf"^(?={RECORD_BEGINS})", file.text, flags=re.MULTILINE)
     starts = itertools.accumulate((piece.count("\n") for piece in pieces), initial=1)
     return ((line, piece) for line, piece in zip(starts, pieces, strict=False) if piece.strip())
 
@@ -217,7 +477,7 @@ def _format(layout: Layout) -> Format:
         _read,
         lambda head: "",  # `recognise` looks at all lines of an input
         endings,
-        layout=layout.line + "[,confidence][,text]" * (layout.read is readers.numbers),
+        layout=layout.line + "[,confidence][,text]" * (layout.read is numbers),
         survey=lambda files, side: survey(layout, Lines(file.data for file in files), side),
     )
 
@@ -250,9 +510,8 @@ def recognise(
         return None
     lines = Lines(listing.chosen((ending,))[0].read())
     layout = BY_NAME["msra-td500"] if ending == ".gt" else _best(lines)
-    if layout.read in NOT_READ:
-        what = f"{layout.title}, which no format reads; {layout.line}"
-        raise InputError(f"{listing.path}: {what}")
+    if layout.read is unread:
+        raise InputError(f"{listing.path}: {layout.title}, which no format reads; {layout.line}")
     note, found = "", survey(layout, lines, side)
     count = lines.reads(found)
     if layout.name not in preferred and found.coordinates:
@@ -292,5 +551,5 @@ def begins_with_numbers(beginning: bytes) -> bool:
     lines = [line for line in beginning.removeprefix(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
     if not lines or any(map(_EVALTEX_OBJECT.match, lines[1:2])):
         return False
-    is_dota = lines[0].decode("utf-8", "replace").startswith(readers.DOTA_HEADERS)
+    is_dota = lines[0].decode("utf-8", "replace").startswith(DOTA_HEADERS)
     return is_dota or any(Lines(lines[:1]).fits.values())
