@@ -59,18 +59,12 @@ def read(
     ordered_map: OrderedMap = map,
     preferred: Sequence[str] = (),
 ) -> Source:
-    """Read an input, detecting its format by content unless one is named; all that is wrong in its
-    files is logged and left out. Raises `InputError` for what cannot be read, or has no known
-    format.
+    """Read an input: a file, a folder, a .zip archive, or a pattern of EvaLTex files.
 
-    Parameters
-    ----------
-    path : Path
-        A file, a folder, a .zip archive, or a pattern of EvaLTex files.
-    ordered_map : callable
-        What reads many files; see `runtime.workers`.
-    preferred : sequence of str
-        Formats that decide where lines of numbers fit several, such as those of a preset.
+    Its content decides its format, unless one is named; where lines of numbers fit several, the
+    `preferred` ones do, such as those of a preset. All that is wrong in its files is logged and
+    left out. `ordered_map` reads many files (`runtime.workers`). Raises `InputError` for what
+    cannot be read, or has no known format.
     """
     listing = open_listing(path)
     has_pattern = listing.kind == "file" and len(listing.entries) > 1
