@@ -11,9 +11,7 @@ from evaltex_cli.errors import quote
 
 MAX_NAME_BYTES = 1000
 """Longest image name, in UTF-8: it becomes a path of folders."""
-_LEAVES_FOLDER = re.compile(
-    r"[/\\]|[A-Za-z]:|(?:.*[/\\])?\.{0,2}(?:[/\\]|\Z)|.*[\x00-\x1f\x7f\ud800-\udfff]", re.DOTALL
-)
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _INSIDE = "a name that stays in the result folder: no absolute path, drive letter or '..'"
 _PREFIX = re.compile(r"\A(?:poly_gt|gt|res|det|pred)_", re.IGNORECASE)
 _SUFFIX = re.compile(
@@ -57,7 +55,9 @@ def leaves_result_folder(name: str) -> bool:
     """Whether a name is absolute, or has a drive letter, an empty, ``.`` or ``..`` component (with
     either slash), or a control character or half of a surrogate pair.
     """
-    return _LEAVES_FOLDER.match(name) is not None
+    has_drive = name[1:2] == ":" and name[0].isalpha()
+    is_elsewhere = not {"", ".", ".."}.isdisjoint(name.replace("\\", "/").split("/"))
+    return has_drive or is_elsewhere or _UNPRINTABLE.search(name) is not None
 
 
 def bad_names(names: Iterable[str]) -> Iterator[tuple[int, str, str]]:

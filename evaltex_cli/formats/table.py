@@ -86,7 +86,7 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     def read(cells: Sequence[str]) -> TextObject | None:
         if len(cells) > len(header):
             raise FormatError(
-                f"{len(cells)} cells", f"at most {len(header)}: put quotes around text"
+                f"{len(cells)} cells", f"{len(header)} at most: put quotes around text"
             )
         row = {what: cells[place] for what, place in places.items()}
         if row.get("image_width") and row.get("image_height"):
@@ -128,7 +128,7 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
 
 
 def _number(cell: str) -> float:
-    return number(re.sub(r"^([+-]?\d+),(\d+)$", r"\1.\2", cell))
+    return number(re.sub(r"^([+-]?\d+),(\d+)$", r"\1.\2", cell) if "," in cell else cell)
 
 
 def _recognised_by(text: str, name: str) -> str:

@@ -74,7 +74,7 @@ def test_all_that_a_row_has(tmp_path: Path) -> None:
         ("a,5,2,1,9", ":2: a box from 5, 2 to 1, 9"),
         ("a,1,2,x,9", ":2: 'x'; expected a finite number"),
         ("a,1,2,5,9,maybe", ":2: 'maybe' as don't care; expected 0 or 1"),
-        ("a,1,2,5,9,0,more", ":2: 7 cells; expected at most 6"),
+        ("a,1,2,5,9,0,more", ":2: 7 cells; expected 6 at most"),
         ("a", ""),
     ],
 )
