@@ -23,7 +23,7 @@ import msgspec
 import numpy as np
 
 from evaltex_cli import records
-from evaltex_cli.errors import FormatError, quote
+from evaltex_cli.errors import FormatError
 from evaltex_cli.formats import parsing
 from evaltex_cli.formats.base import File, Format, ReadOptions, Side, Source, TextObject
 from evaltex_cli.formats.names import bad_names, image_names, names_of_pictures
@@ -92,7 +92,7 @@ def _read_coco(file: File, side: Side, options: ReadOptions) -> Iterator[Source]
     listed, places = _fitting(file, document.images, _Image, "images[{}]")
     for k, image in enumerate(listed):
         if images.setdefault(str(image.id), image) is not image:
-            file.log(FormatError(f"ID {image.id} again", "IDs used once"), places[k])
+            file.log(FormatError(f"ID {image.id!r} again", "IDs used once"), places[k])
     named, _ = _fitting(file, document.categories or [], _Category, "categories[{}]")
     categories = {category.id: category.name or str(category.id) for category in named}
     fitting = _fitting(file, document.annotations, _Annotation, "annotations[{}]")
@@ -145,10 +145,11 @@ def _columns(
     for one in annotations:
         if isinstance(one.attributes, dict):
             _take_attributes(one)
-    image_ids = [str(one.image_id) for one in annotations]
-    images = {i: _Image(i) for i in dict.fromkeys(image_ids)} if images is None else images
+    image_ids = dict.fromkeys(one.image_id for one in annotations)
+    images = {str(key): _Image(key) for key in image_ids} if images is None else images
     positions = {name: k for k, name in enumerate(images)}
-    owners = np.array([positions.get(name, -1) for name in image_ids], np.int64)
+    owner = {key: positions.get(str(key), -1) for key in image_ids}
+    owners = np.array([owner[one.image_id] for one in annotations], np.int64)
     ids = np.array([one.id for one in annotations] if side == "gt" else [])
     have_ids = ids.dtype == np.int64
     again = np.ones(len(annotations), np.bool_)
@@ -157,7 +158,7 @@ def _columns(
 
     def read(k: int) -> TextObject:
         if owners[k] < 0:
-            raise FormatError(f"image_id {quote(image_ids[k])}", "the ID of a listed image")
+            raise FormatError(f"image_id {annotations[k].image_id!r}", "the ID of a listed image")
         if again[k]:
             raise FormatError(f"ID {ids[k]} again", "IDs used once")
         return TextObject(_points(file, annotations[k], dont_care=flags[k]), id=k)
@@ -165,8 +166,7 @@ def _columns(
     boxes = _boxes(annotations)
     usual = (np.abs(boxes) <= COORDINATE_LIMIT).all(axis=1) & (owners >= 0) & ~again
     usual &= (boxes[:, 2] >= boxes[:, 0]) & (boxes[:, 3] >= boxes[:, 1])
-    others = np.flatnonzero(~usual)
-    objects = file.each(((places[k], k) for k in others.tolist()), read)
+    objects = file.each(((places[k], k) for k in np.flatnonzero(~usual).tolist()), read)
     points = {one.id: one.points for one in objects if one.id is not None}
     usual[list(points)] = True
     order = np.argsort(owners, kind="stable")

@@ -173,7 +173,7 @@ def test_adelaidets_texts_may_be_codes(
 
 
 FAULTS: list[tuple[tuple[Any, ...], Any, str]] = [
-    (("annotations", 0, "image_id"), 99, "annotations[0]: image_id '99'; expected the ID of"),
+    (("annotations", 0, "image_id"), 99, "annotations[0]: image_id 99; expected the ID of"),
     (("annotations", 0, "id"), 4, "annotations[2]: ID 4 again; expected IDs used once"),
     (("annotations", 0, "bbox"), ..., "annotations[0]: no key 'bbox'; expected it, or a segmentation"),
     (("annotations", 0, "bbox"), [1, 2, 3], "annotations[0].bbox: "),
