@@ -45,8 +45,6 @@ _SPACED = (
     f"{{count}} transcription[s] [is|are] {DONT_CARE} with blanks or commas around, which is not"
     " don't care; delete these where it should be"
 )
-VERTICES = 4
-"""This many numbers after the coordinates are vertices, and not the beginning of a text."""
 OUTSIDE = 0.02
 """How far, in fractions of the picture, what YOLO writes may lie outside of it."""
 DOTA_HEADERS = ("imagesource:", "gsd:")
@@ -66,6 +64,7 @@ PATTERNS = {
     "ctw1500": rf"{_POINTS}####(?P<text>.*)",
     "mlt": rf"{_QUAD}(?:\s*(?P<sure>{_SCRIPTS}|Symbols)\s*|(?!\s*{NUMBER},)[^,]*),(?P<text>.*)",
     "rctw": rf'{_QUAD}[ \t]*(?:(?P<sure>0)|(?P<difficult>1))[ \t]*[, \t](?P<quoted>[ \t]*".*)',
+    "segmentation": r'(?P<points>)#?(?:\d+[ \t]+){9}".*',
     "dota": rf'(?!.*,.*\w){_QUAD}(?P<label>{_WORD}[^,"]*?)\s+(?:0+|(?P<difficult>\d+))[\s,]*',
 }
 """Layouts of polygons and quads with something after them; what is `sure` is of no other layout."""
@@ -174,7 +173,7 @@ def _confidence(value: float, survey: Survey) -> float:
     return value
 
 
-# Coordinates, a confidence and a text -------------------------------------------------------------
+# Readers: of one line, by what all lines say ------------------------------------------------------
 
 
 def numbers(line: Line, survey: Survey) -> TextObject:
@@ -184,7 +183,7 @@ def numbers(line: Line, survey: Survey) -> TextObject:
     stop = coordinates + survey.confidences
     is_quoted = line.rest.lstrip().startswith('"') and not survey.strict
     may_be_text = (line.goes_on or survey.texts) and not is_quoted
-    most = (1 if survey.strict else VERTICES - 1) * may_be_text
+    most = (1 if survey.strict else 3) * may_be_text  # more are vertices, and no text
     if not coordinates or not 0 <= len(line.fields) - stop <= most:
         raise _wrong(line, survey)
     values = line.numbers(stop)
@@ -200,9 +199,6 @@ def either(line: Line, survey: Survey) -> TextObject:
     if survey.strict and coordinates == 4 and one.text == DONT_CARE:  # of a polygon, perhaps
         raise _wrong(line, survey)
     return one
-
-
-# Layouts of their own -----------------------------------------------------------------------------
 
 
 def patterned(line: Line, survey: Survey) -> TextObject | None:
@@ -293,12 +289,8 @@ def total_text(line: Line, survey: Survey) -> TextObject:
     return TextObject(flat(zip(xs, ys, strict=True)), text, is_hidden)
 
 
-def unread(line: Line, survey: Survey) -> TextObject:
-    """Recognise a colour, a centre, a box, a text; or a class, perhaps a confidence, a box."""
-    if survey.layout.name == "segmentation":
-        if re.match(r'#?(?:\d+[ \t]+){9}"', line.whole):
-            return TextObject((0.0,) * 4)
-        raise _wrong(line, survey)
+def class_box(line: Line, survey: Survey) -> TextObject:
+    """Recognise a class, perhaps a confidence, and a box in pixels."""
     label, values = _class_row(line)
     x0, y0, x1, y1 = points = values[-4:] or (0.0,) * 4
     # a class that is a number may be the beginning of a box
@@ -318,6 +310,7 @@ _TD500 = "index difficult x y width height angle [text], or left,top,right,botto
 _CURVE = "x1,y1,...,xn,yn[,confidence],####transcription"
 _OFFSETS = "x0,y0,x1,y1,dx1,dy1,...,dx14,dy14"
 _DOTA, _BOTH = "x1 y1 x2 y2 x3 y3 x4 y4 class difficult", "x0,y0,x1,y1 or x1,y1,x2,y2,x3,y3,..."
+_SEGMENTATION = "give that of localisation (gt_img_1.txt)"
 _CLASS_BOX = "write the boxes as CSV with a header, as COCO JSON, or as YOLO's fractions"
 LAYOUTS = (
     Layout("totaltext", "Total-Text", _TOTAL_TEXT, total_text, 0.1, 0),
@@ -329,13 +322,8 @@ LAYOUTS = (
     Layout("dota", "DOTA's labelTxt", _DOTA, patterned, 0.5),
     Layout("yolo", "YOLO, boxes, segments and turned boxes", _YOLO, yolo, 0.5),
     Layout("msra-td500", "MSRA-TD500, turned boxes", _TD500, td500, 0.1),
-    Layout(
-        "segmentation",
-        "ICDAR 2013's ground truth of segmentation",
-        "give that of localisation (gt_img_1.txt)",
-        unread,
-    ),
-    Layout("class boxes", "lines of a class and a box in pixels", _CLASS_BOX, unread),
+    Layout("segmentation", "ICDAR 2013's ground truth of segmentation", _SEGMENTATION, patterned),
+    Layout("class boxes", "lines of a class and a box in pixels", _CLASS_BOX, class_box),
     Layout("ltrb", "ICDAR 2003 to 2013", "x0,y0,x1,y1", numbers, coordinates=4),
     Layout("quad", "ICDAR 2015", _CORNERS, numbers, coordinates=8),
     Layout("polygon", "Total-Text as ICDAR has it", "x1,y1,...,xn,yn", numbers, coordinates=0),
@@ -343,6 +331,7 @@ LAYOUTS = (
 )
 """From special to general."""
 BY_NAME = {layout.name: layout for layout in LAYOUTS}
+NOT_READ = ("segmentation", "class boxes")
 
 
 # Lines of an input --------------------------------------------------------------------------------
@@ -381,19 +370,17 @@ class Lines:
 
 def survey(layout: Layout, lines: Lines, side: Side) -> Survey:
     """Return what all lines say about each, read by a layout."""
-    others = [one for one in ("popeval", "ctw1500", "mlt", "class boxes") if one != layout.name]
-    some = tuple(one for one in others if 0 < 2 * lines.fits[one] < len(lines.some))
-    return _survey(layout, lines, side)._replace(others=some)
+    names = {"popeval", "ctw1500", "mlt", "class boxes"} - {layout.name}
+    some = (name for name in sorted(names) if 0 < 2 * lines.fits[name] < len(lines.some))
+    return _survey(layout, lines, side)._replace(others=tuple(some))
 
 
 def _survey(layout: Layout, lines: Lines, side: Side) -> Survey:
     found, at = Survey(layout), layout.coordinates
     if layout.read is yolo:
-        last = found._replace(in_unit=True)
-        first = last._replace(confidence_first=True)
-        # the boxes are in the picture
-        counts = [lines.reads(one._replace(strict=True)) for one in (last, first)]
-        return first if counts[0] < counts[1] else last
+        either_way = [found._replace(in_unit=True, confidence_first=one) for one in (False, True)]
+        # the one that has more boxes inside of the pictures
+        return max(either_way, key=lambda one: lines.reads(one._replace(strict=True)))
     if at is None:
         return found
     if side == "det":
@@ -503,14 +490,12 @@ def recognise(
     """
     endings = listing.endings()
     ending = next((one for one in (".gt", ".txt") if endings[one]), "")
-    if listing.kind == "file":
-        if not begins_with_numbers(listing.beginning(listing.entries[0], 1 << 12)):
-            return None
-    elif not ending:
+    beginning = listing.beginning(listing.entries[0], 1 << 12)
+    if not (begins_with_numbers(beginning) if listing.kind == "file" else ending):
         return None
     lines = Lines(listing.chosen((ending,))[0].read())
     layout = BY_NAME["msra-td500"] if ending == ".gt" else _best(lines)
-    if layout.read is unread:
+    if layout.name in NOT_READ:
         raise InputError(f"{listing.path}: {layout.title}, which no format reads; {layout.line}")
     note, found = "", survey(layout, lines, side)
     count = lines.reads(found)
