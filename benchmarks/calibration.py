@@ -51,7 +51,7 @@ def detector_on(rng: np.random.Generator, images: Images, share: float = 1.0) ->
     ease = np.clip(images.ease + rng.normal(0, 0.1, len(images.words)), 0, 1) * share
     found = rng.binomial(images.words, ease)
     false = rng.poisson(0.25 * images.words)
-    return _PROTOCOL.tally.of_columns(
+    return _PROTOCOL.tally.from_columns(
         {
             "gt_objects": images.words,
             "counted_gt_objects": images.words,

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from evaltex_cli.diagnosis.diagnosis import Diagnosis
     from evaltex_cli.errors import ConfigError, EvaltexError, EvaltexWarning, InputError
     from evaltex_cli.evaluation.arrays import image_objects
-    from evaltex_cli.evaluation.evaluation import Evaluation
-    from evaltex_cli.evaluation.evaluations import ByProtocol, Evaluations
+    from evaltex_cli.evaluation.evaluation import ByProtocol, Evaluation, Evaluations
     from evaltex_cli.ranking.ranking import Ranking
     from evaltex_cli.thresholds.result import Sweep
     from evaltex_cli.validation.findings import Validation
@@ -67,10 +66,12 @@ __all__ = [
 
 _HOMES = {
     "Accumulator": "api.accumulator",
+    "save_results": "api.results",
+    "write_report": "api.results",
     "image_objects": "evaluation.arrays",
     "Evaluation": "evaluation.evaluation",
-    "ByProtocol": "evaluation.evaluations",
-    "Evaluations": "evaluation.evaluations",
+    "ByProtocol": "evaluation.evaluation",
+    "Evaluations": "evaluation.evaluation",
     "Audit": "audit.audit",
     "Comparison": "comparison.comparison",
     "Converted": "conversion.convert",
@@ -78,27 +79,15 @@ _HOMES = {
     "Ranking": "ranking.ranking",
     "Sweep": "thresholds.result",
     "Validation": "validation.findings",
-    "evaluate": "api.evaluate",
-    "compare": "api.compare",
-    "diagnose": "api.diagnose",
-    "find_suspects": "api.find_suspects",
-    "rank": "api.rank",
-    "save_results": "api.results",
-    "sweep": "api.sweep",
-    "validate": "api.validate",
-    "write_report": "api.results",
-    "convert": "api.convert",
-    "ConfigError": "errors",
-    "EvaltexError": "errors",
-    "EvaltexWarning": "errors",
-    "InputError": "errors",
+    **dict.fromkeys(("ConfigError", "EvaltexError", "EvaltexWarning", "InputError"), "errors"),
 }
+"""Where a name is; a function that is not here is in the module of its name in `api`."""
 
 
 def __getattr__(name: str) -> Any:
     # Loaded on use: `evaltex --help` imports this package and must not load numpy.
-    if name in _HOMES:
-        return getattr(import_module(f"evaltex_cli.{_HOMES[name]}"), name)
+    if name in __all__:
+        return getattr(import_module(f"evaltex_cli.{_HOMES.get(name, f'api.{name}')}"), name)
     raise AttributeError(f"module 'evaltex_cli' has no attribute {name!r}")
 
 

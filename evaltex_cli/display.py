@@ -4,7 +4,7 @@ notebook, and a data frame of pandas.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from itertools import islice
 from reprlib import Repr
@@ -17,20 +17,12 @@ if TYPE_CHECKING:
 
 DataFrame: TypeAlias = "pandas.DataFrame"
 Item = TypeVar("Item")
-LONGEST_REPR = 2000
-"""Characters of the longest `repr` of a record."""
-LONGEST_CELL = 60
-MOST_ROWS = 12
-MOST_HTML_ROWS = 60
-DECIMALS = 4
+LONGEST_REPR, LONGEST_CELL = 2000, 60
+"""Characters of the longest `repr` of a record, and of the longest cell of a table."""
+MOST_ROWS, MOST_HTML_ROWS = 12, 60
 _SHORT = Repr()
-_SHORT.maxlevel, _SHORT.maxdict, _SHORT.maxlist, _SHORT.maxstring, _SHORT.maxother = (
-    3,
-    8,
-    4,
-    80,
-    120,
-)
+_SHORT.maxlevel, _SHORT.maxdict, _SHORT.maxlist = 3, 8, 4
+_SHORT.maxstring, _SHORT.maxother = 80, 120
 
 
 class Table(NamedTuple):
@@ -46,34 +38,28 @@ class Table(NamedTuple):
         """Return it as lines of text, of at most `LONGEST_REPR` characters."""
         shown = [[_cut(cell) for cell in row] for row in self.rows[: MOST_ROWS + 1]]
         widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-        lines = [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-            for row in shown
-        ]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in shown]
         room = LONGEST_REPR - len(self.title) - len(self.note) - 100
         while lines and sum(map(len, lines)) + len(lines) > room:
             lines.pop()
         left_out = len(self.rows) - len(lines)
         lines += [f"... and {left_out} more"] if left_out else []
-        return "\n".join(filter(None, [self.title, *map(str.rstrip, lines), self.note]))[
-            :LONGEST_REPR
-        ]
+        return "\n".join(filter(None, [self.title, *lines, self.note]))[:LONGEST_REPR]
 
     def html(self) -> str:
         """Return it as HTML, all text escaped, in the style that notebooks give to data frames."""
         from html import escape  # a run needs none
 
+        def row(cells: Sequence[str], tag: str) -> str:
+            return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
         parts = [f"<p>{escape(self.title)}</p>"]
         if self.rows:
             head, *body = self.rows[: MOST_HTML_ROWS + 1]
-            parts += [
-                '<table border="1" class="dataframe">',
-                f"<thead>{_html_row(head, 'th')}</thead><tbody>",
-            ]
-            parts += [_html_row(row, "td") for row in body]
-            parts.append("</tbody></table>")
-        left_out = max(len(self.rows) - 1 - MOST_HTML_ROWS, 0)
-        parts += [f"<p>... and {left_out} more</p>"] if left_out else []
+            parts.append(f'<table border="1" class="dataframe"><thead>{row(head, "th")}</thead>')
+            parts += ["<tbody>", *(row(cells, "td") for cells in body), "</tbody></table>"]
+        left_out = len(self.rows) - 1 - MOST_HTML_ROWS
+        parts += [f"<p>... and {left_out} more</p>"] if left_out > 0 else []
         parts += [f"<p>{escape(self.note)}</p>"] if self.note else []
         return "\n".join(parts)
 
@@ -103,7 +89,6 @@ class Record:
         return {name: plain(getattr(self, name)) for name in self._field_names()}
 
     def _field_names(self) -> list[str]:
-        """Return the names of the fields that a `repr` shows."""
         return [field.name for field in fields(self) if field.repr]  # type: ignore[arg-type]
 
 
@@ -139,13 +124,17 @@ def plain(value: Any) -> Any:
 
 def number(value: float | None, sign: str = "") -> str:
     """Return a score for reading; a dash if it is undefined."""
-    return (
-        "–"
-        if value is None
-        else f"{value:{sign}.{DECIMALS}f}"
-        if abs(value) <= 1
-        else f"{value:{sign}g}"
-    )
+    if value is None:
+        return "–"
+    return f"{value:{sign}.4f}" if abs(value) <= 1 else f"{value:{sign}g}"
+
+
+def _cut(text: str, most: int = LONGEST_CELL) -> str:
+    shown = text if text.isprintable() else " ".join(text.split())
+    return shown if len(shown) <= most else shown[: most - 3] + "..."
+
+
+# Data frames --------------------------------------------------------------------------------------
 
 
 def frame(columns: Mapping[str, Sequence[Any]]) -> DataFrame:
@@ -157,6 +146,12 @@ def frame(columns: Mapping[str, Sequence[Any]]) -> DataFrame:
         When pandas is not installed.
     """
     return _pandas().DataFrame(dict(columns))
+
+
+def frame_of_rows(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> DataFrame:
+    """Return rows as a data frame with columns of these names; raises as `frame`."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(names)
+    return frame({name: list(column) for name, column in zip(names, columns, strict=True)})
 
 
 def frames_below(frames: Sequence[DataFrame]) -> DataFrame:
@@ -174,23 +169,6 @@ def _pandas() -> Any:
     return pandas
 
 
-def frame_of_rows(names: Sequence[str], rows: Iterator[Sequence[Any]]) -> DataFrame:
-    """Return rows as a data frame with columns of these names; raises as `frame`."""
-    columns = list(zip(*rows, strict=True)) or [()] * len(names)
-    return frame({name: list(column) for name, column in zip(names, columns, strict=True)})
-
-
 def unknown_table(what: str, known: Sequence[str]) -> ConfigError:
     """Return the error that a record has no table of this name."""
     return ConfigError(f"to_pandas({what!r}): expected one of {', '.join(map(repr, known))}")
-
-
-def _cut(text: str, most: int = LONGEST_CELL) -> str:
-    shown = text if text.isprintable() else " ".join(text.split())
-    return shown if len(shown) <= most else shown[: most - 3] + "..."
-
-
-def _html_row(cells: Sequence[str], tag: str) -> str:
-    from html import escape
-
-    return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"

@@ -12,15 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli import Accumulator, image_objects
-from evaltex_cli.geometry import outlines
 from evaltex_cli.records import (
     Objects,
     Outlines,
+    chunks,
     concatenate_texts,
-    expanded,
     offsets_of,
-    some_texts,
-    text_lengths,
+    ranges,
 )
 from evaltex_cli.records.rows import concatenate, take
 
@@ -29,8 +27,8 @@ seeds = st.integers(0, 2**32)
 
 
 def random_objects(seed: int) -> Objects:
-    """A few images, some without objects; with or without polygons (of
-    vertices or made), confidences, `Texts`.
+    """A few images, some without objects; with or without polygons
+    and confidences.
     """
     rng = np.random.default_rng(seed)
     counts = rng.integers(0, 4, rng.integers(1, 5))
@@ -42,8 +40,6 @@ def random_objects(seed: int) -> Objects:
         drawn = Outlines(
             drawn.boxes, rng.normal(0, 9, (int(vertex_counts.sum()), 2)), offsets_of(vertex_counts)
         )
-        if rng.random() < 0.5:
-            outlines.polygons(drawn)
     if rng.random() < 0.5:
         some["confidences"] = rng.random(n)
     texts = ["".join(rng.choice(["a", "Ü", "日"], rng.integers(0, 4))) for _ in range(n)]
@@ -53,7 +49,7 @@ def random_objects(seed: int) -> Objects:
         outlines=drawn,
         regions=rng.integers(0, 9, n),
         dont_care=rng.random(n) < 0.5,
-        texts=concatenate_texts(texts) if rng.random() < 0.5 else texts,
+        texts=concatenate_texts(texts),
         **some,
     )
 
@@ -61,16 +57,11 @@ def random_objects(seed: int) -> Objects:
 def rows(objects: Objects) -> list[list[Any]]:
     """Each object as plain values."""
     result = []
-    # Of a copy, so that what is made here is not made for the test.
-    polygons = outlines.polygons(replace(objects.outlines, made=list(objects.outlines.made)))
     for i in range(objects.count):
         vertices = objects.outlines.ring(i).tolist()
-        polygon = None if polygons[i] is None else polygons[i].wkb
         confidence = None if objects.confidences is None else float(objects.confidences[i])
         columns = (objects.ids, objects.boxes, objects.regions, objects.dont_care)
-        result.append(
-            [*(c[i].tolist() for c in columns), objects.texts[i], vertices, polygon, confidence]
-        )
+        result.append([*(c[i].tolist() for c in columns), objects.texts[i], vertices, confidence])
     return result
 
 
@@ -91,6 +82,11 @@ def test_taken_objects_are_as_they_were(seed: int, chooser: int) -> None:
     assert picked.offsets.tolist() == [0, 0, len(order)]
 
 
+def test_some_objects_of_an_image_in_memory() -> None:
+    taken = take(image_objects([[0, 0, 1, 1], [2, 2, 3, 3]]), np.array([False, True]))
+    assert taken.boxes.tolist() == [[2, 2, 3, 3]]
+
+
 @quick
 @given(st.lists(seeds, min_size=1, max_size=4))
 def test_joined_batches_hold_all_objects(batch_seeds: list[int]) -> None:
@@ -105,10 +101,9 @@ def test_joined_batches_hold_all_objects(batch_seeds: list[int]) -> None:
     ]
 
 
-def test_expanded_numbers_the_repetitions() -> None:
-    index, number = expanded(np.array([2, 0, 3]))
-    assert index.tolist() == [0, 0, 2, 2, 2]
-    assert number.tolist() == [0, 1, 0, 1, 2]
+def test_ranges_and_chunks() -> None:
+    assert ranges(np.array([5, 0, 7]), np.array([2, 0, 3])).tolist() == [5, 6, 7, 8, 9]
+    assert list(chunks(np.array([1, 2, 9, 1]), 3)) == [(0, 2), (2, 3), (3, 4)]
 
 
 def test_an_accumulator_keeps_confidences() -> None:
@@ -126,15 +121,14 @@ def test_an_accumulator_keeps_confidences() -> None:
     assert credits == [4, 2]
 
 
-def test_texts_are_alike_packed_and_not():
-    """Lengths are in characters; a text with half a character is kept as it is only in a list."""
+def test_lengths_of_texts_are_in_characters() -> None:
     words = ["", "ascii", "caf\u00e9", "\u6f22\u5b57", "\U0001f600!", "\ud800", "end"]
     rows = np.array([3, 0, 3])
     for some in (words, words[:2] * 2):
-        packed = concatenate_texts(some)[::-1]
-        for texts in (packed, list(packed), some):
-            assert text_lengths(texts).tolist() == list(map(len, texts))
-            assert list(some_texts(texts, rows)) == [texts[k] for k in rows.tolist()]
+        texts = concatenate_texts(some)[::-1]
+        assert texts.lengths.tolist() == list(map(len, texts))
+        assert texts.are_written.tolist() == list(map(bool, texts))
+        assert list(texts[rows]) == [texts[k] for k in rows.tolist()]
 
 
 def test_texts_are_those_that_were_packed() -> None:

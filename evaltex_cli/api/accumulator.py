@@ -20,12 +20,11 @@ from evaltex_cli.evaluation.arrays import (
     refuse_mixed,
     refuse_other_masks,
 )
-from evaltex_cli.evaluation.batches import with_pictures
 from evaltex_cli.evaluation.chosen import chosen_parameters
 from evaltex_cli.evaluation.evaluate import of_nothing, runs_of
-from evaltex_cli.evaluation.evaluation import Evaluation
-from evaltex_cli.evaluation.evaluations import ByProtocol, Evaluations
+from evaltex_cli.evaluation.evaluation import ByProtocol, Evaluation, Evaluations
 from evaltex_cli.protocols.base import load
+from evaltex_cli.protocols.measured import Measured
 from evaltex_cli.records import ImageBatch, Objects
 from evaltex_cli.thresholds.result import Sweep
 
@@ -176,12 +175,13 @@ class Accumulator(Generic[Result]):
         has_masks = any(picture is not None for picture in pictures)
         is_empty = image.gt.count + image.det.count == 0
         refuse_mixed(self._has_masks, None if is_empty else has_masks)
-        batch = ImageBatch([name], np.array([[height, width]]), image.gt, image.det)
-        batch = with_pictures(batch, *([one] for one in pictures)) if has_masks else batch
+        sizes = np.array([[height, width]])
+        measured = Measured(ImageBatch([name], sizes, image.gt, image.det))
         for protocol, parameters in self._chosen.records.items():
-            if has_masks and not load(protocol).takes_masks:
+            if has_masks and "outlines" in load(protocol).needs:
                 raise InputError(f"protocol {protocol} does not work on masks; leave it out")
-            load(protocol).needs(batch, parameters)
+            if not has_masks:
+                measured.evidence(load(protocol), parameters)  # refuses what cannot be scored
         self._has_masks = self._has_masks if is_empty else has_masks
         self._images.append(image)
         self._names |= set() if image.name is None else {image.name}

@@ -12,7 +12,7 @@ from evaltex_cli.comparison import comparison, detector_results
 from evaltex_cli.comparison.comparison import Comparison
 from evaltex_cli.comparison.detector_results import System
 from evaltex_cli.errors import InputError
-from evaltex_cli.evaluation.evaluations import ByProtocol
+from evaltex_cli.evaluation.evaluation import ByProtocol
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.results import significance
 from evaltex_cli.runtime import OrderedMap

@@ -10,9 +10,8 @@ from evaltex_cli.diagnosis.breakdown import Edges
 from evaltex_cli.diagnosis.diagnosis import Diagnosis, Diagnostician, diagnosed
 from evaltex_cli.diagnosis.error_types import Thresholds
 from evaltex_cli.errors import ConfigError
-from evaltex_cli.evaluation.evaluations import ByProtocol
+from evaltex_cli.evaluation.evaluation import ByProtocol, of_protocols
 from evaltex_cli.evaluation.inputs import open_inputs
-from evaltex_cli.evaluation.protocol_warnings import of_protocols
 
 
 class DiagnosisOptions(ScoringOptions, total=False):

@@ -18,12 +18,10 @@ from evaltex_cli.api.inputs import (
 )
 from evaltex_cli.display import Rows
 from evaltex_cli.evaluation.chosen import Chosen
-from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
+from evaltex_cli.evaluation.evaluate import Run, Sink, evaluate_inputs, image_results, runs_of
 from evaltex_cli.evaluation.evaluate import left_out as texts_missing
-from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult
-from evaltex_cli.evaluation.evaluations import Evaluations
+from evaltex_cli.evaluation.evaluation import Evaluation, Evaluations, ImageResult
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
-from evaltex_cli.evaluation.tally import Run, Sink, image_results
 from evaltex_cli.protocols.base import load
 from evaltex_cli.runtime import OrderedMap
 
@@ -160,8 +158,8 @@ def evaluate_sides(
     def take(run: Run, made: list[ImageResult]) -> None:
         images[run.protocol.name].extend(made)
 
-    sink = Sink(image_results, take) if per_image else None
-    found = evaluate_inputs(inputs, runs, sink, progress, ordered_map, in_training=in_training)
+    sinks = [Sink(image_results, take)] if per_image else []
+    found = evaluate_inputs(inputs, runs, sinks, progress, ordered_map, in_training=in_training)
     found = [replace(one, images=Rows(images[one.protocol.name])) for one in found]
     by_name = {one.protocol.name: one for one in found}
     left_out |= texts_missing(chosen.records, by_name, found[0].gt, found[0].det)
@@ -172,6 +170,6 @@ def _fit_for_masks(chosen: Chosen, inputs: Inputs) -> tuple[Chosen, dict[str, st
     """Leave out of ``"all"`` the protocols that do not work on masks."""
     if not chosen.is_all or inputs.options.masks is None:
         return chosen, {}
-    unfit = [name for name in chosen.records if not load(name).takes_masks]
+    unfit = [name for name in chosen.records if "outlines" in load(name).needs]
     records = {name: record for name, record in chosen.records.items() if name not in unfit}
     return replace(chosen, records=records), dict.fromkeys(unfit, "it takes no masks")

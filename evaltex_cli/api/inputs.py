@@ -21,7 +21,13 @@ from evaltex_cli.errors import (
     listed,
     quote,
 )
-from evaltex_cli.evaluation.arrays import OneImage, image_size, objects_of, refuse_other_masks
+from evaltex_cli.evaluation.arrays import (
+    OneImage,
+    image_size,
+    objects_of,
+    refuse_mixed,
+    refuse_other_masks,
+)
 from evaltex_cli.evaluation.chosen import Chosen, chosen_parameters
 from evaltex_cli.formats import memory
 from evaltex_cli.formats.base import Side, Source
@@ -131,9 +137,11 @@ def asked(protocol: str | Iterable[str] | None, given: Mapping[str, Any]) -> Ask
     _refuse_contradiction(preset, "protocol", protocol, rules.protocol)
     _refuse_contradiction(preset, "invalid_polygons", given.get("invalid_polygons"), rules.invalid)
     _refuse_contradiction(preset, "dont_care", given.get("dont_care"), DONT_CARE_OBJECTS[0])
+    for name, level in rules.levels.items():
+        _refuse_contradiction(preset, name, given.get(name), level)
     settings = config.settings_of(rules.protocol, {**params, **more})
     chosen = Chosen({rules.protocol: config.parameters_of_preset(preset, settings)})
-    options = replace(reading_options(given), invalid=rules.invalid, preset=preset)
+    options = replace(reading_options(given), invalid=rules.invalid, preset=preset, **rules.levels)
     return Asked(chosen, options, given.get("sizes"), jobs)
 
 
@@ -226,10 +234,8 @@ def sides(gt: Images, det: Images, sizes: Sizes | None = None) -> Sides:
     for side, path in ((one, other), (other, one)):
         if isinstance(path, Path) and isinstance(side, Source) and side.pictures is not None:
             raise InputError(f"{path}: the other side has masks; give both sides as arrays")
-    if are_masks and not _all_masks([*(of_gt or {}).values(), *(of_det or {}).values()]):
-        raise InputError(
-            "some images have masks, others boxes or polygons; give all of them in one way"
-        )
+    if are_masks:
+        refuse_mixed(True, _all_masks([*(of_gt or {}).values(), *(of_det or {}).values()]))
     return Sides(one, other, are_masks)
 
 

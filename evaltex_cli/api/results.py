@@ -10,10 +10,9 @@ from tempfile import TemporaryDirectory
 from evaltex_cli import report
 from evaltex_cli.api.inputs import AnyPath, Images, sides
 from evaltex_cli.errors import InputError
-from evaltex_cli.evaluation.evaluation import Evaluation
-from evaltex_cli.evaluation.evaluations import Evaluations, by_protocol
+from evaltex_cli.evaluation.evaluate import Run
+from evaltex_cli.evaluation.evaluation import Evaluation, Evaluations, by_protocol
 from evaltex_cli.evaluation.inputs import open_inputs
-from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.marks import is_of
 from evaltex_cli.results import score_forms
 from evaltex_cli.results.extras import Extras

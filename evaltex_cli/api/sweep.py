@@ -9,9 +9,8 @@ from typing import Any, Literal, Unpack, overload
 from evaltex_cli.api.inputs import Images, ScoringOptions, asked, sides, warn
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.evaluation.evaluate import Progress, left_out, runs_of
-from evaltex_cli.evaluation.evaluations import ByProtocol
+from evaltex_cli.evaluation.evaluation import ByProtocol, of_protocols
 from evaltex_cli.evaluation.inputs import open_inputs
-from evaltex_cli.evaluation.protocol_warnings import of_protocols
 from evaltex_cli.results import significance
 from evaltex_cli.results.extras import Bootstrap
 from evaltex_cli.thresholds.result import Sweep

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from evaltex_cli.audit import gathering, patches, readings, regions, unmatched, what_if
-from evaltex_cli.audit.agreement import AGREE, Independent
-from evaltex_cli.audit.evidence import Evidence
-from evaltex_cli.audit.findings import Findings, Lists
+from evaltex_cli.audit import patches, readings, regions, what_if
+from evaltex_cli.audit.agreement import AGREE, counting
+from evaltex_cli.audit.evidence import Evidence, read
+from evaltex_cli.audit.findings import Findings
 from evaltex_cli.audit.scenes import Scene
-from evaltex_cli.audit.suspect_columns import Found, Suspects, columns, explained
+from evaltex_cli.audit.suspects import Suspect, suspects_of
 from evaltex_cli.audit.what_if import WhatIf
 from evaltex_cli.display import Record, Table
 from evaltex_cli.errors import counted
+from evaltex_cli.evaluation.evaluation import of_detectors
 from evaltex_cli.evaluation.inputs import Inputs
-from evaltex_cli.evaluation.protocol_warnings import of_detectors
-from evaltex_cli.records import Ints
-from evaltex_cli.records.rows import packed
 from evaltex_cli.runtime import OrderedMap
 
 KINDS: tuple[Callable[[Evidence], Findings], ...] = (
-    unmatched.missing,
-    unmatched.unfound,
+    regions.missing,
+    regions.unfound,
     regions.misplaced,
     regions.merged,
     regions.split,
     regions.duplicate,
     readings.text,
     readings.dont_care,
+    readings.unreadable,
 )
 ALONE = "only one detector counts, as the others have almost its detections or none: none can agree"
 SUSPICION = 0.5
@@ -43,7 +41,7 @@ class Audit(Record):
 
     Attributes
     ----------
-    suspects : sequence of Suspect
+    suspects : list of Suspect
         By falling suspicion.
     scene : Scene
         What was audited; the detectors are in the order of `detectors`.
@@ -63,7 +61,7 @@ class Audit(Record):
     warnings : list of str
     """
 
-    suspects: Suspects
+    suspects: list[Suspect]
     scene: Scene
     detectors: list[str]
     independent: list[str]
@@ -75,11 +73,10 @@ class Audit(Record):
 
     def shown(self) -> Table:
         """Return one line for each kind of suspects."""
-        likely = self.suspects.suspicion >= self.suspicion
+        every = Counter(one.kind for one in self.suspects)
+        likely = Counter(one.kind for one in self.suspects if one.suspicion >= self.suspicion)
         rows = [["suspects", "all", f"from {self.suspicion:g}"]]
-        for kind in patches.KINDS:
-            of_kind = self.suspects.are(kind)
-            rows.append([kind, str(of_kind.sum()), str((of_kind & likely).sum())])
+        rows += [[kind, str(every[kind]), str(likely[kind])] for kind in patches.KINDS]
         detectors = counted(len(self.independent), "{count} independent detector[s]")
         objects = counted(self.scene.gt.count, "{count} object[s]")
         return Table(f"Audit of {objects} by {detectors}", rows)
@@ -111,9 +108,9 @@ def audit(
     """
     inputs = dict(sorted(inputs.items()))
     scored, left_out = what_if.scored(inputs, protocols, ordered_map)
-    found = audited(inputs, ordered_map)
-    likely = found.suspects.of(np.flatnonzero(found.suspects.suspicion >= suspicion))
-    compared = what_if.what_if(inputs, scored, likely, ordered_map)
+    found = audited(inputs)
+    likely = [one for one in found.suspects if one.suspicion >= suspicion]
+    compared = what_if.what_if(inputs, scored, found.scene, likely, ordered_map)
     warned = of_detectors(
         (name, [(label, one.warnings) for label, one in of_one.items()])
         for name, of_one in scored.items()
@@ -122,15 +119,13 @@ def audit(
     return replace(found, what_if=compared, suspicion=suspicion, warnings=warnings)
 
 
-def audited(inputs: Mapping[str, Inputs], ordered_map: OrderedMap = map) -> Audit:
+def audited(inputs: Mapping[str, Inputs]) -> Audit:
     """Audit a ground truth.
 
     Parameters
     ----------
     inputs : mapping
         Label of each detector -> the ground truth and its detections, without faults.
-    ordered_map : callable
-        What does the work (`workers`).
 
     Returns
     -------
@@ -138,33 +133,14 @@ def audited(inputs: Mapping[str, Inputs], ordered_map: OrderedMap = map) -> Audi
         Without `what_if`. It does not depend on the order of the detectors.
     """
     labels = sorted(inputs)
-    # The evidence is no longer in memory when the suspects are sorted.
-    suspects, counting = _suspects([inputs[label] for label in labels], labels, ordered_map)
-    suspects, scene = explained(suspects), suspects.scene
-    detectors, readers = (_labels(first, scene, labels) for first in counting)
-    copies = {labels[k]: labels[of] for k, of in enumerate(counting.outlines.tolist()) if of != k}
-    texts = packed(scene.det.texts)
-    with_texts = {labels[k] for k in np.unique(scene.detector[texts.stop > texts.start]).tolist()}
+    evidence, independent = read([inputs[label] for label in labels])
+    scene = evidence.scene
+    counted_in = [counting(first, scene.detector) for first in independent]
+    suspects = suspects_of([kind(evidence) for kind in KINDS], evidence, labels, counted_in)
+    detectors, readers = ([labels[k] for k in some.tolist()] for some in counted_in)
+    firsts = enumerate(independent.outlines.tolist())
+    copies = {labels[k]: labels[first] for k, first in firsts if first != k}
+    with_texts = {labels[k] for k in scene.detector[scene.det.texts.are_written].tolist()}
     reading = [label for label in readers if label in with_texts]
     warnings = [ALONE] if len(detectors) < AGREE else []
     return Audit(suspects, scene, labels, detectors, reading, copies, {}, SUSPICION, warnings)
-
-
-def _suspects(
-    inputs: Sequence[Inputs], labels: Sequence[str], ordered_map: OrderedMap
-) -> tuple[Suspects, Independent]:
-    """Return all suspects as they are found, and which detectors count."""
-    evidence, counting = gathering.read(inputs, ordered_map)
-    detectors, readers = (_labels(first, evidence.scene, labels) for first in counting)
-    found = []
-    for kind in KINDS:
-        findings = kind(evidence)
-        centres = Lists(evidence.places.centre[findings.places.rows], findings.places.offsets)
-        found.append(Found(findings, centres, readers if kind is readings.text else detectors))
-    return columns(found, evidence.scene, labels), counting
-
-
-def _labels(first: Ints, scene: Scene, labels: Sequence[str]) -> list[str]:
-    """Return the labels of the detectors that count."""
-    counting = np.unique(first)[gathering.with_detections(first, scene.detector)]
-    return [labels[k] for k in counting.tolist()]

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from evaltex_cli.audit import suspicion
 from evaltex_cli.audit.evidence import Evidence
-from evaltex_cli.audit.suspects import Kind
-from evaltex_cli.records import Bools, Floats, Ints, offsets_of, stretches
+from evaltex_cli.audit.patches import Kind
+from evaltex_cli.records import Bools, Floats, Ints, offsets_of, ranges
 
 
 class Lists(NamedTuple):
@@ -32,10 +32,15 @@ class Lists(NamedTuple):
         """(r,) the thing that each row is of."""
         return np.repeat(np.arange(len(self.offsets) - 1), self.counts)
 
+    def row(self, k: int) -> list[int]:
+        """Return one list."""
+        rows: list[int] = self.rows[self.offsets[k] : self.offsets[k + 1]].tolist()
+        return rows
+
     def of(self, which: Ints) -> Lists:
         """Return the lists of some things."""
         counts = self.counts[which]
-        return Lists(self.rows[stretches(self.offsets[which], counts)], offsets_of(counts))
+        return Lists(self.rows[ranges(self.offsets[which], counts)], offsets_of(counts))
 
     def sums(self, values: NDArray[Any]) -> NDArray[Any]:
         """(n, ...) the sum of the values of each list's rows, (r, ...); no list is empty."""
@@ -54,8 +59,24 @@ class Findings:
     """`objects` and `places`: the objects they are about, and the places that say so."""
     agree: Bools
     """(n, groups) bool. Which detectors do."""
-    read: Ints | None = None
-    """(n,) int64. A detection with the text that is proposed; -1 for none. None if no text is."""
+    read: Ints
+    """(n,) int64. A detection with the text that is proposed; -1 for none."""
+
+
+def findings(
+    kind: Kind,
+    suspicion: Floats,
+    objects: Lists,
+    places: Lists,
+    agree: Bools,
+    read: Ints | None = None,
+) -> Findings:
+    """Return those of the suspects of one kind that have any suspicion."""
+    rows = np.flatnonzero(suspicion > 0)
+    read = np.full(len(suspicion), -1) if read is None else read
+    return Findings(
+        kind, suspicion[rows], objects.of(rows), places.of(rows), agree[rows], read[rows]
+    )
 
 
 def each(rows: Ints) -> Lists:
@@ -74,31 +95,9 @@ def joined(lists: Sequence[Lists]) -> Lists:
     return Lists(rows, offsets_of(np.concatenate([one.counts for one in lists])))
 
 
-def kept(findings: Findings) -> Findings:
-    """Those with any suspicion."""
-    rows = np.flatnonzero(findings.suspicion > 0)
-    return Findings(
-        findings.kind,
-        findings.suspicion[rows],
-        findings.objects.of(rows),
-        findings.places.of(rows),
-        findings.agree[rows],
-        None if findings.read is None else findings.read[rows],
-    )
-
-
 def trusted(evidence: Evidence) -> Floats:
     """(P,) how far a place is trusted: as `suspicion.trust`."""
     return suspicion.trust(evidence, evidence.places.count, suspicion.quality(evidence))
-
-
-def grouped(owner: Ints, members: Ints) -> tuple[Ints, Lists]:
-    """Return the owners, which are sorted and have two members or more each, and their members."""
-    owners, counts = np.unique(owner, return_counts=True)
-    return owners, Lists(members, offsets_of(counts))
-
-
-# Objects like an object ---------------------------------------------------------------------------
 
 
 def sizes(evidence: Evidence) -> Ints:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,19 +12,15 @@ from evaltex_cli.audit.evidence import AtPlaces, Evidence
 from evaltex_cli.audit.findings import (
     Findings,
     each,
-    joined,
-    kept,
+    findings,
     nothing,
     share_in_cell,
     sizes,
     trusted,
 )
-from evaltex_cli.protocols.edit_distance import edit_distances
+from evaltex_cli.protocols.edit_distance import edit_distance
 from evaltex_cli.protocols.normalisation import normalised
 from evaltex_cli.records import Bools, Floats, Ints, Objects
-
-AT_ONCE = 1 << 13
-"""Objects of which texts are compared at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,13 +58,11 @@ def text(evidence: Evidence) -> Findings:
     another = known & ~same & ((counts >= AGREE) | ~read.confirms)
     values[~another] = 0
     agree = np.where(counts[:, None] >= AGREE, read.agree, read.readers)
-    return kept(Findings("text", values, each(at.gt), each(at.place), agree, read.row))
+    return findings("text", values, each(at.gt), each(at.place), agree, read.row)
 
 
 def dont_care(evidence: Evidence) -> Findings:
-    """Objects that are don't care and that most detectors find, and read alike; and counted ones
-    that none finds and that look like those that are don't care.
-    """
+    """Objects that are don't care and that most detectors find, and read alike."""
     at = _matched(evidence, dont_care=True)
     count = evidence.places.count[at.place]
     most = 2 * count > evidence.groups
@@ -78,8 +72,7 @@ def dont_care(evidence: Evidence) -> Findings:
     counts = _counted_like(evidence)[at.gt]
     values = np.where(most, trusted(evidence)[at.place] * alike * counts, 0)
     agree = evidence.places.at[at.place] >= 0
-    found = Findings("dont-care", values, each(at.gt), each(at.place), agree, read.row)
-    return kept(_joined(found, _unreadable(evidence)))
+    return findings("dont-care", values, each(at.gt), each(at.place), agree, read.row)
 
 
 def _counted_like(evidence: Evidence) -> Floats:
@@ -89,7 +82,7 @@ def _counted_like(evidence: Evidence) -> Floats:
     return share_in_cell(counts, found, sizes(evidence), usual)
 
 
-def _unreadable(evidence: Evidence) -> Findings:
+def unreadable(evidence: Evidence) -> Findings:
     """Counted objects that no detector finds, most of whose like are don't care."""
     gt = evidence.scene.gt
     lost = evidence.finders == 0
@@ -97,20 +90,7 @@ def _unreadable(evidence: Evidence) -> Findings:
     rows = np.flatnonzero(lost & ~gt.dont_care & gt.dont_care.any())
     agree = np.zeros((len(rows), evidence.groups), bool)
     values = np.maximum(2 * share[rows] - 1, 0)
-    return Findings(
-        "dont-care", values, each(rows), nothing(len(rows)), agree, np.full(len(rows), -1)
-    )
-
-
-def _joined(one: Findings, other: Findings) -> Findings:
-    return Findings(
-        one.kind,
-        np.concatenate([one.suspicion, other.suspicion]),
-        joined([one.objects, other.objects]),
-        joined([one.places, other.places]),
-        np.concatenate([one.agree, other.agree]),
-        None if one.read is None or other.read is None else np.concatenate([one.read, other.read]),
-    )
+    return findings("dont-care", values, each(rows), nothing(len(rows)), agree)
 
 
 def _matched(evidence: Evidence, dont_care: bool) -> AtPlaces:
@@ -119,14 +99,6 @@ def _matched(evidence: Evidence, dont_care: bool) -> AtPlaces:
 
 
 def _readings(evidence: Evidence, at: AtPlaces) -> _Readings:
-    """Return what is read of objects at places, some at a time, as texts take much memory."""
-    starts = range(0, max(len(at.gt), 1), AT_ONCE)
-    parts = [_some(evidence, at.of(np.arange(len(at.gt))[k : k + AT_ONCE])) for k in starts]
-    names = [one.name for one in fields(_Readings)]
-    return _Readings(*(np.concatenate([getattr(one, name) for one in parts]) for name in names))
-
-
-def _some(evidence: Evidence, at: AtPlaces) -> _Readings:
     own = _plain(evidence.scene.gt, at.gt)
     rows = evidence.places.read[at.place]
     codes, texts = _codes(evidence.scene.det, rows)
@@ -160,7 +132,7 @@ def _similarity(texts: list[str], one: Ints, other: Ints) -> Floats:
     """(n,) similarity of texts by number: 1 less the edit distance as a share of the longer one."""
     pairs = [(texts[a], texts[b]) for a, b in zip(one.tolist(), other.tolist(), strict=True)]
     longest = np.array([max(len(a), len(b)) for a, b in pairs], np.float64)
-    distance = edit_distances([a for a, _ in pairs], [b for _, b in pairs])
+    distance = np.array([edit_distance(a, b) for a, b in pairs], np.float64)
     return np.asarray(1 - distance / np.maximum(longest, 1))
 
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from evaltex_cli.audit.audit import Audit
 from evaltex_cli.audit.suspects import Suspect
 from evaltex_cli.results import markup
-from evaltex_cli.results.text_tables import JsonObject, json_pieces
+from evaltex_cli.results.text_tables import JsonObject, json_document
 
 HEAD = ("kind", "image", "objects", "suspicion", "x0", "y0", "x1", "y1", "detectors", "text")
 
 
-def document(audit: Audit) -> Iterator[str]:
-    """Return everything as JSON, in pieces."""
-    return json_pieces(
+def document(audit: Audit) -> str:
+    """Return everything as JSON."""
+    return json_document(
         "audit",
         {
             "images": len(audit.scene.names),
@@ -26,7 +26,7 @@ def document(audit: Audit) -> Iterator[str]:
             "readers": audit.readers,
             "copies": audit.copies,
             "suspicion": audit.suspicion,
-            "suspects": (_suspect(one) for one in audit.suspects),
+            "suspects": [_suspect(one) for one in audit.suspects],
             "what_if": {
                 protocol: {label: asdict(one) for label, one in of_one.items()}
                 for protocol, of_one in audit.what_if.items()
@@ -56,26 +56,17 @@ def _suspect(one: Suspect) -> JsonObject:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """One row per suspect; several IDs, labels and texts are separated by blanks."""
-
-    audit: Audit
-
-    def __iter__(self) -> Iterator[Sequence[markup.Cell]]:
-        yield HEAD
-        for one in self.audit.suspects:
-            objects = " ".join(map(str, one.objects))
-            texts = " ".join(each.text for each in one.proposed)
-            labels = " ".join(one.detectors)
-            yield [one.kind, one.image, objects, one.suspicion, *one.box, labels, texts]
+def rows(audit: Audit) -> Iterator[Sequence[markup.Cell]]:
+    """Yield a head and one row per suspect; IDs, labels and texts are separated by blanks."""
+    yield HEAD
+    for one in audit.suspects:
+        objects = " ".join(map(str, one.objects))
+        texts = " ".join(each.text for each in one.proposed)
+        labels = " ".join(one.detectors)
+        yield [one.kind, one.image, objects, one.suspicion, *one.box, labels, texts]
 
 
-def _form(pieces: Callable[[markup.Rows], Iterator[str]]) -> Callable[[Audit], Iterator[str]]:
-    return lambda audit: pieces(_Rows(audit))
-
-
-FORMATS: dict[str, Callable[[Audit], Iterator[str]]] = {
+FORMATS: dict[str, Callable[[Audit], str]] = {
     "json": document,
-    **{form: _form(pieces) for form, pieces in markup.pieces_of("audit").items()},
+    **markup.forms_of("audit", rows),
 }

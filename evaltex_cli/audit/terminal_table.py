@@ -26,7 +26,7 @@ def table(audit: Audit, screen: Screen) -> str:
     for protocol, of_one in audit.what_if.items():
         lines += ["", *_what_if(protocol, of_one, screen)]
     if audit.what_if:
-        kept = int((audit.suspects.suspicion >= audit.suspicion).sum())
+        kept = sum(one.suspicion >= audit.suspicion for one in audit.suspects)
         suspects = counted(kept, "{count} suspect[s]")
         note = f"Without: {suspects} of suspicion {audit.suspicion:g} or more, as if don't care."
         lines += [screen.paint(line, "dim") for line in screen.wrapped(note)]
@@ -54,16 +54,8 @@ def _suspects(suspects: Sequence[Suspect], screen: Screen) -> Iterator[str]:
     for one in suspects[:LISTED]:
         objects = " ".join(map(str, one.objects)) or "-"
         box = " ".join(f"{value:.0f}" for value in one.box)
-        rows.append(
-            [
-                f"{one.suspicion:.2f}",
-                one.kind,
-                printable(one.image),
-                objects,
-                box,
-                str(len(one.detectors)),
-            ]
-        )
+        image, detectors = printable(one.image), str(len(one.detectors))
+        rows.append([f"{one.suspicion:.2f}", one.kind, image, objects, box, detectors])
     head, *lines = fitted(rows, screen.columns, (1, 2, 3, 4))
     yield from (screen.paint(head, "bold"), *lines)
     if len(suspects) > LISTED:

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from evaltex_cli.audit import patches
-from evaltex_cli.audit.findings import Lists
-from evaltex_cli.audit.scenes import interleaved
-from evaltex_cli.audit.suspect_columns import Suspects
+from evaltex_cli.audit.scenes import Scene, interleaved
+from evaltex_cli.audit.suspects import Suspect
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.inputs import Inputs
-from evaltex_cli.formats.base import Source
+from evaltex_cli.formats.base import TextObject
+from evaltex_cli.formats.columns import objects_of
 from evaltex_cli.protocols import score_names
 from evaltex_cli.protocols.base import load
 from evaltex_cli.ranking import statistics
-from evaltex_cli.records import Ints, Objects, concatenate_texts, expanded, offsets_of
-from evaltex_cli.records.rows import take
+from evaltex_cli.records import Objects
 from evaltex_cli.runtime import OrderedMap
 
 
@@ -36,61 +34,31 @@ class WhatIf:
     rank_without: int
 
 
-def without(gt: Source, suspects: Suspects) -> Source:
+def without(scene: Scene, suspects: Sequence[Suspect]) -> Objects:
     """Return the ground truth with suspects as don't care: their objects, and where others are
-    proposed, these too.
+    proposed, these too, but those that are drawn as an object is.
     """
-    scene = suspects.scene
-    rows = np.unique(suspects.objects.rows)
-    ids = Lists(scene.gt.ids[rows], np.searchsorted(rows, scene.gt.offsets))
-    rows = _elsewhere(suspects)
-    image = np.searchsorted(scene.det.offsets, rows, side="right") - 1
-    offsets = offsets_of(np.bincount(image, minlength=len(scene.names)))
-    added = take(scene.det, rows[np.argsort(image, kind="stable")], offsets)
-    added = replace(
-        added,
-        dont_care=np.ones(added.count, bool),
-        texts=concatenate_texts([""] * added.count),
-        confidences=None,
-    )
-    return replace(gt, objects=_with_dont_care(gt.objects, ids, added))
-
-
-def _with_dont_care(objects: Objects, ids: Lists, added: Objects) -> Objects:
-    """Make suspects don't care: of each image those of these IDs; and add what is where no object
-    is.
-    """
-    dont_care = objects.dont_care.copy()
-    next_id = np.ones(len(objects.offsets) - 1, np.int64)
-    for k, (start, stop) in enumerate(pairwise(objects.offsets.tolist())):
-        own = ids.rows[slice(*ids.offsets[k : k + 2])]
-        dont_care[start:stop] |= np.isin(objects.ids[start:stop], own)
-        both = np.concatenate([objects.ids[start:stop], objects.regions[start:stop]])
-        next_id[k] = both.max(initial=0) + 1
-    image, number = expanded(np.diff(added.offsets))
-    new = next_id[image] + number
-    objects = replace(objects, dont_care=dont_care)
-    joined, _ = interleaved([objects, replace(added, ids=new, regions=new)])
+    gt, image_of = scene.gt, {name: k for k, name in enumerate(scene.names)}
+    dont_care = gt.dont_care.copy()
+    added: list[list[TextObject]] = [[] for _ in scene.names]
+    for one in suspects:
+        k = image_of[one.image]
+        start, stop = gt.offsets[k : k + 2].tolist()
+        dont_care[start:stop] |= np.isin(gt.ids[start:stop], one.objects)
+        if one.kind in ("missing", "misplaced", "merged", "split"):
+            drawn = [each.vertices for each in one.current]
+            added[k] += [
+                TextObject([*chain.from_iterable(new.vertices)], dont_care=True)
+                for new in one.proposed
+                if new.vertices not in drawn
+            ]
+    new = objects_of(added)
+    last_id = np.zeros(len(added), np.int64)
+    np.maximum.at(last_id, gt.image, np.maximum(gt.ids, gt.regions))
+    ids = last_id[new.image] + new.ids
+    new = replace(new, ids=ids, regions=ids, types=None, labels=None, places=None)
+    joined, _ = interleaved([replace(gt, dont_care=dont_care), new])
     return joined
-
-
-def _elsewhere(suspects: Suspects) -> Ints:
-    """Return the detections that are proposed, but those that are drawn as an object is."""
-    scene = suspects.scene
-    suspects = suspects.of(np.flatnonzero(suspects.are("missing", "misplaced", "merged", "split")))
-    objects, centres = suspects.objects, suspects.centres
-    owner, number = expanded(objects.counts[centres.owner])
-    first = objects.offsets[centres.owner[owner]]
-    pairs = np.stack([objects.rows[first + number], centres.rows[owner]])
-    alike = (scene.gt.boxes[pairs[0]] == scene.det.boxes[pairs[1]]).all(axis=1)
-    drawn = np.zeros(len(centres.rows), bool)
-    for k in np.flatnonzero(alike).tolist():
-        one, other = (
-            patches.audited(scene.gt, pairs[0, k]),
-            patches.audited(scene.det, pairs[1, k]),
-        )
-        drawn[owner[k]] |= one.vertices == other.vertices
-    return centres.rows[~drawn]
 
 
 def scored(
@@ -123,7 +91,8 @@ def scored(
 def what_if(
     inputs: Mapping[str, Inputs],
     scored_with: Mapping[str, Mapping[str, Evaluation]],
-    suspects: Suspects,
+    scene: Scene,
+    suspects: Sequence[Suspect],
     ordered_map: OrderedMap = map,
 ) -> dict[str, dict[str, WhatIf]]:
     """Return what the ranking is with and without suspects.
@@ -134,7 +103,8 @@ def what_if(
         Label -> the ground truth and the detections of a detector.
     scored_with : mapping
         Protocol -> detector -> its evaluation with all objects (`scored`).
-    suspects : Suspects
+    scene : Scene
+    suspects : sequence of Suspect
         Those that are left out.
 
     Returns
@@ -145,7 +115,10 @@ def what_if(
     parameters = {
         name: next(iter(of_one.values())).parameters for name, of_one in scored_with.items()
     }
-    changed = {label: replace(one, gt=without(one.gt, suspects)) for label, one in inputs.items()}
+    objects = without(scene, suspects)
+    changed = {
+        label: replace(one, gt=replace(one.gt, objects=objects)) for label, one in inputs.items()
+    }
     scored_without, _ = scored(changed, parameters, ordered_map)
     return {
         name: _compared(name, scored_with[name], scored_without[name]) for name in scored_without

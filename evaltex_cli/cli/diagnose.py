@@ -94,8 +94,8 @@ def command(
             )
         from evaltex_cli.diagnosis import breakdown, diagnosis, error_types, tables, terminal_table
         from evaltex_cli.evaluation.evaluate import left_out
+        from evaltex_cli.evaluation.evaluation import of_protocols
         from evaltex_cli.evaluation.inputs import open_inputs
-        from evaltex_cli.evaluation.protocol_warnings import of_protocols
 
         parameters, options = chosen.parameters(), chosen.with_preset(options)
         bins = [_edges(f"--{name.replace('_', '-')}", text) for name, text in edges.items()]

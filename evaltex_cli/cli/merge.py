@@ -30,7 +30,7 @@ def command(results: tuple[Path, ...], res_dir: Path, form: str, quiet: bool) ->
     part of itself, so the same command may be repeated.
     """
     with error_exit():
-        from evaltex_cli.evaluation.protocol_warnings import of_protocols
+        from evaltex_cli.evaluation.evaluation import of_protocols
         from evaltex_cli.results import merge, reader, score_forms, score_table, writer
         from evaltex_cli.results.extras import Extras
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from evaltex_cli.errors import FaultsError
-from evaltex_cli.errors.wording import escaped
+from evaltex_cli.errors import FaultsError, escaped
 
 _ALL_FAULTS = "evaltex.all_faults"
 
@@ -46,6 +45,6 @@ def of_error(error: Exception) -> list[str]:
     hints = list(log.hints)
     if log.count > 1 and not every:
         hints.append("--all-faults lists every fault; `evaltex validate` says more")
-    texts = [("error", text) for text in (log.every() if every else log.paragraphs())]
+    texts = [("error", text) for text in (map(str, log.faults) if every else log.paragraphs())]
     texts += [("hint", hint) for hint in hints]
     return [line for kind, text in texts for line in message(kind, text)]

@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from evaltex_cli import formats
-from evaltex_cli.cli.paths import CONFIG, INPUT, PICTURES, ImageList, OutputFile
+from evaltex_cli.cli.paths import CONFIG, INPUT, PICTURES, ImageList, OutputFile, find_config
 from evaltex_cli.errors import ConfigError, quote
 from evaltex_cli.errors.suggestions import nearest
 from evaltex_cli.formats.options import (
@@ -25,7 +25,6 @@ from evaltex_cli.formats.options import (
     column_mapping,
 )
 from evaltex_cli.protocols import PROTOCOLS, plain
-from evaltex_cli.protocols.config_path import find_config
 from evaltex_cli.protocols.presets import PRESETS
 
 if TYPE_CHECKING:
@@ -403,11 +402,11 @@ class Chosen(NamedTuple):
         Raises
         ------
         UsageError
-            When another policy for invalid polygons was given.
+            When another policy for invalid polygons, or another level, was given.
         """
         if self.preset is None:
             return options
-        invalid = PRESETS[self.preset].invalid
+        invalid, levels = PRESETS[self.preset].invalid, PRESETS[self.preset].levels
         if is_given("invalid") and options.invalid != invalid:
             raise click.UsageError(
                 f"The preset {self.preset} uses --invalid {invalid}; remove --invalid or --preset."
@@ -417,7 +416,13 @@ class Chosen(NamedTuple):
                 f"The preset {self.preset} ignores don't-care objects; remove --dont-care or"
                 " --preset."
             )
-        return replace(options, invalid=invalid, preset=self.preset)
+        for name, level in levels.items():
+            if getattr(options, name) not in (None, level):
+                option = "--" + name.replace("_", "-")
+                raise click.UsageError(
+                    f"The preset {self.preset} uses {option} {level}; remove {option} or --preset."
+                )
+        return replace(options, invalid=invalid, preset=self.preset, **levels)
 
     def names(self) -> list[str]:
         """Return the names of the protocols, each once; of every one for `all`."""

@@ -6,7 +6,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn, TextIO
@@ -129,12 +129,11 @@ def echo_lines(lines: Sequence[str], to_stderr: bool = False) -> None:
         _abandon_stdout()
 
 
-def write_output(text: str | Iterable[str], output: Path | None) -> None:
-    """Write the output of a command, a text or its pieces, to a file or to stdout."""
+def write_output(text: str, output: Path | None) -> None:
+    """Write the output of a command to a file or to stdout."""
     if output is None:
         progress_bar.end()
-        for piece in [text] if isinstance(text, str) else text:
-            click.echo(piece, nl=False)
+        click.echo(text, nl=False)
         return
     from evaltex_cli.runtime.outputs import write_file
 

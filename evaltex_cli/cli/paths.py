@@ -15,7 +15,6 @@ import click
 
 from evaltex_cli.errors import InputError
 from evaltex_cli.marks import is_of, kind_of
-from evaltex_cli.protocols.config_path import find_config
 from evaltex_cli.runtime import input_files, outputs
 
 if TYPE_CHECKING:
@@ -23,6 +22,12 @@ if TYPE_CHECKING:
 
 _FORCE, _LIST = "evaltex.force", "evaltex.list"
 _PICTURE = re.compile(r"\.(png|jp\w+|tiff?|bmp|gif|webp|avif|p[gp]m)$", re.IGNORECASE)
+
+
+def find_config(given: Path | None) -> Path | None:
+    """The file of parameters: the given one, or `evaltex.ini` in the current folder, or none."""
+    default = Path("evaltex.ini")
+    return given if given is not None or not default.is_file() else default
 
 
 class _Named(click.Path):

@@ -27,10 +27,7 @@ def command(form: str) -> None:
         from evaltex_cli.protocols.base import load
 
         loaded = {name: load(name) for name in PROTOCOLS}
-        titles = {
-            name: f"{one.title}: {one.measures}" if one.measures else one.title
-            for name, one in loaded.items()
-        }
+        titles = {name: one.title for name, one in loaded.items()}
         if form == "table":
             click.echo("Protocols (--protocol NAME), described in docs/protocols/NAME.md:")
             echo_table(titles)

@@ -16,7 +16,7 @@ from evaltex_cli.cli.options import (
     protocol_option,
 )
 from evaltex_cli.cli.output import error_exit, warn, write_output
-from evaltex_cli.cli.paths import INPUT, force_option, image_list
+from evaltex_cli.cli.paths import INPUT, find_config, force_option, image_list
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work, work_options
 from evaltex_cli.formats.options import InputOptions
@@ -64,7 +64,6 @@ def command(
     """
     with error_exit():
         from evaltex_cli.protocols import PROTOCOLS, config
-        from evaltex_cli.protocols.config_path import find_config
         from evaltex_cli.reconciliation import figures, search, tables
 
         given = figures.parsed({"recall": recall, "precision": precision, "hmean": hmean})

@@ -16,10 +16,9 @@ from evaltex_cli.cli.output import echo_err, echo_lines, warn, write_output
 from evaltex_cli.cli.terminal import screen
 from evaltex_cli.cli.work import Work
 from evaltex_cli.evaluation import evaluate
-from evaltex_cli.evaluation.evaluation import Evaluation
+from evaltex_cli.evaluation.evaluate import Run, Sink
+from evaltex_cli.evaluation.evaluation import Evaluation, of_protocols
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
-from evaltex_cli.evaluation.protocol_warnings import of_protocols
-from evaltex_cli.evaluation.tally import Run, Sink, joined
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import load
 from evaltex_cli.results.extras import Bootstrap, Extras, Intervals, Verdict
@@ -243,8 +242,7 @@ def _evaluated(
             is_seen = request.work.cluster is None
             make_files = partial(image_files, writer.folder if is_seen else None)
             sinks.append(Sink(make_files, writer.take))
-        sink = joined(sinks) if sinks else None
-        evaluations = evaluate.evaluate_inputs(inputs, runs, sink, None, ordered_map)
+        evaluations = evaluate.evaluate_inputs(inputs, runs, sinks, None, ordered_map)
     if writer is not None:
         writer.drop(_left_out(runs, evaluations))
     return inputs, evaluations
@@ -327,7 +325,7 @@ def _runs(request: Request) -> tuple[list[Run], dict[str, str]]:
     runs = evaluate.runs_of(request.chosen.parameters())
     if ALL not in request.chosen.protocols or request.options.masks is None:
         return runs, {}
-    unfit = [run.protocol.name for run in runs if not run.protocol.takes_masks]
-    return [run for run in runs if run.protocol.takes_masks], dict.fromkeys(
+    unfit = [run.protocol.name for run in runs if "outlines" in run.protocol.needs]
+    return [run for run in runs if "outlines" not in run.protocol.needs], dict.fromkeys(
         unfit, "it takes no label pictures"
     )

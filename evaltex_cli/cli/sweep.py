@@ -104,8 +104,8 @@ def command(
         from evaltex_cli.cli.run import gate_lines
         from evaltex_cli.comparison.gate import Gates
         from evaltex_cli.evaluation.evaluate import left_out, runs_of
+        from evaltex_cli.evaluation.evaluation import of_protocols
         from evaltex_cli.evaluation.inputs import open_inputs
-        from evaltex_cli.evaluation.protocol_warnings import of_protocols
         from evaltex_cli.results.extras import Bootstrap
         from evaltex_cli.runtime.outputs import write_file
         from evaltex_cli.thresholds import files, gates

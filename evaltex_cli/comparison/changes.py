@@ -12,7 +12,7 @@ from typing import TypeVar, overload
 import numpy as np
 
 from evaltex_cli.display import Record
-from evaltex_cli.protocols.matches import IGNORED, MATCH_TYPES
+from evaltex_cli.protocols.matching import IGNORED, MATCH_TYPES
 from evaltex_cli.records import Bools, Floats, Ints
 from evaltex_cli.results.image_table import ImageTable, ObjectColumns
 from evaltex_cli.results.significance import DECIMALS

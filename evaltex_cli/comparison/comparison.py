@@ -21,8 +21,7 @@ from evaltex_cli.comparison.changes import (
 from evaltex_cli.comparison.detector_results import System
 from evaltex_cli.display import DataFrame, Record, Table, frame_of_rows, number, unknown_table
 from evaltex_cli.errors import FaultLog, InputError, quote
-from evaltex_cli.evaluation.evaluation import defined
-from evaltex_cli.evaluation.protocol_warnings import of_detectors
+from evaltex_cli.evaluation.evaluation import defined, of_detectors
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.formats.reading import read
 from evaltex_cli.protocols import PROTOCOLS
@@ -261,12 +260,12 @@ def by_protocol(systems: Sequence[Sequence[System]]) -> tuple[list[list[System]]
     for name in PROTOCOLS:
         group = [of_detector[name] for of_detector in by_name if name in of_detector]
         if len(group) == len(by_name) and not (
-            group[0].protocol.needs_texts
+            "texts" in group[0].protocol.needs
             and not all(one.document.inputs.det.transcriptions for one in group)
         ):
             groups.append(group)
         elif group:
-            needs_texts = group[0].protocol.needs_texts
+            needs_texts = "texts" in group[0].protocol.needs
             left_out[name] = (
                 "a detector has no transcriptions" if needs_texts else "not all results have it"
             )

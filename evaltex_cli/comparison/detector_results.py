@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from evaltex_cli.errors import InputError, quote
-from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
+from evaltex_cli.evaluation.evaluate import Sink, evaluate_inputs, runs_of
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
-from evaltex_cli.evaluation.tally import Sink
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import EvidenceRows, Protocol, Scores, load
@@ -70,7 +69,7 @@ def evaluated(
     sink = Sink(table_of, lambda run, table: tables[run.protocol.name].append(table))
     return [
         _system(label, of_evaluation(result, joined(tables.pop(result.protocol.name))))
-        for result in evaluate_inputs(inputs, runs, sink, ordered_map=ordered_map)
+        for result in evaluate_inputs(inputs, runs, [sink], ordered_map=ordered_map)
     ]
 
 

@@ -15,9 +15,8 @@ from typing import Any, TypeAlias
 from evaltex_cli.comparison.baselines import Before, read_baselines
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.errors.suggestions import number_meant
-from evaltex_cli.evaluation.evaluate import of_nothing
+from evaltex_cli.evaluation.evaluate import Run, of_nothing
 from evaltex_cli.evaluation.evaluation import Evaluation
-from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.marks import comment
 from evaltex_cli.protocols import plain, score_names
 from evaltex_cli.results import slices
@@ -223,7 +222,7 @@ def _limit(gate: Gate, evaluation: Evaluation, before: Before) -> tuple[str, flo
         return gate.operator, gate.limit, None
     protocol = evaluation.protocol
     resolved = _resolved(gate, protocol.name, evaluation.scores)
-    if not gate.percent and abs(gate.limit) >= 1 and resolved not in protocol.unbounded:
+    if not gate.percent and abs(gate.limit) >= 1 and resolved not in score_names.UNBOUNDED:
         hint = (
             f"did you mean {gate.limit:+g}%?" if abs(gate.limit) < 100 else "expected less than 1"
         )
@@ -289,7 +288,7 @@ def _refuse_pointless(gate: Gate, nothing: Evaluation, before: Before) -> None:
     `verdicts`.
     """
     name = nothing.protocol.name
-    is_share = _resolved(gate, name, nothing.scores) not in nothing.protocol.unbounded
+    is_share = _resolved(gate, name, nothing.scores) not in score_names.UNBOUNDED
     operator, limit, base = _limit(gate, nothing, before)
     bounds = (0.0, 1.0 if is_share else math.inf)
     refuse_impossible(gate, gate.shown, bounds, operator, limit, base)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
 from itertools import chain
 
@@ -10,7 +10,7 @@ from evaltex_cli.comparison.changes import ImageChange, ObjectChange
 from evaltex_cli.comparison.comparison import SCORES, Comparison, ScoreComparison, score_rows
 from evaltex_cli.results import markup, significance
 from evaltex_cli.results.markup import latex_rows, latex_text, markdown_rows, markdown_text
-from evaltex_cli.results.text_tables import JsonObject, json_pieces, printable, shown_p
+from evaltex_cli.results.text_tables import JsonObject, json_document, printable, shown_p
 
 
 def markdown(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
@@ -54,12 +54,12 @@ def latex(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
     return "\n".join(lines)
 
 
-def document(comparisons: Sequence[Comparison], worst: int, level: float) -> Iterator[str]:
-    """Everything, as JSON in pieces; all changed images and objects."""
-    protocols = (
+def document(comparisons: Sequence[Comparison], worst: int, level: float) -> str:
+    """Everything, as JSON; all changed images and objects."""
+    protocols = [
         _fields(comparison) | {"notes": footer(comparison, level)} for comparison in comparisons
-    )
-    return json_pieces("comparison", {"level": level, "protocols": protocols})
+    ]
+    return json_document("comparison", {"level": level, "protocols": protocols})
 
 
 def footer(comparison: Comparison, level: float) -> list[str]:
@@ -88,7 +88,7 @@ def footer(comparison: Comparison, level: float) -> list[str]:
     return lines
 
 
-FORMATS: dict[str, Callable[[Sequence[Comparison], int, float], str | Iterator[str]]] = {
+FORMATS: dict[str, Callable[[Sequence[Comparison], int, float], str]] = {
     "json": document,
     "csv": csv_rows,
     "markdown": markdown,
@@ -99,8 +99,8 @@ FORMATS: dict[str, Callable[[Sequence[Comparison], int, float], str | Iterator[s
 def _fields(comparison: Comparison) -> JsonObject:
     return {field.name: getattr(comparison, field.name) for field in fields(comparison)} | {
         "scores": [asdict(score) for score in comparison.scores],
-        "images": (_values(image) | {"change": image.change} for image in comparison.images),
-        "objects": (_values(change) for change in comparison.objects),
+        "images": [_values(image) | {"change": image.change} for image in comparison.images],
+        "objects": [_values(change) for change in comparison.objects],
     }
 
 

@@ -11,7 +11,7 @@ from evaltex_cli.comparison.changes import Changes, ImageChange, ObjectChange
 from evaltex_cli.comparison.comparison import Comparison, ScoreComparison
 from evaltex_cli.comparison.tables import p_cells
 from evaltex_cli.errors import counted
-from evaltex_cli.protocols.base import load
+from evaltex_cli.protocols.score_names import UNBOUNDED
 from evaltex_cli.results.screen import (
     GAP,
     UNDEFINED,
@@ -146,7 +146,7 @@ def _value(comparison: Comparison, score: ScoreComparison, k: int) -> str:
 def _is_best(comparison: Comparison, score: ScoreComparison, k: int) -> bool:
     """Whether no detector has more, and one has less; of a count nothing is the best."""
     values = [value for value in score.rounded if value is not None]
-    is_share = score.score not in load(comparison.protocol).unbounded
+    is_share = score.score not in UNBOUNDED
     return is_share and len(set(values)) > 1 and score.rounded[k] == max(values)
 
 

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import shapely
 
-from evaltex_cli import geometry
-from evaltex_cli.geometry.boxes import union_area
 from evaltex_cli.records import Floats, Ints
 
 HEIGHT_RATIO = 0.5
@@ -62,8 +61,8 @@ def _neighbours(words: Floats) -> Iterator[tuple[int, int]]:
     """Yield pairs of neighbours, by increasing gap."""
     heights = words[:, 3] - words[:, 1]
     reach = words + (WIDEST_GAP * heights)[:, None] * np.array([-1.0, 0.0, 1.0, 0.0])
-    placed: Any = geometry.shapely.box(*words.T)
-    pairs = geometry.shapely.STRtree(placed).query(geometry.shapely.box(*reach.T))
+    placed: Any = shapely.box(*words.T)
+    pairs = shapely.STRtree(placed).query(shapely.box(*reach.T))
     # The tree finds most pairs twice, as (i, j) and (j, i).
     i, j = np.unique(np.sort(pairs, axis=0), axis=1)
     smaller, larger = np.minimum(heights[i], heights[j]), np.maximum(heights[i], heights[j])
@@ -88,6 +87,6 @@ def _is_line(words: Floats) -> bool:
     covered = float((width * height).sum())
     ordered = words[np.argsort(words[:, 0])]
     if (ordered[1:, 0] < ordered[:-1, 2]).any():
-        covered = float(union_area(np.zeros(len(words), np.int64), words, 1)[0])
+        covered = float(shapely.union_all(shapely.box(*words.T)).area)
     across, down = words[:, 2:].max(axis=0) - words[:, :2].min(axis=0)
     return bool(2 * covered > across * down * (1 + _ROUNDING))

@@ -26,7 +26,7 @@ from evaltex_cli.errors.suggestions import nearest
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.geometry import outlines, rings
-from evaltex_cli.records import Floats, Outlines, concatenate_texts, expanded, offsets_of
+from evaltex_cli.records import Floats, Outlines, concatenate_texts, offsets_of, ranges
 from evaltex_cli.records.rows import take
 from evaltex_cli.runtime.outputs import output_folder
 
@@ -151,7 +151,7 @@ def _detections(source: Source, portions: Portions, edit: Edit | None) -> Source
     """Return the detections of words, as many of each, one after the other."""
     words, of_each = source.objects, len(portions) or 1
     counts = np.diff(words.offsets) * of_each
-    ids = expanded(counts)[1] + 1
+    ids = ranges(1, counts)
     texts = list(map(edit, words.texts)) if edit else [""] * (words.count * of_each)
     detections = replace(
         words,

@@ -76,7 +76,7 @@ def coco(job: Job, images: Iterator[Image]) -> Iterator[str]:
     ids, is_gt = job.source.ids or job.source.names, job.side == "gt"
     keys: Sequence[Any] = list(map(int, ids)) if all(map(_NUMBER.fullmatch, ids)) else ids
     categories = class_numbers(job, 1, has_names=is_gt)
-    areas = shapes.area(shapes.from_objects(job.objects, Convention())).tolist()
+    areas = shapes.from_objects(job.objects, Convention()).area().tolist()
     about: list[str] = []
     objects: list[str] = []
     for key, image in zip(keys, images, strict=True):

@@ -13,7 +13,6 @@ import numpy as np
 from evaltex_cli.conversion.writer import Job, class_numbers, flat, number, with_extents
 from evaltex_cli.formats.base import DONT_CARE, Image, TextObject
 from evaltex_cli.formats.options import COORDINATE_LIMIT
-from evaltex_cli.records import count_texts
 from evaltex_cli.records.rows import take
 
 WITHOUT_AREA = "{count} object[s] without area left out: an EvaLTex file cannot hold [it|them]"
@@ -70,7 +69,7 @@ def icdar2013(job: Job, images: Iterator[Image]) -> Iterator[str]:
 
 
 def _has_texts(job: Job) -> bool:
-    return job.side == "gt" or count_texts(job.objects.texts) > 0
+    return job.side == "gt" or bool(job.objects.texts.are_written.any())
 
 
 def _icdar(

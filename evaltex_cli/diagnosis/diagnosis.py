@@ -1,85 +1,55 @@
-"""Where the score is lost: the share of every kind of mistake, and recall by the size and length of
-objects.
+"""Where the score is lost: the share of every kind of mistake, and recall by what objects are like.
 
-The idea is TIDE's (Bolya et al., ECCV 2020), for text and for any protocol: the share of a kind is
-the change of the score when that kind alone is repaired and everything is scored again by the same
-protocol.
+The share of a kind is the change of the score when that kind alone is repaired and all is scored
+again, as in TIDE (Bolya et al., ECCV 2020), but by any protocol.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from itertools import pairwise
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import neg
+from typing import Any, NamedTuple
 
-from evaltex_cli.diagnosis.batch_sums import BatchSums, Sums
-from evaltex_cli.diagnosis.breakdown import PROPERTIES, Bin, Edges, bins, classes
-from evaltex_cli.diagnosis.changes import ALL_TYPES
-from evaltex_cli.diagnosis.error_types import ERROR_TYPES, OF_OBJECTS, Thresholds
-from evaltex_cli.diagnosis.misread import Misread, most_frequent
+from evaltex_cli.diagnosis import breakdown
+from evaltex_cli.diagnosis.breakdown import PROPERTIES, Bin, BinPart, Edges
+from evaltex_cli.diagnosis.error_types import ERROR_TYPES, OF_OBJECTS, Thresholds, find
+from evaltex_cli.diagnosis.misread import Misread, Pairs, misread_pairs, most_frequent
+from evaltex_cli.diagnosis.repairs import Repairs
 from evaltex_cli.display import DataFrame, Record, Table, frame_of_rows, number, unknown_table
-from evaltex_cli.errors import ConfigError
-from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
+from evaltex_cli.evaluation.evaluate import BatchImages, Run, Sink, evaluate_inputs, runs_of
 from evaltex_cli.evaluation.evaluation import Evaluation
-from evaltex_cli.evaluation.input_counts import InputSummary
-from evaltex_cli.evaluation.inputs import Inputs
-from evaltex_cli.evaluation.tally import Run, Sink
+from evaltex_cli.evaluation.inputs import Inputs, InputSummary
 from evaltex_cli.protocols.base import load
+from evaltex_cli.protocols.measured import Measured
 from evaltex_cli.protocols.tally import Tally
+from evaltex_cli.records import Bools, Convention, Ints
+from evaltex_cli.results.slices import Slice
 from evaltex_cli.runtime import OrderedMap
 
+ALL_KINDS = "all"
+SHOWN = 0.00005
+"""What is below it is shown as 0."""
 NOT_DEFINED = "No object of the ground truth counts, so no score is defined (–), and none is lost."
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class KindShare(Record):
-    """One kind of mistake.
-
-    Attributes
-    ----------
-    kind : str
-    count : int
-    counted : str
-        ``objects`` or ``detections``.
-    shares : dict
-        Score -> its change when this kind alone is repaired; below 0 where the correction costs
-        more than it gains.
-    """
+    """One kind of mistake."""
 
     kind: str
     count: int
     counted: str
+    """``objects`` or ``detections``."""
     shares: dict[str, float]
+    """Score -> its change when this kind alone is repaired; below 0 where that costs more."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Diagnosis(Record):
-    """Where a detector loses score under one protocol.
-
-    Attributes
-    ----------
-    protocol, signature : str
-    parameters, thresholds : dataclass
-    gt, det : InputSummary
-    scores : dict
-        recall, precision and the protocol's main score.
-    losses : dict
-        1 - score: the sum of the kinds' shares, `interaction` and `unexplained`.
-    kinds : list of KindShare
-    interaction : dict
-        What repairing all kinds at once changes beyond the sum of what each alone does.
-    unexplained : dict
-        What is lost still when all kinds are repaired.
-    breakdowns : dict
-        Property (`PROPERTIES`) -> bins.
-    classes : dict or None
-        Class of the ground truth -> its objects, most first; None if there are not several.
-    warnings : list of str
-    misread : Misread or None
-        What is misread most often; None if the protocol does not compare texts.
-    """
+    """Where a detector loses score under one protocol."""
 
     protocol: str
     signature: str
@@ -88,26 +58,49 @@ class Diagnosis(Record):
     gt: InputSummary
     det: InputSummary
     scores: dict[str, float]
+    """recall, precision and the protocol's main score."""
     losses: dict[str, float]
+    """1 - score: the sum of the kinds' shares, `interaction` and `unexplained`."""
     kinds: list[KindShare]
     interaction: dict[str, float]
+    """What repairing all kinds at once changes beyond the sum of what each alone does."""
     unexplained: dict[str, float]
+    """What is lost still when all kinds are repaired."""
     breakdowns: dict[str, list[Bin]]
+    """Property (`PROPERTIES`) -> bins."""
     warnings: list[str]
     misread: Misread | None = None
+    """What is misread most often; None if the protocol does not compare texts."""
     classes: dict[str, Bin] | None = None
+    """Class of the ground truth -> its objects, most first; None if there are not several."""
+
+    def parts(self) -> dict[str, dict[str, float]]:
+        """Return what the losses are the sum of: kinds, ``interaction`` and ``unexplained``."""
+        kinds = {one.kind: one.shares for one in self.kinds}
+        return {**kinds, "interaction": self.interaction, "unexplained": self.unexplained}
+
+    def named_bins(self) -> Iterator[tuple[str, str, Bin]]:
+        """Yield all bins: of a property and named as gates name it, or of ``class`` and which."""
+        for name, bins in self.breakdowns.items():
+            yield from ((name, Slice(name, one.low, one.high).name, one) for one in bins)
+        for label, one in (self.classes or {}).items():
+            yield "class", label, one
 
     @property
     def is_defined(self) -> bool:
-        """Whether an object of the ground truth counts; else the scores, and what is lost, are
-        conventions.
-        """
-        return any(one.objects for bins in self.breakdowns.values() for one in bins)
+        """Whether an object of the ground truth counts; else the scores are conventions."""
+        return any(one.objects for one in self.breakdowns["height"])
 
     @property
     def main_score(self) -> str:
         """The name of the protocol's main score."""
         return load(self.protocol).main_score
+
+    @property
+    def costliest(self) -> KindShare | None:
+        """The kind with the greatest share of the main score; None if all are shown as 0."""
+        worst = max(self.kinds, key=lambda kind: kind.shares[self.main_score])
+        return worst if worst.shares[self.main_score] >= SHOWN else None
 
     @property
     def remainder(self) -> dict[str, float]:
@@ -116,35 +109,27 @@ class Diagnosis(Record):
 
     def summary(self) -> str:
         """Return the main score, and the kind of mistake that costs most of it."""
-        name = self.main_score
-        if not self.is_defined:
-            return f"{name} {number(None)}"
-        worst = max(self.kinds, key=lambda kind: kind.shares[name])
-        most = (
-            f"; {worst.kind} costs most ({number(worst.shares[name])})"
-            if worst.shares[name] > 0
-            else ""
-        )
-        return f"{name} {number(self.scores[name])}{most}"
+        name, worst = self.main_score, self.costliest
+        score = f"{name} {number(self.scores[name] if self.is_defined else None)}"
+        if worst is None or not self.is_defined:
+            return score
+        return f"{score}; {worst.kind} costs most ({number(worst.shares[name])})"
 
     def shown(self) -> Table:
-        """Return one row per kind of mistake: how many, and what the scores
-        gain when it alone is repaired.
-        """
+        """Return one row per kind of mistake."""
         if not self.is_defined:
             return Table(f"{self.protocol}: {NOT_DEFINED}")
         rows = [["mistake", "count", "of", *self.scores]]
         for kind in self.kinds:
-            shares = (number(kind.shares[name], "+") for name in self.scores)
+            shares = (number(share, "+") for share in kind.shares.values())
             rows.append([kind.kind, str(kind.count), kind.counted, *shares])
         scores = ", ".join(f"{name} {number(value)}" for name, value in self.scores.items())
-        return Table(
-            f"{self.protocol}: {scores}; gained if one kind of mistake were repaired:", rows
-        )
+        title = f"{self.protocol}: {scores}; gained if one kind of mistake were repaired:"
+        return Table(title, rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the members of the command's JSON for one protocol."""
-        return {**Record.to_dict(self), "remainder": dict(self.remainder)}
+        return {**Record.to_dict(self), "remainder": self.remainder}
 
     def to_pandas(self, table: str = "mistakes") -> DataFrame:
         """Return a table as a data frame.
@@ -161,65 +146,125 @@ class Diagnosis(Record):
             When pandas is not installed (extra ``tables``), and for another table.
         """
         if table == "mistakes":
-            kinds = ((one, name) for one in self.kinds for name in self.scores)
-            rows = (
-                (self.protocol, one.kind, one.count, one.counted, name, one.shares[name])
-                for one, name in kinds
-            )
+            rows: list[tuple[Any, ...]] = [
+                (self.protocol, one.kind, one.count, one.counted, *share)
+                for one in self.kinds
+                for share in one.shares.items()
+            ]
             return frame_of_rows(("protocol", "mistake", "count", "of", "score", "share"), rows)
         if table != "objects":
             raise unknown_table(table, ("mistakes", "objects"))
-        bins_ = [(name, one) for name, bins in self.breakdowns.items() for one in bins]
-        bins_ += [(f"class {name}", one) for name, one in (self.classes or {}).items()]
-        of_bins = (
-            (self.protocol, name, one.low, one.high, one.objects, one.found, one.recall)
-            for name, one in bins_
+        rows = []
+        for name, label, one in self.named_bins():
+            of = f"class {label}" if name == "class" else name
+            rows.append((self.protocol, of, one.low, one.high, one.objects, one.found, one.recall))
+        heads = ("protocol", "property", "low", "high", "objects", "found", "recall")
+        return frame_of_rows(heads, rows)
+
+
+class _Part(NamedTuple):
+    """One protocol's diagnosis of a batch."""
+
+    counts: dict[str, int]
+    """Objects or detections of each kind."""
+    repaired: dict[str, Tally]
+    """Evidence after the repair of each kind, and of all (`ALL_KINDS`)."""
+    bins: dict[Any, BinPart]
+    """By `Slice`; and by the name of the class, if objects have several."""
+    misread: Pairs | None
+
+
+class _OfBatch:
+    """Diagnoses batches, also in another process; protocols share the mistakes of a batch and what
+    repairs make of it.
+    """
+
+    def __init__(self, thresholds: Thresholds, edges: Edges) -> None:
+        self.thresholds, self.edges = thresholds, edges
+        self._measured: Measured | None = None
+
+    def __call__(self, images: BatchImages) -> _Part:
+        run, gt = images.run, images.batch.gt
+        if self._measured is not images.measured:
+            self._mistakes = find(images.measured, self.thresholds)
+            self._measured = images.measured
+            self._repaired: dict[bool, dict[str, tuple[Ints, Measured]]] = {}
+        repaired = {}
+        for kind, (changed, measured) in self._after(run, images.measured).items():
+            repaired[kind] = images.evidence.tally
+            if len(changed):
+                rows = measured.evidence(run.protocol, run.parameters).tally
+                repaired[kind] = repaired[kind].replaced(changed, rows)
+        wanted = breakdown.slices(self.edges)
+        inside: dict[Any, Bools] = dict(zip(wanted, breakdown.members(gt, wanted), strict=True))
+        if gt.labels is not None and len(gt.labels.names) > 1:
+            for k, label in enumerate(gt.labels.names):
+                inside[label] = (gt.labels.codes == k) & ~gt.dont_care
+        return _Part(
+            {kind: self._mistakes.count(kind) for kind in ERROR_TYPES},
+            repaired,
+            {key: breakdown.part_of(images, own) for key, own in inside.items()},
+            misread_pairs(images.batch, images.matches, run.parameters),
         )
-        return frame_of_rows(
-            ("protocol", "property", "low", "high", "objects", "found", "recall"), of_bins
-        )
+
+    def _after(self, run: Run, measured: Measured) -> dict[str, tuple[Ints, Measured]]:
+        """Return the images that each repair changes, and these after it."""
+        convention = run.protocol.convention(run.parameters) or Convention()
+        as_boxes = convention.as_boxes or convention.inclusive
+        if as_boxes not in self._repaired:
+            repairs = Repairs(measured, self._mistakes, as_boxes)
+            kinds = {kind: (kind,) for kind in ERROR_TYPES} | {ALL_KINDS: ERROR_TYPES}
+            self._repaired[as_boxes] = {name: repairs.after(some) for name, some in kinds.items()}
+        return self._repaired[as_boxes]
 
 
 class Diagnostician:
-    """Gathers diagnoses while inputs are evaluated: its `sink` is for `evaluate.evaluate_inputs`.
-
-    Raises
-    ------
-    ConfigError
-        For thresholds out of range and edges that do not rise.
-    """
+    """Gathers diagnoses while inputs are evaluated; its `sink` is for `evaluate_inputs`."""
 
     def __init__(self, thresholds: Thresholds | None = None, edges: Edges | None = None) -> None:
         self.thresholds, self.edges = thresholds or Thresholds(), edges or Edges()
-        _refuse_bad(self.thresholds, self.edges)
-        self._sums: dict[str, Sums] = {}
-        self._of_batch = BatchSums(self.thresholds, self.edges)
-        self.sink = Sink(self._of_batch, self._take)
+        self._parts: dict[str, list[_Part]] = defaultdict(list)
+        self.sink = Sink(_OfBatch(self.thresholds, self.edges), self._add)
 
-    def _take(self, run: Run, sums: Sums) -> None:
-        self._of_batch.prepared = None  # of a batch that is done
-        self._sums.setdefault(run.protocol.name, Sums()).add(sums)
+    def _add(self, run: Run, part: _Part) -> None:
+        self._parts[run.protocol.name].append(part)
 
     def diagnosis(self, evaluation: Evaluation) -> Diagnosis:
         """Diagnose a protocol whose evaluation is done."""
-        sums = self._sums[evaluation.protocol.name]
+        parts = self._parts[evaluation.protocol.name]
         names = tuple(dict.fromkeys(("recall", "precision", evaluation.protocol.main_score)))
         scores = _chosen(evaluation.scores, names)
-        after = {
-            kind: _chosen(evaluation.score(Tally.concatenate(tallies).sum()), names)
-            for kind, tallies in sums.repaired.items()
-        }
+        after = {}
+        for kind in parts[0].repaired:
+            tally = Tally.concatenate([part.repaired[kind] for part in parts]).sum()
+            after[kind] = _chosen(evaluation.score(tally), names)
         kinds = [
             KindShare(
                 kind,
-                sums.counts[kind],
+                sum(part.counts[kind] for part in parts),
                 "objects" if kind in OF_OBJECTS else "detections",
                 {name: after[kind][name] - scores[name] for name in names},
             )
             for kind in ERROR_TYPES
         ]
         losses = {name: 1.0 - scores[name] for name in names}
-        unexplained = {name: 1.0 - after[ALL_TYPES][name] for name in names}
+        unexplained = {name: 1.0 - after[ALL_KINDS][name] for name in names}
+        interaction = {}
+        for name in names:
+            explained = [kind.shares[name] for kind in kinds]
+            interaction[name] = math.fsum([losses[name], -unexplained[name], *map(neg, explained)])
+        bins = defaultdict(list)
+        for part in parts:
+            for key, one in part.bins.items():
+                bins[key].append(one)
+        breakdowns: dict[str, list[Bin]] = {name: [] for name in PROPERTIES}
+        for wanted in breakdown.slices(self.edges):
+            of_bin = breakdown.bin_of(bins.pop(wanted), evaluation, wanted.low, wanted.high)
+            breakdowns[wanted.quantity].append(of_bin)
+        classes = [(label, breakdown.bin_of(one, evaluation)) for label, one in bins.items()]
+        classes = [(label, one) for label, one in classes if one.objects]
+        classes.sort(key=lambda item: (-item[1].objects, item[0]))
+        misread = [part.misread for part in parts if part.misread is not None]
         return Diagnosis(
             protocol=evaluation.protocol.name,
             signature=evaluation.signature,
@@ -230,20 +275,12 @@ class Diagnostician:
             scores=scores,
             losses=losses,
             kinds=kinds,
-            interaction={
-                name: math.fsum(
-                    [losses[name], -unexplained[name], *(-kind.shares[name] for kind in kinds)]
-                )
-                for name in names
-            },
+            interaction=interaction,
             unexplained=unexplained,
-            breakdowns={
-                name: bins(sums.bins[name], getattr(self.edges, name), evaluation)
-                for name in PROPERTIES
-            },
+            breakdowns=breakdowns,
             warnings=evaluation.warnings,
-            misread=None if sums.misread is None else most_frequent(sums.misread),
-            classes=classes(sums.classes, evaluation),
+            misread=most_frequent(sum(misread, Counter())) if misread else None,
+            classes=dict(classes) if len(classes) > 1 else None,
         )
 
 
@@ -253,35 +290,10 @@ def diagnosed(
     diagnostician: Diagnostician,
     ordered_map: OrderedMap = map,
 ) -> list[Diagnosis]:
-    """Diagnose by several protocols at once.
-
-    Parameters
-    ----------
-    protocols : mapping
-        Name -> parameters record.
-    ordered_map : callable
-        As for `evaluate.evaluate_inputs`.
-
-    Raises
-    ------
-    InputError, ConfigError
-        As `evaluate.evaluate_inputs`.
-    """
-    evaluations = evaluate_inputs(inputs, runs_of(protocols), diagnostician.sink, None, ordered_map)
-    return [diagnostician.diagnosis(evaluation) for evaluation in evaluations]
-
-
-def _refuse_bad(thresholds: Thresholds, edges: Edges) -> None:
-    for name, value in asdict(thresholds).items():
-        if not 0 <= value <= 1:
-            raise ConfigError(f"threshold {name} is {value}; expected a number from 0 to 1")
-    for name in PROPERTIES:
-        values = getattr(edges, name)
-        rises = all(low < high for low, high in pairwise(values))
-        if not rises or not all(map(math.isfinite, values)):
-            raise ConfigError(
-                f"edges of {name} are {', '.join(map(str, values))}; expected numbers that rise"
-            )
+    """Diagnose by several protocols, name -> parameters record; as `evaluate.evaluate_inputs`."""
+    sinks = [diagnostician.sink]
+    evaluations = evaluate_inputs(inputs, runs_of(protocols), sinks, ordered_map=ordered_map)
+    return list(map(diagnostician.diagnosis, evaluations))
 
 
 def _chosen(scores: Mapping[str, Any], names: Sequence[str]) -> dict[str, float]:

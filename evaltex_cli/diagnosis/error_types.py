@@ -1,33 +1,27 @@
-"""What went wrong with every object and every detection, from shapes alone:
-the same for every protocol.
-"""
+"""What went wrong with every object and detection, by shapes alone: the same for all protocols."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from evaltex_cli.geometry import overlaps, shapes
-from evaltex_cli.geometry.overlaps import CONTINUOUS
-from evaltex_cli.protocols.iou.iou import first_fit
-from evaltex_cli.protocols.ratios import divide, equalised
-from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps
+from evaltex_cli.errors import ConfigError, InputError
+from evaltex_cli.protocols.matching import TIE, above, at_least, first_fit
+from evaltex_cli.protocols.measured import Measured
+from evaltex_cli.protocols.scores import divide
+from evaltex_cli.records import Bools, ImageBatch, Ints, Overlaps
 
 ERROR_TYPES = ("missed", "split", "merged", "loose", "tight", "false", "duplicate")
 OF_OBJECTS = ("missed", "split", "tight")
 """Kinds that are counted in ground-truth objects; the others are counted in detections."""
-OF_LINKS = ("split", "merged", "loose", "tight")
-"""Kinds of mistakes of a detection and an object that it is on."""
 SAME_IOU = 0.5
 """A pair above it is about one text, and exclusive."""
-SLACK = 1e-9
-"""What rounding may add to a share of an area."""
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Where one kind of mistake ends and the next begins; all are shares of an area."""
+    """Where kinds of mistakes end, as shares of an area; `ConfigError` if they are none."""
 
     overlap: float = 0.1
     """A detection is on an object from this share of either's area."""
@@ -37,6 +31,11 @@ class Thresholds:
     the detection is text."""
     surplus: float = 0.1
     """Duplicates together cover no more than this share of the object beyond what one does."""
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if not 0 <= value <= 1:
+                raise ConfigError(f"threshold {name} is {value}; expected a number from 0 to 1")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,134 +49,96 @@ class Mistakes:
     missed: Bools
     split: Bools
     tight: Bools
-    """`missed`, `split` and `tight`: (G,) bool."""
+    """`missed`, `split` and `tight`: (G,) bool; the others: (D,) bool."""
     merged: Bools
     loose: Bools
     false: Bools
     duplicate: Bools
-    """`merged`, `loose`, `false` and `duplicate`: (D,) bool."""
 
     def count(self, kind: str) -> int:
         """Number of objects or detections of a kind."""
         return int(getattr(self, kind).sum())
 
 
-def find(batch: ImageBatch, thresholds: Thresholds) -> Mistakes:
-    """Classify every object and detection of a batch of boxes and polygons.
+def find(measured: Measured, thresholds: Thresholds) -> Mistakes:
+    """Classify all objects and detections of a batch, as docs/diagnose.md, section 1, says.
 
-    Notes
-    -----
-    A detection is *on* an object when their intersection is at least `overlap` of either's area.
-    One on several objects has a home, that of highest IoU (pairs of IoU above 0.5 are made
-    one-to-one first, the best first), and is on another only when it covers more than `overlap` of
-    it beyond what the home covers of it (as EvaLTex's Eq. 5): so objects that overlap are no
-    mistake of a detection that equals one of them.
+    Raises
+    ------
+    InputError
+        For label pictures.
     """
-    gt_shapes, det_shapes = overlaps.shapes_of(batch, CONTINUOUS)
-    measured = overlaps.of(batch)
-    gt, det, area = measured.gt, measured.det, measured.area
-    gt_area, det_area = measured.gt_area, measured.det_area
-    near = area >= (thresholds.overlap - SLACK) * np.minimum(gt_area[gt], det_area[det])
-    measured = measured._replace(gt=gt[near], det=det[near], area=area[near])
-    gt, det, area = measured.gt, measured.det, measured.area
-    iou = area / (gt_area[gt] + det_area[det] - area)
-    order = _best_first(batch, measured, iou)
-    home = _homes(gt, det, iou, order, batch.det.count)
+    if measured.batch.has_masks:
+        raise InputError(
+            "diagnose works on boxes and polygons; leave out the folders of label pictures"
+        )
+    batch, overlaps = measured.batch, measured.overlaps()
+    gt_count, det_count = batch.gt.count, batch.det.count
+    smaller = np.minimum(overlaps.gt_area[overlaps.gt], overlaps.det_area[overlaps.det])
+    overlaps = overlaps.some(at_least(overlaps.area / smaller, thresholds.overlap))
+    overlaps = overlaps.some(_best_first(batch, overlaps))
+    gt, det, area, gt_area, det_area, gt_side, det_side = overlaps
+    # What a detection covers of its home as well is not counted for another (EvaLTex Eq. 5).
+    home = np.full(det_count, -1)
+    home[det[::-1]] = gt[::-1]  # of each detection the first pair, assigned last, stays
+    same = np.flatnonzero(above(overlaps.iou(), SAME_IOU))
+    same = same[first_fit(gt[same], det[same])]
+    home[det[same]] = gt[same]
     away = np.flatnonzero(gt != home[det])
-    shared = shapes.pair_area(gt_shapes, gt[away], gt_shapes, home[det[away]])
+    shared = gt_side.pair_area(gt[away], gt_side, home[det[away]])
     on = np.ones(len(gt), dtype=bool)
-    on[away] = area[away] - shared > (thresholds.overlap + SLACK) * gt_area[gt[away]]
-    rank = np.empty(len(order), np.int64)
-    # The inverse of the order: how good each pair is, 0 being the best.
-    rank[order] = np.arange(len(order))
-    gt, det, area, rank = gt[on], det[on], area[on], rank[on]
+    on[away] = above((area[away] - shared) / gt_area[gt[away]], thresholds.overlap)
+    gt, det, area = gt[on], det[on], area[on]
 
     cares = ~batch.gt.dont_care[gt]
-    on_dont_care = np.zeros(batch.det.count, dtype=bool)
-    on_dont_care[det[~cares]] = True
-    text_area = np.bincount(det, weights=area, minlength=batch.det.count).astype(np.float64)
-    # The area on don't-care objects alone is not asked for.
-    on_both = on_dont_care & (np.bincount(det[cares], minlength=batch.det.count) > 0)
-    mixed = on_both[det]
-    text_area[on_both] = shapes.union_area(
-        det[mixed],
-        shapes.Pairs(gt_shapes, gt[mixed], det_shapes, det[mixed], area[mixed]),
-        batch.det.count,
-    )[on_both]
-    has_area, linked = det_area > 0, np.zeros(batch.det.count, dtype=bool)
-    linked[det] = True
-    gt, det, area, rank = gt[cares], det[cares], area[cares], rank[cares]
+    on_dont_care = np.bincount(det[~cares], minlength=det_count) > 0
+    linked = np.bincount(det, minlength=det_count) > 0
+    text_area = np.bincount(det, area, det_count).astype(np.float64)
+    mixed = on_dont_care[det]
+    united = gt_side.union_area(det[mixed], det_count, gt[mixed], det_side, det[mixed])
+    text_area[on_dont_care] = united[on_dont_care]
+    gt, det, area = gt[cares], det[cares], area[cares]
 
     coverage, accuracy = divide(area, gt_area[gt]), divide(text_area, det_area)[det]
-    tight_from, loose_from = thresholds.tight - SLACK, thresholds.loose - SLACK
-    sound = (coverage >= tight_from) & (divide(area, det_area[det]) >= loose_from)
-    crowded = np.bincount(gt, minlength=batch.gt.count)[gt] > 1
-    together = np.zeros(batch.gt.count)
-    if crowded.any():
-        together = shapes.union_area(
-            gt[crowded],
-            shapes.Pairs(gt_shapes, gt[crowded], det_shapes, det[crowded], area[crowded]),
-            batch.gt.count,
-        )
-    enough = sound | (area >= together[gt] - (thresholds.surplus + SLACK) * gt_area[gt])
-    best = np.full(batch.gt.count, len(order), np.int64)
-    # The best of the detections that are enough for their object alone.
+    covers, is_text = at_least(coverage, thresholds.tight), at_least(accuracy, thresholds.loose)
+    crowded = np.bincount(gt, minlength=gt_count)[gt] > 1
+    crowds = gt[crowded]
+    together = gt_side.union_area(crowds, gt_count, crowds, det_side, det[crowded])
+    sound = covers & at_least(divide(area, det_area[det]), thresholds.loose)
+    enough = sound | at_least((area - together[gt]) / gt_area[gt], -thresholds.surplus)
+    # Of the detections that are enough for their object alone, the best: pairs are still in order.
+    rank = np.arange(len(gt))
+    best = np.full(gt_count, len(gt))
     np.minimum.at(best, gt[enough], rank[enough])
-    redundant = crowded & (best[gt] < len(order)) & (rank != best[gt])
-    objects = np.bincount(det, minlength=batch.det.count)
-    needed = np.bincount(det[~redundant], minlength=batch.det.count)
-    duplicate = (objects > 0) & (needed == 0) & ~on_dont_care
+    redundant = (best[gt] < len(gt)) & (rank != best[gt])
+    objects = np.bincount(det, minlength=det_count)
+    needed = np.bincount(det[~redundant], minlength=det_count)
 
-    gt, det, coverage, accuracy = (column[~redundant] for column in (gt, det, coverage, accuracy))
-    pieces = np.bincount(gt, minlength=batch.gt.count)
+    links = np.flatnonzero(~redundant)
+    links = links[np.lexsort((det[links], gt[links]))]
+    gt, det, covers, is_text = gt[links], det[links], covers[links], is_text[links]
+    pieces = np.bincount(gt, minlength=gt_count)
     one_to_one = (pieces[gt] == 1) & (objects[det] == 1)
-    tight = np.zeros(batch.gt.count, dtype=bool)
-    tight[gt[one_to_one & (coverage < tight_from)]] = True
-    loose = np.zeros(batch.det.count, dtype=bool)
-    loose[det[one_to_one & (accuracy < loose_from)]] = True
     return Mistakes(
         gt=gt,
         det=det,
         missed=(pieces == 0) & ~batch.gt.dont_care & (gt_area > 0),
         split=pieces > 1,
-        tight=tight,
+        tight=np.bincount(gt[one_to_one & ~covers], minlength=gt_count) > 0,
         merged=(objects > 1) & (needed > 0),
-        loose=loose,
-        false=~linked & has_area,
-        duplicate=duplicate,
+        loose=np.bincount(det[one_to_one & ~is_text], minlength=det_count) > 0,
+        false=~linked & (det_area > 0),
+        duplicate=(objects > 0) & (needed == 0) & ~on_dont_care,
     )
 
 
-def _best_first(batch: ImageBatch, measured: Overlaps, iou: Floats) -> Ints:
-    """Order of the pairs by decreasing IoU; ties in an image by place, and objects that count
-    before those in the same place that do not: not by the files' order.
+def _best_first(batch: ImageBatch, overlaps: Overlaps) -> Ints:
+    """Order of the pairs by decreasing IoU; ties by place, objects that count first, and not by the
+    files' order.
     """
-    image = batch.gt.image[measured.gt]
-    rank = equalised(iou, image, measured)
-    order = np.lexsort((image, -rank))
-    is_same = (np.diff(image[order]) == 0) & (np.diff(rank[order]) == 0)
-    tied = np.flatnonzero(np.append(is_same, False) | np.insert(is_same, 0, False))
-    some = order[tied]
-    gt, det = measured.gt[some], measured.det[some]
-    places = [batch.gt.dont_care[gt], *batch.gt.boxes[gt].T, *batch.det.boxes[det].T]
-    order[tied] = some[np.lexsort((*places, image[some], -rank[some]))]
-    return order
-
-
-def _homes(gt: Ints, det: Ints, iou: Floats, order: Ints, detections: int) -> Ints:
-    """(D,) the object that each detection is foremost on; -1 where none."""
-    home = np.full(detections, -1, np.int64)
-    same = order[iou[order] > SAME_IOU + SLACK]
-    same = same[first_fit(gt[same], det[same])]
-    home[det[same]] = gt[same]
-    first = order[_first_of_each(det[order])]
-    first = first[home[det[first]] < 0]
-    home[det[first]] = gt[first]
-    return home
-
-
-def _first_of_each(members: Ints) -> Ints:
-    """Return the first place of each member; `np.unique` would import `numpy.ma` for it."""
-    order = np.argsort(members, kind="stable")
-    first: Ints = order[np.diff(members[order], prepend=-1) != 0]
-    return first
+    gt, det, iou = overlaps.gt, overlaps.det, overlaps.iou()
+    falling = np.argsort(-iou)
+    level = np.empty(len(iou), np.int64)
+    level[falling] = np.cumsum(-np.diff(iou[falling], prepend=2.0) > TIE)
+    places = (batch.gt.dont_care[gt], *batch.gt.boxes[gt].T, *batch.det.boxes[det].T)
+    return np.asarray(np.lexsort((*places, batch.gt.image[gt], level)))

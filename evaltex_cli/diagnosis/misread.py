@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 
 from evaltex_cli.display import Record
-from evaltex_cli.protocols.base import Evidence
+from evaltex_cli.protocols.matching import Matches
 from evaltex_cli.protocols.normalisation import with_normalised_texts
 from evaltex_cli.records import ImageBatch
 
-IS_RIGHT = "text_correct"
-"""The value of an object that says whether the text of its pair is right."""
 MOST_LISTED = 20
 LONGEST_ALIGNED = 100
 """Characters; of a pair with a longer text, characters are not compared."""
@@ -26,9 +24,7 @@ Pairs = Counter[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Misreading:
-    """A word or a character, what was read for it, and how often; one of both
-    is empty if it is missing or too much.
-    """
+    """A word or a character, what was read for it (either may be empty), and how often."""
 
     expected: str
     read: str
@@ -37,9 +33,8 @@ class Misreading:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Misread(Record):
-    """How many pairs were misread, and the `MOST_LISTED` most frequent misreadings.
-
-    Characters are compared in capitals, along the alignment with the fewest edits.
+    """How many pairs were misread, and the `MOST_LISTED` most frequent misreadings; characters are
+    compared in capitals.
     """
 
     pairs: int
@@ -47,22 +42,17 @@ class Misread(Record):
     characters: list[Misreading]
 
 
-def misread_pairs(batch: ImageBatch, evidence: Evidence, parameters: Any) -> Pairs | None:
-    """Return the texts of the pairs of a batch that are wrong, in the Unicode form that the
-    protocol compares; None if the protocol does not compare texts.
+def misread_pairs(batch: ImageBatch, matches: Matches, parameters: Any) -> Pairs | None:
+    """Return the texts of the wrong pairs of a batch, in the Unicode form that the protocol
+    compares; None if it compares no texts.
     """
-    matches = evidence.matches
-    if matches is None or IS_RIGHT not in matches.gt.values:
+    gt = matches.gt
+    if "text_correct" not in gt.values:
         return None
     batch = with_normalised_texts(batch, parameters.normalisation)
-    of_gt = matches.gt
-    paired = np.diff(of_gt.offsets) == 1
-    wrong = np.flatnonzero(paired & (of_gt.values[IS_RIGHT] == 0))
-    partners = of_gt.partners[of_gt.offsets[wrong]]
-    return Counter(
-        (batch.gt.texts[i], batch.det.texts[j])
-        for i, j in zip(wrong.tolist(), partners.tolist(), strict=True)
-    )
+    wrong = np.flatnonzero((np.diff(gt.offsets) == 1) & (gt.values["text_correct"] == 0))
+    partners = gt.partners[gt.offsets[wrong]]
+    return Counter(zip(batch.gt.texts[wrong], batch.det.texts[partners], strict=True))
 
 
 def most_frequent(pairs: Pairs) -> Misread:
@@ -81,11 +71,8 @@ def _listed(counts: Pairs) -> list[Misreading]:
 
 
 def edits(expected: str, read: str) -> Iterator[tuple[str, str]]:
-    """Yield the characters that differ between two texts, the last first, as the fewest edits pair
-    them.
-
-    A character is paired with another one if that is among the fewest edits; else it is missing, or
-    too much.
+    """Yield the fewest edits that make the one text the other, the last first: one character for
+    another one if it can be, else one that is missing or too much.
 
     >>> list(edits("HOTEL", "H0TELS"))
     [('', 'S'), ('O', '0')]

@@ -4,27 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from evaltex_cli.errors.wording import counted as counted
-from evaltex_cli.errors.wording import escaped
-from evaltex_cli.errors.wording import listed as listed
-from evaltex_cli.errors.wording import quote as quote
-
-MOST_FAULTS = 10_000
-"""Faults that a log records; the others are counted."""
-MOST_KINDS = 20
-"""Kinds of faults of which a log has the number, the files and the first places; the others are
-only counted."""
-PLACES = 3
-"""Places that are shown of faults of one kind."""
-# Patterns that a run without faults needs not are strings: re compiles them at their first use.
+SHOWN_KINDS, SHOWN_PLACES = 20, 3
+"""Kinds of faults that a message has, and places of each."""
 _QUOTED = r"'.*?'(?:\.\.\.)?"
 _SUGGESTED = r" \(did you mean '.*?'\?\)"
 _VARYING = r"(?s)'.*'(?:\.\.\.)?|0x[0-9a-f]+|[-+]?[0-9][0-9.e]*(?: [a-z]+?s?\b)?"
 _SEVERAL = r"#(?:, (?:#|\.\.\.))+"
+_FORMS = r"\[(?:([a-z' ]*)\|)?([a-z' ]*)\]"
+Steps: TypeAlias = tuple[str | int, ...]
+"""The keys and indices that lead to a value of a JSON document."""
 
 
 class EvaltexError(Exception):
@@ -45,8 +36,33 @@ class EvaltexWarning(UserWarning):
     """
 
 
-Steps: TypeAlias = tuple[str | int, ...]
-"""The keys and indices that lead to a value of a JSON document."""
+class FormatError(Exception):
+    """Something in an input that does not follow its format; readers catch it and log it with its
+    file.
+
+    Attributes
+    ----------
+    found, expected : str
+    where : tuple of str and int
+        Keys and indices that lead there, in JSON; empty if a line is the place.
+    at : int or None
+        Its line, from 1; None if only the code that logs it knows the line, or nobody does.
+    """
+
+    def __init__(self, found: str, expected: str, where: Steps = (), at: int | None = None) -> None:
+        super().__init__(found, expected, where, at)
+        self.found, self.expected, self.where, self.at = found, expected, where, at
+
+
+def not_utf8(error: UnicodeDecodeError) -> FormatError:
+    """Return what is wrong with a file that is not UTF-8, or what its head says it is."""
+    encoding = error.encoding.upper()
+    line = error.object.count(b"\n", 0, error.start) + 1
+    found = f"byte 0x{error.object[error.start]:02x}"
+    return FormatError(found, f"text in {encoding}: save the file as {encoding}", at=line)
+
+
+# Faults of an input -------------------------------------------------------------------------------
 
 
 class Fault(NamedTuple):
@@ -82,11 +98,8 @@ class Fault(NamedTuple):
     @property
     def kind(self) -> tuple[str, ...]:
         """What equal faults have in common: all but places, names and numbers."""
-        return (
-            kind_of(self.found),
-            kind_of(self.expected),
-            *(re.sub(r"[0-9]+", "#", step) for step in self.where if isinstance(step, str)),
-        )
+        keys = (re.sub(r"[0-9]+", "#", step) for step in self.where if isinstance(step, str))
+        return (kind_of(self.found), kind_of(self.expected), *keys)
 
 
 @lru_cache(maxsize=16)  # the faults of one list after another are of few sentences
@@ -95,97 +108,53 @@ def kind_of(sentence: str) -> str:
     return re.sub(_SEVERAL, "#", re.sub(_VARYING, "#", re.sub(_SUGGESTED, "", sentence)))
 
 
-@dataclass(eq=False, repr=False)
-class EqualFaults:
-    """Faults that differ only in their places, and in the names and numbers they contain."""
-
-    first: list[Fault] = field(default_factory=list)
-    """The first `PLACES`."""
-    count: int = 0
-    files: set[str] = field(default_factory=set)
-
-    def add(self, first: Sequence[Fault], count: int, files: set[str]) -> None:
-        """Add some faults of this kind."""
-        self.first += first[: PLACES - len(self.first)]
-        self.count += count
-        self.files |= files
-
-    def __str__(self) -> str:
-        """The first fault; in a second line how many there are, in how many
-        files, and the next ones' places.
-        """
-        if self.count == 1:
-            return str(self.first[0])
-        files = f" in {len(self.files)} files" if len(self.files) > 1 else ""
-        also = f", also {' and '.join(self._next())}" if self._next() else ""
-        return f"{self.first[0]}\n  {self.count} such faults{files}{also}"
-
-    def _next(self) -> list[str]:
-        """The places of the next faults; or what is quoted in them, if they
-        have the place of the first.
-        """
-        first, *others = self.first
-        places = [fault.place for fault in others if fault.place != first.place]
-        if places:
-            return [f"at {places[0]}", *places[1:]]
-        named = [quoted[0] for fault in others if (quoted := re.search(_QUOTED, fault.found))]
-        return list(dict.fromkeys(map(escaped, named)))
-
-
 class FaultLog:
-    """Collects faults, so that a user sees all of a file's at once, and equal ones once.
-
-    Parameters
-    ----------
-    most : int
-        How many are stored; beyond them only their kinds' counts grow.
+    """Collects faults, so that a user sees all of an input's at once, and equal ones once.
 
     Attributes
     ----------
-    shown : list of Fault
-        Those that are stored.
-    count : int
-    kinds : dict
-        What equal faults have in common -> these faults, `MOST_KINDS` at most.
+    faults : list of Fault
     hints : list of str
         What was probably meant.
     """
 
-    def __init__(self, most: int = MOST_FAULTS) -> None:
-        self.shown: list[Fault] = []
-        self.count = 0
-        self.kinds: dict[tuple[str, ...], EqualFaults] = {}
+    def __init__(self) -> None:
+        self.faults: list[Fault] = []
         self.hints: list[str] = []
-        self._most = most
+
+    @property
+    def count(self) -> int:
+        """How many faults there are."""
+        return len(self.faults)
 
     def add(
-        self,
-        file: str,
-        line: int | None,
-        found: str,
-        expected: str,
-        where: Steps = (),
+        self, file: str, line: int | None, found: str, expected: str, where: Steps = ()
     ) -> None:
         """Record one fault."""
-        fault = Fault(file, line, found, expected, where)
-        self.count += 1
-        if len(self.shown) < self._most:
-            self.shown.append(fault)
-        self._add_kind(fault.kind, [fault], 1, {file})
-
-    def _add_kind(
-        self, kind: tuple[str, ...], first: Sequence[Fault], count: int, files: set[str]
-    ) -> None:
-        if kind in self.kinds or len(self.kinds) < MOST_KINDS:
-            self.kinds.setdefault(kind, EqualFaults()).add(first, count, files)
+        self.faults.append(Fault(file, line, found, expected, where))
 
     def extend(self, *others: FaultLog) -> None:
         """Record the faults of other logs after its own."""
         for other in others:
-            self.count += other.count
-            self.shown += other.shown[: self._most - len(self.shown)]
-            for kind, same in other.kinds.items():
-                self._add_kind(kind, same.first, same.count, same.files)
+            self.faults += other.faults
+
+    def kinds(self) -> list[list[Fault]]:
+        """Return equal faults together, in the order of the first of each kind."""
+        kinds: dict[tuple[str, ...], list[Fault]] = {}
+        for fault in self.faults:
+            kinds.setdefault(fault.kind, []).append(fault)
+        return list(kinds.values())
+
+    def paragraphs(self) -> Iterator[str]:
+        """Yield each kind of faults, in one or two lines, and last how many there are of other
+        kinds.
+        """
+        kinds = self.kinds()
+        for equal in kinds[:SHOWN_KINDS]:
+            yield str(equal[0]) + (_more(equal) if len(equal) > 1 else "")
+        others = sum(map(len, kinds[SHOWN_KINDS:]))
+        if others:
+            yield counted(others, "... and {count} more fault[s]")
 
     def raise_if_any(self) -> None:
         """Raise one error for all faults recorded so far.
@@ -195,23 +164,21 @@ class FaultLog:
         FaultsError
             When there is at least one fault.
         """
-        if self.count:
+        if self.faults:
             raise FaultsError(self)
 
-    def paragraphs(self) -> Iterator[str]:
-        """Yield each kind of faults, of one or two lines, and last how many
-        there are of other kinds.
-        """
-        yield from map(str, self.kinds.values())
-        others = self.count - sum(same.count for same in self.kinds.values())
-        if others:
-            yield counted(others, "... and {count} more fault[s]")
 
-    def every(self) -> Iterator[str]:
-        """Yield each fault that is stored, and last how many more there are."""
-        yield from map(str, self.shown)
-        if self.count > len(self.shown):
-            yield counted(self.count - len(self.shown), "... and {count} more fault[s]")
+def _more(equal: Sequence[Fault]) -> str:
+    """How many equal faults there are, in how many files, and the places of the next; or what is
+    quoted in these, if they have the place of the first.
+    """
+    count, first, following = len({fault.file for fault in equal}), equal[0], equal[1:SHOWN_PLACES]
+    files = f" in {count} files" if count > 1 else ""
+    places = [fault.place for fault in following if fault.place != first.place]
+    quoted = (re.search(_QUOTED, fault.found) for fault in following)
+    names = dict.fromkeys(escaped(name[0]) for name in quoted if name)
+    also = f"at {' and '.join(places)}" if places else " and ".join(names)
+    return f"\n  {len(equal)} such faults{files}" + (f", also {also}" if also else "")
 
 
 class FaultsError(InputError):
@@ -231,27 +198,7 @@ class FaultsError(InputError):
         return FaultsError, (self.log,)
 
 
-class FormatError(Exception):
-    """Something in an input that does not follow its format; readers catch it and log it with its
-    file.
-
-    Attributes
-    ----------
-    found, expected : str
-    where : tuple of str and int
-        Keys and indices that lead there, in JSON; empty if a line is the place.
-    at : int or None
-        Its line, from 1; None if only the code that logs it knows the line, or nobody does.
-    """
-
-    def __init__(self, found: str, expected: str, where: Steps = (), at: int | None = None) -> None:
-        super().__init__(found, expected, where, at)
-        self.found, self.expected, self.where, self.at = found, expected, where, at
-
-    @property
-    def line(self) -> int:
-        """Its line, from 1; the first if it has no place."""
-        return self.at or 1
+# Wording ------------------------------------------------------------------------------------------
 
 
 def inside(where: Steps) -> str:
@@ -262,9 +209,30 @@ def inside(where: Steps) -> str:
     return f"{''.join(steps).removeprefix('.')}: " if steps else ""
 
 
-def not_utf8(error: UnicodeDecodeError) -> FormatError:
-    """Return what is wrong with a file that is not UTF-8, or what its head says it is."""
-    encoding = error.encoding.upper()
-    line = error.object.count(b"\n", 0, error.start) + 1
-    found = f"byte 0x{error.object[error.start]:02x}"
-    return FormatError(found, f"text in {encoding}: save the file as {encoding}", at=line)
+def quote(text: str, limit: int = 80) -> str:
+    """Return `text` fit for a message: control characters escaped, long text cut."""
+    return f"'{escaped(text if len(text) <= limit else text[:limit] + '...')}'"
+
+
+def escaped(text: str) -> str:
+    """Return `text` with its control characters escaped."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Return some names in quotes, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(quote, names[:most])) + more
+
+
+def counted(count: int, sentence: str) -> str:
+    """Return a sentence with its ``{count}``, and of its ``[one|many]``, or ``[many]``, the words
+    that go with that.
+
+    >>> counted(1, "{count} object[s] [is|are] numbered again")
+    '1 object is numbered again'
+    """
+    chosen = re.sub(_FORMS, lambda form: (form[1] or "") if count == 1 else form[2], sentence)
+    return chosen.replace("{count}", str(count))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,29 +12,17 @@ from evaltex_cli.errors import InputError, quote
 from evaltex_cli.formats.memory import ImageObjects
 from evaltex_cli.formats.options import COORDINATE_LIMIT
 from evaltex_cli.geometry import outlines
-from evaltex_cli.geometry.picture_runs import PictureRuns, find_runs, object_of
-from evaltex_cli.records import Bools, Floats, Ints, Objects, Outlines, Texts, concatenate_texts
+from evaltex_cli.geometry.masks import PictureRuns, find_runs, object_of
+from evaltex_cli.records import Floats, Ints, Objects, Outlines, concatenate_texts
 
 OneImage: TypeAlias = "Objects | ArrayLike | Iterable[ArrayLike]"
 """The objects of one image: what `objects_of` takes."""
 FORMS = (
     "(n, 4) boxes x0, y0, x1, y1, (n, 8) or (n, k, 2) vertices, a list of (k, 2) polygons, (n,"
-    " height, width) masks of bool, or image_objects(...)"
+    " height, width) masks of bool, or image_objects(...), which takes confidences too"
 )
 _NO_ARRAY = (TypeError, ValueError, RuntimeError, OverflowError)
-"""What numpy raises for what is no array of numbers: tensors that require a gradient, integers that
-no float holds."""
-_HINTS = {
-    5: "; a confidence goes into image_objects(boxes[:, :4], confidences=boxes[:, 4])",
-    6: (
-        "; confidences go into image_objects(boxes[:, :4], confidences=...), triangles into an"
-        " array (n, 3, 2)"
-    ),
-    9: (
-        "; a confidence goes into image_objects(polygons=rows[:, :8].reshape(-1, 4, 2),"
-        " confidences=rows[:, 8])"
-    ),
-}
+"""What numpy raises for what is no array of numbers, such as tensors that require a gradient."""
 
 
 def objects_of(given: OneImage) -> Objects:
@@ -45,21 +32,24 @@ def objects_of(given: OneImage) -> Objects:
     """
     if isinstance(given, Objects):
         return given
-    array = _plain_array(given)
-    if array is None:
-        return _of_shapes(given)
+    if isinstance(given, str | bytes | dict) or not isinstance(given, Iterable):
+        raise InputError(f"{type(given).__name__}; expected {FORMS}")
+    try:
+        array = _as_array(given)
+    except _NO_ARRAY:
+        return image_objects(polygons=list(given))  # of different lengths
     if array.dtype.kind == "b":
         return image_objects(masks=array)
     if array.size == 0:
         return image_objects()
-    if array.ndim == 2 and array.shape[1] == 4:
+    if array.dtype.kind not in "iuf":
+        return image_objects(polygons=list(given))
+    width = array.shape[1] if array.ndim == 2 else 0
+    if width == 4:
         return image_objects(array)
-    if array.ndim == 2 and array.shape[1] >= 8 and array.shape[1] % 2 == 0:
+    if (width >= 8 and width % 2 == 0) or (array.ndim == 3 and array.shape[2] == 2):
         return image_objects(polygons=list(array.reshape(len(array), -1, 2)))
-    if array.ndim == 3 and array.shape[2] == 2:
-        return image_objects(polygons=list(array))
-    hint = _HINTS.get(array.shape[1], "") if array.ndim == 2 else ""
-    raise InputError(f"an array of shape {array.shape}, type {array.dtype}; expected {FORMS}{hint}")
+    raise InputError(f"an array of shape {array.shape}, type {array.dtype}; expected {FORMS}")
 
 
 def image_objects(
@@ -80,7 +70,7 @@ def image_objects(
     boxes : (b, 4) array, optional
         x0, y0, x1, y1 in pixels.
     polygons : sequence of (k, 2) arrays, optional
-        Vertices of polygons; they follow the boxes.
+        Vertices of polygons; they follow the boxes. Boxes, (4,), may be among them.
     masks : (m, height, width) booleans or (height, width) integers, optional
         Pixels of the objects, instead of boxes and polygons: one mask per object, which share no
         pixel, or a label picture, whose values are the objects' IDs, 0 for none. Then both sides
@@ -109,98 +99,78 @@ def image_objects(
     ImageObjects(1 box, 1 polygon)
     """
     picture: PictureRuns | None = None
-    drawn = enumerate([] if polygons is None else polygons)
-    rings = [_array(ring, f"polygon {k}", 2) for k, ring in drawn]
     if masks is not None:
-        if boxes is not None or rings:
+        if boxes is not None or polygons is not None:
             raise InputError(
                 "masks do not go with boxes and polygons; give all objects of an image in one way"
             )
         labels, ids = _labels(masks, ids)
         picture = find_runs(labels)
         boxes = _boxes_around(picture, ids)
-    box_array = _array(boxes if boxes is not None else np.zeros((0, 4)), "boxes", 4)
-    shapes = [*box_array, *rings]
-    is_box = np.arange(len(shapes)) < len(box_array)
+    shapes = list(_boxes([] if boxes is None else boxes))
+    for ring in [] if polygons is None else polygons:
+        shapes.append(_box_or_ring(ring, f"object {len(shapes)}"))
     count = len(shapes)
     own = _ids(ids, count)
-    none = np.zeros(count, np.bool_)
+    cared = np.zeros(count, bool)
     return ImageObjects(
         offsets=np.array([0, count]),
         ids=own,
-        outlines=_outlines(shapes, is_box),
+        outlines=_outlines(shapes),
         regions=own if regions is None else _integers(regions, "regions", count),
-        dont_care=none
-        if dont_care is None
-        else _column(dont_care, "dont_care", count, "biu").astype(np.bool_),
-        texts=_texts([""] * count if texts is None else texts, count),
+        dont_care=_column(cared if dont_care is None else dont_care, "dont_care", count, "biu")
+        != 0,
+        texts=concatenate_texts(_texts([""] * count if texts is None else texts, count)),
         confidences=None if confidences is None else _confidences(confidences, count),
         picture=picture,
     )
 
 
-def _outlines(shapes: Sequence[Floats], is_box: Bools) -> Outlines:
-    """Return the outlines of boxes, (4,) each, and polygons, (k, 2) each, in this order."""
-    places = {True: 0, False: 0}  # boxes and polygons are numbered apart, as they are given
-    for shape, box in zip(shapes, is_box.tolist(), strict=True):
-        if box and (shape[2:] < shape[:2]).any():
-            raise InputError(
-                f"box {places[box]} is {shape.tolist()}; expected x0, y0, x1, y1 with x0 <= x1 and"
-                " y0 <= y1 (corners, not width and height)"
-            )
-        if not box and len(shape) < 3:
-            raise InputError(f"polygon {places[box]} has fewer than three vertices")
-        places[box] += 1
-    numbers = np.concatenate([np.zeros(0), *(shape.ravel() for shape in shapes)])
-    sizes = np.array([shape.size for shape in shapes], np.int64)
-    return outlines.drawn(numbers, sizes, is_box)
+def _boxes(given: ArrayLike) -> Floats:
+    array = _floats(given, "boxes")
+    if array.size and (array.ndim != 2 or array.shape[1] != 4):
+        raise InputError(f"boxes: shape {array.shape}; expected (n, 4)")
+    return array.reshape(-1, 4)
 
 
-# From arrays of other forms -----------------------------------------------------------------------
-
-
-def _plain_array(given: Any) -> NDArray[Any] | None:
-    """Return it as an array of numbers or booleans; None for polygons of different lengths."""
-    if isinstance(given, str | bytes | dict):
-        raise InputError(f"{type(given).__name__}; expected {FORMS}")
-    try:
-        array = _as_array(given)
-    except _NO_ARRAY:
-        return None
-    if array.dtype.kind not in "biuf" and array.size:
-        return None
-    if array.ndim == 1 and array.size:
-        raise InputError(
-            f"a list of {array.size} numbers; expected {FORMS}; of one object [object]"
-        )
+def _box_or_ring(given: ArrayLike, what: str) -> Floats:
+    array = _floats(given, what)
+    if array.ndim == 1 and array.size >= 8 and array.size % 2 == 0:
+        array = array.reshape(-1, 2)
+    if array.shape != (4,) and (array.shape[1:] != (2,) or len(array) < 3):
+        expected = "(k, 2) for a polygon of three vertices or more, (4,) for a box"
+        raise InputError(f"{what}: shape {array.shape}; expected {expected}")
     return array
 
 
-def _of_shapes(given: Any) -> ImageObjects:
-    """Return objects from a list of polygons and boxes, in its order."""
-    try:
-        items = [_numbers(one) for one in given]
-    except _NO_ARRAY as error:
-        raise InputError(f"not arrays of numbers ({error}); expected {FORMS}") from error
-    shapes = []
-    for k, one in enumerate(items):
-        flat = one.ndim == 1 and one.size % 2 == 0 and (one.size == 4 or one.size >= 8)
-        if not flat and not (one.ndim == 2 and one.shape[1] == 2):
-            raise InputError(
-                f"object {k} of shape {one.shape}; expected (4,) for a box, (k, 2) for a polygon"
-            )
-        shape = one if one.shape == (4,) else one.reshape(-1, 2)
-        shapes.append(_finite(shape, f"object {k}"))
-    is_box = np.array([shape.ndim == 1 for shape in shapes], bool)
-    return replace(image_objects(np.zeros((len(shapes), 4))), outlines=_outlines(shapes, is_box))
+def _outlines(shapes: Sequence[Floats]) -> Outlines:
+    """Return the outlines of boxes, (4,) each, and polygons, (k, 2) each, in this order."""
+    numbers = np.concatenate([np.zeros(0), *(shape.ravel() for shape in shapes)])
+    counts = np.array([shape.size for shape in shapes], np.int64)
+    beyond = ~(np.abs(numbers) <= COORDINATE_LIMIT)  # NaN is not either
+    if beyond.any():
+        k = np.repeat(np.arange(len(shapes)), counts)[beyond][0]
+        raise InputError(
+            f"object {k}: holds {numbers[beyond][0]:g}; expected finite numbers, pixels up to 1e12"
+        )
+    found = outlines.drawn(numbers, counts, np.array([shape.ndim == 1 for shape in shapes], bool))
+    for k in np.flatnonzero((found.boxes[:, 2:] < found.boxes[:, :2]).any(axis=1)).tolist():
+        raise InputError(
+            f"object {k}: a box {shapes[k].tolist()}; expected x0, y0, x1, y1 with x0 <= x1 and y0"
+            " <= y1 (corners, not width and height)"
+        )
+    return found
+
+
+# Masks --------------------------------------------------------------------------------------------
 
 
 def _labels(masks: ArrayLike, ids: ArrayLike | None) -> tuple[Ints, Ints]:
     """Return a (height, width) label picture and the IDs of its objects."""
     array = _as_array(masks)
     if array.ndim == 2 and array.dtype.kind in "iu":
-        labels = np.unique(array[array != 0])
-        present = _integers(labels, "masks", len(labels))
+        present = np.unique(array[array != 0])
+        present = _integers(present, "masks", len(present))
         own = present if ids is None else _ids(ids, len(present))
         if sorted(own.tolist()) != present.tolist():
             raise InputError(f"masks: labels {present[:5].tolist()}...; expected the IDs and 0")
@@ -217,10 +187,8 @@ def _labels(masks: ArrayLike, ids: ArrayLike | None) -> tuple[Ints, Ints]:
     for k, (mask, number) in enumerate(zip(array, own.tolist(), strict=True)):
         if not mask.any():
             raise InputError(f"mask {k} has no pixel; leave out objects that are not there")
-        shared = labels[mask & (labels != 0)]
-        if len(shared):
-            both = f"masks {own.tolist().index(shared[0])} and {k}"
-            raise InputError(f"{both} share pixels; expected each pixel in one mask at most")
+        if labels[mask].any():
+            raise InputError(f"mask {k} shares pixels with an earlier one; expected no such pixel")
         labels[mask] = number
     return labels, own
 
@@ -228,11 +196,38 @@ def _labels(masks: ArrayLike, ids: ArrayLike | None) -> tuple[Ints, Ints]:
 def _boxes_around(runs: PictureRuns, ids: Ints) -> Floats:
     width = max(runs.shape[1], 1)
     row, owner = runs.start // width, object_of(runs.label, ids)
-    boxes = np.tile([np.inf, np.inf, 0, 0], (len(ids), 1))
-    corners = (runs.start - row * width, row, runs.stop - row * width, row + 1)
-    for side, values in enumerate(corners):
-        (np.minimum if side < 2 else np.maximum).at(boxes[:, side], owner, values)
-    return boxes
+    lower, upper = np.full((len(ids), 2), np.inf), np.zeros((len(ids), 2))
+    np.minimum.at(lower, owner, np.column_stack([runs.start - row * width, row]))
+    np.maximum.at(upper, owner, np.column_stack([runs.stop - row * width, row + 1]))
+    return np.hstack([lower, upper])
+
+
+def refuse_other_masks(
+    name: str, gt: Objects, det: Objects
+) -> tuple[PictureRuns | None, PictureRuns | None]:
+    """Return the pictures of masks of an image, of each side that has objects; raises `InputError`
+    when only one side has masks, or theirs have another height and width.
+    """
+    ours, theirs = (getattr(side, "picture", None) for side in (gt, det))
+    if (ours and theirs is None and det.count) or (theirs and ours is None and gt.count):
+        raise InputError(
+            f"image {quote(name)}: one side has masks, the other boxes or polygons; give both in"
+            " one way"
+        )
+    if ours and theirs and ours.shape != theirs.shape:
+        raise InputError(
+            f"image {quote(name)}: masks of shapes {ours.shape} and {theirs.shape}; expected the"
+            " same height and width on both sides"
+        )
+    return ours, theirs
+
+
+def refuse_mixed(ours: bool | None, theirs: bool | None) -> None:
+    """Refuse masks among boxes and polygons; None is of no objects."""
+    if None not in (ours, theirs) and ours != theirs:
+        raise InputError(
+            "some images have masks, others boxes or polygons; give all of them in one way"
+        )
 
 
 # Columns ------------------------------------------------------------------------------------------
@@ -247,46 +242,23 @@ def _as_array(values: Any) -> NDArray[Any]:
     return np.asarray(values)
 
 
-def _numbers(values: Any) -> Floats:
+def _floats(values: Any, what: str) -> Floats:
     """Return a copy, since training loops use their buffers again."""
-    array = _as_array(values)
-    if array.dtype.kind in "cmM":
-        raise TypeError(f"of type {array.dtype}")
-    return np.array(array, dtype=np.float64)
-
-
-def _floats(values: ArrayLike, what: str) -> Floats:
     try:
-        return _numbers(values)
+        array = _as_array(values)
+        if array.dtype.kind not in "cmM":
+            return np.array(array, dtype=np.float64)
     except _NO_ARRAY as error:
         raise InputError(f"{what}: not an array of numbers ({error})") from error
-
-
-def _array(values: ArrayLike, what: str, width: int) -> Floats:
-    array = _floats(values, what)
-    if array.size == 0:
-        array = array.reshape(0, width)
-    if array.ndim != 2 or array.shape[1] != width:
-        raise InputError(f"{what}: shape {array.shape}; expected (n, {width})")
-    return _finite(array, what)
-
-
-def _finite(array: Floats, what: str) -> Floats:
-    if not np.isfinite(array).all():
-        raise InputError(f"{what}: holds NaN or infinity; expected finite numbers")
-    if (np.abs(array) > COORDINATE_LIMIT).any():
-        raise InputError(f"{what}: holds a number beyond 1e12 in magnitude; expected pixels")
-    return array
+    raise InputError(f"{what}: not an array of numbers (of type {array.dtype})")
 
 
 def _column(values: ArrayLike, what: str, count: int, kinds: str) -> NDArray[Any]:
     array = _as_array(values)
-    if array.shape != (count,):
-        raise InputError(f"{what}: shape {array.shape}; expected ({count},), one an object")
-    if count and array.dtype.kind not in kinds:
-        raise InputError(
-            f"{what}: of type {array.dtype}; expected {'booleans' if 'b' in kinds else 'integers'}"
-        )
+    if array.shape != (count,) or (count and array.dtype.kind not in kinds):
+        expected = {"b": "booleans", "i": "integers", "f": "numbers"}[kinds[0]]
+        found = f"shape {array.shape}, type {array.dtype}"
+        raise InputError(f"{what}: {found}; expected ({count},) {expected}, one an object")
     return array
 
 
@@ -299,9 +271,7 @@ def _integers(values: ArrayLike, what: str, count: int) -> Ints:
 
 def _ids(ids: ArrayLike | None, count: int) -> Ints:
     """(n,) the IDs of objects, by default from 1."""
-    if ids is None:
-        return np.arange(1, count + 1)
-    own = _integers(ids, "ids", count)
+    own = np.arange(1, count + 1) if ids is None else _integers(ids, "ids", count)
     if len(np.unique(own)) != count:
         raise InputError("ids repeat; expected IDs used once in an image")
     return own
@@ -309,61 +279,24 @@ def _ids(ids: ArrayLike | None, count: int) -> Ints:
 
 def _confidences(values: ArrayLike, count: int) -> Floats:
     column = _column(_floats(values, "confidences"), "confidences", count, "f")
-    outside = (column < 0) | (column > 1)
-    if outside.any():
-        raise InputError(f"confidences: holds {column[outside][0]:g}; expected numbers from 0 to 1")
+    for outside in column[(column < 0) | (column > 1)]:
+        raise InputError(f"confidences: holds {outside:g}; expected numbers from 0 to 1")
     return column
 
 
-def _texts(given: Iterable[str], count: int) -> Texts:
+def _texts(given: Iterable[str], count: int) -> list[str]:
     texts = [given] if isinstance(given, str) else list(given)  # not each character
-    if len(texts) != count:
-        raise InputError(f"texts: {len(texts)} of them; expected {count}, one an object")
-    if not all(isinstance(text, str) for text in texts):
-        raise InputError("texts: holds something else than strings; expected '' for none")
-    return concatenate_texts(texts)
-
-
-def refuse_other_masks(
-    name: str, gt: Objects, det: Objects
-) -> tuple[PictureRuns | None, PictureRuns | None]:
-    """Return the pictures of masks of an image, of each side that has objects; raises `InputError`
-    when only one side has masks, or theirs have another height and width.
-    """
-    pictures = [side.picture if isinstance(side, ImageObjects) else None for side in (gt, det)]
-    shapes = [picture.shape for picture in pictures if picture is not None]
-    others = zip(pictures, (gt, det), strict=True)
-    if shapes and any(picture is None and side.count for picture, side in others):
-        raise InputError(
-            f"image {quote(name)}: one side has masks, the other boxes or polygons; give both in"
-            " one way"
-        )
-    if len(set(shapes)) > 1:
-        raise InputError(
-            f"image {quote(name)}: masks of shapes {shapes[0]} and {shapes[1]}; expected the same"
-            " height and width on both sides"
-        )
-    return pictures[0], pictures[1]
-
-
-def refuse_mixed(ours: bool | None, theirs: bool | None) -> None:
-    """Refuse masks among boxes and polygons; None is of no objects."""
-    if None not in (ours, theirs) and ours != theirs:
-        raise InputError(
-            "some images have masks, others boxes or polygons; give all of them in one way"
-        )
+    if len(texts) != count or not all(isinstance(text, str) for text in texts):
+        kinds = " and ".join(sorted({type(text).__name__ for text in texts}))
+        raise InputError(f"texts: {len(texts)} of {kinds}; expected {count} strings, '' for none")
+    return texts
 
 
 def image_size(size: tuple[float, float] | None) -> Floats:
     """Return height and width as an array, 0 if not known; raises `InputError` for what is none."""
     if size is None:
         return np.zeros(2)
-    try:
-        numbers = _numbers(size)
-    except _NO_ARRAY:
-        numbers = np.zeros(0)
+    numbers = _floats(size, "size")
     if numbers.shape != (2,) or not ((numbers > 0) & (numbers <= COORDINATE_LIMIT)).all():
-        raise InputError(
-            f"size: {quote(repr(size))}; expected (height, width) in pixels, both above 0"
-        )
+        raise InputError(f"size: {numbers}; expected (height, width) in pixels, both above 0")
     return numbers

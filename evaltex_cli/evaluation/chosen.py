@@ -8,8 +8,7 @@ from typing import Any
 
 from evaltex_cli.errors import ConfigError, quote
 from evaltex_cli.errors.suggestions import nearest
-from evaltex_cli.evaluation.evaluation import Evaluation
-from evaltex_cli.evaluation.evaluations import Evaluations
+from evaltex_cli.evaluation.evaluation import Evaluation, Evaluations
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import load
 
@@ -27,7 +26,7 @@ OPTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Protocols and their parameters records."""
+    """Protocols and their parameters."""
 
     records: Mapping[str, Any]
     """Name -> parameters record."""
@@ -50,56 +49,42 @@ def chosen_parameters(
     params: Mapping[str, Any] | None = None,
     given: Mapping[str, Any] | None = None,
 ) -> Chosen:
-    """Return the parameters of the protocols that were named, in any case; ``"all"`` names all.
+    """Return the parameters of the protocols that were named; ``"all"`` names all.
 
     `params` are parameter -> value, of the only protocol, or protocol -> such a mapping; `given`
-    are keywords that are not options: more parameters of the only protocol. Raises `ConfigError`.
+    are keywords: more parameters of the only protocol. Raises `ConfigError`.
     """
     is_one = isinstance(protocol, str) and protocol.lower() != ALL
     names = _names([protocol] if isinstance(protocol, str) else list(protocol))
-    _refuse_unknown(names, given or {})
-    of_one: dict[str, Any] = {}
-    by_protocol: dict[str, Mapping[str, Any]] = {}
-    for key, value in (params or {}).items():
-        if not isinstance(value, Mapping):
-            of_one[key] = value
+    known = {field.name: None for name in names for field in fields(load(name).parameters)}
+    for key in given or {}:
+        if key not in known:
+            hint = nearest(key, [*OPTIONS, *known])
+            listed = f"parameters of {names[0]}: {', '.join(known)}"
+            raise ConfigError(f"unknown option {quote(key)}{hint}; {listed}")
+    by_name: dict[str, Mapping[str, Any]] = {}
+    shared: dict[str, Any] = {}
+    for key, own in {**(params or {}), **(given or {})}.items():
+        if not isinstance(own, Mapping):
+            shared[key] = own
         elif key.lower() in names:
-            by_protocol[key.lower()] = value
+            by_name[key.lower()] = own
         else:
-            raise ConfigError(
-                f"params of {quote(key)}, which is not among the protocols {', '.join(names)}"
-            )
-    of_one |= given or {}
-    if of_one and len(names) > 1:
-        key = next(iter(of_one))
-        raise ConfigError(
-            f"{quote(key)}: several protocols have parameters; give params={{{names[0]!r}:"
-            f" {{{key!r}: ...}}}}"
-        )
-    records = {
-        name: config.checked(name, {**by_protocol.get(name, {}), **of_one}) for name in names
-    }
+            listed = ", ".join(names)
+            raise ConfigError(f"params of {quote(key)}, which is not among the protocols {listed}")
+    if shared and len(names) > 1:
+        key = next(iter(shared))
+        example = f"params={{{names[0]!r}: {{{key!r}: ...}}}}"
+        raise ConfigError(f"{quote(key)}: several protocols have parameters; give {example}")
+    records = {name: config.checked(name, {**by_name.get(name, {}), **shared}) for name in names}
     return Chosen(records, is_one, isinstance(protocol, str) and not is_one)
 
 
 def _names(given: Sequence[str]) -> list[str]:
     if not all(isinstance(name, str) for name in given) or not given:
-        raise ConfigError(
-            f"protocol {quote(str(given))}; expected a name, a list of names, or 'all'"
-        )
+        found = f"protocol {quote(str(given))}"
+        raise ConfigError(f"{found}; expected a name, a list of names, or 'all'")
     names = [name.strip().lower() for name in given]
     if ALL in names:
         return list(PROTOCOLS)
     return list(dict.fromkeys(load(name).name for name in names))
-
-
-def _refuse_unknown(names: Sequence[str], given: Iterable[str]) -> None:
-    """Refuse keywords that are neither an option nor a parameter of any of the protocols."""
-    parameters = (field.name for name in names for field in fields(load(name).parameters))
-    known = list(dict.fromkeys(parameters))
-    for key in given:
-        if key not in known:
-            hint = nearest(key, [*OPTIONS, *known])
-            raise ConfigError(
-                f"unknown option {quote(key)}{hint}; parameters of {names[0]}: {', '.join(known)}"
-            )

@@ -1,32 +1,72 @@
-"""The loop: sources to batches to sums to scores. Knows neither click nor result files."""
+"""An evaluation, from two inputs to scores.
+
+    read → pair → batches → overlaps → evidence → sums → scores
+
+`inputs.open_inputs` reads; the other steps are here, in this order, and other processes may do
+`measure`. Knows neither click nor result files.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
-from functools import cache, partial
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from evaltex_cli.errors import InputError, counted
-from evaltex_cli.evaluation import batches, fault_hints, likely_mistakes, mistakes
-from evaltex_cli.evaluation.batches import BatchResult, are_polygons, cut
-from evaltex_cli.evaluation.evaluation import Evaluation
-from evaltex_cli.evaluation.input_counts import InputCounts, InputSummary, input_warnings
-from evaltex_cli.evaluation.inputs import LINES_OF_FILE, Inputs, signature
-from evaltex_cli.evaluation.pairing import NO_DETECTIONS, refuse_other_spellings
-from evaltex_cli.evaluation.tally import Run, Sink, add_batch
-from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.errors import FaultLog, InputError, counted, quote
+from evaltex_cli.evaluation import hints
+from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult, ObjectResult
+from evaltex_cli.evaluation.inputs import (
+    LINES_OF_FILE,
+    InputCounts,
+    Inputs,
+    InputSummary,
+    input_warnings,
+    signature,
+    summary_of,
+)
+from evaltex_cli.evaluation.pairing import NO_DETECTIONS
+from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.filters import treat_invalid
+from evaltex_cli.formats.options import InputOptions, MaskFolders
 from evaltex_cli.formats.sizes import refuse_fractions
+from evaltex_cli.geometry.masks import Masks, PictureRuns, join, object_of
 from evaltex_cli.progress import phase
-from evaltex_cli.protocols.base import load
-from evaltex_cli.records import ImageBatch
+from evaltex_cli.protocols.base import Evidence, EvidenceRows, Protocol, Scores, load
+from evaltex_cli.protocols.matching import MATCH_TYPES, Matches, SideMatches
+from evaltex_cli.protocols.measured import Measured
+from evaltex_cli.protocols.object_warnings import ObjectWarning, of_large_boxes
+from evaltex_cli.protocols.tally import Tally, Totals
+from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Objects, offsets_of
 from evaltex_cli.records.rows import NOTHING
 from evaltex_cli.runtime import OrderedMap
 
 Progress: TypeAlias = Callable[[int, int], None]
+BATCH_OBJECTS = 1 << 12
+BATCH_IMAGES = 1 << 12
+MASK_BATCH_IMAGES = 8
+"""A batch has at most so many objects and images, or one image; of label pictures, so many."""
+
+
+class Run(NamedTuple):
+    """One protocol with its parameters."""
+
+    protocol: Protocol
+    parameters: Any
+
+
+class Sink(NamedTuple):
+    """What is done with every batch that was measured."""
+
+    make: Callable[[BatchImages], Any]
+    """Called where the batch is measured, perhaps in another process."""
+    take: Callable[[Run, Any], None]
+    """``take(run, made)`` gets here what `make` returned, in the order of the images."""
 
 
 def runs_of(protocols: Mapping[str, Any]) -> list[Run]:
@@ -37,7 +77,7 @@ def runs_of(protocols: Mapping[str, Any]) -> list[Run]:
 def evaluate_inputs(
     inputs: Inputs,
     runs: Sequence[Run],
-    sink: Sink | None = None,
+    sinks: Sequence[Sink] = (),
     progress: Progress | None = None,
     ordered_map: OrderedMap = map,
     *,
@@ -45,185 +85,396 @@ def evaluate_inputs(
 ) -> list[Evaluation]:
     """Evaluate inputs by every run, but those that need texts that are not there (`left_out`).
 
-    Parameters
-    ----------
-    sink : Sink, optional
-        Gets every run's evidence of every batch as soon as it is there.
-    progress : callable, optional
-        Gets the number of images done and of all.
-    ordered_map : callable
-        What does the work (`workers`); `map` does it here.
-    in_training : bool
-        Whether it is normal that nothing matches yet: no likely mistakes are looked for, and
-        protocols that need texts stay where there are none, with a warning.
-
-    Raises
-    ------
-    InputError
-        For all faults at once; for label pictures and a protocol that takes none; where no image
-        name is of both sides though other spellings of them are.
+    `progress` gets the number of images done and of all. `in_training` says that it is normal that
+    nothing matches yet: no likely mistakes are looked for, and protocols that need texts stay where
+    there are none, with a warning. Raises `InputError` for all faults at once.
     """
-    gt, det, faults, options = inputs.gt, inputs.det, inputs.faults, inputs.options
-    if options.masks is not None:
-        for run in runs:
-            if not run.protocol.takes_masks:
-                raise InputError(
-                    f"protocol {run.protocol.name} does not work on label pictures; leave out their"
-                    " folders"
-                )
-        options = replace(options, masks=options.masks._replace(base=Path.cwd()))
-    read_well = not faults.count
-    runs = _with_lines(runs, inputs)
+    gt, det, options = inputs.gt, inputs.det, inputs.options
+    runs = _fit_runs(runs, inputs)
+    check_pairs(inputs)
+    cuts = list(cut(inputs))
+    folders = options.masks and options.masks._replace(base=Path.cwd())  # for other processes
+    work = partial(measure, runs, options.invalid, folders, [sink.make for sink in sinks])
+    parts = ordered_map(work, (task_of(inputs, *ends) for ends in cuts))
+    counts, sums = add_up(parts, cuts, inputs, runs, sinks, progress)
+    missing = int((inputs.paired == NO_DETECTIONS).sum())
+    more = InputCounts(missing=missing, unconfident=det.unconfident)
+    summaries = (summary_of(gt, counts[0]), summary_of(det, counts[1] + more))
+    warnings = [*gt.warnings, *det.warnings, *input_warnings(options, *summaries, counts[2])]
+    if options.masks is None:
+        warnings += hints.repeated_objects("ground truth", gt)
+        warnings += hints.repeated_objects("detections", det)
+    able = runs if in_training else _with_texts(runs, *summaries)
+    lines = inputs.lines.sha256 if inputs.lines else ""
+    results = [
+        scored(run, one, gt.names, *summaries, options, warnings, lines)
+        for run, one in zip(runs, sums, strict=True)
+        if run in able
+    ]
+    if in_training or options.masks is not None:
+        return results
+    return hints.explained(results, gt, det, inputs.paired)
+
+
+# Pair ---------------------------------------------------------------------------------------------
+
+
+def check_pairs(inputs: Inputs) -> None:
+    """Raise `InputError` for all faults of reading and pairing at once, with their likely cause."""
+    gt, det, faults = inputs.gt, inputs.det, inputs.faults
     paired, _ = inputs.paired, inputs.paired_lines  # which log what does not pair
-    if read_well:
-        refuse_other_spellings(gt, det, paired)
     refuse_fractions(gt, faults)
     refuse_fractions(det, faults)
     if faults.count:
-        faults.hints += fault_hints.hints(faults, gt, det, paired, options)
+        faults.hints += hints.of_faults(faults, gt, det, paired, inputs.options)
         faults.raise_if_any()
-    has_polygons = cache(lambda: any(are_polygons(side.objects) for side in (gt, det)))
-    runs = [
-        replace(run, parameters=run.protocol.resolve(run.parameters, has_polygons)) for run in runs
+
+
+def _fit_runs(runs: Sequence[Run], inputs: Inputs) -> list[Run]:
+    """Return the runs with the parameters that depend on the inputs: lines, and polygons."""
+    if inputs.lines is not None and not any(hasattr(one.parameters, "lines") for one in runs):
+        lines = f"{inputs.lines.path}: a ground truth of lines is for tiou"
+        raise InputError(f"{lines}; add this protocol or leave it out")
+    sides = inputs.gt.objects, inputs.det.objects
+    has_polygons = cache(lambda: any(map(are_polygons, sides)))
+    fit = []
+    for protocol, parameters in runs:
+        if inputs.options.masks is not None and "outlines" in protocol.needs:
+            raise InputError(
+                f"protocol {protocol.name} does not work on label pictures; leave out their folders"
+            )
+        if inputs.lines is not None and hasattr(parameters, "lines"):
+            parameters = replace(parameters, lines=LINES_OF_FILE)  # noqa: PLW2901
+        fit.append(Run(protocol, protocol.resolve(parameters, has_polygons)))
+    return fit
+
+
+def are_polygons(objects: Objects) -> bool:
+    """Whether one of these objects has other than four vertices; a box has four."""
+    counts = objects.outlines.counts
+    return bool(((counts != 0) & (counts != 4)).any())
+
+
+# Batches ------------------------------------------------------------------------------------------
+
+
+class BatchTask(NamedTuple):
+    """Some images of an evaluation, fit to be sent to another process."""
+
+    gt: Source
+    det: Source
+    present: Bools
+    """(images,) Whether the detections name the image; `det` has only these."""
+    lines: Source | None = None
+
+
+def cut(inputs: Inputs) -> Iterator[tuple[int, int]]:
+    """Cut the images into batches: the first image and the end of each."""
+    weights = 1 + np.diff(inputs.gt.objects.offsets)
+    present = inputs.paired != NO_DETECTIONS
+    weights[present] += 1 + np.diff(inputs.det.objects.offsets)[inputs.paired[present]]
+    ends = offsets_of(weights)
+    most_images = MASK_BATCH_IMAGES if inputs.options.masks else BATCH_IMAGES
+    start = 0
+    while start < len(weights):
+        stop = int(np.searchsorted(ends, ends[start] + BATCH_OBJECTS, side="right")) - 1
+        stop = min(max(stop, start + 1), start + most_images)
+        yield start, stop
+        start = stop
+
+
+def task_of(inputs: Inputs, start: int, stop: int) -> BatchTask:
+    """Return the images of a batch."""
+    partners = inputs.paired[start:stop]
+    present = partners != NO_DETECTIONS
+    gt, det = inputs.gt.part(np.arange(start, stop)), inputs.det.part(partners[present])
+    lines = inputs.lines and inputs.lines.part(inputs.paired_lines[start:stop])
+    return BatchTask(gt, det, present, lines)
+
+
+# Overlaps and evidence ----------------------------------------------------------------------------
+
+
+class RunPart(NamedTuple):
+    """The evidence of a run, one row an image, and what each `Sink.make` made of it."""
+
+    tally: Tally
+    warnings: Sequence[ObjectWarning]
+    made: Sequence[Any] = ()
+
+
+class BatchPart(NamedTuple):
+    """What comes of a batch; no runs where there were faults."""
+
+    counts: Sequence[InputCounts]
+    """Of ground truth, detections and lines."""
+    faults: FaultLog
+    runs: Sequence[RunPart] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class BatchImages:
+    """A batch that was measured by a run."""
+
+    run: Run
+    measured: Measured
+    evidence: Evidence
+
+    @property
+    def batch(self) -> ImageBatch:
+        """The images and their objects."""
+        return self.measured.batch
+
+    @property
+    def matches(self) -> Matches:
+        """The matches of the batch's objects."""
+        return self.evidence.matches
+
+    @cached_property
+    def totals(self) -> list[Totals]:
+        """What each image sums."""
+        return [dict(vars(row)) for row in self.evidence.tally.rows()]
+
+    @cached_property
+    def scores(self) -> list[Scores]:
+        """The scores of each image."""
+        return [image_scores(self.run, row) for row in self.evidence.tally.rows()]
+
+
+def measure(
+    runs: Sequence[Run],
+    invalid: str,
+    folders: MaskFolders | None,
+    makes: Sequence[Callable[[BatchImages], Any]],
+    task: BatchTask,
+) -> BatchPart:
+    """Return the evidence of a batch by each run: the work that processes share."""
+    faults = FaultLog()
+    gt, gt_counts = _settled(task.gt, "gt", invalid, faults)
+    det, det_counts = _settled(task.det, "det", invalid, faults)
+    det = with_empty_images(det, task.present)
+    lines, lines_counts = None, InputCounts()
+    if task.lines is not None:
+        lines, lines_counts = _settled(task.lines, "gt", invalid, faults)
+    batch = ImageBatch(task.gt.names, task.gt.sizes, gt, det, None, task.present, lines)
+    if folders is not None:
+        in_memory = task.gt.pictures is not None or task.det.pictures is not None
+        masks = _masks_in_memory(batch, task) if in_memory else _read_masks(batch, folders, faults)
+        batch = replace(batch, masks=masks)
+    counts = (gt_counts, det_counts, lines_counts)
+    if faults.count:
+        return BatchPart(counts, faults)
+    measured = Measured(batch)
+    return BatchPart(counts, faults, [_run_part(run, measured, makes) for run in runs])
+
+
+def _settled(
+    source: Source, side: Side, invalid: str, faults: FaultLog
+) -> tuple[Objects, InputCounts]:
+    """Apply the policy for invalid polygons; return what remains, and its counts."""
+    objects, counts, refused = treat_invalid(source.objects, invalid, side)
+    for row, why in refused.items():
+        file, line, where = source.location(row)
+        image = quote(source.names[int(objects.image[row])])
+        found = f"image {image}, object {objects.ids[row]}: {why}"
+        expected = "a valid polygon; correct it, or have it repaired or dropped"
+        faults.add(file, line, found, expected, (where,) if where else ())
+    return replace(objects, places=None), InputCounts.of(objects, counts)
+
+
+def with_empty_images(objects: Objects, present: Bools) -> Objects:
+    """Return objects of the images that are present, with images without objects between them."""
+    counts = np.zeros(len(present), np.int64)
+    counts[present] = np.diff(objects.offsets)
+    return replace(objects, offsets=offsets_of(counts))
+
+
+def _run_part(
+    run: Run, measured: Measured, makes: Sequence[Callable[[BatchImages], Any]] = ()
+) -> RunPart:
+    protocol, parameters = run
+    evidence = measured.evidence(protocol, parameters)
+    convention = protocol.convention(parameters)
+    large = of_large_boxes(measured.batch, convention, protocol.name, parameters)
+    images = BatchImages(run, measured, evidence)
+    return RunPart(evidence.tally, [*evidence.warnings, *large], [make(images) for make in makes])
+
+
+def _masks_in_memory(batch: ImageBatch, task: BatchTask) -> tuple[Masks, Masks]:
+    """Return the pixels of both sides' objects, from arrays."""
+    of_present = iter(task.det.pictures or ())
+    theirs = [next(of_present, None) if present else None for present in task.present.tolist()]
+    ours = task.gt.pictures or [None] * len(theirs)
+    shapes = [
+        np.max([(0, 0), *(one.shape for one in both if one is not None)], axis=0)
+        for both in zip(ours, theirs, strict=True)
     ]
-    work = partial(
-        batches.measure,
-        [run.empty() for run in runs],
-        replace(options, only=None),
-        None if sink is None else sink.make,
-        sink is not None and sink.with_matches,
-    )
-    cuts = list(cut(inputs, are_shared=ordered_map is not map))
-    tasks = map(partial(batches.task_of, inputs), cuts)
-    measured = zip(cuts, ordered_map(work, tasks), strict=True)
-    gt_count, det_count, lines_count = _gathered(inputs, runs, sink, progress, measured)
-    faults.raise_if_any()
-    missing = int((paired == NO_DETECTIONS).sum())
-    det_count += InputCounts(missing=missing, unconfident=det.unconfident)
-    ours, theirs = (
-        InputSummary(Path(one.path).name, one.format, one.sha256, **asdict(counts))
-        for one, counts in ((gt, gt_count), (det, det_count))
-    )
-    warnings = [*gt.warnings, *det.warnings, *input_warnings(options, ours, theirs, lines_count)]
-    if options.masks is None:
-        for side, source in (("ground truth", gt), ("detections", det)):
-            warnings += mistakes.repeated_objects(side, source)
-    lines = "" if inputs.lines is None else inputs.lines.sha256
-    if not in_training:
-        runs = _with_texts(runs, ours, theirs)
-    results = [scored(run, ours, theirs, options, warnings, lines) for run in runs]
-    if in_training or options.masks is not None:
-        return results
-    return likely_mistakes.explained(results, gt, det, paired)
+
+    def joined(pictures: Sequence[PictureRuns | None], objects: Objects) -> Masks:
+        ends = zip(pictures, pairwise(objects.offsets.tolist()), strict=True)
+        owned = [
+            runs and (runs, object_of(runs.label, objects.ids[start:stop]) + start)
+            for runs, (start, stop) in ends
+        ]
+        return join(owned, np.array(shapes, np.int64).reshape(-1, 2), objects.count)
+
+    return joined(ours, batch.gt), joined(theirs, batch.det)
 
 
-def _gathered(
+def _read_masks(batch: ImageBatch, folders: MaskFolders, faults: FaultLog) -> tuple[Masks, Masks]:
+    """Return the pixels of both sides' objects, from the pictures in two folders."""
+    from evaltex_cli.formats.masks import read_runs
+
+    expected = "a ground truth that states them, as EvaLTex files do, with label pictures"
+    for k in np.flatnonzero((batch.sizes <= 0).any(axis=1)).tolist():
+        found = f"image {batch.names[k]} without height and width in the ground truth"
+        faults.add(str(folders.gt), None, found, expected)
+    ours = read_runs(batch, "gt", folders, faults)
+    return ours, read_runs(batch, "det", folders, faults)
+
+
+# Sums ---------------------------------------------------------------------------------------------
+
+
+def add_up(
+    parts: Iterable[BatchPart],
+    cuts: Sequence[tuple[int, int]],
     inputs: Inputs,
     runs: Sequence[Run],
-    sink: Sink | None,
+    sinks: Sequence[Sink],
     progress: Progress | None,
-    results: Iterable[tuple[tuple[int, int], BatchResult]],
-) -> list[InputCounts]:
-    """Add the results of all batches to runs and sink; return the counts of ground truth,
-    detections and lines. A refusal is raised if nothing else is wrong.
+) -> tuple[Sequence[InputCounts], list[RunPart]]:
+    """Return the counts and the evidence of each run, of all batches, while sinks take what was
+    made of them. Raises `InputError` for the faults of all batches.
     """
-    counts = [InputCounts()] * 3
-    images = len(inputs.gt.names)
+    faults, images = inputs.faults, len(inputs.gt.names)
+    counts: Sequence[InputCounts] = (InputCounts(),) * 3
+    of_runs: list[list[RunPart]] = [[] for _ in runs]
     with phase("evaluating", "images", images) as evaluated:
-        for (start, done), result in results:
-            inputs.faults.extend(result.faults)
-            if result.refusal is not None and not inputs.faults.count:
-                raise result.refusal
-            counts = [sum(pair, InputCounts()) for pair in zip(counts, result[:3], strict=True)]
-            for run, part, made in zip(runs, result.gathered, result.made, strict=False):
-                run.gathered.add(part)
-                if sink is not None:
+        for (start, stop), part in zip(cuts, parts, strict=True):
+            faults.extend(part.faults)
+            counts = [one + more for one, more in zip(counts, part.counts, strict=True)]
+            for run, of_run, one in zip(runs, of_runs, part.runs, strict=False):
+                of_run.append(one._replace(made=()))
+                for sink, made in zip(sinks, one.made, strict=True):
                     sink.take(run, made)
-            evaluated(done - start)
+            evaluated(stop - start)
             if progress is not None:
-                progress(done, images)
-    return counts
+                progress(stop, images)
+    faults.raise_if_any()
+    return counts, [*map(_joined_parts, of_runs)]
 
 
-def _with_lines(runs: Sequence[Run], inputs: Inputs) -> Sequence[Run]:
-    """Let protocols take lines from the ground truth of lines, if there is one."""
-    if inputs.lines is None:
-        return runs
-    if not any(hasattr(run.parameters, "lines") for run in runs):
-        raise InputError(
-            f"{inputs.lines.path}: a ground truth of lines is for tiou; add this protocol or leave"
-            " it out"
-        )
-    return [
-        replace(run, parameters=replace(run.parameters, lines=LINES_OF_FILE))
-        if hasattr(run.parameters, "lines")
-        else run
-        for run in runs
-    ]
+def _joined_parts(parts: Sequence[RunPart]) -> RunPart:
+    """Return all parts as one; warnings of one text add up."""
+    warnings: dict[str, ObjectWarning] = {}
+    for one in (warning for part in parts for warning in part.warnings):
+        warnings[one.text] = warnings[one.text] + one if one.text in warnings else one
+    return RunPart(Tally.concatenate([part.tally for part in parts]), [*warnings.values()])
+
+
+# Scores -------------------------------------------------------------------------------------------
 
 
 def scored(
     run: Run,
+    part: RunPart,
+    names: Sequence[str],
     gt: InputSummary,
     det: InputSummary,
     options: InputOptions,
-    warnings: list[str],
+    warnings: Sequence[str] = (),
     lines_sha256: str = "",
 ) -> Evaluation:
-    """Score what a run has gathered."""
-    protocol, rows = run.protocol, run.rows()
-    sums = rows.tally.sum()
-    if protocol.needs_texts and gt.images and det.objects and not det.transcriptions:
+    """Score what a run has of all images."""
+    protocol, parameters = run
+    sums = part.tally.sum()
+    if "texts" in protocol.needs and gt.images and det.objects and not det.transcriptions:
         reason = "no detection has a transcription, so no text can be right"
         warnings = [*warnings, f"{protocol.name}: {reason}"]
-    of_objects = [one.of(gt.objects - gt.dont_care) for one in run.gathered.warnings]
+    of_objects = [one.of(gt.objects - gt.dont_care) for one in part.warnings]
     return Evaluation(
         protocol=protocol,
-        parameters=run.parameters,
-        signature=signature(protocol, run.parameters, options, gt.images, gt.sha256, lines_sha256),
+        parameters=parameters,
+        signature=signature(protocol, parameters, options, gt.images, gt.sha256, lines_sha256),
         gt=gt,
         det=det,
         tally=sums,
-        scores=protocol.all_scores(sums, run.parameters),
+        scores=protocol.scores(sums, parameters),
         warnings=[*warnings, *of_objects],
-        rows=rows,
+        rows=EvidenceRows(names, part.tally),
     )
 
 
 def of_nothing(run: Run) -> Evaluation:
     """Score a data set without images by a run's protocol, to learn the names of its scores."""
-    empty = replace(run.empty(), parameters=run.protocol.resolve(run.parameters, lambda: False))
-    add_batch(empty, ImageBatch([], np.zeros((0, 2)), NOTHING, NOTHING))
-    return scored(empty, InputSummary(), InputSummary(), InputOptions(), [])
+    run = run._replace(parameters=run.protocol.resolve(run.parameters, lambda: False))
+    part = _run_part(run, Measured(ImageBatch([], np.zeros((0, 2)), NOTHING, NOTHING)))
+    return scored(run, part, [], InputSummary(), InputSummary(), InputOptions())
 
 
 def _with_texts(runs: Sequence[Run], gt: InputSummary, det: InputSummary) -> Sequence[Run]:
-    """Leave out the protocols that need texts if a side has objects, but none with a text; raises
-    `InputError` when no other is left.
-    """
+    """Leave out the protocols that need texts if a side has none; one other must be left."""
     without = _without_texts(gt, det)
-    others = [run for run in runs if not run.protocol.needs_texts]
-    if without is None or len(others) == len(runs):
-        return runs
-    if not others:
+    others = [run for run in runs if "texts" not in run.protocol.needs]
+    if without and not others:
         needs = f"{' and '.join(run.protocol.name for run in runs)} [compares|compare] texts"
         raise InputError(
             f"{without}, and {counted(len(runs), needs)}; choose another protocol, such as iou"
         )
-    return others
+    return others if without else runs
 
 
-def _without_texts(gt: InputSummary, det: InputSummary) -> str | None:
-    """Say which side has objects that count, but none with a text; None if both have texts."""
+def _without_texts(gt: InputSummary, det: InputSummary) -> str:
+    """Say which side has objects that count, but none with a text; nothing if both have texts."""
     for one, what in ((det, "detection"), (gt, "object of the ground truth")):
         if one.objects > one.dont_care and not one.transcriptions:
             return f"{one.file}: no {what} has a transcription"
-    return None
+    return ""
 
 
 def left_out(
     names: Iterable[str], done: Collection[str], gt: InputSummary, det: InputSummary
 ) -> dict[str, str]:
     """Return the protocols that are not among those done for want of texts, with the reason."""
-    reason = _without_texts(gt, det)
-    return {name: reason.partition(": ")[2] for name in names if name not in done} if reason else {}
+    reason = _without_texts(gt, det).partition(": ")[2]
+    return {name: reason for name in names if name not in done} if reason else {}
+
+
+# Results of images --------------------------------------------------------------------------------
+
+
+def image_scores(run: Run, tally: Tally) -> Scores:
+    """Score one image's evidence."""
+    return (run.protocol.image_scores or run.protocol.scores)(tally, run.parameters)
+
+
+def image_results(images: BatchImages) -> list[ImageResult]:
+    """Return the results of a batch's images, with the boxes and texts of their objects."""
+    gt, det, matches = images.batch.gt, images.batch.det, images.matches
+    objects = _object_results(matches.gt, gt, det.ids)
+    detections = _object_results(matches.det, det, gt.ids)
+    ends = pairwise(gt.offsets.tolist()), pairwise(det.offsets.tolist())
+    rows = zip(images.batch.names, images.totals, images.scores, *ends, strict=True)
+    return [
+        ImageResult(name, totals, scores, objects[slice(*ours)], detections[slice(*theirs)])
+        for name, totals, scores, ours, theirs in rows
+    ]
+
+
+def _object_results(side: SideMatches, own: Objects, partner_ids: Ints) -> list[ObjectResult]:
+    linked, ends = partner_ids[side.partners].tolist(), pairwise(side.offsets.tolist())
+    values: list[dict[str, float | None]] = [{} for _ in range(own.count)]
+    for name, column in side.values.items():
+        for of_object, value in zip(values, or_none(column), strict=True):
+            of_object[name] = value
+    rows = (own.ids.tolist(), side.types.tolist(), ends, values, own.boxes.tolist(), own.texts)
+    return [
+        ObjectResult(own_id, MATCH_TYPES[code], linked[start:stop], of_object, tuple(box), text)
+        for own_id, code, (start, stop), of_object, box, text in zip(*rows, strict=True)
+    ]
+
+
+def or_none(values: Floats) -> list[float | None]:
+    """Return a column as a list, None where it is undefined."""
+    return [None if math.isnan(value) else value for value in values.tolist()]

@@ -1,49 +1,41 @@
-"""The inputs of an evaluation, read and paired, and the line that names what scores depend on."""
+"""The inputs of an evaluation, read and paired; what was read of each side; and the line that names
+what scores depend on.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from evaltex_cli.display import Record
 from evaltex_cli.errors import FaultLog, counted, quote
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, pair_images, with_names_of
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import class_counts, only_classes, only_confident, with_dont_care
 from evaltex_cli.formats.image_subset import digest, names_in, only_images, some_images
-from evaltex_cli.formats.options import (
-    DONT_CARE_OBJECTS,
-    INVALID_POLYGONS,
-    InputOptions,
-    MaskFolders,
-)
+from evaltex_cli.formats.options import DONT_CARE_OBJECTS, InputOptions, MaskFolders
 from evaltex_cli.formats.reading import read, refuse_unused
 from evaltex_cli.formats.sizes import with_sizes, with_sizes_of_each_other
 from evaltex_cli.protocols.base import Protocol
 from evaltex_cli.protocols.presets import PRESETS
-from evaltex_cli.records import Ints
+from evaltex_cli.records import GeometryCounts, Ints, Objects
 from evaltex_cli.runtime import OrderedMap, is_elsewhere
 from evaltex_cli.version import __version__
 
 SideInput: TypeAlias = tuple[Path | Source, Side, InputOptions]
 LINES_OF_FILE = "file"
 """Value of a parameter `lines`: those of the ground truth of lines."""
-_SIGNED = (
-    *("gt_level", "det_level", "gt_classes", "det_classes"),
-    *("min_confidence", "coordinates", "columns"),
-)
-"""Options that are in the signature if they are named."""
 _SHOWN_CLASSES = 5
+_LEVELS, _CLASSES = ("gt_level", "det_level"), ("gt_classes", "det_classes")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Inputs:
-    """Ground truth, detections, and the ground truth of lines if there is one, with their options
-    and the faults found so far.
-    """
+    """Ground truth and detections, with their options and the faults found so far."""
 
     gt: Source
     det: Source
@@ -68,41 +60,40 @@ class Inputs:
         return paired
 
 
+# Reading ------------------------------------------------------------------------------------------
+
+
 def open_inputs(
     gt: Path | Source, det: Path | Source, options: InputOptions, ordered_map: OrderedMap = map
 ) -> Inputs:
-    """Read both sides; a `Source` has objects in memory (`formats.memory`).
+    """Read both sides, those of files with `ordered_map`; a `Source` has objects in memory.
 
-    Inputs of many files are read by `ordered_map` (`runtime.workers`). Raises `InputError` when an
-    input cannot be read at all.
+    Raises `InputError` when an input cannot be read at all.
     """
     if is_elsewhere(ordered_map):
         ordered_map = map  # a cluster gets columns, and need not find these files
     sides: list[SideInput] = [(gt, "gt", options), (det, "det", options)]
     if all(isinstance(path, Path) and path.is_file() for path in (gt, det)):
-        (gt_source, faults), (det_source, more) = ordered_map(opened, sides)
+        (ours, faults), (theirs, more) = ordered_map(opened, sides)
     else:  # files of folders are read side by side
-        (gt_source, faults), (det_source, more) = (opened(one, ordered_map) for one in sides)
+        (ours, faults), (theirs, more) = (opened(one, ordered_map) for one in sides)
     faults.extend(more)
-    refuse_unused(options, gt_source, det_source)
-    if gt_source.names == det_source.names:
-        det_source = replace(det_source, names=gt_source.names)  # else they are in memory twice
-    det_source = with_names_of(gt_source, det_source)
+    refuse_unused(options, ours, theirs)
+    theirs = with_names_of(ours, theirs)
     if options.only is not None:
-        only = names_in(gt_source, options.only)
+        only = names_in(ours, options.only)
         options = replace(options, only=only)
-        warnings = (*gt_source.warnings, some_images(gt_source, only))
-        gt_source = only_images(replace(gt_source, warnings=warnings), only)
-        det_source = only_images(det_source, only)
+        warnings = (*ours.warnings, some_images(ours, only))
+        ours = only_images(replace(ours, warnings=warnings), only)
+        theirs = only_images(theirs, only)
     if options.min_confidence is not None:
-        det_source = only_confident(det_source, options.min_confidence)
-    gt_source = _completed(gt_source, options)
+        theirs = only_confident(theirs, options.min_confidence)
+    ours = _completed(ours, options)
     lines = None
     if options.lines is not None:
-        lines, more = opened_lines(options.lines, gt_source, options)
+        lines, more = opened_lines(options.lines, ours, options)
         faults.extend(more)
-    gt_source, det_source = in_pixels(gt_source, det_source)
-    return Inputs(gt_source, det_source, faults, options, lines)
+    return Inputs(*in_pixels(ours, theirs), faults, options, lines)
 
 
 def opened(side_input: SideInput, ordered_map: OrderedMap = map) -> tuple[Source, FaultLog]:
@@ -113,29 +104,26 @@ def opened(side_input: SideInput, ordered_map: OrderedMap = map) -> tuple[Source
         return given, faults
     preferred = PRESETS[options.preset].formats[side] if options.preset else ()
     source = read(given, side, options, faults, ordered_map, preferred)
+    classes = getattr(options, f"{side}_classes")
     if not faults.count:
-        source = _with_classes(source, side, getattr(options, f"{side}_classes"))
+        source = _with_note(source, side) if classes is None else only_classes(source, classes)
     return source, faults
 
 
-def _with_classes(source: Source, side: Side, classes: tuple[str, ...] | None) -> Source:
-    """Return an input with the objects of some classes; without, with a note if it has several."""
-    if classes is not None:
-        return only_classes(source, classes)
+def _with_note(source: Source, side: Side) -> Source:
+    """Return an input with a warning if its objects have several classes."""
     counts = class_counts(source)
     if len(counts) < 2:
         return source
     shown = [f"{name or 'without a class'} ({count})" for name, count in counts.items()]
     shown[_SHOWN_CLASSES:] = ["..."] if len(shown) > _SHOWN_CLASSES else []
-    note = (
-        f"{source.path}: {counted(sum(map(bool, counts)), '{count} class[es]')}:"
-        f" {', '.join(shown)}; all are scored: --{side}-classes keeps some"
-    )
+    classes = f"{counted(sum(map(bool, counts)), '{count} class[es]')}: {', '.join(shown)}"
+    note = f"{source.path}: {classes}; all are scored: --{side}-classes keeps some"
     return replace(source, warnings=(*source.warnings, note))
 
 
 def opened_lines(path: Path, gt: Source, options: InputOptions) -> tuple[Source, FaultLog]:
-    """Read a ground truth of lines, its images named as those of `gt`; its faults are logged."""
+    """Read a ground truth of lines, its images named as those of `gt`."""
     lines, faults = opened((path, "gt", options))
     lines = with_names_of(gt, _completed(lines, options))
     return lines if options.only is None else only_images(lines, options.only), faults
@@ -148,46 +136,103 @@ def _completed(gt: Source, options: InputOptions) -> Source:
 
 
 def in_pixels(gt: Source, det: Source) -> tuple[Source, Source]:
-    """Return both sides with coordinates that are fractions of the page made pixels by the other
-    side's image sizes.
-    """
+    """Return both sides with fractions of the page made pixels by the other's image sizes."""
     if gt.fractions is None and det.fractions is None:
         return gt, det
     return with_sizes_of_each_other(gt, det, pair_images(gt, det, FaultLog()))
 
 
+# What was read ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, repr=False)
+class InputCounts(Record):
+    """What was read of one side; counts of different images add up."""
+
+    images: int = 0
+    objects: int = 0
+    dont_care: int = 0
+    transcriptions: int = 0
+    """Objects whose transcription is not empty."""
+    confidences: int = 0
+    unconfident: int = 0
+    """Objects that were left out for their confidence."""
+    repaired: int = 0
+    dropped: int = 0
+    zero_area: int = 0
+    missing: int = 0
+    """Images of the ground truth that the side does not have."""
+    empty: int = 0
+
+    @classmethod
+    def of(cls, objects: Objects, repairs: GeometryCounts) -> InputCounts:
+        """Count the objects of some images."""
+        confidences = objects.confidences
+        return cls(
+            images=len(objects.offsets) - 1,
+            objects=objects.count,
+            dont_care=int(objects.dont_care.sum()),
+            transcriptions=int(objects.texts.are_written.sum()),
+            confidences=0 if confidences is None else int((~np.isnan(confidences)).sum()),
+            **asdict(repairs),
+            empty=int((np.diff(objects.offsets) == 0).sum()),
+        )
+
+    def __add__(self, other: InputCounts) -> InputCounts:
+        names = (field.name for field in fields(InputCounts))
+        return InputCounts(*(getattr(self, name) + getattr(other, name) for name in names))
+
+
+@dataclass(frozen=True, repr=False)
+class InputFile(Record):
+    """A side's file, as results name it."""
+
+    file: str = ""
+    format: str = "memory"
+    sha256: str = ""
+
+
+@dataclass(frozen=True, repr=False)
+class InputSummary(InputCounts, InputFile):
+    """One side's file, then the counts of all of it, as in a result's .json."""
+
+
+def summary_of(source: Source, counts: InputCounts) -> InputSummary:
+    """Return the file of an input, and what was read of it."""
+    return InputSummary(Path(source.path).name, source.format, source.sha256, **asdict(counts))
+
+
+def input_warnings(
+    options: InputOptions, gt: InputSummary, det: InputSummary, lines: InputCounts
+) -> list[str]:
+    """Return what a user should know of what was read, whatever the protocol."""
+    warnings = []
+    for side, counts in {"ground truth": gt, "detections": det, "lines": lines}.items():
+        dropped = "left out, as if [it was|they were] not in the file"
+        if options.invalid == "skip" and counts is gt:
+            dropped = "skipped: [it counts|they count], and nothing matches [it|them]"
+        told = {
+            "{count} invalid polygon[s] repaired, every lobe kept": counts.repaired,
+            f"{{count}} invalid polygon[s] {dropped}": counts.dropped,
+            "{count} object[s] without area; [it matches|they match] nothing": counts.zero_area,
+        }
+        warnings += [f"{side}: {counted(n, sentence)}" for sentence, n in told.items() if n]
+    least = options.min_confidence
+    if least is not None and det.confidences + det.unconfident:
+        some = f"{det.unconfident} of {det.objects + det.unconfident} left out"
+        warnings.append(f"detections: {some}, their confidence below {least}")
+    elif least is not None:
+        none = f"no detection of {det.file} has a confidence"
+        warnings.append(f"{none}, so all stay, whatever the least confidence")
+    if det.missing and det.images:
+        missing = f"{{count}} of {counted(gt.images, '{count} image[s]')} [has|have] no detections"
+        warnings.append(f"{counted(det.missing, missing)} in {det.file}")
+    elif det.missing:
+        warnings.append(f"{det.file}: no image in the detection file, as if nothing was detected")
+    return warnings
+
+
 # The signature ------------------------------------------------------------------------------------
-
-
-def parts_of(line: str) -> dict[str, str]:
-    """Return the parts of a `signature`, by their names."""
-    return dict(part.partition(":")[::2] for part in line.split("|"))
-
-
-def options_of(line: str) -> InputOptions:
-    """Return the options that are in a `signature`; label pictures are in folders without a name.
-
-    Raises `ConfigError` or `ValueError` when it is not a signature.
-    """
-    parts = parts_of(line)
-    minimum, preset = parts.get("min_confidence"), parts.get("preset")
-    return InputOptions(
-        masks=MaskFolders(Path(), Path()) if parts.get("masks") == "yes" else None,
-        min_confidence=None if minimum is None else float(minimum),
-        gt_level=parts.get("gt_level"),
-        det_level=parts.get("det_level"),
-        gt_classes=_names(parts.get("gt_classes")),
-        det_classes=_names(parts.get("det_classes")),
-        invalid=parts.get("invalid", INVALID_POLYGONS[0]),
-        preset=preset if preset in PRESETS else None,  # DetEval has a parameter of this name
-        coordinates=parts.get("coordinates"),
-        columns=parts.get("columns"),
-        dont_care=parts.get("dont_care", DONT_CARE_OBJECTS[0]),
-    )
-
-
-def _names(part: str | None) -> tuple[str, ...] | None:
-    return None if part is None else tuple(part.split(","))
 
 
 def signature(
@@ -198,35 +243,55 @@ def signature(
     gt_sha256: str,
     lines_sha256: str = "",
 ) -> str:
-    """Return protocol, every parameter that is not its default, options, data and version in one
-    line. A ground truth in memory has no hash; that of lines is shown if the parameters take lines
-    from it.
+    """Return protocol, parameters that are not their defaults, options, data and version in one
+    line.
     """
-    parts = [f"protocol:{protocol.name}", f"revision:{protocol.version}"]
+    parts: list[tuple[str, Any]] = [("protocol", protocol.name), ("revision", protocol.version)]
     for field in fields(parameters):
         value = getattr(parameters, field.name)
         if value != field.default:
-            parts.append(f"{field.name}:{str(value).lower() if isinstance(value, bool) else value}")
-    named: dict[str, Any] = {
-        "gt_lines": lines_sha256[:8] if takes_lines(parameters) and lines_sha256 else None,
-        "preset": options.preset,
-        "masks": None if options.masks is None else "yes",
-        **{name: getattr(options, name) for name in _SIGNED},
-        "only": None if options.only is None else digest(options.only),
-        "dont_care": None if options.dont_care == DONT_CARE_OBJECTS[0] else options.dont_care,
-        "invalid": options.invalid,
-        "images": images,
-        "gt": gt_sha256[:8] or "memory",
-        "version": __version__,
-    }
-    if options.min_confidence is not None:
-        named["min_confidence"] = float(options.min_confidence)
-    for name, value in named.items():
-        if value is not None:
-            parts.append(f"{name}:{','.join(value) if isinstance(value, tuple) else value}")
-    return "|".join(parts)
+            parts.append((field.name, str(value).lower() if isinstance(value, bool) else value))
+    takes_lines = getattr(parameters, "lines", None) == LINES_OF_FILE
+    minimum, dont_care = options.min_confidence, options.dont_care
+    parts += [
+        ("gt_lines", (takes_lines and lines_sha256[:8]) or None),
+        ("preset", options.preset),
+        ("masks", None if options.masks is None else "yes"),
+        *((name, getattr(options, name)) for name in (*_LEVELS, *_CLASSES)),
+        ("min_confidence", None if minimum is None else float(minimum)),
+        ("coordinates", options.coordinates),
+        ("columns", options.columns),
+        ("only", None if options.only is None else digest(options.only)),
+        ("dont_care", None if dont_care == DONT_CARE_OBJECTS[0] else dont_care),
+        ("invalid", options.invalid),
+        ("images", images),
+        ("gt", gt_sha256[:8] or "memory"),
+        ("version", __version__),
+    ]
+    return "|".join(
+        f"{name}:{','.join(value) if isinstance(value, tuple) else value}"
+        for name, value in parts
+        if value is not None
+    )
 
 
-def takes_lines(parameters: Any) -> bool:
-    """Whether a protocol's parameters take lines from the ground truth of lines."""
-    return getattr(parameters, "lines", None) == LINES_OF_FILE
+def parts_of(line: str) -> dict[str, str]:
+    """Return the parts of a `signature`, by their names."""
+    return dict(part.partition(":")[::2] for part in line.split("|"))
+
+
+def options_of(line: str) -> InputOptions:
+    """Return the options that are in a `signature`; raises `ConfigError` or `ValueError` when it
+    is none.
+    """
+    parts = parts_of(line)
+    minimum, preset = parts.get("min_confidence"), parts.get("preset")
+    texts = (*_LEVELS, "coordinates", "columns", "invalid", "dont_care")
+    named: dict[str, Any] = {name: parts[name] for name in texts if name in parts}
+    named |= {name: tuple(parts[name].split(",")) for name in _CLASSES if name in parts}
+    return InputOptions(
+        masks=MaskFolders(Path(), Path()) if parts.get("masks") == "yes" else None,
+        min_confidence=None if minimum is None else float(minimum),
+        preset=preset if preset in PRESETS else None,  # DetEval has a parameter of this name
+        **named,
+    )

@@ -20,7 +20,7 @@ from evaltex_cli.records import ANY_TYPE, Bools, Floats, Ints, Objects
 from evaltex_cli.records.rows import NOTHING, take_images
 
 if TYPE_CHECKING:
-    from evaltex_cli.geometry.picture_runs import PictureRuns
+    from evaltex_cli.geometry.masks import PictureRuns
 
 Item = TypeVar("Item")
 DONT_CARE = "###"

@@ -172,7 +172,7 @@ def _columns(
     order = np.argsort(owners, kind="stable")
     order = order[usual[order]]
     counts = np.bincount(owners[order], minlength=len(images))
-    own = ids[order] if have_ids else records.expanded(counts)[1] + 1
+    own = ids[order] if have_ids else records.ranges(1, counts)
     drawn = Outlines.of_boxes(boxes[order])
     if points:
         shapes = [points.get(k) or boxes[k].tolist() for k in order.tolist()]

@@ -8,8 +8,17 @@ import numpy as np
 
 from evaltex_cli.formats.base import Image, Source, TextObject
 from evaltex_cli.geometry import outlines
-from evaltex_cli.records import ANY_TYPE, Floats, Labels, Objects, Places, Texts, offsets_of
-from evaltex_cli.records.rows import concatenate, joined_columns, packed
+from evaltex_cli.records import (
+    ANY_TYPE,
+    Floats,
+    Labels,
+    Objects,
+    Places,
+    Texts,
+    concatenate_texts,
+    offsets_of,
+)
+from evaltex_cli.records.rows import concatenate, joined_columns
 
 
 def columns(images: Sequence[Image]) -> Source:
@@ -46,14 +55,14 @@ def objects_of(images: Sequence[Sequence[TextObject]]) -> Objects:
     lines = [one.place for one in objects if isinstance(one.place, int)]
     places: Places | Texts = Places("{}", np.array(lines, np.int64))
     if len(lines) < len(objects):
-        places = packed([str(one.place) for one in objects])
+        places = concatenate_texts([str(one.place) for one in objects])
     return Objects(
         offsets=offsets_of([len(image) for image in images]),
         ids=np.array(ids, np.int64),
         outlines=drawn,
         regions=np.array([k if one.region is None else one.region for k, one in own], np.int64),
         dont_care=np.array([one.dont_care for one in objects], np.bool_),
-        texts=packed([one.text for one in objects]),
+        texts=concatenate_texts([one.text for one in objects]),
         confidences=None if np.isnan(confidences).all() else confidences,
         pixels=pixels,
         types=types if (types != ANY_TYPE).any() else None,

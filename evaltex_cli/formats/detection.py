@@ -38,7 +38,9 @@ def detect(listing: Listing, side: Side, preferred: Sequence[str] = ()) -> tuple
         from evaltex_cli.formats import unread
 
         unread.refuse(listing, head)
-    return lines.recognise(listing, side, preferred) or (load(EVALTEX), "text", "")
+    is_text = listing.kind == "file" and not has_lines
+    as_lines = None if is_text else lines.recognise(listing, side, preferred)
+    return as_lines or (load(EVALTEX), "text", "")
 
 
 def _typical_entry(listing: Listing) -> Entry:
@@ -46,9 +48,9 @@ def _typical_entry(listing: Listing) -> Entry:
     if listing.kind == "file":
         return listing.entries[0]
     counts = listing.endings()
-    endings = [max(sorted(counts), key=lambda ending: counts[ending], default="")]
-    if endings != [".txt"]:  # without a look at all formats
-        endings = sorted({ending for name in FORMATS for ending in load(name).endings})
+    endings: tuple[str, ...] = (max(sorted(counts), key=lambda ending: counts[ending], default=""),)
+    if endings != (".txt",):  # without a look at all formats
+        endings = tuple(sorted({ending for name in FORMATS for ending in load(name).endings}))
     some, _ = listing.chosen(endings)
     return (some if some.entries else listing).first_with_content()
 

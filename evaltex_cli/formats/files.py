@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -81,7 +82,8 @@ class Listing:
         lists = ("classes.txt", *(_PICTURE_LISTS if "obj.names" in names else ()))
         return [e for e, name in zip(self.entries, names, strict=True) if name not in lists]
 
-    def chosen(self, endings: Sequence[str]) -> tuple[Listing, str]:
+    @lru_cache(maxsize=1)  # noqa: B019 (what looks at an input asks for it again)
+    def chosen(self, endings: tuple[str, ...]) -> tuple[Listing, str]:
         """Return the listing of the files of images that have one of these endings, the one that
         most have, sorted by the names of their images, and a note about the others. A file that
         is the input stays. Raises `InputError` for an archive whose files unpack to too much.
@@ -90,7 +92,7 @@ class Listing:
             return self, ""
         counts = self.endings()
         if any(counts[ending] for ending in endings):
-            endings = [max(endings, key=lambda ending: counts[ending])]
+            endings = (max(endings, key=lambda ending: counts[ending]),)
         fit = [entry for entry in self._of_images() if entry.ending in endings]
         names = image_names([_stem(entry.name) for entry in fit])
         fit = [entry._replace(image=name) for entry, name in zip(fit, names, strict=True)]
@@ -115,14 +117,12 @@ class Listing:
                     _reading(place),
                     archive.open(infos[entry.name]) if archive else Path(place).open("rb") as file,
                 ):
-                    is_gzip = file.read(2) == b"\x1f\x8b"
-                    file.seek(0)
-                    if is_gzip:
+                    data = file.read(size)
+                    if data.startswith(b"\x1f\x8b"):
+                        file.seek(0)
                         most = _most_unpacked(entry.size)
                         data = gzip.GzipFile(fileobj=file).read(most + 1 if size < 0 else size)
                         _refuse_large(place, len(data), most)
-                    else:
-                        data = file.read(size)
                 yield data
 
     def beginning(self, entry: Entry, size: int) -> bytes:
@@ -219,7 +219,7 @@ def _walk(folder: Path) -> Iterator[Entry]:
 def _name(info: zipfile.ZipInfo) -> str:
     """Return an entry's name; UTF-8 where its bytes are, though macOS does not flag it."""
     name: str = info.orig_filename
-    if not info.flag_bits & 0x800:
+    if not info.flag_bits & 0x800 and not name.isascii():
         with suppress(UnicodeError):
             return name.encode("cp437").decode("utf-8")
     return name

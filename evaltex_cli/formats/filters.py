@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from evaltex_cli import geometry
 from evaltex_cli.errors import InputError, quote
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.options import COORDINATE_LIMIT
@@ -75,7 +74,7 @@ def treat_invalid(
     counts = outlines.checked(drawn)
     if policy == "repair" or drawn.all_boxes or not (counts.repaired or counts.zero_area):
         return objects, counts, {}
-    invalid = geometry.polygons.describe_invalid(drawn)
+    invalid = outlines.describe_invalid(drawn)
     if policy == "error" or not invalid:
         return objects, counts, {row: one.why for row, one in invalid.items()}
     gone = np.zeros(objects.count, dtype=bool)

@@ -22,7 +22,6 @@ import math
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -35,7 +34,7 @@ from evaltex_cli.formats.parsing import numbers as numbers_of
 
 MOST = 0.95
 """Share of the lines that decide, so that a few odd ones do not."""
-SOME = 1000
+SOME = 300
 """Lines that layouts are tried on, drawn from all of an input."""
 _WHOLE_NUMBERS = (
     "all {count} lines end in a whole number after the coordinates, which is read as transcription;"
@@ -355,8 +354,10 @@ class Lines:
         needs_text = is_plain and survey.strict and 2 * self.going_on >= len(self.some)
         for line in self.some:
             if line.goes_on or not needs_text:  # else of a text of digits, perhaps
-                with suppress(FormatError):
+                try:
                     count += _object(line, survey) is not None
+                except FormatError:
+                    continue
         return count
 
     @cached_property
@@ -428,8 +429,8 @@ def _object(line: Line, survey: Survey) -> TextObject | None:
 def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     found: Survey = options.surveyed
     layout = found.layout
-    lines = Lines([file.data] if found.others else [])
     for name in found.others:
+        lines = Lines([file.data])
         if 2 * lines.fits[name] >= len(lines.some) > 0:
             expected = f"{layout.name}, as in most files: give it as an input of its own"
             raise FormatError(f"lines of the format {name}", expected, at=1)
@@ -490,8 +491,7 @@ def recognise(
     """
     endings = listing.endings()
     ending = next((one for one in (".gt", ".txt") if endings[one]), "")
-    beginning = listing.beginning(listing.entries[0], 1 << 12)
-    if not (begins_with_numbers(beginning) if listing.kind == "file" else ending):
+    if not (ending or listing.kind == "file"):
         return None
     lines = Lines(listing.chosen((ending,))[0].read())
     layout = BY_NAME["msra-td500"] if ending == ".gt" else _best(lines)

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from evaltex_cli.errors import FaultLog, FormatError, InputError, listed, quote
 from evaltex_cli.formats.options import MaskFolders, Side
-from evaltex_cli.geometry.picture_runs import NO_OBJECT, PictureRuns, find_runs, join, object_of
-from evaltex_cli.records import ImageBatch, Ints, LabelRuns
+from evaltex_cli.geometry.masks import NO_OBJECT, Masks, PictureRuns, find_runs, join, object_of
+from evaltex_cli.records import ImageBatch, Ints
 
 SUFFIXES = (".tif", ".tiff", ".png", ".bmp", ".gif")
 _PILLOW_FORMATS = ("PNG", "BMP", "GIF")
@@ -38,7 +38,7 @@ for _name in ("PIL", "tifffile"):  # our messages say what is wrong
     logging.getLogger(_name).addHandler(logging.NullHandler())
 
 
-def read_runs(batch: ImageBatch, side: Side, masks: MaskFolders, faults: FaultLog) -> LabelRuns:
+def read_runs(batch: ImageBatch, side: Side, masks: MaskFolders, faults: FaultLog) -> Masks:
     """Read the label pictures of one side of a batch, whose IDs are the labels.
 
     Pictures have the sizes of the batch, where it has some. Images that the detections do not name

@@ -10,7 +10,7 @@ import numpy as np
 from evaltex_cli.errors import counted
 from evaltex_cli.formats import MEMORY
 from evaltex_cli.formats.base import Side, Source
-from evaltex_cli.geometry.picture_runs import PictureRuns
+from evaltex_cli.geometry.masks import PictureRuns
 from evaltex_cli.records import Floats, Objects
 from evaltex_cli.records.rows import NOTHING, concatenate
 

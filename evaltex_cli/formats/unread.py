@@ -55,7 +55,7 @@ def refuse(listing: Listing, head: Head) -> None:
         try:
             plain_json(next(listing.read([entry])))
         except FormatError as error:
-            place = f"{listing.place(entry)}:{error.line}"
+            place = f"{listing.place(entry)}:{error.at or 1}"
             raise InputError(f"{place}: {error.found}; expected {error.expected}") from error
     raise InputError(
         f"{listing.path}: {kind} of no known layout; expected a format that `evaltex formats`"

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from evaltex_cli import Evaluation, Evaluations
-from evaltex_cli.evaluation.evaluations import by_protocol
+from evaltex_cli.evaluation.evaluation import by_protocol
 
 
 def named_scores(result: Evaluation | Evaluations) -> dict[str, float]:

@@ -6,7 +6,7 @@ from os import PathLike
 from typing import Any
 
 from evaltex_cli import Evaluation, Evaluations
-from evaltex_cli.evaluation.evaluations import by_protocol
+from evaltex_cli.evaluation.evaluation import by_protocol
 from evaltex_cli.integrations.scores import defined_scores
 
 

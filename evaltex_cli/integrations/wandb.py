@@ -11,7 +11,7 @@ from typing import Any
 import wandb
 
 from evaltex_cli import Evaluation, Evaluations
-from evaltex_cli.evaluation.evaluations import by_protocol
+from evaltex_cli.evaluation.evaluation import by_protocol
 from evaltex_cli.integrations.scores import defined_scores, files
 
 

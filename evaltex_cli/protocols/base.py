@@ -1,5 +1,5 @@
-"""What a protocol is: a parameters record, a function from images to
-evidence, and one from evidence to scores.
+"""What a protocol is: a record of parameters, a function from images to evidence that adds up, and
+a function from the sums of evidence to scores.
 """
 
 from __future__ import annotations
@@ -10,19 +10,18 @@ from importlib import import_module
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaltex_cli.errors import ConfigError, quote
 from evaltex_cli.errors.suggestions import unknown
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.protocols.matches import MISSED, Matched, Matches
+from evaltex_cli.protocols.matching import MISSED, Matches, Types
 from evaltex_cli.protocols.object_warnings import ObjectWarning
 from evaltex_cli.protocols.presets import PRESETS
 from evaltex_cli.protocols.tally import Tally
-from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps
+from evaltex_cli.records import Bools, Convention, Floats, ImageBatch
 
 Scores: TypeAlias = dict[str, Any]
-"""Name -> float, or list of float, or None where undefined."""
+"""Name -> float, or list, or None where undefined."""
 
 
 class Evidence(NamedTuple):
@@ -30,14 +29,13 @@ class Evidence(NamedTuple):
 
     tally: Tally
     """Columns with one row per image."""
-    matches: Matches | None = None
-    """Made only when asked for."""
+    matches: Matches
     warnings: tuple[ObjectWarning, ...] = ()
     """What the user should know about single images."""
 
 
 class EvidenceRows(NamedTuple):
-    """The evidence of a whole data set: columns, and the images they are of."""
+    """The evidence of a whole data set, one row per image, and the names of the images."""
 
     names: Sequence[str]
     tally: Tally
@@ -85,64 +83,43 @@ class Protocol(NamedTuple):
     parameters: type[Any]
     """Frozen dataclass, each field a `parameter`, which `config` reads."""
     tally: type[Tally]
-    """The protocol's `Tally`."""
-    evidence: Callable[[ImageBatch, Overlaps, Any, bool], Evidence]
-    """``evidence(batch, overlaps, parameters, with_matches) -> Evidence``."""
+    """What adds up over images."""
+    evidence: Callable[[ImageBatch, Any, Any], Evidence]
+    """``evidence(batch, overlaps, parameters)`` matches a batch; raises `InputError` where images
+    do not have what the parameters ask for: sizes, confidences, outlines."""
     scores: Callable[[Any, Any], Scores]
-    """``scores(tally, parameters) -> Scores``, for the sums of a data set, an image's row, and
-    `Tally.columns` alike: each score is a number, or a column.
-    """
-    series: Callable[[Any, Any], Scores] | None = None
-    """``series(tally, parameters) -> Scores``: curves and tables of the sums of a data set."""
+    """``scores(tally, parameters)``, for the sums of a data set, an image's row, and
+    `Tally.columns` alike: each score is a number, or a column. Sums may give lists, too:
+    histograms and curves."""
     version: int = 1
     """Raised whenever the same input and parameters give other scores than before."""
+    convention: Callable[[Any], Convention | None] = lambda parameters: Convention()
+    """``convention(parameters)``: how shapes are taken for its overlaps; None if it measures for
+    itself, and `evidence` gets no overlaps."""
     headline: tuple[str, ...] = ("recall", "precision", "hmean")
-    main_score: str = "hmean"
-    unbounded: tuple[str, ...] = ()
-    """Names of the scores shown on stdout; of the one by which levels and detectors are chosen,
-    compared and ranked; and of those that are not in [0, 1], such as counts."""
-    convention: Callable[[Any], Convention] = lambda parameters: Convention()
-    """``convention(parameters)``: how `Overlaps` are measured for it."""
+    """The scores shown on stdout; the last is the one by which levels and detectors are chosen,
+    compared and ranked."""
     image_scores: Callable[[Any, Any], Scores] | None = None
     """As `scores`, for images, where the official program scores an image without objects
     other than a dataset; None where both are the same."""
-    takes_masks: bool = True
-    """Whether it works on labelled masks."""
-    needs_texts: bool = False
-    """Whether it means something only if detections have transcriptions."""
-    needs: Callable[[ImageBatch, Any], None] = lambda batch, parameters: None
-    """``needs(batch, parameters)`` raises an `InputError` where images do not have what the
-    parameters ask for: sizes, confidences."""
-    resolve: Callable[[Any, Callable[[], bool]], Any] = lambda parameters, _: parameters
-    """``resolve(parameters, has_polygons)``: the parameters with what they leave to the data set;
-    ``has_polygons()`` looks whether any object of it, on either side, has other than four vertices
-    (a box has four)."""
-    object_credit: Callable[[NDArray[np.uint8], Mapping[str, Floats]], Floats] = lambda types, _: (
+    needs: frozenset[str] = frozenset()
+    """``"texts"``: it means something only if detections have transcriptions; ``"outlines"``: it
+    does not work on label pictures."""
+    object_credit: Callable[[Types, Mapping[str, Floats]], Floats] = lambda types, values: (
         types != MISSED
     ).astype(np.float64)
     """``object_credit(types, values)``: how well each ground-truth object was found, in [0, 1],
-    from its match type and its own values (as in `SideMatches`); a comparison shows whether it got
-    better or worse."""
-    recount: Callable[[Matched, Matched, Any], Tally] | None = None
-    """``recount(gt, det, parameters) -> Tally``: of both sides with their matches, which may have
-    been made before some objects became don't-care; recall is of `gt` alone. None if that changes
-    matches; or if those of an object depend on more than what hangs together with it by overlaps
-    (in an image with regions of several objects: on more than the image)."""
-    by_level: Callable[[ImageBatch, Overlaps, Any, Any], Tally | None] | None = None
-    """``by_level(batch, overlaps, parameters, states) -> Tally or None``: one row for each of some
-    `LevelStates` of the images, the same as `evidence` has of the kept detections, with less work;
-    None if not with these parameters. Without it `evidence` is used."""
+    from its match type and its own values; a comparison shows whether it got better or worse."""
+    resolve: Callable[[Any, Callable[[], bool]], Any] = lambda parameters, has_polygons: parameters
+    """``resolve(parameters, has_polygons)``: the parameters with what they leave to the data set;
+    ``has_polygons()`` looks whether any object of it has other than four vertices."""
     plots: Callable[[Scores], Iterable[Plot]] | None = None
-    plot_names: tuple[str, ...] = ()
-    """``plots(scores)``: what `--plots` draws of a dataset's scores; and the names of all plots
-    there may be."""
-    measures: str = ""
-    """What it measures, in a few words, if the title does not say it."""
+    """``plots(scores)``: what `--plots` draws of a dataset's scores."""
 
-    def all_scores(self, tally: Tally, parameters: Any) -> Scores:
-        """Return the scores of the sums of a data set, with its curves and tables."""
-        more = self.series(tally, parameters) if self.series else {}
-        return self.scores(tally, parameters) | more
+    @property
+    def main_score(self) -> str:
+        """The score by which levels and detectors are chosen, compared and ranked."""
+        return self.headline[-1]
 
     def __repr__(self) -> str:
         return f"Protocol({self.name!r}, {self.title!r})"
@@ -165,40 +142,6 @@ def parameter(default: Any, text: str, **limits: Any) -> Any:
         function that reads a ``file``.
     """
     return field(default=default, metadata={"help": text, **limits})
-
-
-def per_image(values: NDArray[Any], image: Ints, images: int) -> NDArray[Any]:
-    """Sum values of objects by image.
-
-    Parameters
-    ----------
-    values : (n,) bool, int64 or float64
-        Booleans and integers give int64 counts, floats float64 sums, added in the objects' order.
-    image : (n,) int64
-        Image index of each object.
-    """
-    if values.dtype.kind == "f":
-        return np.bincount(image, weights=values, minlength=images).astype(
-            np.float64
-        )  # int64 where empty
-    if values.dtype.kind == "b":
-        return np.bincount(image[values], minlength=images)
-    return np.bincount(image, weights=values, minlength=images).astype(np.int64)
-
-
-def object_counts(
-    batch: ImageBatch, gt_counts: Bools, det_counts: Bools
-) -> tuple[Ints, Ints, Ints, Ints]:
-    """(images,) each, the first fields of an `ObjectTally`; gt_counts,
-    det_counts are (G,), (D,) bool: which count.
-    """
-    images = len(batch.names)
-    return (
-        np.diff(batch.gt.offsets),
-        per_image(gt_counts, batch.gt.image, images),
-        np.diff(batch.det.offsets),
-        per_image(det_counts, batch.det.image, images),
-    )
 
 
 def load(name: str) -> Protocol:

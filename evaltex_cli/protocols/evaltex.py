@@ -10,9 +10,10 @@ contradicts the published tool:
 2. Accuracy of a merge is TextArea / Area(D) for each of its objects: Eq. 19 as printed leaves out
    the text's own share.
 3. The split penalty is the tool's, 0.6 / (1 + ln² s) + 0.4; `split_function=paper` takes Eq. 13.
-4. EMD scores use 100 bins while 10 are printed, as the tool's sample does, unless `hist_bin_nb` is
+4. The margin is the tool's, `det_border` = 0.01; the paper's experiments took 0.1 (Eq. 6).
+5. EMD scores use 100 bins while 10 are printed, as the tool's sample does, unless `hist_bin_nb` is
    set.
-5. Rejected objects match like others and count as text, but enter no mean; a detection on them
+6. Rejected objects match like others and count as text, but enter no mean; a detection on them
    alone is neither right nor wrong.
 
 Empty cases: a ratio 0/0 is 0, in the dataset and in an image without objects alike.
@@ -32,99 +33,239 @@ A word is found in two halves. They cover it, and contain nothing else, but the 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
+from math import log
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evaltex_cli.protocols.base import Evidence, Protocol, Scores, per_image
-from evaltex_cli.protocols.evaltex_matching import (
-    Local,
-    Parameters,
-    SelectedPairs,
-    convention,
-    local_scores,
-    scene_of,
-    select_candidates,
-)
-from evaltex_cli.protocols.matches import (
-    IGNORED,
-    MANY_TO_MANY,
-    MANY_TO_ONE,
+from evaltex_cli.geometry import boxes as box_geometry
+from evaltex_cli.geometry.shapes import Shapes
+from evaltex_cli.geometry.touching import touching_boxes
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores, parameter
+from evaltex_cli.protocols.matching import (
     MATCH_TYPES,
-    MISSED,
-    ONE_TO_MANY,
-    ONE_TO_ONE,
-    Matched,
+    above,
+    larger_area,
     matches,
     mean_of,
-    types,
+    per_image,
+    unique_pairs,
 )
-from evaltex_cli.protocols.ratios import Number, harmonic_mean, ratio, settled
-from evaltex_cli.protocols.tally import Count, Sum, at_most, require
-from evaltex_cli.protocols.tally import Tally as BaseTally
-from evaltex_cli.records import Floats, ImageBatch, Ints, Overlaps
+from evaltex_cli.protocols.scores import Number, divide, harmonic_mean, quotient, ratio
+from evaltex_cli.protocols.tally import Count, Sum, Tally
+from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps
 
 PRINTED_BINS, EMD_BINS = 10, 100
 BIN_TOLERANCE = 1e-9
-"""A value this little below a bin's edge belongs to the bin above: it is the
-edge, but for rounding.
-"""
+"""A value this little below a bin's edge is at the edge."""
 
 
-def evidence(
-    batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool
-) -> Evidence:
-    """Match a batch and sum what its images contribute."""
-    enough = settled(overlaps.area, parameters.min_area, overlaps) > parameters.min_area
-    candidates = overlaps
-    if not enough.all():
-        candidates = overlaps._replace(
-            gt=overlaps.gt[enough], det=overlaps.det[enough], area=overlaps.area[enough]
-        )
-    scene = scene_of(batch, overlaps, parameters)
-    selected = select_candidates(candidates, scene, parameters.overlap_filter)
-    gt, det = candidates.gt[selected], candidates.det[selected]
-    splits, merges = (
-        np.bincount(gt, minlength=batch.gt.count),
-        np.bincount(det, minlength=batch.det.count),
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """Parameters of EvaLTex, named as in the tool's evaltex.ini; the last three are ours."""
+
+    region: bool = parameter(True, "text area of a merge: the regions of its objects (Eq. 20)")
+    print_level: int = parameter(0, "detail of the result .txt", min=0, max=2)
+    min_area: float = parameter(
+        0.0, "an overlap counts above this many square pixels (Eq. 3, 4)", min=0.0
     )
-    pairs = SelectedPairs(gt, det, candidates.area[selected], splits, merges)
-    local = local_scores(batch, scene, pairs, parameters)
-    gt_counts = ~batch.gt.dont_care
-    # A detection without a match counts, as a false positive; one that matches only don't-care
-    # objects does not.
-    det_counts = merges == 0
+    hist_bin_nb: int = parameter(
+        0, "histogram bins, for printing and EMD; 0 = 10 printed, 100 for EMD", min=0, max=10_000
+    )
+    split: bool = parameter(True, "coverage is multiplied by the split penalty (Eq. 11)")
+    det_border: float = parameter(
+        0.01, "margin, as a share of an object's thickness (Eq. 6)", min=0.0, below=0.5
+    )
+    split_function: str = parameter(
+        "tool", "split penalty: tool 0.6/(1+ln²s)+0.4, paper 1/(1+ln s)", choices=("tool", "paper")
+    )
+    overlap_filter: float = parameter(0.1, "t of the candidate filter (Eq. 5)", min=0.0, max=1.0)
+    shape: str = parameter(
+        "polygon", "polygons as they are, or as their bounding boxes", choices=("polygon", "box")
+    )
+
+
+def convention(parameters: Parameters) -> Convention:
+    """Continuous coordinates; polygons as they are, or as their bounding boxes."""
+    return Convention(as_boxes=parameters.shape == "box")
+
+
+class Local(NamedTuple):
+    """Local scores of the objects, (G,) each."""
+
+    coverage: Floats
+    """With the split penalty, if the parameters ask for it."""
+    coverage_no_split: Floats
+    accuracy: Floats
+    """NaN for a missed object."""
+    split: Floats
+
+
+def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Evidence:
+    """Match a batch, and sum what its images contribute."""
+    is_match = filtered(batch, overlaps, parameters)
+    gt, det = overlaps.gt[is_match], overlaps.det[is_match]
+    local = local_scores(batch, overlaps, gt, det, parameters)
+    is_false_positive = np.bincount(det, minlength=batch.det.count) == 0
+    # A detection that matches only rejected objects is neither right nor wrong.
+    gt_counts, det_counts = ~batch.gt.dont_care, is_false_positive.copy()
     det_counts[det[gt_counts[gt]]] = True
-    gt_type, det_type = types(gt, det, gt_counts, det_counts)
-    tally = _tally(
-        Matched(batch.gt.offsets, batch.gt.dont_care, gt_type, splits, local._asdict()),
-        Matched(batch.det.offsets, batch.det.dont_care, det_type, merges, {}),
-        parameters,
-    )
-    if not with_matches:
-        return Evidence(tally)
-    return Evidence(tally, matches(gt, det, gt_counts, det_counts, local._asdict(), {}))
+    matched = matches(gt, det, gt_counts, det_counts, local._asdict(), {})
+    tally = tally_of(batch, local, matched.gt.types, is_false_positive, parameters)
+    return Evidence(tally, matched)
 
 
-def recount(gt: Matched, det: Matched, parameters: Parameters) -> Tally:
-    """Tally matches after some objects were made don't-care: these match like
-    all others, and only do not count.
+# Matching (section 3.2.1) -------------------------------------------------------------------------
+
+
+def filtered(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Bools:
+    """(p,) the overlaps that are large enough (Eq. 3, 4) and that the filter keeps (Eq. 5).
+
+    A detection takes its candidates G' by decreasing IoU, ties by the ground truth's order, and
+    drops G' if it has a G with Area(G' ∩ D) - Area(G ∩ G') <= t * Area(G').
     """
-    types = np.where(gt.dont_care, np.uint8(IGNORED), gt.types)
-    return _tally(gt._replace(types=types), det, parameters)
+    gt, det, area = overlaps.gt, overlaps.det, overlaps.area
+    is_match = larger_area(area, parameters.min_area)
+    counts = np.bincount(det[is_match], minlength=batch.det.count)
+    candidates = np.flatnonzero(is_match & (counts[det] > 1))  # a single one is never dropped
+    gt, det, area = gt[candidates], det[candidates], area[candidates]
+    iou = area / (overlaps.gt_area[gt] + overlaps.det_area[det] - area)
+    share = area / overlaps.gt_area[gt]
+    common = common_shares(batch, overlaps, np.unique(gt))
+    best_first = np.lexsort((gt, -iou.round(9), det))
+    columns = (column[best_first].tolist() for column in (candidates, gt, det, share))
+    matched_by = defaultdict[int, list[int]](list)
+    for pair, i, j, detected in zip(*columns, strict=True):
+        in_others = (common.get((i, g), 0.0) for g in matched_by[j])
+        if all(above(detected - part, parameters.overlap_filter) for part in in_others):
+            matched_by[j].append(i)
+        else:
+            is_match[pair] = False
+    return is_match
+
+
+def common_shares(
+    batch: ImageBatch, overlaps: Overlaps, objects: Ints
+) -> dict[tuple[int, int], float]:
+    """Return Area(G ∩ G') / Area(G') by (G', G), of some objects that overlap."""
+    if batch.has_masks:  # a pixel has one label
+        return {}
+    side, offsets = overlaps.gt_shapes, np.searchsorted(objects, batch.gt.offsets)
+    i, j = touching_boxes(side.boxes[objects], offsets, side.boxes[objects], offsets)
+    i, j = objects[i[i != j]], objects[j[i != j]]
+    parts = (side.pair_area(i, side, j) / overlaps.gt_area[i]).tolist()
+    return dict(zip(zip(i.tolist(), j.tolist(), strict=True), parts, strict=True))
+
+
+# Local scores (sections 3.2.2 to 3.2.5) -----------------------------------------------------------
+
+
+class Scene(NamedTuple):
+    """The shapes of a batch."""
+
+    gt: Any
+    grown: Any
+    shrunk: Any
+    """`grown` and `shrunk`: the objects with a margin, Ge and Gr (Eq. 7, 8)."""
+    det: Any
+
+
+def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Scene:
+    """Grow and shrink objects by a share of their area over their longer side (Eq. 6-8)."""
+    gt = overlaps.gt_shapes
+    margin = parameters.det_border * quotient(overlaps.gt_area, gt.longer_side())
+    if not batch.has_masks:
+        # A polygon that nothing touches is never measured; a box may still be part of a region.
+        is_touched = np.bincount(overlaps.gt, minlength=len(margin)) > 0
+        margin[gt.is_polygon & ~is_touched] = 0
+    return Scene(gt, gt.moved(margin), gt.moved(-margin), overlaps.det_shapes)
+
+
+def local_scores(
+    batch: ImageBatch, overlaps: Overlaps, gt: Ints, det: Ints, parameters: Parameters
+) -> Local:
+    """Coverage and accuracy of every object, from the (p,) pairs that the filter keeps."""
+    scene = scene_of(batch, overlaps, parameters)
+    objects = batch.gt.count
+    splits = np.bincount(gt, minlength=objects)  # s_i, the detections of each object
+    merges = np.bincount(det, minlength=batch.det.count)  # m_j, the objects of each detection
+
+    # Coverage: Eq. 12, which is Eq. 10 and 15 where there is one detection; Eq. 11 has the penalty.
+    covered = scene.shrunk.union_area(gt, objects, gt, scene.det, det)
+    coverage = divide(covered, scene.shrunk.area())
+    split = split_penalty(splits, parameters.split_function)
+
+    # Accuracy of all but many-to-one: Eq. 14, which is Eq. 9 where there is one detection.
+    is_many_to_one = (splits[gt] == 1) & (merges[det] > 1)
+    own, own_det = gt[~is_many_to_one], det[~is_many_to_one]
+    text = scene.grown.union_area(own, objects, own, scene.det, own_det)
+    detected = np.zeros(objects)
+    detected[own] = overlaps.det_area[own_det]
+    several = splits[own] > 1
+    pieces, piece = own[several], own_det[several]
+    united = scene.det.union_area(pieces, objects, piece, scene.det, piece)
+    detected[pieces] = united[pieces]
+    accuracy = np.where(splits > 0, divide(text, detected), np.nan)
+
+    # Accuracy of many-to-one: the object shares its only detection with others (Eq. 16-20).
+    of_merge = divide(text_area(batch, scene, gt, det, merges, parameters), overlaps.det_area)
+    accuracy[gt[is_many_to_one]] = of_merge[det[is_many_to_one]]
+    return Local(coverage * split if parameters.split else coverage, coverage, accuracy, split)
+
+
+def split_penalty(splits: Ints, function: str) -> Floats:
+    """(G,) factor F of s pieces: 1 for one, 0 for none (Eq. 13, or the tool's page)."""
+    pieces = range(2, int(splits.max(initial=0)) + 1)
+    if function == "paper":
+        penalties = [1 / (1 + log(s)) for s in pieces]
+    else:
+        penalties = [0.6 / (1 + log(s) ** 2) + 0.4 for s in pieces]
+    return np.array([0.0, 1.0, *penalties])[splits]
+
+
+def text_area(
+    batch: ImageBatch, scene: Scene, gt: Ints, det: Ints, merges: Ints, parameters: Parameters
+) -> Floats:
+    """(D,) TextArea of the detections of several objects, 0 of others: what they contain of the
+    objects' regions (Eq. 20), or of the objects themselves (Eq. 16).
+
+    Masks and images with a polygon object have no regions.
+    """
+    detections, images = batch.det.count, len(batch.names)
+    in_merge = merges[det] > 1
+    gt, det = gt[in_merge], det[in_merge]
+    has_regions = np.full(images, parameters.region and not batch.has_masks)
+    has_regions &= per_image(scene.gt.is_polygon, batch.gt.image, images) == 0
+    of_region = has_regions[batch.gt.image[gt]]
+    own, own_det = gt[~of_region], det[~of_region]
+    text: Floats = scene.grown.union_area(own_det, detections, own, scene.det, own_det)
+    if of_region.any():
+        # A region counts once, however many of its objects the detection has.
+        region = unique_pairs(batch.gt.image, batch.gt.regions)[1]
+        regions = Shapes(box_geometry.around_groups(scene.grown.boxes, region))
+        gt, det = gt[of_region], det[of_region]
+        once = unique_pairs(det, region[gt])[0]
+        part, det = region[gt[once]], det[once]
+        text += regions.union_area(det, detections, part, scene.det, det)
+    return text
+
+
+# Evidence and global scores (section 3.3) ---------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class Tally(BaseTally):
-    """Evidence of EvaLTex: sums over objects that count, histograms of their
-    values, and objects by match type.
-    """
+class EvaltexTally(Tally):
+    """Evidence: sums over objects that count, histograms of their values, objects by match type."""
 
     gt_objects: Count
     counted_gt_objects: Count
     detections: Count
     true_positives: Count
     false_positives: Count
+    """`true_positives` and `false_positives`: tp and fp (Eq. 21, 22)."""
     coverage: Sum
     coverage_no_split: Sum
     accuracy: Sum
@@ -141,97 +282,84 @@ class Tally(BaseTally):
     missed: Count
     ignored: Count
 
-    def check(self) -> None:
-        super().check()
-        matched = self.one_to_one + self.one_to_many + self.many_to_one + self.many_to_many
-        require(matched == self.true_positives, "match types and true positives differ")
-        require(
-            matched + self.missed == self.counted_gt_objects,
-            "match types and objects that count differ",
-        )
-        require(
-            matched + self.missed + self.ignored == self.gt_objects,
-            "match types and objects differ",
-        )
-        require(self.false_positives <= self.detections, "more false positives than detections")
-        require(
-            at_most(self.coverage_no_split, self.true_positives),
-            "more coverage than true positives",
-        )
-        require(at_most(self.coverage, self.coverage_no_split), "the split penalty raises coverage")
-        require(at_most(self.accuracy, self.true_positives), "more accuracy than true positives")
 
+def tally_of(
+    batch: ImageBatch,
+    local: Local,
+    gt_types: NDArray[np.uint8],
+    is_false_positive: Bools,
+    parameters: Parameters,
+) -> EvaltexTally:
+    """Sum what each image contributes."""
+    images, (printed, emd) = len(batch.names), bins(parameters)
+    counts = ~batch.gt.dont_care
+    image = batch.gt.image[counts]
+    coverage, coverage_no_split, accuracy, split = (values[counts] for values in local)
+    found = ~np.isnan(accuracy)
+    wrong_image = batch.det.image[is_false_positive]
+    # Accuracies are those of found objects, and 0 for each false positive.
+    entry_image = np.concatenate([image[found], wrong_image])
+    entries = np.concatenate([accuracy[found], np.zeros(len(wrong_image))])
 
-def _tally(gt: Matched, det: Matched, parameters: Parameters) -> Tally:
-    images, local = len(gt.offsets) - 1, Local(*(gt.values[name] for name in Local._fields))
-    cared, gt_image, det_image = ~gt.dont_care, gt.image, det.image
-    image = gt_image[cared]
-    found = gt.partners[cared] > 0
-    accuracy, found_image = local.accuracy[cared][found], image[found]
-    false_positive = det.partners == 0
-    entries = np.concatenate([accuracy, np.zeros(int(false_positive.sum()))])
-    entry_image = np.concatenate([found_image, det_image[false_positive]])
-    printed, emd = bins(parameters)
-    by_type = {
-        MATCH_TYPES[code].replace("-", "_"): per_image(gt.types == code, gt_image, images)
-        for code in (ONE_TO_ONE, ONE_TO_MANY, MANY_TO_ONE, MANY_TO_MANY, MISSED, IGNORED)
-    }
-    return Tally(
-        gt_objects=np.diff(gt.offsets),
-        counted_gt_objects=per_image(cared, gt_image, images),
-        detections=np.diff(det.offsets),
+    def histogram(values: Floats, image: Ints) -> Ints:
+        cell = image * printed + bin_of(values, printed)
+        return np.bincount(cell, minlength=images * printed).reshape(images, printed)
+
+    def emd_steps(values: Floats, image: Ints) -> Ints:
+        """Earth mover's distance to all mass in the last bin, in bins times objects."""
+        return per_image(emd - 1 - bin_of(values, emd), image, images)
+
+    return EvaltexTally(
+        gt_objects=np.diff(batch.gt.offsets),
+        counted_gt_objects=per_image(counts, batch.gt.image, images),
+        detections=np.diff(batch.det.offsets),
         true_positives=per_image(found, image, images),
-        false_positives=per_image(false_positive, det_image, images),
-        coverage=per_image(local.coverage[cared], image, images),
-        coverage_no_split=per_image(local.coverage_no_split[cared], image, images),
-        accuracy=per_image(accuracy, found_image, images),
-        split=per_image(local.split[cared], image, images),
-        coverage_bins=_histogram(local.coverage[cared], image, images, printed),
-        accuracy_bins=_histogram(entries, entry_image, images, printed),
-        coverage_emd_steps=_emd_steps(local.coverage[cared], image, images, emd),
-        coverage_no_split_emd_steps=_emd_steps(local.coverage_no_split[cared], image, images, emd),
-        accuracy_emd_steps=_emd_steps(entries, entry_image, images, emd),
-        **by_type,
+        false_positives=np.bincount(wrong_image, minlength=images),
+        coverage=per_image(coverage, image, images),
+        coverage_no_split=per_image(coverage_no_split, image, images),
+        accuracy=per_image(entries, entry_image, images),
+        split=per_image(split, image, images),
+        coverage_bins=histogram(coverage, image),
+        accuracy_bins=histogram(entries, entry_image),
+        coverage_emd_steps=emd_steps(coverage, image),
+        coverage_no_split_emd_steps=emd_steps(coverage_no_split, image),
+        accuracy_emd_steps=emd_steps(entries, entry_image),
+        **{
+            name.replace("-", "_"): per_image(gt_types == code, batch.gt.image, images)
+            for code, name in enumerate(MATCH_TYPES)
+            if name != "false-positive"
+        },
     )
 
 
 def bins(parameters: Parameters) -> tuple[int, int]:
     """Number of histogram bins printed, and used for the EMD scores."""
-    return (parameters.hist_bin_nb,) * 2 if parameters.hist_bin_nb else (PRINTED_BINS, EMD_BINS)
+    return (parameters.hist_bin_nb or PRINTED_BINS), (parameters.hist_bin_nb or EMD_BINS)
 
 
 def bin_of(values: Floats, count: int) -> Ints:
-    """(n,) bin b of each value in [0, 1]: b/count <= value < (b+1)/count, the last with 1."""
+    """(n,) bin b of each value: b/count <= value < (b+1)/count, the last bin including 1."""
     edges = np.arange(1, count) / count - BIN_TOLERANCE
     return np.searchsorted(edges, values, side="right")
 
 
-def _histogram(values: Floats, image: Ints, images: int, count: int) -> Ints:
-    # Image and bin as one number: one bincount makes the histograms of all images.
-    return np.bincount(image * count + bin_of(values, count), minlength=images * count).reshape(
-        images, count
-    )
-
-
-def _emd_steps(values: Floats, image: Ints, images: int, count: int) -> Ints:
-    """Earth mover's distance of each image's histogram to the last bin, in bins times objects."""
-    return per_image(count - 1 - bin_of(values, count), image, images)
-
-
-def scores(tally: Tally, parameters: Parameters) -> Scores:
-    """Global scores (Eq. 23-31), histograms and EMD scores; 0/0 is 0."""
-    counted, tp = tally.counted_gt_objects, tally.true_positives
+def scores(tally: EvaltexTally, parameters: Parameters) -> Scores:
+    """Quantity (Eq. 23, 24), quality (Eq. 25, 26) and both (Eq. 27-31), histograms and EMD scores;
+    0/0 is 0.
+    """
+    counted, tp, emd = tally.counted_gt_objects, tally.true_positives, bins(parameters)[1]
     answers = tp + tally.false_positives
-    recall, recall_no_split = (
-        ratio(tally.coverage, counted),
-        ratio(tally.coverage_no_split, counted),
-    )
+    recall = ratio(tally.coverage, counted)
+    recall_no_split = ratio(tally.coverage_no_split, counted)
     precision = ratio(tally.accuracy, answers)
-    emd_recall, emd_no_split = (
-        _emd_score(steps, counted, parameters)
-        for steps in (tally.coverage_emd_steps, tally.coverage_no_split_emd_steps)
-    )
-    emd_precision = _emd_score(tally.accuracy_emd_steps, answers, parameters)
+
+    def emd_score(steps: Number, entries: Number) -> Number:
+        """1 - EMD between a histogram and all mass in the last bin; 0 for an empty histogram."""
+        return ratio(entries * emd - steps, entries * emd)
+
+    emd_recall = emd_score(tally.coverage_emd_steps, counted)
+    emd_recall_no_split = emd_score(tally.coverage_no_split_emd_steps, counted)
+    emd_precision = emd_score(tally.accuracy_emd_steps, answers)
     return {
         "recall": recall,
         "recall_no_split": recall_no_split,
@@ -247,17 +375,11 @@ def scores(tally: Tally, parameters: Parameters) -> Scores:
         "coverage_histogram": [ratio(count, counted) for count in tally.coverage_bins],
         "accuracy_histogram": [ratio(count, answers) for count in tally.accuracy_bins],
         "emd_recall": emd_recall,
-        "emd_recall_no_split": emd_no_split,
+        "emd_recall_no_split": emd_recall_no_split,
         "emd_precision": emd_precision,
         "emd_fscore": harmonic_mean(emd_recall, emd_precision),
-        "emd_fscore_no_split": harmonic_mean(emd_no_split, emd_precision),
+        "emd_fscore_no_split": harmonic_mean(emd_recall_no_split, emd_precision),
     }
-
-
-def _emd_score(steps: Number, entries: Number, parameters: Parameters) -> Number:
-    """1 - EMD between a histogram and all mass in the last bin; 0 for an empty histogram."""
-    count = bins(parameters)[1]
-    return ratio(entries * count - steps, entries * count)
 
 
 PROTOCOL = Protocol(
@@ -265,12 +387,10 @@ PROTOCOL = Protocol(
     title="EvaLTex: coverage and accuracy of objects, all kinds of matches",
     version=1,
     parameters=Parameters,
-    tally=Tally,
+    tally=EvaltexTally,
     evidence=evidence,
     scores=scores,
     headline=("recall", "precision", "fscore"),
-    main_score="fscore",
     convention=convention,
     object_credit=mean_of("coverage", "accuracy"),
-    recount=recount,
 )

@@ -8,7 +8,6 @@ from typing import Any
 
 from evaltex_cli.protocols.base import parameter
 from evaltex_cli.records import ImageBatch, concatenate_texts
-from evaltex_cli.records.rows import packed
 
 NORMALISATIONS = ("none", "nfc", "nfkc")
 
@@ -31,7 +30,7 @@ def normalised(text: str, form: str) -> str:
 
 def with_normalised_texts(batch: ImageBatch, form: str) -> ImageBatch:
     """Return a batch with the texts of both sides in a Unicode form, one of `NORMALISATIONS`."""
-    sides = packed(batch.gt.texts), packed(batch.det.texts)
+    sides = batch.gt.texts, batch.det.texts
     if form == "none" or all(texts.buffer.isascii() for texts in sides):
         return batch
     gt, det = (concatenate_texts([normalised(text, form) for text in texts]) for texts in sides)

@@ -8,7 +8,8 @@ other's best by IoU, and this is above 0.5.
 
 With ``objects=regions`` the objects of one region of an image are one: the union of their shapes.
 So words that say which line or paragraph they belong to are scored as HierText scores lines and
-paragraphs.
+paragraphs. Its program measures words as polygons, lines and paragraphs by the pixels that OpenCV
+fills (``areas=pixels``); an IoU of exactly 0.5 is enough only on pixels.
 
 Empty cases: without objects recall is 1, without detections precision is 1, without pairs SQ is 1,
 in the data set and in an image, as in the program.
@@ -28,40 +29,35 @@ above the threshold:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from operator import eq
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.errors import InputError
-from evaltex_cli.geometry import shapes
-from evaltex_cli.geometry.overlaps import shapes_of
-from evaltex_cli.protocols.base import (
-    Evidence,
-    Protocol,
-    Scores,
+from evaltex_cli.errors import InputError, quote
+from evaltex_cli.geometry import boxes as box_geometry
+from evaltex_cli.geometry.filled import fill
+from evaltex_cli.geometry.touching import touching_boxes
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores, parameter
+from evaltex_cli.protocols.matching import (
+    Matches,
+    SideMatches,
+    above,
+    at_least,
+    group_by,
+    in_dont_care,
+    matches,
+    mean_of,
     object_counts,
-    parameter,
     per_image,
+    scatter,
+    unique_pairs,
 )
-from evaltex_cli.protocols.iou.iou import iou
-from evaltex_cli.protocols.matches import Matches, SideMatches, group_by, matches, mean_of, scatter
 from evaltex_cli.protocols.normalisation import normalisation_field, with_normalised_texts
-from evaltex_cli.protocols.object_tally import ObjectTally
-from evaltex_cli.protocols.ratios import (
-    equalised,
-    harmonic_mean,
-    ignored_detections,
-    ratio,
-    settled,
-    where,
-)
-from evaltex_cli.protocols.tally import Count, Sum, at_most, require
+from evaltex_cli.protocols.scores import harmonic_mean, ratio, where
+from evaltex_cli.protocols.tally import Count, ObjectTally, Sum, at_most, require
 from evaltex_cli.records import (
     Bools,
     Convention,
-    Floats,
     ImageBatch,
     Ints,
     Objects,
@@ -69,8 +65,7 @@ from evaltex_cli.records import (
     Overlaps,
     concatenate_texts,
     offsets_of,
-    some_texts,
-    stretches,
+    ranges,
 )
 from evaltex_cli.records.rows import take
 
@@ -87,6 +82,11 @@ class Parameters:
         "each",
         "what is scored: each object, or the union of the objects of each region (regions)",
         choices=("each", "regions"),
+    )
+    areas: str = parameter(
+        "polygons",
+        "areas of polygons (polygons), or the pixels that OpenCV fills (pixels)",
+        choices=("polygons", "pixels"),
     )
     text: bool = parameter(False, "a pair counts only if its texts are the same")
     normalisation: str = normalisation_field("nfc")
@@ -106,164 +106,132 @@ class Tally(ObjectTally):
         require(at_most(self.iou_sum, self.pairs), "a larger sum of IoUs than pairs")
 
 
-def evidence(
-    batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool
-) -> Evidence:
+def convention(parameters: Parameters) -> Convention | None:
+    """Continuous coordinates, unless pixels are counted."""
+    return None if parameters.areas == "pixels" else Convention()
+
+
+def evidence(batch: ImageBatch, overlaps: Overlaps | None, parameters: Parameters) -> Evidence:
     """Pair a batch, and count the pairs of its images and sum their IoUs."""
     if parameters.text:
         batch = with_normalised_texts(batch, parameters.normalisation)
-    if parameters.objects == "each":
-        return _evidence(batch, overlaps, parameters, with_matches)
-    needs(batch, parameters)
-    gt, det = _regions(batch.gt, overlaps.gt_area), _regions(batch.det, overlaps.det_area)
-    regions = replace(batch, gt=gt.objects, det=det.objects)
-    found = _evidence(regions, _overlaps(batch, overlaps, gt, det), parameters, with_matches)
-    if found.matches is None:
-        return found
-    return found._replace(matches=_of_members(found.matches, gt.of, det.of))
-
-
-def needs(batch: ImageBatch, parameters: Parameters) -> None:
-    """Refuse label pictures whose regions are to be compared.
-
-    Raises
-    ------
-    InputError
-    """
-    if parameters.objects == "regions" and batch.has_masks:
+    if parameters.objects == "each" and overlaps is not None:
+        return pair(batch, overlaps, parameters)
+    if batch.has_masks:
         raise InputError(
-            "pq: objects=regions does not work on label pictures; leave out their folders"
+            "pq: objects=regions and areas=pixels do not work on label pictures; leave out their"
+            " folders"
         )
+    gt, gt_region = regions_of(batch.gt, parameters)
+    det, det_region = regions_of(batch.det, parameters)
+    if overlaps is None:
+        overlaps = filled(batch, gt, gt_region, det, det_region)
+    else:
+        overlaps = united(overlaps, gt, gt_region, det, det_region)
+    evidence = pair(replace(batch, gt=gt, det=det), overlaps, parameters)
+    of_gt = of_members(evidence.matches.gt, gt_region, det_region)
+    of_det = of_members(evidence.matches.det, det_region, gt_region)
+    return evidence._replace(matches=Matches(of_gt, of_det))
 
 
-def _evidence(
-    batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool
-) -> Evidence:
+def pair(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Evidence:
+    """Pair objects and detections that are each other's best, but for those of don't care."""
+    is_enough, det_area = above, overlaps.det_area
+    if parameters.areas == "pixels":
+        # The program adds 0.00001 in single precision, which is nothing from 256 pixels on.
+        is_enough, det_area = at_least, np.add(det_area, 1e-5, dtype=np.float32).astype(np.float64)
     gt_counts = ~batch.gt.dont_care
-    det_counts = ~ignored_detections(batch, overlaps, parameters.dont_care_overlap)
-    similarity = iou(overlaps)
-    pairs = _pairs(overlaps, similarity, gt_counts, det_counts, parameters.iou)
+    measured = overlaps._replace(det_area=det_area)
+    det_counts = ~in_dont_care(batch, measured, parameters.dont_care_overlap, is_enough)
+    pairs = overlaps.some(gt_counts[overlaps.gt] & det_counts[overlaps.det])
+    pairs = pairs.some(is_enough(pairs.iou(), parameters.iou) & are_best(pairs))
     if parameters.text:
-        pairs = pairs[_same_text(batch, overlaps.gt[pairs], overlaps.det[pairs])]
-    gt, det, of_pairs = overlaps.gt[pairs], overlaps.det[pairs], similarity[pairs]
+        both = zip(pairs.gt.tolist(), pairs.det.tolist(), strict=True)
+        same = [batch.gt.texts[i] == batch.det.texts[j] for i, j in both]
+        pairs = pairs.some(np.array(same, dtype=bool))
+    gt, det, iou = pairs.gt, pairs.det, pairs.iou()
     image, images = batch.gt.image[gt], len(batch.names)
     tally = Tally(
         *object_counts(batch, gt_counts, det_counts),
         pairs=np.bincount(image, minlength=images),
-        iou_sum=per_image(of_pairs, image, images),
+        iou_sum=per_image(iou, image, images),
     )
-    if not with_matches:
-        return Evidence(tally)
     gt_values, det_values = (
-        scatter({"iou": of_pairs}, index, side.count)
+        {"iou": scatter(iou, index, side.count)}
         for index, side in ((gt, batch.gt), (det, batch.det))
     )
     return Evidence(tally, matches(gt, det, gt_counts, det_counts, gt_values, det_values))
 
 
-def _pairs(
-    overlaps: Overlaps, similarity: Floats, gt_counts: Bools, det_counts: Bools, threshold: float
-) -> Ints:
-    """Indices of the overlaps of which either side is the other's best, and
-    that are above the threshold.
-    """
-    free = gt_counts[overlaps.gt] & det_counts[overlaps.det]
-    candidates = np.flatnonzero(free & (settled(similarity, threshold, overlaps) > threshold))
-    gt, det, of_pairs = overlaps.gt[candidates], overlaps.det[candidates], similarity[candidates]
-    best_of_gt, best_of_det = (
-        _is_best(own, other, equalised(of_pairs, own, overlaps, candidates))
-        for own, other in ((gt, det), (det, gt))
-    )
-    return candidates[best_of_gt & best_of_det]
-
-
-def _is_best(own: Ints, other: Ints, similarity: Floats) -> Bools:
-    """(p,) whether a candidate is the best of its `own` side; of ties the
-    first of the other side is.
-    """
-    order = np.lexsort((other, -similarity, own))
-    result = np.zeros(len(own), dtype=bool)
-    result[order[np.diff(own[order], prepend=-1) > 0]] = True
+def are_best(pairs: Overlaps) -> Bools:
+    """(p,) pairs of which either side is the other's best by IoU; of ties the first is."""
+    gt, det, worst_last = pairs.gt, pairs.det, -pairs.iou().round(9)
+    result = np.ones(len(gt), dtype=bool)
+    for own, other in ((gt, det), (det, gt)):
+        order = np.lexsort((other, worst_last, own))
+        result[order[np.diff(own[order], prepend=-1) == 0]] = False
     return result
-
-
-def _same_text(batch: ImageBatch, gt: Ints, det: Ints) -> Bools:
-    texts = some_texts(batch.gt.texts, gt), some_texts(batch.det.texts, det)
-    return np.fromiter(map(eq, *texts), np.bool_, len(gt))
 
 
 # Regions ------------------------------------------------------------------------------------------
 
 
-class _Regions(NamedTuple):
-    """The regions of one side."""
-
-    objects: Objects
-    """Each as one object with its bounding box; don't care if one of its members is."""
-    of: Ints
-    """(n,) int64. The region of each member."""
-    area: Floats
-    """(regions,) float64. Areas of the unions of their members."""
-
-
-def _regions(members: Objects, area: Floats) -> _Regions:
-    """Unite the objects of each region of an image; `area` (n,) is that of each."""
-    image = members.image
-    order = np.lexsort((members.regions, image))
-    is_first = (np.diff(image[order], prepend=-1) > 0) | (
-        np.diff(members.regions[order], prepend=-1) != 0
-    )
-    of, first = np.empty(members.count, np.int64), order[is_first]
-    of[order] = np.cumsum(is_first) - 1
-    starts = np.flatnonzero(is_first)
-    low, high = (
-        edge.reduceat(members.boxes[order, corner], starts) if len(starts) else np.zeros((0, 2))
-        for edge, corner in ((np.minimum, slice(0, 2)), (np.maximum, slice(2, 4)))
-    )
+def regions_of(members: Objects, parameters: Parameters) -> tuple[Objects, Ints]:
+    """Return each region of an image, or each object, as one object, its outline a bounding box,
+    and (n,) which one each member is in. A region is don't care if one of its members is.
+    """
+    number = members.regions if parameters.objects == "regions" else np.arange(members.count)
+    first, region = unique_pairs(members.image, number)
     words: list[list[str]] = [[] for _ in first]
-    for k, text in zip(of.tolist(), members.texts, strict=True):
+    for k, text in zip(region.tolist(), members.texts, strict=True):
         words[k].append(text)
-    one_each = take(
-        members, first, offsets_of(np.bincount(image[first], minlength=len(members.offsets) - 1))
-    )
+    images = len(members.offsets) - 1
     regions = replace(
-        one_each,
-        outlines=Outlines.of_boxes(np.concatenate([low, high], axis=1)),
-        dont_care=np.bincount(of, weights=members.dont_care, minlength=len(first)) > 0,
-        texts=concatenate_texts([" ".join(filter(None, of_region)) for of_region in words]),
+        take(members, first, offsets_of(np.bincount(members.image[first], minlength=images))),
+        outlines=Outlines.of_boxes(box_geometry.around_groups(members.boxes, region)),
+        dont_care=np.bincount(region, weights=members.dont_care, minlength=len(first)) > 0,
+        texts=concatenate_texts([" ".join(filter(None, own)) for own in words]),
     )
-    outlines, every = shapes.from_objects(members, Convention()), np.arange(members.count)
-    return _Regions(
-        regions,
-        of,
-        shapes.union_area(of, shapes.Pairs(outlines, every, outlines, every, area), len(first)),
-    )
+    return regions, region
 
 
-def _overlaps(batch: ImageBatch, overlaps: Overlaps, gt: _Regions, det: _Regions) -> Overlaps:
+def united(
+    overlaps: Overlaps, gt: Objects, gt_region: Ints, det: Objects, det_region: Ints
+) -> Overlaps:
     """Return the overlaps of regions: the areas of the unions of their members' overlaps."""
-    detections = max(det.objects.count, 1)
-    keys, of_pair = np.unique(
-        gt.of[overlaps.gt] * detections + det.of[overlaps.det], return_inverse=True
-    )
-    gt_shapes, det_shapes = shapes_of(batch, Convention())
-    pairs = shapes.Pairs(gt_shapes, overlaps.gt, det_shapes, overlaps.det, overlaps.area)
-    return Overlaps(
-        *np.divmod(keys, detections),
-        shapes.union_area(of_pair, pairs, len(keys)),
-        gt.area,
-        det.area,
-        gt.objects.boxes,
-        det.objects.boxes,
-    )
+    gt_shapes, det_shapes = overlaps.gt_shapes, overlaps.det_shapes
+    every = np.arange(len(gt_region))
+    gt_area = gt_shapes.union_area(gt_region, gt.count, every, gt_shapes, every)
+    every = np.arange(len(det_region))
+    det_area = det_shapes.union_area(det_region, det.count, every, det_shapes, every)
+    i, j = gt_region[overlaps.gt], det_region[overlaps.det]
+    first, both = unique_pairs(i, j)
+    common = gt_shapes.union_area(both, len(first), overlaps.gt, det_shapes, overlaps.det)
+    return Overlaps(i[first], j[first], common, gt_area, det_area, gt_shapes, det_shapes)
 
 
-def _of_members(found: Matches, gt: Ints, det: Ints) -> Matches:
+def filled(
+    batch: ImageBatch, gt: Objects, gt_region: Ints, det: Objects, det_region: Ints
+) -> Overlaps:
+    """Return the overlaps of regions on pixels; as in the program, bounding boxes must share some
+    area.
+    """
+    for k in np.flatnonzero((batch.sizes <= 0).any(axis=1)).tolist():
+        raise InputError(
+            f"image {quote(batch.names[k])} has no height and width, which areas=pixels needs; give"
+            " the folder of the pictures by --images"
+        )
+    gt_masks = fill(batch.gt.outlines, gt_region, gt.image, batch.sizes)
+    det_masks = fill(batch.det.outlines, det_region, det.image, batch.sizes)
+    i, j = touching_boxes(gt.boxes, gt.offsets, det.boxes, det.offsets)
+    common = gt_masks.pair_area(i, det_masks, j)
+    common *= box_geometry.area(box_geometry.intersection(gt.boxes[i], det.boxes[j])) > 0
+    sides = gt_masks.area(), det_masks.area(), gt_masks, det_masks
+    return Overlaps(i, j, common, *sides).some(common > 0)
+
+
+def of_members(regions: SideMatches, own: Ints, other: Ints) -> SideMatches:
     """Give each member the match of its region, with all members of its partner as partners."""
-    return Matches(_of_side(found.gt, gt, det), _of_side(found.det, det, gt))
-
-
-def _of_side(regions: SideMatches, own: Ints, other: Ints) -> SideMatches:
     offsets, members = group_by(other, np.arange(len(other)), int(other.max(initial=-1)) + 1)
     partner = np.full(len(regions.types), -1)
     partner[np.diff(regions.offsets) > 0] = regions.partners  # a region has one partner or none
@@ -272,7 +240,7 @@ def _of_side(regions: SideMatches, own: Ints, other: Ints) -> SideMatches:
     return SideMatches(
         types,
         offsets_of(counts),
-        members[stretches(offsets[partner[own]], counts)],
+        members[ranges(offsets[partner[own]], counts)],
         {name: values[own] for name, values in regions.values.items()},
     )
 
@@ -293,14 +261,13 @@ def scores(tally: Tally, parameters: Parameters) -> Scores:
 
 PROTOCOL = Protocol(
     name="pq",
-    title="PQ, RQ, SQ (HierText)",
-    measures="panoptic quality of one-to-one matches",
+    title="PQ, RQ, SQ (HierText): panoptic quality of one-to-one matches",
+    version=1,
     parameters=Parameters,
     tally=Tally,
     evidence=evidence,
     scores=scores,
+    convention=convention,
     headline=("recall", "precision", "rq", "sq", "pq"),
-    main_score="pq",
-    needs=needs,
     object_credit=mean_of("iou"),
 )

@@ -8,7 +8,7 @@ programs differ in.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 
 class Preset(NamedTuple):
@@ -26,6 +26,8 @@ class Preset(NamedTuple):
     """
     parameters: Mapping[str, str | float | bool] = {}
     """Parameters of the protocol that are not its defaults."""
+    level: str | None = None
+    """The level that both sides are read at; None for the finest that the input has."""
     invalid: str = "repair"
     """'repair' or 'skip'. The policy for invalid polygons."""
     sorts_for_average_precision: bool = True
@@ -39,8 +41,14 @@ class Preset(NamedTuple):
             f"--set {self.protocol}.{key}={str(value).lower()}"
             for key, value in self.parameters.items()
         ]
+        levels = [f"--{side}-level {self.level}" for side in self.formats if self.level]
         invalid = [] if self.invalid == "repair" else [f"--invalid {self.invalid}"]
-        return " ".join([f"--protocol {self.protocol}", *parameters, *invalid])
+        return " ".join([f"--protocol {self.protocol}", *parameters, *levels, *invalid])
+
+    @property
+    def levels(self) -> Mapping[str, Any]:
+        """The levels that both sides are read at, as options of reading."""
+        return {f"{side}_level": self.level for side in self.formats if self.level}
 
     @property
     def formats(self) -> Mapping[Literal["gt", "det"], tuple[str, ...]]:
@@ -53,6 +61,9 @@ _CURVED = {"truncate": False}
 """The scripts for curved text take coordinates as they are."""
 _AS_READ = {"normalisation": "none"}
 """No script normalises texts."""
+_HIERTEXT = "S. Long et al., CVPR 2022"
+_ON_PIXELS = {"objects": "regions", "areas": "pixels"}
+"""Lines and paragraphs are unions of the pixels of their words."""
 
 _XML, _BOXES, _QUADS, _POLYGONS, _ART = (
     ("icdar-xml",),
@@ -123,7 +134,7 @@ PRESETS: Mapping[str, Preset] = {
         ("ctw1500-xml", "ctw1500-offsets", "polygon"),
         _POLYGONS,
         _CURVED | {"pairing": "best"},
-        "skip",
+        invalid="skip",
     ),
     "msra-td500": Preset(
         "MSRA-TD500",
@@ -133,7 +144,23 @@ PRESETS: Mapping[str, Preset] = {
         ("msra-td500",),
         {"unrotated": True},
     ),
-    "hiertext": Preset(
-        "HierText, words", "pq", "S. Long et al., CVPR 2022", ("hiertext",), ("hiertext",), _AS_READ
+    "hiertext": Preset("HierText, words", "pq", _HIERTEXT, ("hiertext",), ("hiertext",), _AS_READ),
+    "hiertext-line": Preset(
+        "HierText, lines",
+        "pq",
+        _HIERTEXT,
+        ("hiertext",),
+        ("hiertext",),
+        _AS_READ | _ON_PIXELS,
+        level="line-words",
+    ),
+    "hiertext-paragraph": Preset(
+        "HierText, paragraphs",
+        "pq",
+        _HIERTEXT,
+        ("hiertext",),
+        ("hiertext",),
+        _AS_READ | _ON_PIXELS,
+        level="paragraph-words",
     ),
 }

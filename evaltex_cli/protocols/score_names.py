@@ -1,6 +1,4 @@
-"""Names of scores as users type them: every usual spelling of the F-score is
-the one that a protocol has.
-"""
+"""Names of scores as users type them: every usual spelling of the F-score is a protocol's own."""
 
 from __future__ import annotations
 
@@ -11,6 +9,12 @@ from typing import Any
 from evaltex_cli.errors import ConfigError, quote
 from evaltex_cli.errors.suggestions import nearest
 
+UNBOUNDED = (
+    *("generality", "character_error_rate", "word_error_rate", "removed_characters"),
+    *("splits", "merges"),
+    *("missed_characters", "overlapped_characters", "false_positive_characters"),
+)
+"""Scores that are not in [0, 1]: counts, and rates of errors."""
 _F_SCORE = r"(?<![a-z0-9])(?:f_?1(?:_?score)?|f_?(?:score|measure)|h_?mean|rq)(?![a-z0-9])"
 """All are the harmonic mean of recall and precision; `pq` calls it RQ."""
 
@@ -32,8 +36,6 @@ def resolve(typed: str, names: Sequence[str]) -> str:
     ConfigError
         When none is; it has the nearest name, and all of them.
     """
-    if typed in names:
-        return typed
     meant = [name for name in names if same(name) == same(typed)]
     if len(meant) != 1:
         raise ConfigError(
@@ -44,9 +46,5 @@ def resolve(typed: str, names: Sequence[str]) -> str:
 
 
 def scalars(scores: Mapping[str, Any]) -> list[str]:
-    """Return the names of a protocol's scores that are one number, defined or
-    not: no histograms, curves or series.
-    """
-    return [
-        name for name, value in scores.items() if value is None or isinstance(value, int | float)
-    ]
+    """Return the names of scores that are one number, defined or not: no curves or series."""
+    return [name for name, score in scores.items() if isinstance(score, int | float | None)]

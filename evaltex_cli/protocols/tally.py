@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
+from operator import itemgetter
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -35,7 +35,7 @@ class EvidenceError(ValueError):
 
 def require(condition: Any, rule: str) -> None:
     """Refuse evidence that breaks a rule; the condition is a bool, or an array of them."""
-    if not (condition if isinstance(condition, bool) else np.all(condition)):
+    if not np.all(condition):
         raise EvidenceError(f"evidence contradicts itself: {rule}")
 
 
@@ -65,23 +65,24 @@ class Tally:
         ------
         EvidenceError
         """
-        for name in _fields(type(self), "Count"):
-            count = getattr(self, name)
-            if count is not None:
-                require(
-                    min(count, default=0) >= 0 if isinstance(count, list) else count >= 0,
-                    f"{name} is below 0",
-                )
+        for name, value in self.as_dict().items():
+            require(
+                name not in self._names("Count") or np.min(value, initial=0) >= 0, f"{name} < 0"
+            )
+
+    @classmethod
+    def _names(cls, kind: str) -> set[str]:
+        """The fields that are a `Count` or a `Sum`; annotations are texts."""
+        return {field.name for field in fields(cls) if str(field.type).startswith(kind)}
 
     def as_dict(self) -> dict[str, Any]:
         """Name -> column, number or list, in the order of the JSON; without
         the fields that are None.
         """
-        values = ((name, getattr(self, name)) for name in _fields(type(self)))
-        return {name: value for name, value in values if value is not None}
+        return {name: value for name, value in vars(self).items() if value is not None}
 
     @classmethod
-    def of_columns(cls, columns: Mapping[str, ArrayLike]) -> Self:
+    def from_columns(cls, columns: Mapping[str, ArrayLike]) -> Self:
         """Return columns that were read from results.
 
         Raises
@@ -91,85 +92,97 @@ class Tally:
             contradicts itself.
         """
         arrays = {name: np.asarray(column) for name, column in columns.items()}
-        for name in _fields(cls, "Count"):
-            if name in arrays and arrays[name].dtype.kind != "i" and arrays[name].size:
+        for name in arrays.keys() & cls._names("Count"):
+            if arrays[name].dtype.kind != "i" and arrays[name].size:
                 raise ValueError(f"{name} is not a whole number")
-        sums = {
-            name: arrays[name].astype(np.float64, copy=False)
-            for name in _fields(cls, "Sum")
-            if name in arrays
-        }
-        return cls(**(arrays | sums))
+        for name in arrays.keys() & cls._names("Sum"):
+            arrays[name] = arrays[name].astype(np.float64, copy=False)
+        return cls(**arrays)
 
     def each(self, function: Callable[..., Any], *others: Self) -> Self:
         """Return the results of a function of each field, and of the same field of others."""
-        values = self.as_dict().items()
-        return type(self)(
-            **{name: function(value, *(getattr(o, name) for o in others)) for name, value in values}
+        result = object.__new__(type(self))  # without `check`, which these have passed
+        result.__dict__.update(
+            (name, function(value, *(getattr(other, name) for other in others)))
+            for name, value in self.as_dict().items()
         )
+        return result
 
     def rows(self) -> Iterator[Self]:
         """Yield the evidence of each image."""
-        columns = {name: column.tolist() for name, column in self.as_dict().items()}
-        for values in zip(*columns.values(), strict=True):
-            yield self._unchecked(zip(columns, values, strict=True))
-
-    def _unchecked(self, members: Iterable[tuple[str, Any]]) -> Self:
-        """Return part of this, without `check`, which all of it has passed."""
-        part = object.__new__(type(self))
-        part.__dict__.update(members)
-        return part
+        lists = self.each(lambda column: column.tolist())
+        images = len(next(iter(lists.as_dict().values())))
+        return (lists.each(itemgetter(image)) for image in range(images))
 
     def columns(self) -> Self:
         """Return it as `Protocol.scores` takes it: a histogram is a list of columns, too."""
-        return self._unchecked((name, column.T) for name, column in self.as_dict().items())
+        return self.each(np.transpose)
 
     def take(self, images: Any) -> Self:
         """Return the evidence of some images, given by a slice or their indices."""
-        return self._unchecked((name, column[images]) for name, column in self.as_dict().items())
-
-    def sum(self) -> Self:
-        """Return the sums of all images; they do not depend on the order of the images."""
-        return self.each(_sum)
+        return self.each(lambda column: column[images])
 
     def replaced(self, images: Ints, rows: Self) -> Self:
         """Return the columns with the evidence of some images, given by their indices, replaced."""
-        return self.each(lambda column, new: _replaced(column, images, new), rows)
+
+        def replace(column: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
+            column = column.copy()
+            column[images] = new
+            return column
+
+        return self.each(replace, rows)
 
     @classmethod
     def concatenate(cls, tallies: Sequence[Self]) -> Self:
         """Return the columns of several batches as one."""
         return tallies[0].each(lambda *columns: np.concatenate(columns), *tallies[1:])
 
+    def sum(self) -> Self:
+        """Return the sums of all images; they do not depend on the order of the images."""
+        return self.each(_sum)
+
     @classmethod
     def total(cls, sums: Sequence[Self]) -> Self:
         """Return the sum of several sums."""
-        return sums[0].each(_total, *sums[1:])
+        return sums[0].each(lambda *values: _sum(np.array(values)), *sums[1:])
 
 
 def _sum(column: NDArray[Any]) -> Any:
-    if column.dtype.kind != "f":
-        return column.sum(axis=0).tolist()
-    return [*map(math.fsum, column.T.tolist())] if column.ndim > 1 else math.fsum(column.tolist())
+    if column.ndim > 1:
+        return [_sum(each) for each in column.T]
+    return math.fsum(column.tolist()) if column.dtype.kind == "f" else int(column.sum())
 
 
-def _total(*values: Any) -> Any:
-    if isinstance(values[0], list):
-        return [_total(*each) for each in zip(*values, strict=True)]
-    return math.fsum(values) if isinstance(values[0], float) else sum(values)
+@dataclass(frozen=True, eq=False)
+class ObjectTally(Tally):
+    """Objects and detections, and those that count: what most protocols begin
+    with (`object_counts`).
+    """
+
+    gt_objects: Count
+    counted_gt_objects: Count
+    detections: Count
+    counted_detections: Count
+
+    def check(self) -> None:
+        super().check()
+        require(self.counted_gt_objects <= self.gt_objects, "more objects count than there are")
+        require(self.counted_detections <= self.detections, "more detections count than there are")
 
 
-def _replaced(column: NDArray[Any], images: Ints, new: NDArray[Any]) -> NDArray[Any]:
-    column = column.copy()
-    column[images] = new
-    return column
+@dataclass(frozen=True, eq=False)
+class CreditTally(ObjectTally):
+    """Summed credits, at most 1 each, of objects towards recall and of
+    detections towards precision.
+    """
 
+    recall_credit: Sum
+    precision_credit: Sum
 
-def _fields(kind: Any, of: str = "") -> tuple[str, ...]:
-    """The names of a tally's fields, of all or of those that are a `Count` or a `Sum`."""
-    return _names(kind, of)
-
-
-@cache
-def _names(kind: type[Tally], of: str) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind) if str(field.type).startswith(of))
+    def check(self) -> None:
+        super().check()
+        require(at_most(self.recall_credit, self.counted_gt_objects), "more recall than objects")
+        require(
+            at_most(self.precision_credit, self.counted_detections),
+            "more precision than detections",
+        )

@@ -10,7 +10,7 @@ import numpy as np
 
 from evaltex_cli.display import DataFrame, Record, Table, number
 from evaltex_cli.errors import InputError
-from evaltex_cli.evaluation.protocol_warnings import of_detectors
+from evaltex_cli.evaluation.evaluation import of_detectors
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.ranking import statistics
 from evaltex_cli.ranking.board import Settings

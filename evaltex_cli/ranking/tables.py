@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict
 
 from evaltex_cli.errors import counted
@@ -16,13 +16,13 @@ from evaltex_cli.results.markup import (
     markdown_rows,
     markdown_text,
 )
-from evaltex_cli.results.text_tables import JsonObject, json_pieces, printable
+from evaltex_cli.results.text_tables import JsonObject, json_document, printable
 
 
-def document(ranking: Ranking) -> Iterator[str]:
-    """Return everything as JSON, in pieces."""
+def document(ranking: Ranking) -> str:
+    """Return everything as JSON."""
     settings = ranking.settings
-    return json_pieces(
+    return json_document(
         "ranking",
         {
             **{name: getattr(settings, name) for name in ("level", "resamples", "seed")},
@@ -162,7 +162,7 @@ def note(ranking: Ranking, dataset: DataSetRanking) -> str:
     )
 
 
-FORMATS: dict[str, Callable[[Ranking], str | Iterator[str]]] = {
+FORMATS: dict[str, Callable[[Ranking], str]] = {
     "json": document,
     "csv": csv_rows,
     "markdown": markdown,

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from evaltex_cli.display import Record
 from evaltex_cli.errors import InputError
-from evaltex_cli.evaluation.evaluate import evaluate_inputs
+from evaltex_cli.evaluation.evaluate import Run, evaluate_inputs
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.inputs import open_inputs
-from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.progress import tracked
 from evaltex_cli.protocols.base import load

@@ -8,7 +8,7 @@ files or knows of scores.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -24,7 +24,7 @@ ANY_TYPE = -1
 
 
 class Texts(Sequence[str]):
-    """Transcriptions as stretches of one UTF-8 buffer, decoded when asked for.
+    """Transcriptions as pieces of one UTF-8 buffer, decoded when asked for.
 
     Most protocols never look at them, and a million strings cost more than a million boxes.
     """
@@ -32,9 +32,7 @@ class Texts(Sequence[str]):
     __slots__ = ("buffer", "start", "stop")
 
     def __init__(self, buffer: bytes, start: Ints, stop: Ints) -> None:
-        self.buffer = buffer
-        self.start = start
-        self.stop = stop
+        self.buffer, self.start, self.stop = buffer, start, stop
 
     def __len__(self) -> int:
         return len(self.start)
@@ -42,24 +40,23 @@ class Texts(Sequence[str]):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice | np.ndarray):
             return Texts(self.buffer, self.start[index], self.stop[index])
-        return self.buffer[int(self.start[index]) : int(self.stop[index])].decode(
-            "utf-8", "replace"
-        )
+        return self.buffer[int(self.start[index]) : int(self.stop[index])].decode(errors="replace")
+
+    def __iter__(self) -> Iterator[str]:
+        for start, stop in zip(self.start.tolist(), self.stop.tolist(), strict=True):
+            yield self.buffer[start:stop].decode(errors="replace")
+
+    @property
+    def are_written(self) -> Bools:
+        """(n,) whether each has a character."""
+        return np.asarray(self.stop > self.start)
 
     @property
     def lengths(self) -> Ints:
         """(n,) how many characters each has."""
-        lengths = self.stop - self.start
-        if not self.buffer.isascii():
-            beyond = np.flatnonzero(np.frombuffer(self.buffer, np.uint8) > ord("\x7f"))
-            first, end = np.searchsorted(beyond, (self.start, self.stop))
-            for k in np.flatnonzero(end > first).tolist():
-                lengths[k] = len(self[k])
-        return lengths
-
-    def __iter__(self) -> Iterator[str]:
-        for start, stop in zip(self.start.tolist(), self.stop.tolist(), strict=True):
-            yield self.buffer[start:stop].decode("utf-8", "replace")
+        if self.buffer.isascii():
+            return np.asarray(self.stop - self.start)
+        return np.fromiter(map(len, self), np.int64, len(self))
 
 
 class Places(Sequence[str]):
@@ -68,8 +65,7 @@ class Places(Sequence[str]):
     __slots__ = ("numbers", "pattern")
 
     def __init__(self, pattern: str, numbers: Ints) -> None:
-        self.pattern = pattern
-        self.numbers = numbers
+        self.pattern, self.numbers = pattern, numbers
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -86,8 +82,7 @@ class Labels(Sequence[str]):
     __slots__ = ("codes", "names")
 
     def __init__(self, names: Sequence[str], codes: Ints) -> None:
-        self.names = names
-        self.codes = codes
+        self.names, self.codes = names, codes
 
     @classmethod
     def from_texts(cls, texts: Sequence[str]) -> Labels:
@@ -114,10 +109,6 @@ class Outlines:
     """(v, 2) float64. Vertices of the polygons as read, in drawing order."""
     offsets: Ints
     """(n + 1,) int64. Object i owns ``vertices[offsets[i]:offsets[i + 1]]``; a box has none."""
-    made: list[Geometries] = field(default_factory=list, repr=False)
-    """List of at most one (n,) array of shapely geometries. What `geometry.outlines.repaired` has
-    made, so that it makes it once: valid polygons for those that may be invalid as drawn, None for
-    all others."""
 
     @classmethod
     def of_boxes(cls, boxes: Floats) -> Outlines:
@@ -153,7 +144,7 @@ class Objects:
     """(n,) int64. Region IDs (ground truth only; the object's own ID where there are none)."""
     dont_care: Bools
     """(n,) bool. Rejected objects."""
-    texts: Sequence[str]
+    texts: Texts
     """n transcriptions, empty where there are none."""
     confidences: Floats | None = None
     """(n,) float64. Detection confidences; NaN for a detection without."""
@@ -195,21 +186,6 @@ class Convention(NamedTuple):
     """Coordinates are cut to integers, towards 0."""
 
 
-class LabelRuns(NamedTuple):
-    """Label pictures of a batch as runs: maximal stretches of one label in one row."""
-
-    owner: Ints
-    """(r,) int64. Index of the run's object in the batch's `Objects`."""
-    start: Ints
-    stop: Ints
-    """`start` and `stop`: (r,) int64. First pixel, and the one after the last; runs are sorted by
-    them. The rows of all pictures, one below the other, are numbered through as one picture of so
-    many columns as the widest."""
-    columns: int
-    objects: int
-    """Objects in the batch."""
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ImageBatch:
     """Some images with all objects of both sides."""
@@ -220,40 +196,26 @@ class ImageBatch:
     """(images, 2) float64. Height and width; 0 where the format does not say."""
     gt: Objects
     det: Objects
-    gt_runs: LabelRuns | None = None
-    det_runs: LabelRuns | None = None
-    """`gt_runs` and `det_runs`: the labelled masks, if the run has them; areas are then pixel
-    counts of these."""
+    masks: tuple[Any, Any] | None = None
+    """`geometry.masks.Masks` of both sides' objects, if the run has label pictures; areas are pixel
+    counts."""
     in_detections: Bools | None = None
     """(images,) bool. Whether the detections name the image at all, with objects or without. None
     if all are named."""
     gt_lines: Objects | None = None
     """A ground truth of lines of the same images, in addition to that of words; None without one.
     """
-    measured: dict[Convention, Overlaps] = field(default_factory=dict, init=False, repr=False)
-    """The overlaps by convention, as far as `geometry.overlaps.of` was asked for them; a copy
-    starts without."""
-    shapes: dict[Convention, tuple[Any, Any]] = field(default_factory=dict, init=False, repr=False)
-    """Both sides' shapes by convention, likewise of `geometry.overlaps.shapes_of`."""
-    moved: dict[Convention, tuple[Floats, Any, Any]] = field(
-        default_factory=dict, init=False, repr=False
-    )
-    """The ground truth's margins by convention, and its shapes grown and shrunk by them, likewise
-    of `geometry.offsets.of_ground_truth`."""
 
     @property
     def has_masks(self) -> bool:
         """Whether areas are pixel counts of label pictures."""
-        return self.gt_runs is not None
+        return self.masks is not None
 
     @property
     def named_in_detections(self) -> Bools:
         """(images,) `in_detections`, also if all are named."""
-        return (
-            np.ones(len(self.names), dtype=bool)
-            if self.in_detections is None
-            else self.in_detections
-        )
+        everything = np.ones(len(self.names), dtype=bool)
+        return everything if self.in_detections is None else self.in_detections
 
 
 class Overlaps(NamedTuple):
@@ -269,10 +231,27 @@ class Overlaps(NamedTuple):
     gt_area: Floats
     det_area: Floats
     """`gt_area` and `det_area`: (G,), (D,) float64. Areas of all objects."""
-    gt_boxes: Floats | None = None
-    det_boxes: Floats | None = None
-    """`gt_boxes` and `det_boxes`: (G, 4), (D, 4) float64. Their bounding boxes; None for masks, of
-    which nothing is rounded."""
+    gt_shapes: Any
+    det_shapes: Any
+    """`gt_shapes` and `det_shapes`: `geometry.shapes.Shapes` or `geometry.masks.Masks`, of all
+    objects as the protocol takes them."""
+
+    def recall(self) -> Floats:
+        """(p,) share of the object that the detection covers, Area(G ∩ D) / Area(G)."""
+        return np.minimum(self.area / self.gt_area[self.gt], 1.0)
+
+    def precision(self) -> Floats:
+        """(p,) share of the detection that the object covers, Area(G ∩ D) / Area(D)."""
+        return np.minimum(self.area / self.det_area[self.det], 1.0)
+
+    def iou(self) -> Floats:
+        """(p,) intersection over union."""
+        both = self.gt_area[self.gt] + self.det_area[self.det]
+        return np.minimum(self.area / (both - self.area), 1.0)
+
+    def some(self, which: Any) -> Overlaps:
+        """Return some of the pairs."""
+        return self._replace(gt=self.gt[which], det=self.det[which], area=self.area[which])
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,41 +270,10 @@ class GeometryCounts:
         )
 
 
-def distinct(values: Ints) -> Ints:
-    """Return the values sorted, each once, as `np.unique` does, which would
-    import `numpy.ma` for it.
-    """
-    ordered = np.sort(values)
-    first: Bools = np.concatenate([np.ones(1, dtype=bool), np.diff(ordered) != 0])[: len(ordered)]
-    return ordered[first]
-
-
-def count_texts(texts: Sequence[str]) -> int:
-    """Number of transcriptions that are not empty."""
-    return (
-        int((texts.stop > texts.start).sum()) if isinstance(texts, Texts) else sum(map(bool, texts))
-    )
-
-
-def text_lengths(texts: Sequence[str]) -> Ints:
-    """(n,) how many characters each transcription has."""
-    if isinstance(texts, Texts):
-        return texts.lengths
-    return np.fromiter(map(len, texts), np.int64, len(texts))
-
-
-def some_texts(texts: Sequence[str], rows: Ints) -> Sequence[str]:
-    """Return the transcriptions of some objects."""
-    return texts[rows] if isinstance(texts, Texts) else [texts[k] for k in rows.tolist()]
-
-
-def concatenate_texts(texts: list[str]) -> Texts:
+def concatenate_texts(texts: Sequence[str]) -> Texts:
     """Pack strings into `Texts`."""
-    if not any(texts):
-        nothing = np.zeros(len(texts), np.int64)
-        return Texts(b"", nothing, nothing)
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
-    ends = offsets_of([len(e) for e in encoded])
+    ends = offsets_of(list(map(len, encoded)))
     return Texts(b"".join(encoded), ends[:-1], ends[1:])
 
 
@@ -336,30 +284,18 @@ def offsets_of(counts: ArrayLike) -> Ints:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
 
 
-def expanded(counts: Ints) -> tuple[Ints, Ints]:
-    """Repeat every index of (n,) counts as often as its count says, and
-    number the repetitions from 0.
+def ranges(starts: Ints | int, counts: Ints) -> Ints:
+    """Return `np.arange(start, start + count)` for each of (n,) starts and counts, one after the
+    other.
     """
-    index = np.repeat(np.arange(len(counts)), counts)
-    return index, np.arange(len(index)) - np.repeat(np.cumsum(counts) - counts, counts)
-
-
-def stretches(starts: Ints, counts: Ints) -> Ints:
-    """Indices of the values of some stretches of an array, one stretch after the other.
-
-    Parameters
-    ----------
-    starts, counts : (n,) int64
-        Where each stretch begins, and how many values it has.
-    """
-    # Within a stretch, index and place in the result differ by the same number.
+    # Within a range, value and place in the result differ by the same number.
     result = np.repeat(starts - (np.cumsum(counts) - counts), counts)
     result += np.arange(len(result))
     return result
 
 
-def blocks(counts: Ints, most: int) -> Iterator[tuple[int, int]]:
-    """Cut a row of counts into stretches of at most `most` in sum, or of one."""
+def chunks(counts: Ints, most: int) -> Iterator[tuple[int, int]]:
+    """Cut (n,) counts into chunks, from start to stop, of at most `most` in sum, or of one."""
     until, start, before = np.cumsum(counts), 0, 0
     while start < len(counts):
         stop = max(int(np.searchsorted(until, before + most, side="right")), start + 1)

@@ -12,7 +12,8 @@ from itertools import islice, repeat
 from pathlib import Path
 from typing import NamedTuple
 
-from evaltex_cli.audit.suspects import AuditedObject, Suspect
+from evaltex_cli.audit.patches import AuditedObject
+from evaltex_cli.audit.suspects import Suspect
 from evaltex_cli.errors import counted
 from evaltex_cli.progress import tracked
 from evaltex_cli.report import image_json, skeleton

@@ -9,10 +9,11 @@ from itertools import chain
 import numpy as np
 import shapely
 
-from evaltex_cli.audit.suspects import AuditedObject, Suspect
+from evaltex_cli.audit.patches import AuditedObject
+from evaltex_cli.audit.suspects import Suspect
 from evaltex_cli.errors import counted
-from evaltex_cli.geometry.polygons import drawn, repair
-from evaltex_cli.records import Floats, Ints, offsets_of
+from evaltex_cli.geometry.outlines import drawn, valid_polygons
+from evaltex_cli.records import Floats, Ints
 from evaltex_cli.report.surroundings import Surroundings, Vertices
 
 AGREES = 0.25
@@ -111,7 +112,8 @@ def _ious(shapes: Sequence[Vertices], a: Ints, b: Ints) -> Floats:
     """(p,) IoU of pairs of shapes; 0 without any area."""
     rings = [_corners(one) for one in shapes]
     vertices = np.array([*chain.from_iterable(rings)], np.float64).reshape(-1, 2)
-    polygons = repair(drawn(vertices, offsets_of(list(map(len, rings)))))
+    counts = 2 * np.array([*map(len, rings)], np.int64)
+    polygons = valid_polygons(drawn(vertices.ravel(), counts, np.zeros(len(counts), bool)))
     areas = shapely.area(polygons)
     shared = shapely.area(shapely.intersection(polygons[a], polygons[b]))
     union = areas[a] + areas[b] - shared

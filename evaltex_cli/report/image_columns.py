@@ -9,10 +9,10 @@ from typing import Any, TypeAlias, Union
 import numpy as np
 from numpy.typing import NDArray
 
+from evaltex_cli.evaluation.evaluate import BatchImages
 from evaltex_cli.evaluation.evaluation import ImageResult, ObjectResult
 from evaltex_cli.evaluation.inputs import Inputs
-from evaltex_cli.evaluation.tally import BatchImages
-from evaltex_cli.protocols.matches import MATCH_TYPES, SideMatches
+from evaltex_cli.protocols.matching import MATCH_TYPES, SideMatches
 from evaltex_cli.records import Floats, Ints, Objects, offsets_of
 from evaltex_cli.report import image_json
 from evaltex_cli.report.inputs import DECIMALS as COORDINATE_DECIMALS

@@ -15,7 +15,7 @@ from urllib.parse import quote as quote_url
 import numpy as np
 
 from evaltex_cli.errors import FaultLog, InputError, quote
-from evaltex_cli.evaluation.batches import with_empty_images
+from evaltex_cli.evaluation.evaluate import with_empty_images
 from evaltex_cli.evaluation.inputs import Inputs, in_pixels, opened_lines
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, with_names_of
 from evaltex_cli.formats.base import Side, Source

@@ -13,7 +13,7 @@ from evaltex_cli.diagnosis.breakdown import PROPERTIES
 from evaltex_cli.diagnosis.error_types import Thresholds
 from evaltex_cli.errors import InputError, counted
 from evaltex_cli.progress import phase, tracked
-from evaltex_cli.protocols.matches import MATCH_TYPES
+from evaltex_cli.protocols.matching import MATCH_TYPES
 from evaltex_cli.report import image_columns, image_json, skeleton
 from evaltex_cli.report.image_columns import packed_numbers
 from evaltex_cli.report.inputs import (

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from evaltex_cli.evaluation.evaluate import BatchImages, Run, Sink
 from evaltex_cli.evaluation.inputs import Inputs
-from evaltex_cli.evaluation.tally import BatchImages, Run, Sink
 from evaltex_cli.records import Ints, offsets_of
 from evaltex_cli.report import image_columns
 from evaltex_cli.report.image_columns import Columns, Values

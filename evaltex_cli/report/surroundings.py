@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from evaltex_cli.audit.patches import audited
+from evaltex_cli.audit.patches import AuditedObject, audited
 from evaltex_cli.audit.scenes import Scene
-from evaltex_cli.audit.suspects import AuditedObject, Suspect
+from evaltex_cli.audit.suspects import Suspect
 from evaltex_cli.records import Objects
 from evaltex_cli.report.crops import region
 

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evaltex_cli.evaluation.evaluate import BatchImages, image_scores
 from evaltex_cli.evaluation.evaluation import ImageResult, defined, is_defined
-from evaltex_cli.evaluation.tally import BatchImages, image_scores
 from evaltex_cli.protocols.base import EvidenceRows
-from evaltex_cli.protocols.matches import FALSE_POSITIVE, MATCH_TYPES
-from evaltex_cli.protocols.score_columns import score_columns
+from evaltex_cli.protocols.matching import FALSE_POSITIVE, MATCH_TYPES
+from evaltex_cli.protocols.scores import score_columns
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Floats, Ints, offsets_of
 
@@ -50,9 +50,9 @@ class StoredRows(NamedTuple):
         Raises
         ------
         TypeError, ValueError
-            When it is not (`Tally.of_columns`).
+            When it is not (`Tally.from_columns`).
         """
-        return EvidenceRows(self.names, kind.of_columns(self.columns))
+        return EvidenceRows(self.names, kind.from_columns(self.columns))
 
 
 class ImageTable(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from operator import or_
 from typing import TypeAlias
 
@@ -29,33 +28,23 @@ class _Line:
         return text
 
 
-def csv_lines(rows: Rows) -> Iterator[str]:
-    """Yield lines of CSV at full precision; no text of it is a formula (`no_formula`)."""
-    writer = csv.writer(_Line(), lineterminator="\n")
-    for row in rows:
-        yield writer.writerow([no_formula(cell) if isinstance(cell, str) else cell for cell in row])
-
-
 def in_csv(rows: Rows) -> str:
-    """Return what `csv_lines` yields."""
-    return "".join(csv_lines(rows))
+    """Return lines of CSV at full precision; no text of it is a formula (`no_formula`)."""
+    writer = csv.writer(_Line(), lineterminator="\n")
+    return "".join(
+        writer.writerow([no_formula(cell) if isinstance(cell, str) else cell for cell in row])
+        for row in rows
+    )
 
 
 def in_markdown(rows: Rows) -> str:
     """Return a table of Markdown."""
-    return "".join(_markdown(rows))
-
-
-def _markdown(rows: Rows) -> Iterator[str]:
-    return (f"{line}\n" for line in markdown_rows(rows))
+    return "".join(f"{line}\n" for line in markdown_rows(rows))
 
 
 def in_latex(rows: Rows) -> str:
     """Return a booktabs table, columns of numbers to the right."""
-    return "".join(_latex([*rows]))
-
-
-def _latex(rows: Rows) -> Iterator[str]:
+    rows = [*rows]
     are_texts: list[bool] = []
     for row in rows:
         texts = [isinstance(cell, str) and cell != "" for cell in row]
@@ -63,7 +52,7 @@ def _latex(rows: Rows) -> Iterator[str]:
         are_texts = [*map(or_, are_texts, texts)] if are_texts else [False] * len(texts)
     columns = "".join("l" if is_text else "r" for is_text in are_texts)
     cells = ([latex_text(shown(cell)) for cell in row] for row in rows)
-    return (f"{line}\n" for line in latex_rows(columns, cells))
+    return "".join(f"{line}\n" for line in latex_rows(columns, cells))
 
 
 FORMS: Mapping[str, Callable[[Rows], str]] = {
@@ -74,25 +63,15 @@ FORMS: Mapping[str, Callable[[Rows], str]] = {
 
 
 def forms_of(kind: str, rows_of: Callable[..., Rows]) -> dict[str, Callable[..., str]]:
-    """Return what writes the rows of an output of a kind in each form, as `pieces_of`."""
-
-    def joined(pieces: Callable[[Rows], Iterator[str]]) -> Callable[..., str]:
-        return lambda *given: "".join(pieces([*rows_of(*given)]))
-
-    return {form: joined(pieces) for form, pieces in pieces_of(kind).items()}
-
-
-def pieces_of(kind: str) -> dict[str, Callable[[Rows], Iterator[str]]]:
-    """Return what yields the rows of an output of a kind in each form, in pieces; rows are read
-    twice. Markdown and LaTeX begin with the mark of the kind.
+    """Return what writes the rows of an output of a kind in each form; Markdown and LaTeX begin
+    with the mark of the kind.
     """
     marks = {"csv": "", "markdown": f"{comment(kind)}\n", "latex": f"% evaltex {kind}\n"}
-    forms = {"csv": csv_lines, "markdown": _markdown, "latex": _latex}
 
-    def writing(form: str) -> Callable[[Rows], Iterator[str]]:
-        return lambda rows: chain([marks[form]], forms[form](rows))
+    def writing(form: str) -> Callable[..., str]:
+        return lambda *given: marks[form] + FORMS[form](rows_of(*given))
 
-    return {form: writing(form) for form in forms}
+    return {form: writing(form) for form in FORMS}
 
 
 def markdown_rows(rows: Rows) -> Iterator[str]:

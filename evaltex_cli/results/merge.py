@@ -20,10 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.errors import InputError, counted, quote
+from evaltex_cli.evaluation.evaluate import Run
 from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult
-from evaltex_cli.evaluation.input_counts import InputCounts, InputSummary
-from evaltex_cli.evaluation.inputs import signature
-from evaltex_cli.evaluation.tally import Run
+from evaltex_cli.evaluation.inputs import InputCounts, InputSummary, signature
 from evaltex_cli.formats.image_subset import SOME_IMAGES
 from evaltex_cli.progress import tracked
 from evaltex_cli.protocols import PROTOCOLS, config
@@ -185,7 +184,7 @@ def _merged(parts: Sequence[tuple[Path, ResultDocument]]) -> Merged:
     images = [part.images for _, part in parts] if complete else []
     columns = [part.table.rows.columns for _, part in parts if complete and part.images]
     columns = columns or [_row(part) for _, part in parts]
-    tally = protocol.tally.concatenate(list(map(protocol.tally.of_columns, columns))).sum()
+    tally = protocol.tally.concatenate(list(map(protocol.tally.from_columns, columns))).sum()
     warnings = [
         warning
         for _, part in parts
@@ -199,7 +198,7 @@ def _merged(parts: Sequence[tuple[Path, ResultDocument]]) -> Merged:
         )
     lines = _digest_of_lines([part for _, part in parts])
     signed = signature(protocol, parameters, first.options, gt.images, gt.sha256, lines)
-    scores = protocol.all_scores(tally, parameters)
+    scores = protocol.scores(tally, parameters)
     distinct = list(dict.fromkeys(warnings))
     evaluation = Evaluation(protocol, parameters, signed, gt, det, tally, scores, warnings=distinct)
     ground_truths = [sha256 for _, part in parts for sha256 in part.ground_truths]

@@ -19,10 +19,10 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 
 from evaltex_cli.errors import ConfigError
-from evaltex_cli.evaluation.tally import BatchImages, Run, Sink, or_none
+from evaltex_cli.evaluation.evaluate import BatchImages, Run, Sink, or_none
 from evaltex_cli.marks import archive_comment
 from evaltex_cli.progress import phase
-from evaltex_cli.protocols.matches import MATCH_TYPES, SideMatches
+from evaltex_cli.protocols.matching import MATCH_TYPES, SideMatches
 from evaltex_cli.records import Ints, Objects
 from evaltex_cli.results.markup import no_formula
 from evaltex_cli.runtime.outputs import output_file, write_file

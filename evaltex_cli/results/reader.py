@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evaltex_cli.errors import ConfigError, InputError, quote
-from evaltex_cli.evaluation.input_counts import InputSummary
+from evaltex_cli.evaluation.inputs import InputSummary
 from evaltex_cli.marks import kind_of
 from evaltex_cli.progress import tracked
 from evaltex_cli.protocols import PROTOCOLS, config

@@ -9,8 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult
-from evaltex_cli.evaluation.input_counts import InputSummary
-from evaltex_cli.evaluation.inputs import options_of, parts_of
+from evaltex_cli.evaluation.inputs import InputSummary, options_of, parts_of
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import Scores
 from evaltex_cli.protocols.tally import Totals

@@ -7,18 +7,12 @@ EvaLTex's is that of the tool to the character (its page, "Output format").
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
-from itertools import repeat
 from typing import Any
 
-import numpy as np
-
+from evaltex_cli.evaluation.evaluate import Run
 from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult, ObjectResult
-from evaltex_cli.evaluation.tally import BatchImages, Run, or_none
 from evaltex_cli.protocols.base import Scores
-from evaltex_cli.protocols.matches import IGNORED
 from evaltex_cli.protocols.tally import Totals
-from evaltex_cli.results.entry_columns import EntryColumns, Sides
 
 _LOCAL = ("coverage", "accuracy", "split")
 _MATCH_COUNTS = ("one_to_one", "one_to_many", "many_to_one", "many_to_many", "missed", "ignored")
@@ -37,83 +31,19 @@ def dataset(evaluation: Evaluation) -> str:
 
 def image(result: ImageResult, run: Run) -> str:
     """Return the text of an image's file."""
-    lines = _head(run, result.name, result.totals, result.scores)
+    totals, scores = result.totals, result.scores
     if run.protocol.name == "evaltex":
         level = run.parameters.print_level
-        lines += _original_objects(result, level)
+        lines = [f"EvaLTex statistics - image {result.name}"]
+        lines += _original_statistics(totals, scores, level, True)
+        lines += ["", "Local evaluation", *_original_objects(result, level)]
         lines += ["", "Detections", *_original_detections(result)] if level >= 2 else []
     else:
+        lines = [f"{run.protocol.title} - statistics - image {result.name}"]
+        lines += [*_statistics(totals, scores), "", "Local evaluation"]
         lines += _local("GT object", result.objects, "Detections")
         lines += ["", "Detections", *_local("Detection", result.detections, "GT objects")]
     return "\n".join(lines) + "\n"
-
-
-def of_batch(images: BatchImages, sides: Sides) -> Iterator[tuple[str, str]]:
-    """Yield names and texts of a batch's images, which are those of `image`; `sides` are those of
-    the batch.
-    """
-    run, (gt, det) = images.run, sides
-    if run.protocol.name == "evaltex":
-        level = run.parameters.print_level
-        objects = gt.images(partial(_original_entries, level), "")
-        detections = (
-            det.images(partial(_matched, "Detection", "GT objects"), "")
-            if level >= 2
-            else repeat("")
-        )
-        between = "\nDetections\n" if level >= 2 else ""
-    else:
-        objects = gt.images(partial(_entries, "GT object", "Detections"), "")
-        detections = det.images(partial(_entries, "Detection", "GT objects"), "")
-        between = "\nDetections\n"
-    heads = zip(images.batch.names, images.totals, images.scores, strict=True)
-    for head, of_gt, of_det in zip(heads, objects, detections, strict=False):
-        yield head[0], "\n".join([*_head(run, *head), of_gt + between + of_det])
-
-
-def _head(run: Run, name: str, totals: Totals, scores: Scores) -> list[str]:
-    """The lines of an image before those of its objects."""
-    if run.protocol.name == "evaltex":
-        lines = [f"EvaLTex statistics - image {name}"]
-        lines += _original_statistics(totals, scores, run.parameters.print_level, True)
-    else:
-        lines = [f"{run.protocol.title} - statistics - image {name}"]
-        lines += _statistics(totals, scores)
-    return [*lines, "", "Local evaluation"]
-
-
-def _original_entries(level: int, side: EntryColumns) -> list[str]:
-    """The lines of `_original_objects`, each with its end; of an ignored object none."""
-    columns = (np.nan_to_num(side.values[name]).tolist() for name in _LOCAL)
-    rows = zip(side.ids.tolist(), *columns, strict=True)
-    local = "GT object %d\nCoverage = %.6g Accuracy = %.6g Split = %.6g\n"
-    texts = list(map(local.__mod__, rows))
-    if level >= 2:
-        matched = _matched("", "Detections", side)
-        texts = [
-            text + match.partition("\n")[2] for text, match in zip(texts, matched, strict=True)
-        ]
-    return [
-        "" if code == IGNORED else text
-        for code, text in zip(side.types.tolist(), texts, strict=True)
-    ]
-
-
-def _matched(what: str, partners: str, side: EntryColumns) -> list[str]:
-    """The lines that name an object and its partners, each with its end."""
-    linked = [ids.replace(",", ", ") for ids in side.partners]
-    template = f"{what} %d\nMatch = %s {partners} = {{%s}}\n"
-    return list(map(template.__mod__, zip(side.ids.tolist(), side.matches, linked, strict=True)))
-
-
-def _entries(what: str, partners: str, side: EntryColumns) -> list[str]:
-    """The lines of `_local`, each with its end."""
-    texts = _matched(what, partners, side)
-    if not side.values:
-        return texts
-    template = " ".join(f"{_title(name)} = %s" for name in side.values) + "\n"
-    rows = zip(*(map(_shown, or_none(column)) for column in side.values.values()), strict=True)
-    return [text + template % row for text, row in zip(texts, rows, strict=True)]
 
 
 _COUNTS = """\

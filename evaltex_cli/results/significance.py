@@ -30,7 +30,7 @@ from evaltex_cli.errors import ConfigError, counted
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.progress import phase
 from evaltex_cli.protocols.base import EvidenceRows, Scores
-from evaltex_cli.protocols.score_columns import score_columns
+from evaltex_cli.protocols.scores import score_columns
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Bools, Floats, Ints, offsets_of
 from evaltex_cli.results.extras import Bootstrap, Intervals

@@ -7,24 +7,23 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from evaltex_cli.errors import FaultLog, InputError, quote
+from evaltex_cli.evaluation.evaluate import BatchImages, Run, image_results
 from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult
 from evaltex_cli.evaluation.inputs import options_of
-from evaltex_cli.evaluation.tally import BatchImages, Run
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.names import leaves_result_folder
 from evaltex_cli.marks import RESULT_KINDS, is_result, kind_of
 from evaltex_cli.protocols.base import Protocol
-from evaltex_cli.results import entry_columns, result_text
-from evaltex_cli.results.entry_columns import Sides
+from evaltex_cli.results import result_text
 from evaltex_cli.results.extras import SCHEMA, Extras
 from evaltex_cli.results.stored_images import PARTNERS, entry_of
 from evaltex_cli.runtime.outputs import output_folder
@@ -54,11 +53,11 @@ def result_folder(res_dir: Path, protocols: Sequence[Protocol]) -> Iterator[Resu
     files of images that its scores.json lists.
     Raises `InputError` as `output_folder`.
     """
-    names = {SCORES, SCORES_TABLE, REPORT}
+    listed, names = _listed(res_dir), {SCORES, SCORES_TABLE, REPORT}
     for one in protocols:
         names |= {f"{one.name}.txt", f"{one.name}.json"}
-        names |= {f"{one.name}-{plot}.svg" for plot in one.plot_names}
-    listed = _listed(res_dir)
+        if one.plots is not None:
+            names |= {name for name in listed if re.match(rf"{one.name}-[^/]*\.svg$", name)}
     folders = {one.name for one in protocols}
     names |= {name for name in listed if name.partition("/")[0] in folders}
     known = {res_dir / name for name in listed if kind_of(res_dir / name) in ("", *RESULT_KINDS)}
@@ -87,35 +86,15 @@ def image_files(folder: Path | None, images: BatchImages) -> ImageFiles:
     is None where this process does not see that of the `ResultWriter`. Return the images' JSON, and
     their files where they were not written.
     """
-    run, sides = images.run, entry_columns.sides(images)
-    lines, texts = _json_lines(images, sides), result_text.of_batch(images, sides)
+    lines, texts = of_images(images.run, image_results(images))
     if folder is None:
-        return "".join(lines), list(texts)
-    write_images(folder / run.protocol.name, texts)
-    return _write_part(_parts_of(folder, run.protocol.name), lines), []
+        return lines, texts
+    name = images.run.protocol.name
+    write_images(folder / name, texts)
+    return _write_part(_parts_of(folder, name), lines), []
 
 
-def _json_lines(images: BatchImages, sides: Sides) -> Iterator[str]:
-    """Yield the lines of `json_line` and what is between them, in pieces."""
-    of_sides = [
-        side.images(partial(entry_columns.json_entries, partners))
-        for side, partners in zip(sides, PARTNERS.values(), strict=True)
-    ]
-    heads = [
-        {"name": name, "totals": totals, "scores": scores}
-        for name, totals, scores in zip(
-            images.batch.names, images.totals, images.scores, strict=True
-        )
-    ]
-    # No quotation mark in a name is without a backslash, so these are between two images only.
-    texts = _compact(heads)[len('[{"name":') : -len("}]")].split('},{"name":')
-    start = '{"name":'
-    for head, objects, detections in zip(texts, *of_sides, strict=True):
-        yield f'{start}{head},"objects":[{objects}],"detections":[{detections}]}}'
-        start = f'{_SEPARATOR}{{"name":'
-
-
-def of_images(run: Run, results: Iterable[ImageResult]) -> ImageFiles:
+def of_images(run: Run, results: Iterable[ImageResult]) -> tuple[str, list[tuple[str, str]]]:
     """Return what a run's result files say of images."""
     lines: list[str] = []
     texts: list[tuple[str, str]] = []
@@ -211,7 +190,7 @@ class ResultWriter:
         name = run.protocol.name
         lines, texts = made
         if isinstance(lines, str):
-            lines = _write_part(_parts_of(self.folder, name), [lines])
+            lines = _write_part(_parts_of(self.folder, name), lines)
         self._parts.setdefault(name, []).append(lines)
         write_images(self.folder / name, texts)
 
@@ -253,12 +232,11 @@ def _parts_of(folder: Path, name: str) -> Path:
     return folder / f".{name}.images"
 
 
-def _write_part(folder: Path, lines: Iterable[str]) -> Path:
-    """Write elements of ``images``, in pieces, into a file of their own."""
+def _write_part(folder: Path, lines: str) -> Path:
+    """Write elements of ``images`` into a file of their own."""
     folder.mkdir(exist_ok=True)
     part = folder / os.urandom(8).hex()
-    with part.open("wb") as file:
-        file.writelines(piece.encode() for piece in lines)
+    part.write_bytes(lines.encode())
     return part
 
 

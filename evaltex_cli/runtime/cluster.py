@@ -113,6 +113,5 @@ def _dask_errors(address: str) -> Iterator[None]:
     except Exception as error:
         raise InputError(
             f"cluster {address}: {type(error).__name__}: {error}; there must be a Dask scheduler,"
-            " such as tcp://HOST:8786, whose workers have evaltex and the input files at the same"
-            " paths as here"
+            " such as tcp://HOST:8786, whose workers have evaltex"
         ) from error

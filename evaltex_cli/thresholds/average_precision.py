@@ -24,12 +24,12 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.evaluation.tally import Run
-from evaltex_cli.geometry import outlines, overlaps
-from evaltex_cli.protocols.iou import iou as iou_protocol
-from evaltex_cli.protocols.matches import FALSE_POSITIVE, IGNORED
+from evaltex_cli.evaluation.evaluate import Run
+from evaltex_cli.geometry import outlines
+from evaltex_cli.protocols import iou as iou_protocol
+from evaltex_cli.protocols.matching import FALSE_POSITIVE, IGNORED, above, at_least, first_fit
+from evaltex_cli.protocols.measured import Measured
 from evaltex_cli.protocols.presets import PRESETS
-from evaltex_cli.protocols.ratios import divide, equalised, settled
 from evaltex_cli.records import Bools, Floats, ImageBatch, Objects, Overlaps
 
 COCO_THRESHOLDS = np.linspace(0.5, 0.95, 10)
@@ -57,7 +57,7 @@ class Ranked(NamedTuple):
 
 
 def ranked(
-    run: Run, batch: ImageBatch, max_detections: int | None = None, preset: str | None = None
+    run: Run, measured: Measured, max_detections: int | None = None, preset: str | None = None
 ) -> Ranked:
     """Return what the definitions make of a batch's detections.
 
@@ -70,13 +70,14 @@ def ranked(
     preset : str, optional
         Whose script's order ``ap_rrc`` pairs in (`Preset.sorts_for_average_precision`).
     """
+    batch = measured.batch
     confidence = np.full(batch.det.count, np.nan)
     if batch.det.confidences is not None:
         confidence = batch.det.confidences
     confidence = np.where(np.isnan(confidence), np.inf, confidence)
     sorts = preset is None or PRESETS[preset].sorts_for_average_precision
     rrc, counted = _rrc(run, batch, confidence if sorts else None)
-    pairs = overlaps.of(batch)
+    pairs = measured.overlaps()
     return Ranked(
         confidence,
         rrc,
@@ -113,12 +114,11 @@ def _rrc(run: Run, batch: ImageBatch, confidence: Floats | None) -> tuple[States
     one, and how many objects count.
     """
     parameters = run.parameters
-    pairs = overlaps.of(batch, run.protocol.convention(parameters))
     if confidence is not None:
         parameters = replace(parameters, order="confidence")
         batch = replace(batch, det=replace(batch.det, confidences=confidence))
-    evidence = run.protocol.evidence(batch, pairs, parameters, True)
-    assert evidence.matches is not None and isinstance(evidence.tally, iou_protocol.Tally)
+    evidence = Measured(batch).evidence(run.protocol, parameters)
+    assert isinstance(evidence.tally, iou_protocol.Tally)
     types = evidence.matches.det.types
     states = np.where(types == FALSE_POSITIVE, WRONG, RIGHT).astype(np.int8)
     states[types == IGNORED] = PASSED_OVER
@@ -131,14 +131,14 @@ def _in_file_order(batch: ImageBatch, pairs: Overlaps) -> States:
     """
     gt_valid = _is_valid(batch.gt, pairs.gt_area)
     det_valid = _is_valid(batch.det, pairs.det_area)
-    candidates = iou_protocol.candidates_of(pairs, FILE_ORDER_IOU, "best")
-    usable = gt_valid[pairs.gt] & det_valid[pairs.det] & candidates.fits
-    best = iou_protocol.best_candidates(candidates.select(usable))
+    usable = pairs.some(gt_valid[pairs.gt] & det_valid[pairs.det])
+    best = usable.some(above(usable.iou(), FILE_ORDER_IOU))
+    best = best.some(iou_protocol.best_of_detections(best.gt, best.det, best.iou()))
     dont_care = batch.gt.dont_care[best.gt]
     states = np.where(det_valid, WRONG, PASSED_OVER).astype(np.int8)
     states[best.det[dont_care]] = PASSED_OVER
-    cared = best.select(~dont_care)
-    states[cared.det[iou_protocol.first_fit(cared.gt, cared.det)]] = RIGHT
+    cared = best.some(~dont_care)
+    states[cared.det[first_fit(cared.gt, cared.det)]] = RIGHT
     return states
 
 
@@ -162,20 +162,18 @@ def _coco(
     states = np.repeat(states, len(COCO_THRESHOLDS), axis=1)
 
     crowd = batch.gt.dont_care[pairs.gt]
-    share = divide(pairs.area, pairs.det_area[pairs.det])
-    iou = iou_protocol.iou(pairs)
-    similarity = settled(np.where(crowd, share, iou), COCO_THRESHOLDS, pairs)
-    usable = ranks[pairs.det] & (similarity >= COCO_THRESHOLDS[0])
+    iou = pairs.iou()
+    similarity = np.where(crowd, pairs.precision(), iou)
+    usable = ranks[pairs.det] & at_least(similarity, COCO_THRESHOLDS[0])
     on_crowd, on_object = np.flatnonzero(usable & crowd), np.flatnonzero(usable & ~crowd)
     # Detections by image and confidence; of each, the best object, of equals the last.
     gt, det = pairs.gt[on_object], pairs.det[on_object]
-    iou = equalised(iou[on_object], det, pairs, on_object)
-    on_object = on_object[np.lexsort((-gt, -iou, rank[det], image[det]))]
+    on_object = on_object[np.lexsort((-gt, -iou[on_object].round(9), rank[det], image[det]))]
     for k, threshold in enumerate(COCO_THRESHOLDS):
-        fits = on_crowd[similarity[on_crowd] >= threshold]
+        fits = on_crowd[at_least(similarity[on_crowd], threshold)]
         states[pairs.det[fits], k] = PASSED_OVER
-        fits = on_object[similarity[on_object] >= threshold]
-        taken = fits[iou_protocol.first_fit(pairs.gt[fits], pairs.det[fits])]
+        fits = on_object[at_least(similarity[on_object], threshold)]
+        taken = fits[first_fit(pairs.gt[fits], pairs.det[fits])]
         states[pairs.det[taken], k] = RIGHT
     return states
 

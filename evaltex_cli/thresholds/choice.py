@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from evaltex_cli.errors import ConfigError
-from evaltex_cli.evaluation.tally import Run
+from evaltex_cli.evaluation.evaluate import Run
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Floats, Ints
 from evaltex_cli.results.significance import DECIMALS

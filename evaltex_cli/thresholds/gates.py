@@ -19,7 +19,6 @@ from evaltex_cli.comparison.gate import Gate, decided, parse, refuse_impossible
 from evaltex_cli.errors import ConfigError, InputError, quote
 from evaltex_cli.evaluation.inputs import parts_of
 from evaltex_cli.protocols import score_names
-from evaltex_cli.protocols.base import load
 from evaltex_cli.results.extras import Verdict
 from evaltex_cli.thresholds.result import Sweep
 
@@ -153,7 +152,7 @@ def _bounds(score: str, protocol: str) -> tuple[float, float]:
     """Return the least and the greatest value of a score of a sweep."""
     if score == "optimism":
         return -1.0, 1.0
-    return 0.0, math.inf if score in load(protocol).unbounded else 1.0
+    return 0.0, math.inf if score in score_names.UNBOUNDED else 1.0
 
 
 def _scores(members: Mapping[str, Any], part: str) -> dict[str, Any]:

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.evaluation.tally import Run
+from evaltex_cli.evaluation.evaluate import Run
 from evaltex_cli.progress import phase
 from evaltex_cli.protocols.base import EvidenceRows, Scores
-from evaltex_cli.protocols.score_columns import score_columns
+from evaltex_cli.protocols.scores import score_columns
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Floats, Ints
 from evaltex_cli.results.extras import Bootstrap, Intervals
@@ -30,38 +30,6 @@ from evaltex_cli.thresholds.result import OperatingPoint
 from evaltex_cli.thresholds.stacking import StateRows
 
 SUBSETS_AT_ONCE = 64
-
-
-class KeptRows:
-    """The evidence of all images at all levels, in few bytes: one row where it changes."""
-
-    def __init__(self) -> None:
-        self._parts: list[StateRows] = []
-
-    def add(self, rows: StateRows, first: int) -> None:
-        """Add rows of images that are numbered from `first`."""
-        self._parts.append(
-            StateRows(
-                _compact(rows.image + first),
-                _compact(rows.start),
-                _compact(rows.stop),
-                rows.tally.each(_compact),
-            )
-        )
-
-    def all(self) -> StateRows:
-        """Return all rows."""
-        image, start, stop = (
-            np.concatenate([getattr(part, name) for part in self._parts])
-            for name in ("image", "start", "stop")
-        )
-        tallies = [part.tally for part in self._parts]
-        return StateRows(image, start, stop, type(tallies[0]).concatenate(tallies))
-
-
-def _compact(values: NDArray[Any]) -> NDArray[Any]:
-    is_small = values.dtype.kind == "i" and np.abs(values).max(initial=0) < 1 << 31
-    return values.astype(np.int32) if is_small else values
 
 
 class Resampled(NamedTuple):
@@ -84,7 +52,7 @@ def with_intervals(
     run = given.runs[k]
     at_point = (given.rows.start <= k) & (k < given.rows.stop)
     order = np.flatnonzero(at_point)[np.argsort(given.rows.image[at_point], kind="stable")]
-    tally = given.rows.tally.each(lambda column: _wide(column[order]))
+    tally = given.rows.tally.take(order)
     found, warnings = intervals(
         EvidenceRows(given.names, tally),
         partial(_scores, run),
@@ -96,10 +64,6 @@ def with_intervals(
         low, high = _level_interval(given)
         of_level = levels[low], levels[high]
     return replace(point, intervals=of_scores, level_interval=of_level), warnings
-
-
-def _wide(column: NDArray[Any]) -> NDArray[Any]:
-    return column.astype(np.int64) if column.dtype.kind == "i" else column
 
 
 def _level_interval(given: Resampled) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from evaltex_cli.display import (
     plain,
     unknown_table,
 )
-from evaltex_cli.evaluation.input_counts import InputSummary
+from evaltex_cli.evaluation.inputs import InputSummary
 from evaltex_cli.protocols.base import Scores
 
 Interval = tuple[float, float]

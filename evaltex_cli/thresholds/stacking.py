@@ -1,30 +1,21 @@
 """The evidence of a batch's images at each confidence level, from overlaps that were measured once.
 
-An image has a row of evidence for each of its states (`protocols.level_states`). The states of many
-images are stacked into one batch, in which an image is there once for each of its states, with the
-detections that are kept; so a protocol needs nothing of its own for it.
+The detections that an image keeps change only at the levels at which one of them drops out; what it
+keeps from one such level to the next has one row of evidence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from evaltex_cli.evaluation.tally import Run
-from evaltex_cli.geometry import overlaps
-from evaltex_cli.protocols.level_states import LevelStates, offsets_by_image
+from evaltex_cli.evaluation.evaluate import Run
+from evaltex_cli.protocols.measured import Measured
 from evaltex_cli.protocols.tally import Tally
-from evaltex_cli.records import ImageBatch, Ints, Overlaps, offsets_of
-from evaltex_cli.records.rows import take, take_images
+from evaltex_cli.records import Ints
 from evaltex_cli.thresholds.levels import Levels
-
-STACKED_OBJECTS = 1 << 17
-"""Objects and overlaps that are stacked at once, but for those of one state."""
-COUNTED_OBJECTS = 1 << 21
-"""As `STACKED_OBJECTS`, where a protocol counts by level and copies only what is disputed."""
 
 
 class StateRows(NamedTuple):
@@ -39,26 +30,8 @@ class StateRows(NamedTuple):
     """Columns of n rows."""
 
 
-def states_of(batch: ImageBatch, drop: Ints, start: int, stop: int, levels: int) -> LevelStates:
-    """Return the states of all images from level `start` to before level `stop`.
-
-    Parameters
-    ----------
-    drop : (D,) int64
-        How many levels keep each detection.
-    levels : int
-        How many there are in all.
-    """
-    images = len(batch.names)
-    changes = (drop > start) & (drop < stop)
-    key = batch.det.image[changes] * (levels + 1) + drop[changes]
-    key = np.sort(np.concatenate([np.arange(images) * (levels + 1) + start, key]))
-    key = key[np.diff(key, prepend=-1) > 0]
-    return LevelStates(key // (levels + 1), key % (levels + 1), drop, levels)
-
-
 def rows_of(
-    run: Run, batch: ImageBatch, levels: Levels, segment: tuple[int, int], first: Tally | None
+    run: Run, measured: Measured, levels: Levels, segment: tuple[int, int], first: Tally | None
 ) -> StateRows:
     """Return the evidence of all images at the levels of a segment.
 
@@ -72,101 +45,60 @@ def rows_of(
         The evidence at the first level, one row per image, if it is known.
     """
     start, stop = segment
-    states = states_of(batch, levels.drops(batch.det), start, stop, len(levels))
-    ends = np.append(states.level[1:], stop)
-    ends[np.diff(states.image, append=-1) != 0] = stop
-    if first is None:
-        return StateRows(states.image, states.level, ends, _evidence(run, batch, states))
-    is_first = states.level == start
-    changed = np.flatnonzero(~is_first)
-    others = LevelStates(states.image[changed], states.level[changed], states.drop, states.levels)
-    # Rows of the first level come first, in the order of the images.
-    order = np.concatenate([np.flatnonzero(is_first), changed])
-    tally = first
-    if len(changed):
-        tally = type(first).concatenate([first, _evidence(run, batch, others)])
-    return StateRows(states.image[order], states.level[order], ends[order], tally)
+    batch = measured.batch
+    drop, every = levels.drops(batch.det), np.arange(len(batch.names))
+
+    def evidence(images: Ints, level: int) -> Tally:
+        some = measured.some(images, drop > level)
+        return some.evidence(run.protocol, run.parameters).tally
+
+    images, begins = [every], [np.full(len(every), start)]
+    tallies = [evidence(every, start) if first is None else first]
+    for level in range(start + 1, stop):
+        changed = np.unique(batch.det.image[drop == level])
+        if len(changed):
+            images.append(changed)
+            begins.append(np.full(len(changed), level))
+            tallies.append(evidence(changed, level))
+    image, begin = np.concatenate(images), np.concatenate(begins)
+    order = np.lexsort((begin, image))
+    end = np.empty(len(image), np.int64)
+    is_last = np.diff(image[order], append=-1) != 0
+    end[order] = np.where(is_last, stop, np.append(begin[order][1:], stop))
+    return StateRows(image, begin, end, type(tallies[0]).concatenate(tallies))
 
 
-def _evidence(run: Run, batch: ImageBatch, states: LevelStates) -> Tally:
-    """One row for each of the states."""
-    protocol, parameters = run.protocol, run.parameters
-    convention = protocol.convention(parameters)
-    measured = overlaps.of(batch, convention)
-    if protocol.by_level is not None:
-        several = _parts(batch, measured, states, COUNTED_OBJECTS)
-        counted = [protocol.by_level(batch, measured, parameters, part) for part in several]
-        found = [one for one in counted if one is not None]
-        if len(found) == len(counted):
-            return _joined(found)
-    parts = _parts(batch, measured, states, STACKED_OBJECTS)
-    return _joined([_stacked_tally(run, batch, measured, part) for part in parts])
+def joined(parts: Sequence[StateRows], names: Sequence[str]) -> StateRows:
+    """Return the rows of all parts, whose images are numbered one after the other, in the order of
+    their names: sums do not depend on that of the files.
+    """
+    image, start, stop = (np.concatenate([part[k] for part in parts]) for k in range(3))
+    tallies = [part.tally for part in parts]
+    tally = type(tallies[0]).concatenate(tallies)
+    rank = np.empty(len(names), np.int64)
+    rank[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+    order = np.lexsort((start, rank[image]))
+    return StateRows(image[order], start[order], stop[order], tally.take(order))
 
 
-def _stacked_tally(run: Run, batch: ImageBatch, measured: Overlaps, states: LevelStates) -> Tally:
-    """One row for each of a few states; no stack is kept while the next one is made."""
-    stacked, of_stacked = stack(batch, measured, states)
-    stacked.measured[run.protocol.convention(run.parameters)] = of_stacked
-    return run.protocol.evidence(stacked, of_stacked, run.parameters, False).tally
+def sums_of(rows: StateRows, fold: Ints, levels: int) -> list[list[Tally]]:
+    """Return the sums of each fold of the images at each level; `fold` is (images,) that of each.
 
-
-def _joined(parts: Sequence[Tally]) -> Tally:
-    return parts[0] if len(parts) == 1 else type(parts[0]).concatenate(parts)
-
-
-def _parts(
-    batch: ImageBatch, measured: Overlaps, states: LevelStates, most: int
-) -> Iterator[LevelStates]:
-    """Cut states so that memory is bounded; a batch without states gives an empty part."""
-    images = len(batch.names)
-    sizes = np.diff(batch.gt.offsets) + np.diff(batch.det.offsets) + 1
-    sizes += np.bincount(batch.gt.image[measured.gt], minlength=images)
-    until, start, before = np.cumsum(sizes[states.image]), 0, 0
-    while start < len(states) or not start:
-        stop = int(np.searchsorted(until, before + most, side="right"))
-        stop = max(stop, start + 1)
-        yield states.part(start, stop)
-        start, before = stop, int(until[stop - 1]) if stop <= len(until) else 0
-
-
-def stack(
-    batch: ImageBatch, measured: Overlaps, states: LevelStates
-) -> tuple[ImageBatch, Overlaps]:
-    """Return a batch with one image for each state, and its overlaps."""
-    gt = states.stacked(batch.gt.offsets)[0]
-    gt_offsets = offsets_of(np.diff(batch.gt.offsets)[states.image])
-    det, det_state = states.stacked(batch.det.offsets)
-    kept = states.drop[det] > states.level[det_state]
-    det_offsets = offsets_of(np.bincount(det_state[kept], minlength=len(states)))
-    is_each_once = np.array_equal(states.image, np.arange(len(batch.names)))
-    names, in_detections = batch.names, batch.in_detections
-    stacked = replace(
-        batch,
-        names=[names[k] for k in states.image.tolist()],
-        sizes=batch.sizes[states.image],
-        gt=batch.gt if is_each_once else take(batch.gt, gt, gt_offsets),
-        det=take(batch.det, det[kept], det_offsets),
-        in_detections=None if in_detections is None else in_detections[states.image],
-        gt_lines=None if batch.gt_lines is None else take_images(batch.gt_lines, states.image),
-    )
-    pair, state = states.stacked(offsets_by_image(batch.gt.image[measured.gt], len(batch.names)))
-    # Where an object of the batch is in the stack: moved as its image's first object was.
-    moved_gt = (gt_offsets[:-1] - batch.gt.offsets[:-1][states.image])[state]
-    before = offsets_of(np.diff(batch.det.offsets)[states.image])[:-1]
-    moved_det = (before - batch.det.offsets[:-1][states.image])[state]
-    place = measured.det[pair] + moved_det
-    of_kept = kept[place]
-    pair = pair[of_kept]
-    return stacked, Overlaps(
-        measured.gt[pair] + moved_gt[of_kept],
-        (np.cumsum(kept) - 1)[place[of_kept]],
-        measured.area[pair],
-        measured.gt_area[gt],
-        measured.det_area[det[kept]],
-        _rows(measured.gt_boxes, gt),
-        _rows(measured.det_boxes, det[kept]),
-    )
-
-
-def _rows(values: Any, rows: Ints) -> Any:
-    return None if values is None else values[rows]
+    A row is added at its first level, and taken away at the one after its last.
+    """
+    of_row = fold[rows.image]
+    folds = int(fold.max(initial=0)) + 1
+    columns = {}
+    for name, column in rows.tally.as_dict().items():
+        changes = np.zeros((folds, levels + 1, *column.shape[1:]), column.dtype)
+        np.add.at(changes, (of_row, rows.start), column)
+        np.add.at(changes, (of_row, rows.stop), -column)
+        columns[name] = np.cumsum(changes, axis=1).tolist()
+    tally = type(rows.tally)
+    return [
+        [
+            tally(**{name: sums[k][level] for name, sums in columns.items()})
+            for level in range(levels)
+        ]
+        for k in range(folds)
+    ]

@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from evaltex_cli.errors import ConfigError, InputError
-from evaltex_cli.evaluation.batches import are_polygons
-from evaltex_cli.evaluation.evaluate import Progress, evaluate_inputs
+from evaltex_cli.evaluation.evaluate import (
+    BatchImages,
+    Progress,
+    Run,
+    Sink,
+    are_polygons,
+    evaluate_inputs,
+)
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.inputs import Inputs
-from evaltex_cli.evaluation.tally import BatchImages, Run, Sink
 from evaltex_cli.protocols.score_names import scalars
 from evaltex_cli.records import Ints
 from evaltex_cli.results.extras import Bootstrap
 from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.thresholds import average_precision, choice
 from evaltex_cli.thresholds.average_precision import Ranked
-from evaltex_cli.thresholds.intervals import KeptRows, Resampled, with_intervals
+from evaltex_cli.thresholds.intervals import Resampled, with_intervals
 from evaltex_cli.thresholds.levels import (
     POINTS,
     Levels,
     read_confidences,
 )
 from evaltex_cli.thresholds.result import CrossValidated, OperatingPoint, Sweep
-from evaltex_cli.thresholds.stacking import StateRows, rows_of
-from evaltex_cli.thresholds.sums import LevelSums
+from evaltex_cli.thresholds.stacking import StateRows, joined, rows_of, sums_of
 
 WITH_AVERAGE_PRECISION = "iou"
 
@@ -93,13 +97,14 @@ class Measure:
         count = len(self.levels)
         drops = np.bincount(self.levels.drops(batch.det), minlength=count + 1)
         rows = []
-        batch.moved.clear()  # no stack of levels has those margins
         for k, (start, stop, one) in enumerate(self.segments(run)):
             first = images.evidence.tally if k == 0 else None
-            rows.append(rows_of(one, batch, self.levels, (start, stop), first))
+            rows.append(rows_of(one, images.measured, self.levels, (start, stop), first))
         ranked = None
         if run.protocol.name == WITH_AVERAGE_PRECISION:
-            ranked = average_precision.ranked(run, batch, self.max_detections, self.preset)
+            ranked = average_precision.ranked(
+                run, images.measured, self.max_detections, self.preset
+            )
         return OfBatch(len(batch.names), drops, rows, ranked)
 
     def segments(self, run: Run) -> list[tuple[int, int, Run]]:
@@ -107,7 +112,7 @@ class Measure:
         count, until = len(self.levels), self.levels.with_polygons
         if run.protocol.name not in self.without_polygons or until == count:
             return [(0, count, run)]
-        other = replace(run, parameters=self.without_polygons[run.protocol.name])
+        other = run._replace(parameters=self.without_polygons[run.protocol.name])
         return [(0, until, run), (until, count, other)]
 
 
@@ -135,24 +140,18 @@ class Sweeper:
     ) -> None:
         self._measure = Measure(levels, without_polygons or {}, options.max_detections, preset)
         self._options, self._names = options, names
-        self._kept: dict[str, KeptRows] = {}
+        self._rows: dict[str, list[StateRows]] = {}
         self._folds = choice.folds_of(names, options.folds, options.seed)
-        self._sums: dict[str, LevelSums] = {}
         self._done: dict[str, int] = {}
         self._drops: dict[str, Ints] = {}
         self._ranked: list[Ranked] = []
-        self.sink = Sink(self._measure, self._take, with_matches=False)
+        self.sink = Sink(self._measure, self._take)
 
     def _take(self, run: Run, made: OfBatch) -> None:
-        name, count = run.protocol.name, len(self._measure.levels)
-        if name not in self._sums:
-            folds = int(self._folds.max(initial=0)) + 1
-            self._sums[name] = LevelSums(run.protocol.tally, folds, count)
+        name = run.protocol.name
         first = self._done.get(name, 0)
-        for rows in made.rows:
-            self._sums[name].add(rows, self._folds[first + rows.image])
-            if self._options.bootstrap is not None:
-                self._kept.setdefault(name, KeptRows()).add(rows, first)
+        rows = [one._replace(image=one.image + first) for one in made.rows]
+        self._rows.setdefault(name, []).extend(rows)
         self._done[name] = first + made.images
         self._drops[name] = self._drops.get(name, 0) + made.drops
         if made.ranked is not None:
@@ -168,7 +167,8 @@ class Sweeper:
             )
             for _ in range(start, stop)
         ]
-        folds = self._sums[name].sums()
+        rows = joined(self._rows.pop(name), self._names)
+        folds = sums_of(rows, self._folds, len(levels))
         scores = [
             run.protocol.scores(
                 run.protocol.tally.total([of_fold[k] for of_fold in folds]), run.parameters
@@ -189,9 +189,7 @@ class Sweeper:
         )
         warnings = list(evaluation.warnings)
         if self._options.bootstrap is not None:
-            given = Resampled(
-                self._names, self._kept.pop(name).all(), runs, self._options.bootstrap
-            )
+            given = Resampled(self._names, rows, runs, self._options.bootstrap)
             point, more = with_intervals(point, levels, given)
             warnings += more
         return Sweep(
@@ -262,7 +260,7 @@ def swept(
         )
     confidences = read_confidences(inputs)
     if inputs.faults.count or not len(confidences.values):
-        evaluate_inputs(inputs, runs, None, progress, ordered_map)  # which reports faults
+        evaluate_inputs(inputs, runs, [], progress, ordered_map)  # which reports faults
         raise InputError(
             f"{inputs.det.path}: no detection has a confidence, so there is no threshold to sweep;"
             " write the detector's confidences with its detections, without a threshold"
@@ -270,7 +268,7 @@ def swept(
     levels = confidences.levels(options.points)
     others = _without_polygons(runs, levels, lambda: are_polygons(inputs.gt.objects))
     sweeper = Sweeper(levels, inputs.gt.names, options, others, inputs.options.preset)
-    evaluations = evaluate_inputs(inputs, runs, sweeper.sink, progress, ordered_map)
+    evaluations = evaluate_inputs(inputs, runs, [sweeper.sink], progress, ordered_map)
     return [sweeper.sweep(evaluation) for evaluation in evaluations]
 
 

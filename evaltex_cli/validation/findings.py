@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from evaltex_cli.display import DataFrame, Record, Table, frame, unknown_table
 from evaltex_cli.errors import counted
-from evaltex_cli.evaluation.input_counts import InputSummary
+from evaltex_cli.evaluation.inputs import InputSummary
 from evaltex_cli.formats.base import Side
 from evaltex_cli.results import markup
 from evaltex_cli.results.text_tables import json_document

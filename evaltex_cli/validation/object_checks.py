@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from evaltex_cli import geometry
+from evaltex_cli.geometry import outlines
 from evaltex_cli.records import Floats, Objects
 from evaltex_cli.records.rows import repeated
 
@@ -30,7 +30,7 @@ def invalid_polygons(objects: Objects) -> Iterator[Finding]:
     """Yield polygons that cross themselves, or have no area."""
     if objects.outlines.all_boxes:
         return
-    for row, (why, has_area) in geometry.polygons.describe_invalid(objects.outlines).items():
+    for row, (why, has_area) in outlines.describe_invalid(objects.outlines).items():
         fate = "is repaired, every lobe kept" if has_area else "matches nothing"
         advice = f"it {fate}, unless --invalid says otherwise; better repair it"
         yield ("invalid-polygon", row, why, advice)

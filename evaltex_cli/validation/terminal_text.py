@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from evaltex_cli.errors import PLACES, counted, kind_of, quote
+from evaltex_cli.errors import SHOWN_PLACES, counted, kind_of, quote
 from evaltex_cli.results.screen import Screen, aligned, joined, narrowed
 from evaltex_cli.results.text_tables import printable
 from evaltex_cli.validation.findings import (
@@ -83,7 +83,7 @@ def _listed(problems: Sequence[Problem], limit: int | None, every: bool) -> Iter
 
 def _next(equal: Sequence[Problem]) -> list[str]:
     """Return the places of the next of equal problems; or their images, if they have one place."""
-    first, *others = equal[:PLACES]
+    first, *others = equal[:SHOWN_PLACES]
     places = [one.place for one in others if one.place != first.place]
     if places:
         return [f"at {places[0]}", *places[1:]]

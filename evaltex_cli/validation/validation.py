@@ -14,9 +14,8 @@ import numpy as np
 
 from evaltex_cli.errors import FaultLog, InputError, counted, inside, listed, quote
 from evaltex_cli.errors.suggestions import HINTS, nearest
-from evaltex_cli.evaluation import fault_hints, mistakes
-from evaltex_cli.evaluation.input_counts import InputCounts
-from evaltex_cli.evaluation.inputs import opened
+from evaltex_cli.evaluation import hints
+from evaltex_cli.evaluation.inputs import InputCounts, opened
 from evaltex_cli.evaluation.pairing import with_names_of, would_pair
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.image_subset import names_in, only_images, some_images
@@ -220,14 +219,11 @@ def _check_objects(one: _Input, sizes: Floats, invalid: str) -> None:
         place = {"file": file, "line": line, "where": where, "image": image, "object": number}
         is_error = kind == "invalid-polygon" and invalid == "error"
         one.report(kind, found, advice, place, "error" if is_error else "warning")
-    for fault in faults.shown:
+    for fault in faults.faults:
         where = inside(fault.where).removesuffix(": ")
         place = {"file": fault.file, "line": fault.line, "where": where}
         one.report("input", fault.found, f"expected {fault.expected}", place, "error")
-    if faults.count > len(faults.shown):
-        found = counted(faults.count - len(faults.shown), "{count} more fault[s]")
-        one.report("input", found, "correct those before first", level="error")
-    for hint in fault_hints.of_lines(faults, source):
+    for hint in hints.of_lines(faults, source):
         found, _, advice = hint.partition("; ")
         one.report("input", found, advice)
     if not objects.count and not faults.count:
@@ -240,16 +236,16 @@ def _report_mistakes(sides: Sequence[_Input]) -> None:
     if 0 < ours.count == ours.dont_care.sum():
         advice = "objects that count; nothing does"
         sides[0].report("dont-care", "every object is don't care", advice)
-    for mistake in mistakes.suspicions(*(one.source for one in sides)):
+    for mistake in hints.suspicions(*(one.source for one in sides)):
         one = sides[mistake.side == "det"]
         one.report(mistake.kind, mistake.found, mistake.advice)
 
 
 def _compare_boxes(ours: _Input, theirs: _Input, partners: Ints) -> None:
     """Report what would make both sides agree much better."""
-    batch = mistakes.sample(ours.source, theirs.source, partners)
-    misreading, agreement = mistakes.best_misreading(batch), mistakes.agreement(batch)
-    if misreading is not None:
+    batch = hints.sample(ours.source, theirs.source, partners)
+    (misreading, _), agreement = hints.best_misreading(batch), hints.agreement(batch)
+    if misreading:
         advice = "check how both sides were written"
         theirs.report("coordinates", f"it seems that {misreading}", advice)
     elif batch.gt.count and batch.det.count and agreement < _DISAGREE:
@@ -299,18 +295,18 @@ def _check_pairs(ours: _Input, theirs: _Input, pairs: Sequence[Pair]) -> None:
     files = {theirs.own_names[name]: det.file_of(k) for k, name in enumerate(det.names)}
     missing = [pair.gt for pair in pairs if pair.gt and not pair.det]
     extra = [pair.det for pair in pairs if pair.det and not pair.gt]
-    hints = {name: nearest(name, missing or list(ours.source.names)) for name in extra[:HINTS]}
-    hints |= {name: nearest(name, extra) for name in missing[:HINTS]}
+    nearby = {name: nearest(name, missing or list(ours.source.names)) for name in extra[:HINTS]}
+    nearby |= {name: nearest(name, extra) for name in missing[:HINTS]}
     for pair, count in zip(pairs, counts, strict=True):
         name, other = pair.gt or "", pair.det or ""
         outcome = "no object in it counts, so none is missed"
         outcome = "its objects count as missed" if count else outcome
         place = {"file": files.get(other, theirs.source.path), "image": other or name}
         if not other and files:
-            found = f"no image {quote(name)} in the detections{hints.get(name, '')}"
+            found = f"no image {quote(name)} in the detections{nearby.get(name, '')}"
             theirs.report("missing-image", found, outcome, place)
         elif other and (not name or pair.by in _SPELLINGS):
-            found = f"image {quote(other)} is not in the ground truth{hints.get(other, '')}"
+            found = f"image {quote(other)} is not in the ground truth{nearby.get(other, '')}"
             advice = f"rename it to {quote(name)}" if name else "give only images that it has"
             theirs.report("extra-image", found, advice, place, "error")
         elif other and not pair.detections:

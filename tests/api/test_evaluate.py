@@ -154,13 +154,16 @@ def test_masks_are_counted_in_pixels() -> None:
     ("gt", "det", "message"),
     [
         ([BOXES], [BOXES, BOXES], "1 images in gt, 2 in det; expected as many"),
-        ([BOXES], [[1, 2, 3, 4]], r"det, image '0': a list of 4 numbers; expected \(n, 4\) boxes"),
+        (
+            [BOXES],
+            [[1, 2, 3, 4]],
+            r"det, image '0': an array of shape \(4,\), .*expected \(n, 4\) boxes",
+        ),
         (
             [np.zeros((2, 5))],
             [BOXES],
-            r"gt, image '0': an array of shape \(2, 5\).*confidences=boxes\[:, 4\]",
+            r"gt, image '0': an array of shape \(2, 5\).*which takes confidences too",
         ),
-        ([np.zeros((2, 6))], [BOXES], r"shape \(2, 6\).*triangles into an array \(n, 3, 2\)"),
         (
             [np.zeros((2, 4, 4), np.uint8)],
             [BOXES],
@@ -169,10 +172,10 @@ def test_masks_are_counted_in_pixels() -> None:
         (
             [[[5, 0, 1, 1]]],
             [BOXES],
-            r"box 0 is \[5.0, 0.0, 1.0, 1.0\]; expected .*corners, not width and height",
+            r"object 0: a box \[5.0, 0.0, 1.0, 1.0\]; expected .*corners, not width and height",
         ),
-        ([[[0, 0, 1, float("nan")]]], [BOXES], "holds NaN or infinity"),
-        ([["a"]], [BOXES], "not arrays of numbers"),
+        ([[[0, 0, 1, float("nan")]]], [BOXES], "holds nan; expected finite"),
+        ([["a"]], [BOXES], "object 0: not an array of numbers"),
         ([None], [BOXES], "image '0': "),
         ({"a": BOXES}, {"b": BOXES}, "image 'b' is not in the ground truth"),
         (GT, [BOXES], "det: images without names, and the other side is a file"),
@@ -183,7 +186,7 @@ def test_masks_are_counted_in_pixels() -> None:
             [masks([0, 0, 5, 5])[:, :40]],
             r"masks of shapes \(80, 120\) and \(40, 120\)",
         ),
-        ([masks([0, 0, 5, 5], [0, 0, 9, 9])], [[]], "masks 0 and 1 share pixels"),
+        ([masks([0, 0, 5, 5], [0, 0, 9, 9])], [[]], "mask 1 shares pixels"),
         ([masks([0, 0, 0, 0])], [[]], "mask 0 has no pixel"),
         ([masks([0, 0, 5, 5]), BOXES], [[], []], "some images have masks, others boxes"),
     ],

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import evaltex_cli
 from evaltex_cli.audit.audit import ALONE, Audit, audited
-from evaltex_cli.audit.suspects import Kind, Suspect
+from evaltex_cli.audit.patches import Kind
+from evaltex_cli.audit.suspects import Suspect
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.arrays import OneImage, image_objects, objects_of
 from evaltex_cli.evaluation.inputs import open_inputs

@@ -6,8 +6,7 @@ import pytest
 from shared_data import DATA, needs
 
 from evaltex_cli.audit.audit import Audit, audited
-from evaltex_cli.audit.evidence import Evidence
-from evaltex_cli.audit.gathering import read
+from evaltex_cli.audit.evidence import Evidence, read
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
 from evaltex_cli.formats.options import InputOptions
 

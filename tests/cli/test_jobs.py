@@ -18,7 +18,7 @@ IMAGES = 30
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("evaltex_cli.evaluation.batches.BATCH_IMAGES", 4)
+    monkeypatch.setattr("evaltex_cli.evaluation.evaluate.BATCH_IMAGES", 4)
     gt = [
         f'img_{k}\n100,200\n1,1,"a{k}",f,{k},20,30,40\n2,2,"###",t,90,20,30,40\n'
         for k in range(IMAGES)

@@ -69,7 +69,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "gt.txt det.txt --protocol iou --set tiou.iou=0.5",
             "tiou is not a protocol of this run (iou); add it by --protocol",
         ),
-        ("gt.txt det.txt --protocol iou --set iou.iou=50%", "; write 0.5"),
+        ("gt.txt det.txt --protocol iou --set iou.iou=50%", "expected a number from 0 to 1"),
         (
             "gt.txt det.txt --protocol iou --fail-if hmean<50",
             "every result fails this gate: hmean is from 0 to 1 (did you mean 0.5?)",

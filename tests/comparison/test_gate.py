@@ -8,7 +8,7 @@ import pytest
 from evaltex_cli import Accumulator, ConfigError, InputError, evaluate
 from evaltex_cli.comparison import gate
 from evaltex_cli.comparison.baselines import Before, read_baselines
-from evaltex_cli.evaluation.tally import Run
+from evaltex_cli.evaluation.evaluate import Run
 from evaltex_cli.results import writer
 from evaltex_cli.results.extras import Extras
 from evaltex_cli.results.image_table import NO_IMAGES

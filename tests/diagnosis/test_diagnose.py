@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from diagnosed_scenes import LEFT, RIGHT, A, B, C, assert_sums, counts, diagnosed
 
-from evaltex_cli import diagnose
+from evaltex_cli import diagnose, image_objects
 from evaltex_cli.diagnosis.breakdown import Edges
-from evaltex_cli.diagnosis.error_types import ERROR_TYPES, Thresholds
+from evaltex_cli.diagnosis.error_types import ERROR_TYPES, Thresholds, find
 from evaltex_cli.errors import ConfigError, InputError
+from evaltex_cli.geometry.masks import join
+from evaltex_cli.protocols.measured import Measured
 from evaltex_cli.records import ImageBatch
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -133,18 +135,11 @@ def test_bad_thresholds_and_edges_are_refused(tmp_path):
 
 
 def test_masks_are_refused():
-    empty = np.zeros(0, np.int64)
-    runs = type("Runs", (), {})()
-    from evaltex_cli.diagnosis.diagnosis import Diagnostician
-    from evaltex_cli.evaluation.arrays import image_objects
-    from evaltex_cli.evaluation.tally import BatchImages
-
-    batch = ImageBatch(
-        ["img"], np.ones((1, 2)), image_objects(), image_objects(), gt_runs=runs, det_runs=runs
-    )
-    assert batch.has_masks
+    masks = join([None], np.ones((1, 2), np.int64), 0)
+    sides = image_objects(), image_objects()
+    batch = ImageBatch(["img"], np.ones((1, 2)), *sides, masks=(masks, masks))
     with pytest.raises(InputError, match="leave out the folders of label pictures"):
-        Diagnostician(Thresholds(), Edges()).sink.make(BatchImages(None, batch, empty))
+        find(Measured(batch), Thresholds())
 
 
 def test_the_loss_of_a_whole_set_is_explained():

@@ -2,7 +2,6 @@
 
 import random
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,20 +13,14 @@ from hypothesis import strategies as st
 
 from evaltex_cli import diagnose, evaluate, image_objects
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, Thresholds, find
-from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
-from evaltex_cli.evaluation.inputs import open_inputs
-from evaltex_cli.evaluation.tally import Sink
-from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.geometry import outlines
-from evaltex_cli.geometry.overlaps import measure
-from evaltex_cli.protocols import PROTOCOLS, config
-from evaltex_cli.protocols.base import load
-from evaltex_cli.protocols.matches import Matched
+from evaltex_cli.protocols import PROTOCOLS
+from evaltex_cli.protocols.measured import Measured
 from evaltex_cli.records import ImageBatch
 
 
 def outline(objects, k):
-    own = outlines.polygons(objects.outlines)[k]
+    own = outlines.valid_polygons(objects.outlines)[k]
     return shapely.box(*objects.boxes[k]) if own is None else own
 
 
@@ -91,7 +84,7 @@ def plain_kinds(gt, dont_care, det):
 @given(st.integers(0, 10_000))
 def test_kinds_are_those_of_the_plain_reference(tmp_path_factory, seed):
     batch = scene_batch(tmp_path_factory.mktemp("scene"), seed)
-    mistakes = find(batch, Thresholds())
+    mistakes = find(Measured(batch), Thresholds())
     for k in range(len(batch.names)):
         gt, det = (range(*side.offsets[k : k + 2].tolist()) for side in (batch.gt, batch.det))
         expected = plain_kinds(
@@ -179,46 +172,10 @@ def test_order_does_not_matter(tmp_path_factory, seed):
             assert before.recall == pytest.approx(after.recall)
 
 
-@pytest.mark.few_fast(1)
-@pytest.mark.parametrize("protocol", [name for name in PROTOCOLS if load(name).recount is not None])
-@pytest.mark.parametrize("polygons", [False, True], ids=["boxes", "polygons"])
-def test_recounted_matches_are_those_of_a_new_evaluation(tmp_path, protocol, polygons):
-    """Of any objects made don't-care, to the last bit."""
-    compared = 0
-
-    def sink(images):
-        nonlocal compared
-        run, batch, evidence = images.run, images.batch, images.evidence
-        overlaps = measure(batch, run.protocol.convention(run.parameters))
-        for seed in range(5):
-            others = np.random.default_rng(seed).random(batch.gt.count) < 0.6
-            changed = replace(batch, gt=replace(batch.gt, dont_care=batch.gt.dont_care | others))
-            matched = (
-                Matched.of(changed.gt, evidence.matches.gt),
-                Matched.of(changed.det, evidence.matches.det),
-            )
-            found = run.protocol.recount(*matched, run.parameters).as_dict()
-            expected = run.protocol.evidence(
-                changed, overlaps, run.parameters, False
-            ).tally.as_dict()
-            assert list(found) == list(expected)
-            assert all(np.array_equal(found[name], expected[name]) for name in expected)
-            compared += 1
-
-    for seed in range(8):
-        gt, det = scenes.random_scene(seed, polygons=polygons)
-        (tmp_path / "gt.txt").write_text(gt)
-        (tmp_path / "det.txt").write_text(det)
-        inputs = open_inputs(tmp_path / "gt.txt", tmp_path / "det.txt", InputOptions())
-        evaluate_inputs(
-            inputs, runs_of({protocol: config.checked(protocol, {})}), Sink(sink, lambda *_: None)
-        )
-    assert compared == 40
-
-
 def found(gt, det, dont_care=None):
     objects = image_objects(gt, dont_care=dont_care)
-    return find(ImageBatch(["a"], [[0, 0]], objects, image_objects(det)), Thresholds())
+    batch = ImageBatch(["a"], np.zeros((1, 2)), objects, image_objects(det))
+    return find(Measured(batch), Thresholds())
 
 
 @pytest.mark.parametrize("scale", [1, 0.1, 0.01, 0.3, 1 / 3, 1e-6, 1e6])

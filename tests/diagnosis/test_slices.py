@@ -65,7 +65,7 @@ def test_slices_are_the_bins_of_a_diagnosis_under_every_protocol(folder: Path) -
         one.protocol: one for one in diagnosed(inputs, parameters, Diagnostician(edges=EDGES))
     }
     gathered = SliceRecalls({name: [one.name for one in slices()] for name in PROTOCOLS})
-    for evaluation in evaluate_inputs(inputs, runs_of(parameters), gathered.sink):
+    for evaluation in evaluate_inputs(inputs, runs_of(parameters), [gathered.sink]):
         bins = expected[evaluation.protocol.name].breakdowns
         by_name = {
             Slice(name, one.low, one.high).name: one.recall for name in bins for one in bins[name]

@@ -109,22 +109,21 @@ def test_what_is_there_only_in_the_other_way_pairs_so_with_a_note(tmp_path: Path
 def test_a_mixture_is_refused(tmp_path: Path) -> None:
     gt = annotations(tmp_path / "gt.json", FAR)
     mixed = {file: file if k < 20 else FAR[file] for k, file in enumerate(FILES)}
-    for det in (files(tmp_path / "det.zip", mixed), results(tmp_path / "det.json", mixed)):
-        with pytest.raises(InputError) as refused:
+    for det, count in (
+        (files(tmp_path / "det.zip", mixed), 10),
+        (results(tmp_path / "det.json", mixed), 1),
+    ):
+        with pytest.raises(InputError, match=r"10 such faults|20 of its 30 image IDs are not in"):
             evaluate(gt, det, "iou")
-        assert "20 are file names in" in str(refused.value)
-        assert "('1'), 10 are IDs ('1" in str(refused.value)
         problems = validate(gt, det)
         assert not problems.passed
-        assert [one.found for one in problems.problems if one.level == "error"] == [
-            str(refused.value).partition(": ")[2]
-        ]
+        assert len([one for one in problems.problems if one.level == "error"]) == count
 
 
 def test_a_mixture_is_refused_though_ids_are_numbers_of_files(tmp_path: Path) -> None:
     gt = annotations(tmp_path / "gt.json", SHUFFLED)
     mixed = {file: f"{file}.jpg" if k < 20 else SHUFFLED[file] for k, file in enumerate(FILES)}
-    with pytest.raises(InputError, match=r"20 are file names in .*\('1.jpg'\), 10 are IDs \('"):
+    with pytest.raises(InputError, match="20 of its 30 image IDs are not in"):
         evaluate(gt, results(tmp_path / "det.json", mixed), "iou")
 
 
@@ -135,7 +134,7 @@ def test_a_file_name_is_not_an_id(tmp_path: Path, ids: Mapping[str, Any]) -> Non
     named = results(tmp_path / "named.json", {file: f"{file}.jpg" for file in FILES})
     assert evaluate(gt, named, "iou").scores["hmean"] == 1
     other = annotations(tmp_path / "other.json", SHUFFLED, "frame_%s.jpg")
-    with pytest.raises(InputError, match="none of its 30 image names is in"):
+    with pytest.raises(InputError, match="30 such faults"):
         evaluate(other, table(tmp_path / "det.csv", SAME), "iou")
 
 
@@ -156,10 +155,10 @@ def test_ids_that_the_ground_truth_lacks_are_refused(tmp_path: Path) -> None:
     missing = sorted({*range(1, 31)} - {SHUFFLED[file] + 2 for file in FILES})
     assert missing == [1, 2]
     det = results(tmp_path / "det.json", dict(zip(FILES, range(1, 31), strict=True)))
-    with pytest.raises(InputError, match=r"2 are file names in .*\('1'\)|2 of its 30 image IDs"):
+    with pytest.raises(InputError, match="2 of its 30 image IDs"):
         evaluate(gt, det, "iou")
     det = results(tmp_path / "det.json", {"1": 999})
-    with pytest.raises(InputError, match=r"none of its image IDs is in .*gt.json \('999'\)"):
+    with pytest.raises(InputError, match=r"1 of its 1 image IDs is not in .*gt.json \('999'\)"):
         evaluate(gt, det, "iou")
     det = files(tmp_path / "det.zip", SAME | {"30": "strange"})
     with pytest.raises(InputError, match="image 'strange' is not in the ground truth"):

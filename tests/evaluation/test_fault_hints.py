@@ -53,7 +53,7 @@ def test_width_and_height_given_as_corners(tmp_path: Path, gt: Path) -> None:
         (
             "image_{:05d}.txt",
             (
-                "though 30 would pair by number; spell the names alike on both sides: rename"
+                "of the 30 names 30 would pair by number; spell the names alike on both sides: rename"
                 " 'image_00000'"
             ),
         ),
@@ -78,7 +78,7 @@ def test_some_names_of_another_scheme(tmp_path: Path, gt: Path) -> None:
 
 def test_two_data_sets(tmp_path: Path, gt: Path) -> None:
     det = pack(tmp_path / "det.zip", "res_tr_{}.txt", "10,10,110,40", range(4000, 4090))
-    assert "none of its 90 image names ('tr_4000', ...) is in" in refused(gt, det, tmp_path / "res")
+    assert "90 of 90 images of the detections are not in" in refused(gt, det, tmp_path / "res")
     det = pack(tmp_path / "det2.zip", "res_img_{}.txt", "10,10,110,40", range(20, 200))
     reported = refused(gt, det, tmp_path / "res")
     assert (
@@ -176,28 +176,6 @@ def test_label_pictures(tmp_path: Path, ending: str, mode: str, words: str) -> N
     reported = refused(gt, det, tmp_path / "res", tmp_path / "labels", tmp_path / "labels")
     assert words in reported
     assert f"{2 * IMAGES} such faults" in reported
-
-
-BAD = {
-    "10;10;110;40": "the fields are separated by semicolons; separate them by commas",
-    "10,5 10,5 110,5 40,5": "the numbers have decimal commas; write decimal points, and commas",
-}
-
-
-@pytest.mark.parametrize(("line", "hint"), BAD.items())
-def test_other_separators(tmp_path: Path, gt: Path, line: str, hint: str) -> None:
-    det = pack(tmp_path / "det.zip", "res_img_{}.txt", line)
-    assert f"hint: {hint}" in refused(gt, det)
-
-
-def test_semicolons_where_names_are_expected(tmp_path: Path) -> None:
-    """Lines are taken for names of images then, which are not spelled in another way."""
-    gt, det = tmp_path / "gt.txt", tmp_path / "det.txt"
-    gt.write_text('img_1\n90,120\n1,1,"a",f,1,1,9,9\n')
-    det.write_text('img_1\n1;"a";1;1;9;9\n2;"a";1;1;9;9\n')
-    said = refused(gt, det)
-    assert "hint: the fields are separated by semicolons" in said
-    assert "of one data set" not in said
 
 
 @pytest.mark.parametrize(("first", "how"), [(-1, "higher"), (1, "lower")])

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from evaltex_cli import EvaltexWarning, evaluate
 from evaltex_cli.cli import main
-from evaltex_cli.evaluation.protocol_warnings import of_detectors, of_protocols
+from evaltex_cli.evaluation.evaluation import of_detectors, of_protocols
 from evaltex_cli.protocols import PROTOCOLS
 
 POLYGONS = Path(__file__).parents[2] / "examples" / "polygons"

@@ -11,7 +11,7 @@ from command_line import invoke as run
 
 from evaltex_cli import evaluate
 from evaltex_cli.errors import InputError
-from evaltex_cli.evaluation import batches
+from evaltex_cli.evaluation import evaluate as evaluation
 from evaltex_cli.formats import files
 
 IMAGES = 30
@@ -47,7 +47,7 @@ def test_parts_are_evaluated_as_the_whole(monkeypatch: pytest.MonkeyPatch) -> No
     """Twelve of them: number 10 comes after number 2, so images keep their order."""
     write(12)
     assert run("gt.txt", "det.txt", "whole", "-a").exit_code == 0
-    monkeypatch.setattr(batches, "BATCH_IMAGES", 7)
+    monkeypatch.setattr(evaluation, "BATCH_IMAGES", 7)
     for gt, name, jobs in (("gt-*.txt", "parts", "1"), ("gt.txt", "mixed", "2")):
         found = run(gt, "det-*.txt", name, "-a", "--jobs", jobs)
         assert found.exit_code == 0, found.output

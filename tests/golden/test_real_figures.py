@@ -9,12 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import reference_evaltex
 from shared_data import DATA, content, needs
 
 from evaltex_cli import evaluate
-from evaltex_cli.conversion import Target
-from evaltex_cli.conversion.convert import convert
 
 LEFT_OUT = " (don't-care GT left out of the input)"
 CASES = [
@@ -84,38 +81,3 @@ def test_every_image_has_the_figures_and_pairs_of_cleval(path: Path) -> None:
                 assert image.scores[prefix + score] == value, image.name
         pairs = {(i + 1, j + 1) for gts, dets, _ in matches for i in gts for j in dets}
         assert {(one.id, j) for one in image.objects for j in one.partners} == pairs, image.name
-
-
-@pytest.mark.slow
-@needs("data/icdar2015")
-@pytest.mark.parametrize("shape", ["polygon", "box"])
-@pytest.mark.parametrize(
-    ("gt", "det"),
-    [
-        ("icdar2013/gt.zip", "icdar2013/overlap/rand1.zip"),
-        ("icdar2015/gt.zip", "icdar2015/pixellink.zip"),
-        ("totaltext/gt.zip", "totaltext/baseline.zip"),
-    ],
-)
-def test_evaltex_scores_are_those_of_its_reference(
-    tmp_path: Path, gt: str, det: str, shape: str
-) -> None:
-    """The reference reads EvaLTex files. It cannot score Total-Text's image img557, in which a
-    polygon crosses itself, and two in which a don't care has fewer than three vertices.
-    """
-    left_out = ("img557", "img659", "img664")
-    texts = []
-    for source, side in ((gt, "gt"), (det, "det")):
-        path = tmp_path / f"{side}.txt"
-        convert(DATA / source, path, side, Target(boxes=shape == "box"))  # type: ignore[arg-type]
-        blocks = path.read_text(encoding="utf-8").split("\n\n")
-        texts.append(
-            "\n\n".join(block for block in blocks if block.partition("\n")[0] not in left_out)
-        )
-    expected = reference_evaltex.evaluate(*texts)["images"]
-    result = evaluate(DATA / gt, DATA / det, per_image=True, shape=shape)
-    found = {image.name: image.scores for image in result.images if image.name not in left_out}
-    assert found.keys() == expected.keys()
-    for name, image in expected.items():
-        for score, value in image["scores"].items():
-            assert found[name][score] == pytest.approx(value, abs=1e-9), f"{name} {score}"

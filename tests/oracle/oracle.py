@@ -446,6 +446,11 @@ def compare(args: argparse.Namespace) -> int:
             case = json.loads(line)
             if (args.quick and not case["quick"]) or args.ask not in (None, case["ask"]):
                 continue
+            if args.protocol and "error" not in case["answer"]:
+                some = {name: one for name, one in case["answer"].items() if name in args.protocol}
+                case |= {"protocols": list(some), "answer": some}
+            if args.protocol and not set(case.get("protocols") or ()) & {*args.protocol}:
+                continue
             if "format" in case["answer"]:
                 case["answer"]["format"], _ = split_level(case["answer"]["format"])
             new = answer(case)
@@ -474,6 +479,7 @@ def main() -> int:
     two.set_defaults(run=compare)
     two.add_argument("--quick", action="store_true")
     two.add_argument("--ask", choices=list(ASKED))
+    two.add_argument("--protocol", action="append", help="only these protocols")
     for command in (one, two):
         command.add_argument("figures", type=Path)
     args = parser.parse_args()

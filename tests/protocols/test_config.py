@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from evaltex_cli import ConfigError
+from evaltex_cli.cli.paths import find_config
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import load
-from evaltex_cli.protocols.config_path import find_config
 
 PACKAGED = Path(__file__).parents[2] / "evaltex.ini"
 KNOWN = ", ".join(field.name for field in fields(load("evaltex").parameters))

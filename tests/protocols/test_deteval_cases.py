@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from deteval_scenes import WORD, Scene, accumulated, random_scene
-from reference_deteval import Box
+from deteval_scenes import WORD, Box, Scene, accumulated, random_scene
 
 from evaltex_cli import Accumulator, ConfigError, evaluate, image_objects
 
@@ -161,6 +160,13 @@ def test_images_without_text_lower_precision_only() -> None:
     assert [row["precision_overall"] for row in rows] == pytest.approx([2 / 2, 2 / 3, 2 / 4])
     assert scores["generality"] == 2 / 5
     assert accumulated([]).scores["generality"] is None
+
+
+@pytest.mark.parametrize("variant", ["wolf", "rrc"])
+def test_graphs_fall_behind_the_ratio(variant: str) -> None:
+    """σ and τ are 0.95; as 32 bit floats, a little less."""
+    scores = accumulated([([WORD], [False], [(5, 0, 104, 19)])], variant=variant).scores
+    assert [row["recall"] for row in scores["curves"]] == [*[1.0] * 19, 0.0] * 2
 
 
 def test_without_graphs() -> None:

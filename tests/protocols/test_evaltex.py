@@ -1,4 +1,4 @@
-"""EvaLTex against the slow reference, and the properties that must hold of any input."""
+"""EvaLTex: the sample of the tool's page, and the properties that must hold of any input."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import reference_evaltex
-import scenes
-from agreement import assert_agrees
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from page_sample import DET, GT, run
@@ -19,44 +16,9 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 
 CONFIGURATIONS: list[dict[str, Any]] = [
     {},
-    {"region": False},
-    {"det_border": 0.0, "split": False},
+    {"region": False, "det_border": 0.0, "split": False},
     {"det_border": 0.1, "split_function": "paper", "hist_bin_nb": 7, "min_area": 30.0},
-    {"overlap_filter": 0.4, "print_level": 2},
 ]
-
-
-@pytest.mark.few_fast(2)
-@pytest.mark.parametrize("parameters", CONFIGURATIONS, ids=str)
-@pytest.mark.parametrize("polygons", [False, True], ids=["boxes", "polygons"])
-def test_agrees_with_the_reference_on_random_scenes(
-    tmp_path: Path, polygons: bool, parameters: dict[str, Any]
-) -> None:
-    """Every value of every object, image and data set, on scenes with all kinds of matches."""
-    for seed in range(12):
-        gt, det = scenes.random_scene(seed, polygons=polygons)
-        assert_agrees(
-            run(tmp_path, gt, det, **parameters), reference_evaltex.evaluate(gt, det, parameters)
-        )
-
-
-def test_scenes_hold_every_kind_of_match(tmp_path: Path) -> None:
-    """The comparison above would mean little if the scenes lacked a case."""
-    totals: dict[str, int] = {}
-    for seed in range(12):
-        for name, value in run(tmp_path, *scenes.random_scene(seed)).totals.items():
-            if isinstance(value, int):
-                totals[name] = totals.get(name, 0) + value
-    kinds = (
-        "one_to_one",
-        "one_to_many",
-        "many_to_one",
-        "many_to_many",
-        "missed",
-        "ignored",
-        "false_positives",
-    )
-    assert all(totals[kind] > 5 for kind in kinds), totals
 
 
 def test_sample_of_the_tool_page(tmp_path: Path) -> None:
@@ -169,10 +131,14 @@ def test_disjoint_objects_against_themselves_are_perfect(sizes: list[tuple[int, 
 def test_a_rectangle_is_the_same_as_box_and_as_polygon(
     gt: list[Rectangle], det: list[Rectangle], det_border: float
 ) -> None:
-    """Corners in drawing order; without regions, which polygons do not have."""
+    """Corners in drawing order, and a vertex more, as four corners of a box are a box; without
+    regions, which polygons do not have.
+    """
 
     def polygons(side: list[Rectangle]) -> Any:
-        corners = [[(x, y), (x + w, y), (x + w, y + h), (x, y + h)] for x, y, w, h in side]
+        corners = [
+            [(x, y), (x + w / 2, y), (x + w, y), (x + w, y + h), (x, y + h)] for x, y, w, h in side
+        ]
         return image_objects(polygons=corners)
 
     as_boxes = [image_objects([[x, y, x + w, y + h] for x, y, w, h in side]) for side in (gt, det)]

@@ -1,4 +1,6 @@
-"""IoU with correctly recognised words: a plain reference, and which texts are the same."""
+"""IoU with correctly recognised words: which texts are the same, and error rates; official figures
+are in tests/golden.
+"""
 
 from __future__ import annotations
 
@@ -6,42 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import reference_iou as reference
 import reference_texts
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli import Accumulator, InputError, evaluate, image_objects
-from evaltex_cli.protocols.iou import iou_crw
+from evaltex_cli.protocols import iou_crw
 
 quick = settings(deadline=None, derandomize=True, max_examples=40)
-images = st.lists(st.integers(0, 2**32), min_size=1, max_size=4)
 texts = st.text(st.sampled_from("abCß' -!.(·×ΩΆ\u0387\t5sS"), max_size=6)
 WORD, OTHER = [0, 0, 100, 20], [200, 0, 300, 20]
-
-
-@quick
-@given(images, st.booleans(), st.booleans(), st.sampled_from(["gt", "both"]))
-def test_agrees_with_the_reference(
-    seeds: list[int], polygons: bool, word_spotting: bool, strip: str
-) -> None:
-    reference.assert_agrees("iou-crw", seeds, polygons, word_spotting=word_spotting, strip=strip)
-
-
-@settings(deadline=None, derandomize=True, max_examples=400)
-@given(texts, texts)
-@example("Tom's", "tom")
-@example("!", "")
-@example("'s", "")
-@example("-ab-c-", "AB-C")
-def test_texts_agree_with_the_reference(gt: str, det: str) -> None:
-    assert iou_crw.is_dictionary_word(gt) == reference.in_dictionary(gt)
-    for one, other in ((gt, det), (gt, gt[1:]), (gt, gt[:-1]), (gt, gt[1:-1]), (gt, gt.swapcase())):
-        assert iou_crw.reads(one, other) == reference.same_text(one, other, {})
-        assert iou_crw.reads_inside_punctuation(one, other) == reference.same_text(
-            one, other, {"strip": "both"}
-        )
-        assert iou_crw.spots(one, other) == reference.same_text(one, other, {"word_spotting": True})
 
 
 @pytest.mark.parametrize(
@@ -54,6 +30,8 @@ def test_texts_agree_with_the_reference(gt: str, det: str) -> None:
         ("Hotel", "hotel!", False, True, False),
         ("Hotel!!", "hotel", False, True, True),
         ("Tom's", "tom", False, False, True),
+        ("-ab-c-", "AB-C", False, False, True),
+        ("Hotel!!", "hotel!", True, True, False),
         ("Tom's", "tom's", True, True, False),
         ("straße", "STRASSE", True, True, True),
     ],

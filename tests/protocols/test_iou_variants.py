@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from evaltex_cli import Accumulator, evaluate, image_objects
 from evaltex_cli.errors import ConfigError, InputError
-from evaltex_cli.protocols.iou.iou import Candidates, best_candidates, first_fit
+from evaltex_cli.protocols.iou import pair_best
 
 quick = settings(deadline=None, derandomize=True, max_examples=60)
 
@@ -185,6 +185,5 @@ def test_best_fit_is_the_loop_over_all_detections(similarity: dict[tuple[int, in
         of_det = [(-similarity[i, j], i) for i in range(5) if (i, j) in similarity]
         if of_det and -min(of_det)[0] > 5 and all(a != min(of_det)[1] for a, _ in expected):
             expected.add((min(of_det)[1], j))
-    best = best_candidates(Candidates(gt, det, iou, iou > 0.5, iou))
-    chosen = best.select(first_fit(best.gt, best.det))
-    assert set(zip(chosen.gt.tolist(), chosen.det.tolist(), strict=True)) == expected
+    rows = pair_best(gt, det, iou, np.ones(len(gt), bool), 0.5)
+    assert set(zip(gt[rows].tolist(), det[rows].tolist(), strict=True)) == expected

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from evaltex_cli import Accumulator, ConfigError, InputError, evaluate, image_objects
 from evaltex_cli.cli import main
-from evaltex_cli.protocols.iou import lexicon
-from evaltex_cli.protocols.iou.lexicon import Lexicon, fingerprinted
+from evaltex_cli.protocols import lexicon
+from evaltex_cli.protocols.lexicon import Lexicon, fingerprinted
 
 ANY_EDITS = 1 << 32
 BOXES = [[0, 0, 100, 20], [120, 0, 220, 20]]
@@ -145,13 +145,13 @@ def test_a_file_of_pairs_has_the_words_as_they_are_compared_and_as_they_are_writ
 ) -> None:
     path = tmp_path / "GenericVocabulary_pair_list.txt"
     path.write_text("BAR Bar!\nHOTEL Hotel\nBAR (Bar)\nJOHN John's Inn\n")
-    found = lexicon.load(fingerprinted(str(path)), 1)
+    found = lexicon.load(fingerprinted(str(path)), 1, "none")
     texts = {"bax": "(BAR)", "bar": "(BAR)", "hotel": "HOTEL", "jon": "JOHN'S INN", "nothing": None}
     assert {text: found[lexicon.ALL_IMAGES].nearest(text) for text in texts} == texts
     path.write_text("BAR Bar\nHOTEL\n")
     with pytest.raises(
         ConfigError,
-        match=r"list\.txt:2: 'HOTEL' alone; expected a word, a blank and the word as it is",
+        match=r"list\.txt:2: 'HOTEL' alone; expected a word, a blank and the word as the",
     ):
         fingerprinted(str(path))
 
@@ -159,7 +159,7 @@ def test_a_file_of_pairs_has_the_words_as_they_are_compared_and_as_they_are_writ
 def test_words_of_pairs_may_have_blanks(tmp_path: Path) -> None:
     path = tmp_path / "weak_voc_pair_list.txt"
     path.write_text("NEW YORK New York\nLE CAF Le Café\nST JOHNS INN St. John's Inn!\nOPEN  Open\n")
-    found = lexicon.load(fingerprinted(str(path)), 1)[lexicon.ALL_IMAGES]
+    found = lexicon.load(fingerprinted(str(path)), 1, "none")[lexicon.ALL_IMAGES]
     texts = {
         "NEW YORX": "NEW YORK",
         "new": None,
@@ -178,7 +178,7 @@ def test_files_of_pairs_in_a_folder(tmp_path: Path) -> None:
         "pair_voc_img_2": "INN Inn\n",
     }.items():
         (tmp_path / f"{name}.txt").write_text(content)
-    found = lexicon.load(fingerprinted(str(tmp_path)), 1)
+    found = lexicon.load(fingerprinted(str(tmp_path)), 1, "none")
     assert [found[f"img_{k}"].nearest(word) for k, word in ((1, "ba"), (2, "in"))] == [
         "BAR!",
         "INN",
@@ -198,7 +198,7 @@ def test_another_lexicon_than_that_of_a_result_is_refused(tmp_path: Path) -> Non
         fingerprinted(value)
     path.unlink()
     with pytest.raises(ConfigError, match=r"voc\.txt: cannot be read"):
-        lexicon.load(value, 1)
+        lexicon.load(value, 1, "none")
 
 
 def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
+import sys
+from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -15,8 +18,8 @@ from evaltex_cli import Accumulator, image_objects
 from evaltex_cli.errors import InputError
 from evaltex_cli.geometry.overlaps import measure
 from evaltex_cli.protocols.base import Evidence
-from evaltex_cli.protocols.pq import PROTOCOL, Parameters, evidence, scores
-from evaltex_cli.records import ImageBatch, LabelRuns, Objects
+from evaltex_cli.protocols.pq import Parameters, evidence
+from evaltex_cli.records import ImageBatch, Objects
 from evaltex_cli.records.rows import concatenate
 
 PERFECT = {"recall": 1.0, "precision": 1.0, "rq": 1.0, "sq": 1.0, "pq": 1.0}
@@ -65,12 +68,10 @@ def in_columns(side: list[Object]) -> Objects:
     )
 
 
-def evidence_of(
-    scenes: list[tuple[list[Object], list[Object]]], with_matches: bool = False, **given: Any
-) -> Evidence:
+def evidence_of(scenes: list[tuple[list[Object], list[Object]]], **given: Any) -> Evidence:
     gt, det = (concatenate([in_columns(scene[side]) for scene in scenes]) for side in (0, 1))
     batch = ImageBatch([f"{k}" for k in range(len(scenes))], np.zeros((len(scenes), 2)), gt, det)
-    return evidence(batch, measure(batch), Parameters(**given), with_matches)
+    return evidence(batch, measure(batch), Parameters(**given))
 
 
 @settings(deadline=None, derandomize=True, max_examples=60)
@@ -116,8 +117,7 @@ def test_matches_of_members_are_those_of_their_regions() -> None:
         ([ring(0, 0, 6, 10), ring(6, 0, 4, 10), ring(12, 0, 10, 10)], "", False),
         ([ring(300, 0, 10, 10)], "", False),
     ]
-    found = evidence_of([(gt, det)], True, objects="regions")
-    assert found.matches is not None
+    found = evidence_of([(gt, det)], objects="regions")
     gt_side, det_side = found.matches
     assert gt_side.types.tolist() == [0, 0, 4, 6, 6]
     assert gt_side.offsets.tolist() == [0, 3, 6, 6, 6, 6]
@@ -125,15 +125,14 @@ def test_matches_of_members_are_those_of_their_regions() -> None:
     assert det_side.types.tolist() == [6, 0, 0, 0, 5]
     assert det_side.partners.tolist() == [0, 1] * 3
     assert det_side.values["iou"].tolist()[1:] == [1, 1, 1, 0]
-    nothing = evidence_of([(gt, [])], True, objects="regions")
-    assert nothing.matches is not None
+    nothing = evidence_of([(gt, [])], objects="regions")
     assert nothing.matches.gt.offsets.tolist() == [0] * 6
 
 
 def test_a_region_of_two_images_is_two_regions() -> None:
     line: list[Object] = [([ring(0, 0, 10, 10)], "", False)]
     found = evidence_of([(line, line), (line, line)], objects="regions")
-    assert found.tally.pairs.tolist() == [1, 1]  # type: ignore[attr-defined]
+    assert found.tally.pairs.tolist() == [1, 1]
 
 
 def test_a_region_with_a_member_that_is_dont_care_is_dont_care() -> None:
@@ -179,15 +178,70 @@ def test_texts_of_a_line_are_its_words_with_blanks_between() -> None:
         assert accumulator.compute().totals["pairs"] == pairs
 
 
-def test_regions_of_label_pictures_are_refused() -> None:
-    none = np.zeros(0, np.int64)
-    runs = LabelRuns(none, none, none, 1, 1)
-    one = image_objects([[0, 0, 9, 9]])
-    batch = ImageBatch(["i"], np.ones((1, 2)), one, one, runs, runs)
-    with pytest.raises(InputError, match="objects=regions does not work on label pictures"):
-        evidence(batch, measure(batch), Parameters(objects="regions"), False)
-    assert (
-        scores(evidence(batch, measure(batch), Parameters(), False).tally, Parameters())["recall"]
-        == 0
-    )
-    assert PROTOCOL.takes_masks
+# Pixels -------------------------------------------------------------------------------------------
+
+
+def pixel_totals(gt: Any, det: Any, size: Any = (60, 60), **given: Any) -> dict[str, Any]:
+    accumulator = Accumulator("pq", areas="pixels", **given)
+    accumulator.update(gt, det, size=size)
+    return accumulator.compute().totals
+
+
+def test_pixels_on_the_outline_count() -> None:
+    """Corners are pixels: 11 x 6 of the object, 11 x 9 of the detection, which has all of it."""
+    totals = pixel_totals([[10, 10, 20, 15]], [[10, 8, 20, 16]])
+    assert totals["iou_sum"] == pytest.approx(66 / 99, abs=1e-12)
+
+
+def test_pixels_beyond_the_image_do_not_count() -> None:
+    """Of the detection 11 x 11 pixels are in the image, and 11 x 6 of the object."""
+    totals = pixel_totals([[50, 10, 60, 15]], [[50, 10, 90, 20]], size=(60, 61))
+    assert totals["iou_sum"] == pytest.approx(66 / 121, abs=1e-12)
+
+
+def test_words_that_overlap_unite_on_pixels() -> None:
+    """Two words of a line share 2 columns of 11, so that 20 x 6 pixels are filled."""
+    line = image_objects([[10, 10, 20, 15], [19, 10, 29, 15]], regions=[1, 1])
+    totals = pixel_totals(line, [[10, 10, 29, 15]], objects="regions")
+    assert (totals["counted_gt_objects"], totals["iou_sum"]) == (1, 1)
+
+
+@pytest.mark.parametrize(("bottom", "pairs"), [(19, 1), (20, 0)])
+def test_half_is_enough_on_pixels(bottom: int, pairs: int) -> None:
+    """5 rows of 10 are a pair, 5 of 11 are not."""
+    assert pixel_totals([[10, 10, 20, 14]], [[10, 10, 20, bottom]])["pairs"] == pairs
+
+
+@pytest.mark.parametrize(("right", "ignored"), [(19, 0), (35, 1)])
+def test_half_in_dont_care_is_ignored_from_256_pixels_on(right: int, ignored: int) -> None:
+    """Half of 10 x 10 or of 26 x 10 pixels; the program adds 0.00001 in single precision."""
+    hidden = image_objects([[0, 0, 50, 14]], dont_care=[True])
+    totals = pixel_totals(hidden, [[10, 10, right, 19]])
+    assert totals["counted_detections"] == 1 - ignored
+
+
+def test_what_pixels_need() -> None:
+    one = [[0, 0, 9, 9]]
+    with pytest.raises(InputError, match=r"no height and width.*--images"):
+        pixel_totals(one, one, size=None)
+    for missing, message in (
+        ({"cv2": None}, r"pip install 'evaltex\[hiertext\]'"),
+        ({"cv2": SimpleNamespace(__version__="4.10.0")}, "OpenCV 4.11 or later.*this is 4.10.0"),
+    ):
+        with (
+            mock.patch.dict(sys.modules, missing),
+            pytest.raises(InputError, match=f"areas=pixels needs.*{message}"),
+        ):
+            pixel_totals(one, one)
+
+
+@pytest.mark.parametrize("more", [{}, {"objects": "regions"}, {"areas": "pixels"}])
+def test_label_pictures_have_no_regions(more: dict[str, str]) -> None:
+    mask = np.ones((1, 9, 9), dtype=bool)
+    accumulator = Accumulator("pq", **more)
+    accumulator.update(image_objects(masks=mask), image_objects(masks=mask))
+    if not more:
+        assert accumulator.compute().scores == PERFECT
+        return
+    with pytest.raises(InputError, match="do not work on label pictures"):
+        accumulator.compute()

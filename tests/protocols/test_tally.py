@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import load
-from evaltex_cli.protocols.iou.iou import Tally as IouTally
+from evaltex_cli.protocols.iou import Tally as IouTally
 from evaltex_cli.protocols.tally import Count, EvidenceError, Sum, Tally
 
 quick = settings(deadline=None, derandomize=True, max_examples=100)
@@ -79,10 +79,10 @@ def test_more_pairs_than_objects_are_refused_in_every_form() -> None:
 
 
 def test_columns_of_results_are_checked() -> None:
-    whole = Words.of_columns({"words": [1, 2], "credit": [1, 2]})
+    whole = Words.from_columns({"words": [1, 2], "credit": [1, 2]})
     assert (whole.words.dtype, whole.credit.dtype) == (np.int64, np.float64)
     for columns in ({"words": [1]}, {"words": [1], "credit": [1.0], "letters": [1]}):
         with pytest.raises(TypeError):
-            Words.of_columns(columns)
+            Words.from_columns(columns)
     with pytest.raises(ValueError, match="words is not a whole number"):
-        Words.of_columns({"words": [1.5], "credit": [1.0]})
+        Words.from_columns({"words": [1.5], "credit": [1.0]})

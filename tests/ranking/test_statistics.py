@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaltex_cli.protocols.ratios import harmonic_mean
+from evaltex_cli.protocols.scores import harmonic_mean
 from evaltex_cli.ranking import statistics
 
 

@@ -15,9 +15,8 @@ from command_line import run
 from shared_data import DATA, content, needs
 
 from evaltex_cli.errors import ConfigError
-from evaltex_cli.evaluation.evaluate import evaluate_inputs
+from evaltex_cli.evaluation.evaluate import Run, evaluate_inputs
 from evaltex_cli.evaluation.inputs import open_inputs
-from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import load
 from evaltex_cli.reconciliation.figures import NAMES, Figure, parsed

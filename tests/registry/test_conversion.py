@@ -22,11 +22,10 @@ from evaltex_cli.conversion import WRITERS, Target
 from evaltex_cli.conversion.convert import convert
 from evaltex_cli.conversion.write_text import MIXED
 from evaltex_cli.errors import counted
-from evaltex_cli.evaluation import likely_mistakes
+from evaltex_cli.evaluation import hints
 from evaltex_cli.evaluation.arrays import image_objects
-from evaltex_cli.evaluation.evaluate import evaluate_inputs
+from evaltex_cli.evaluation.evaluate import Run, evaluate_inputs
 from evaltex_cli.evaluation.inputs import open_inputs
-from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.geometry import shapes
@@ -56,7 +55,7 @@ LOSING = {"evaltex": "lost (its|their) region", "cleval": "confidences? left out
 @pytest.fixture(autouse=True)
 def _nothing_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out what explains low scores, which takes a seventh of the time."""
-    monkeypatch.setattr(likely_mistakes, "explained", lambda evaluations, *_: list(evaluations))
+    monkeypatch.setattr(hints, "explained", lambda evaluations, *_: list(evaluations))
 
 
 def scores(gt: Path, det: Path, options: InputOptions) -> dict[str, Any]:

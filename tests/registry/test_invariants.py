@@ -21,11 +21,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli import Accumulator, evaluate, image_objects
-from evaltex_cli.geometry import overlaps
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import load
-from evaltex_cli.protocols.matches import MATCH_TYPES
-from evaltex_cli.protocols.score_names import scalars
+from evaltex_cli.protocols.matching import MATCH_TYPES
+from evaltex_cli.protocols.measured import Measured
+from evaltex_cli.protocols.score_names import UNBOUNDED, scalars
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import ImageBatch, Objects
 from evaltex_cli.records.rows import concatenate
@@ -161,7 +161,7 @@ def test_scores_lie_within_0_and_1(protocol: str, images: list[Scene]) -> None:
     found = scores(protocol, images)
     for name in (*load(protocol).headline, "recall", "precision"):
         assert found[name] is None or 0 <= found[name] <= 1
-    shares = set(scalars(found)) - set(load(protocol).unbounded)
+    shares = set(scalars(found)) - {*UNBOUNDED}
     assert all(found[name] is None or 0 <= found[name] <= 1 for name in shares)
     assert all(value >= 0 and math.isfinite(value) for value in numbers(list(found.values())))
 
@@ -211,7 +211,8 @@ def test_translation_does_not_matter(protocol: str, found: Scene, dx: int, dy: i
 def counts_pixels(protocol: str) -> bool:
     """Whether corners are pixels, so that a box twice as large is not twice as large."""
     kind = load(protocol)
-    return kind.convention(kind.parameters()).inclusive
+    taken = kind.convention(kind.parameters())
+    return taken is not None and taken.inclusive
 
 
 @pytest.mark.few_fast(4)
@@ -309,8 +310,7 @@ def evidence_of(protocol: str, images: list[Scene]) -> Tally:
         [f"i{k}" for k in range(len(images))], np.zeros((len(images), 2)), sides[0], sides[1]
     )
     kind = load(protocol)
-    measured = overlaps.measure(batch, kind.convention(kind.parameters()))
-    return kind.evidence(batch, measured, kind.parameters(), False).tally
+    return Measured(batch).evidence(kind, kind.parameters()).tally
 
 
 def without_images(nothing: Objects) -> Objects:

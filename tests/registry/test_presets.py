@@ -22,6 +22,7 @@ from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.config import parameters_of_preset
 from evaltex_cli.protocols.presets import PRESETS
 
+SCENES = Path(__file__).parents[1] / "golden" / "scenes"
 GT = {
     "gt_img_1.txt": "10,10,90,10,90,30,10,30,one\n10,50,90,70,90,50,10,70,bow\n10,80,60,80,60,95,10,95,###\n",
     "gt_img_2.txt": "10,10,90,10,90,30,10,30,two\n120,10,180,14,178,44,118,40,leaning\n",
@@ -43,11 +44,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def result(*options: str) -> dict[str, Any]:
+def result(*options: str, inputs: tuple[str, str] = ("gt", "det")) -> dict[str, Any]:
     """The only result of a run."""
     for old in Path("res").glob("*"):
         old.unlink()
-    run("gt", "det", "res", "--quiet", *options)
+    run(*inputs, "res", "--quiet", *options)
     (file,) = (file for file in Path("res").glob("*.json") if file.name != "scores.json")
     document: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return document
@@ -90,7 +91,11 @@ def evaluate_line(deteval_preset: str) -> str:
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_is_the_options_that_it_lists(name: str) -> None:
-    by_name, by_options = result("--preset", name), result(*PRESETS[name].options.split())
+    # Only HierText's files have the levels that some presets read.
+    pages = str(SCENES / "hiertext-gt.jsonl"), str(SCENES / "hiertext-det.jsonl")
+    inputs = pages if PRESETS[name].level else ("gt", "det")
+    by_name = result("--preset", name, inputs=inputs)
+    by_options = result(*PRESETS[name].options.split(), inputs=inputs)
     assert by_name.pop("preset") == name
     assert f"|preset:{name}|" in by_name["signature"]
     assert by_name.pop("signature").replace(f"|preset:{name}|", "|") == by_options.pop("signature")
@@ -174,6 +179,15 @@ def test_what_contradicts_a_preset_is_refused(
     Path("some.ini").write_text("", encoding="utf-8")
     error = run(*command, "--preset", "ctw1500", *options, status=2).stderr
     assert message in " ".join(error.split())
+
+
+@pytest.mark.usefixtures("folder")
+def test_another_level_than_the_preset_s_is_refused() -> None:
+    options = ("--preset", "hiertext-line", "--gt-level", "line-words", "--det-level", "word")
+    error = run("gt", "det", *options, status=2).stderr
+    assert "The preset hiertext-line uses --det-level line-words" in " ".join(error.split())
+    with pytest.raises(ConfigError, match="the preset hiertext-line has gt_level=line-words"):
+        evaluate("gt", "det", preset="hiertext-line", gt_level="line")
 
 
 @pytest.mark.usefixtures("folder")

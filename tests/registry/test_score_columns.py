@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.formats.options import InputOptions
-from evaltex_cli.protocols import PROTOCOLS, config, ratios, score_names
-from evaltex_cli.protocols.score_columns import score_columns
+from evaltex_cli.protocols import PROTOCOLS, config, score_names, scores
+from evaltex_cli.protocols.scores import score_columns
 
 CHOICES = [(name, {}) for name in PROTOCOLS] + [
     ("icdar2003", {"alpha": 0.25}),
@@ -67,11 +67,12 @@ def test_columns_are_rows(images: str, name: str, values: dict, request) -> None
     paths: tuple[Path, Path] = request.getfixturevalue(images)
     parameters = config.checked(name, values)
     (run,) = runs_of({name: parameters})
-    evaluate_inputs(open_inputs(*paths, InputOptions()), [run])
-    tally = run.rows().tally
-    for scores in {run.protocol.scores, run.protocol.image_scores or run.protocol.scores}:
-        of_rows = [scores(row, run.parameters) for row in tally.rows()]
-        columns = score_columns(lambda rows, of=scores: of(rows, run.parameters), tally)
+    (found,) = evaluate_inputs(open_inputs(*paths, InputOptions()), [run])
+    assert found.rows is not None
+    tally = found.rows.tally
+    for score_of in {run.protocol.scores, run.protocol.image_scores or run.protocol.scores}:
+        of_rows = [score_of(row, run.parameters) for row in tally.rows()]
+        columns = score_columns(lambda rows, of=score_of: of(rows, run.parameters), tally)
         assert list(columns) == score_names.scalars(of_rows[0])
         for score, column in columns.items():
             expected = [one[score] for one in of_rows]
@@ -81,7 +82,7 @@ def test_columns_are_rows(images: str, name: str, values: dict, request) -> None
 numbers = st.floats(1e-9, 1e6) | st.sampled_from([0.0, 1.0])
 
 
-@pytest.mark.parametrize("function", [ratios.ratio, ratios.rate, ratios.harmonic_mean])
+@pytest.mark.parametrize("function", [scores.ratio, scores.rate, scores.harmonic_mean])
 @given(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=5))
 @settings(max_examples=50)
 def test_of_columns_is_of_each(function, pairs) -> None:

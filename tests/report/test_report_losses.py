@@ -19,7 +19,7 @@ from evaltex_cli.diagnosis import tables
 from evaltex_cli.diagnosis.diagnosis import Diagnosis
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES
 from evaltex_cli.errors import InputError
-from evaltex_cli.evaluation import batches, inputs
+from evaltex_cli.evaluation import evaluate, inputs
 from evaltex_cli.report import make, page, read, subject
 
 
@@ -133,7 +133,7 @@ class TestLosses:
             monkeypatch.setattr(module, name, call)
 
         counted(inputs, "read")
-        counted(batches, "measure")
+        counted(evaluate, "measure")
         example = sources("words")
         evaluated(example["gt"], example["det"][0], tmp_path / "res", "--report")
         assert counts == {"read": 2, "measure": 1}

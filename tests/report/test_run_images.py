@@ -114,7 +114,7 @@ def test_no_cut_of_the_images_changes_them(tmp_path, sides, options, monkeypatch
     command = *sides, "--report", "--protocol", "iou,evaltex", *options
 
     def page(batch, images, objects):
-        monkeypatch.setattr("evaltex_cli.evaluation.batches.BATCH_IMAGES", batch)
+        monkeypatch.setattr("evaltex_cli.evaluation.evaluate.BATCH_IMAGES", batch)
         monkeypatch.setattr("evaltex_cli.report.image_columns.CHUNK_IMAGES", images)
         monkeypatch.setattr("evaltex_cli.report.image_columns.CHUNK_OBJECTS", objects)
         folder = tmp_path / f"{batch}-{images}-{objects}" / "res"

@@ -113,7 +113,7 @@ def test_no_cell_is_a_formula() -> None:
 def test_the_same_bytes_however_the_work_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     run("res", "-a", "--objects", "one.csv")
     run("--objects", "two.csv", "--jobs", "2")
-    monkeypatch.setattr("evaltex_cli.evaluation.batches.BATCH_BYTES", 200)
+    monkeypatch.setattr("evaltex_cli.evaluation.evaluate.BATCH_OBJECTS", 3)
     run("--objects", "many.csv")
     assert len({Path(f"{name}.csv").read_bytes() for name in ("one", "two", "many")}) == 1
 

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli.comparison import changes, comparison, tables
-from evaltex_cli.protocols import ratios
 from evaltex_cli.protocols.base import EvidenceRows
+from evaltex_cli.protocols.scores import quotient
 from evaltex_cli.protocols.tally import Count, Sum, Tally
 from evaltex_cli.results import significance
 from evaltex_cli.results.extras import Bootstrap
@@ -46,7 +46,7 @@ def scores(tally):
     first, last = tally.bins
     assert (first == tally.asked).all()
     assert not last.any()
-    recall = ratios.quotient(tally.hits, tally.asked)
+    recall = quotient(tally.hits, tally.asked)
     return {"recall": recall, "bins": tally.bins, "asked": tally.asked, "never": None}
 
 

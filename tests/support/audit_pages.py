@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from evaltex_cli.audit.patches import Patch, in_json
-from evaltex_cli.audit.suspects import AuditedObject, Kind, Suspect
+from evaltex_cli.audit.patches import AuditedObject, Kind, Patch, in_json
+from evaltex_cli.audit.suspects import Suspect
 from evaltex_cli.report.audit_page import Audit
 from evaltex_cli.report.audit_reasons import Detectors
 from evaltex_cli.report.surroundings import Detection, Surroundings

@@ -6,16 +6,16 @@ import random
 from typing import Any
 
 import numpy as np
-from reference_deteval import Box
 
 from evaltex_cli import Accumulator, image_objects
 from evaltex_cli.evaluation.evaluation import Evaluation
-from evaltex_cli.geometry.overlaps import measure
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import Evidence, load
+from evaltex_cli.protocols.measured import Measured
 from evaltex_cli.records import ImageBatch
 from evaltex_cli.records.rows import concatenate
 
+Box = tuple[float, float, float, float]
 Scene = tuple[list[Box], list[bool], list[Box]]
 
 
@@ -50,15 +50,13 @@ def random_scene(rng: random.Random) -> Scene:
     return gt, [rng.random() < 0.15 for _ in gt], det
 
 
-def evidence_of(
-    scenes: list[Scene], protocol: str, with_matches: bool = False, **parameters: Any
-) -> Evidence:
+def evidence_of(scenes: list[Scene], protocol: str, **parameters: Any) -> Evidence:
     """The evidence of several images as one batch."""
     gt = concatenate([image_objects(np.reshape(g, (-1, 4)), dont_care=d) for g, d, _ in scenes])
     det = concatenate([image_objects(np.reshape(d, (-1, 4))) for _, _, d in scenes])
     batch = ImageBatch([str(k) for k in range(len(scenes))], np.zeros((len(scenes), 2)), gt, det)
     found, checked = load(protocol), config.checked(protocol, parameters)
-    return found.evidence(batch, measure(batch, found.convention(checked)), checked, with_matches)
+    return Measured(batch).evidence(found, checked)
 
 
 def accumulated(scenes: list[Scene], protocol: str = "deteval", **parameters: Any) -> Evaluation:

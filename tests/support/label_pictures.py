@@ -14,7 +14,8 @@ from evaltex_cli.errors import FaultLog
 from evaltex_cli.evaluation.arrays import image_objects
 from evaltex_cli.formats.masks import read_runs
 from evaltex_cli.formats.options import MaskFolders
-from evaltex_cli.records import ImageBatch, LabelRuns
+from evaltex_cli.geometry.masks import Masks
+from evaltex_cli.records import ImageBatch
 from evaltex_cli.records.rows import concatenate
 
 LABELS = np.kron(np.array([[0, 1, 2], [3, 3, 0]]), np.ones((4, 5), np.int64))
@@ -30,7 +31,7 @@ def read(
     size: tuple[int, int] = (HEIGHT, WIDTH),
     has_picture: bool = True,
     max_pixels: int = 10_000,
-) -> tuple[LabelRuns, list[str]]:
+) -> tuple[Masks, list[str]]:
     """Runs, and the faults as the user sees them."""
     faults = FaultLog()
     objects = concatenate(
@@ -40,14 +41,14 @@ def read(
     present = np.full(len(names), has_picture)
     batch = ImageBatch(names, sizes, objects, objects, in_detections=present)
     runs = read_runs(batch, "det", MaskFolders(folder, folder, max_pixels), faults)
-    return runs, [str(fault) for fault in faults.shown]
+    return runs, [str(fault) for fault in faults.faults]
 
 
-def painted(runs: LabelRuns, ids: list[int]) -> np.ndarray:
+def painted(masks: Masks, ids: list[int]) -> np.ndarray:
     """What all pictures show, laid over each other."""
     picture = np.zeros((HEIGHT, WIDTH), np.int64)
-    for owner, start, stop in zip(runs.owner, runs.start, runs.stop, strict=True):
-        picture.reshape(-1)[np.arange(start, stop) % LABELS.size] = ids[owner]
+    for owner, row, start, stop in zip(*masks[:4], strict=True):
+        picture[row % HEIGHT, start:stop] = ids[owner]
     return picture
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from evaltex_cli import evaluate
+from evaltex_cli.evaluation.evaluate import Run
 from evaltex_cli.evaluation.evaluation import Evaluation
-from evaltex_cli.evaluation.tally import Run
 from evaltex_cli.results import result_text
 
 GT = """\

@@ -56,7 +56,7 @@ def read(
     log = FaultLog()
     options |= {f"{side}_format": format_name, f"{side}_level": level}
     source = reading.read(path, side, InputOptions(**options), log)
-    faults = [str(fault).removeprefix(f"{path}: ").removeprefix(f"{path}/") for fault in log.shown]
+    faults = [str(fault).removeprefix(f"{path}: ").removeprefix(f"{path}/") for fault in log.faults]
     return Read(source, faults, log.count)
 
 

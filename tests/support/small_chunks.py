@@ -13,8 +13,8 @@ def began(*arguments: str, changed: str = "") -> subprocess.Popen[str]:
     """Start a run of small chunks, changed by this code."""
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "COLUMNS": "1000"}
     lines = changed + (
-        "from evaltex_cli import cli\nfrom evaltex_cli.evaluation import batches\n"
-        "batches.BATCH_IMAGES = 20\ncli.main(prog_name='evaltex')\n"
+        "from evaltex_cli import cli\nfrom evaltex_cli.evaluation import evaluate\n"
+        "evaluate.BATCH_IMAGES = 20\ncli.main(prog_name='evaltex')\n"
     )
     code = "if __name__ == '__main__':\n" + textwrap.indent(lines, "    ")
     command = [sys.executable, "-c", code, *arguments]

@@ -15,7 +15,7 @@ from box_scenes import arguments_for, outcome, write_boxes
 from sweep_images import scene
 
 from evaltex_cli import diagnose, evaluate, sweep
-from evaltex_cli.evaluation import batches
+from evaltex_cli.evaluation import evaluate as evaluation
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -26,8 +26,8 @@ def test_chunks_of_any_size_give_the_same_bytes(kind: str, monkeypatch: pytest.M
     whole = outcome(*arguments)
     assert any(name.endswith(".txt") and "img_" in name for name in whole)
     for images in (1, 7):
-        monkeypatch.setattr(batches, "BATCH_IMAGES", images)
-        monkeypatch.setattr(batches, "MASK_BATCH_IMAGES", images)
+        monkeypatch.setattr(evaluation, "BATCH_IMAGES", images)
+        monkeypatch.setattr(evaluation, "MASK_BATCH_IMAGES", images)
         assert outcome(*arguments) == whole
 
 
@@ -37,8 +37,8 @@ def test_any_number_of_jobs_gives_the_same_bytes(
 ) -> None:
     arguments = arguments_for(kind)
     alone = outcome(*arguments)
-    monkeypatch.setattr(batches, "BATCH_IMAGES", 5)
-    monkeypatch.setattr(batches, "MASK_BATCH_IMAGES", 5)
+    monkeypatch.setattr(evaluation, "BATCH_IMAGES", 5)
+    monkeypatch.setattr(evaluation, "MASK_BATCH_IMAGES", 5)
     assert outcome(*arguments, "--jobs", str(count)) == alone
 
 
@@ -47,7 +47,7 @@ def test_faults_found_by_workers_are_reported_as_by_one(monkeypatch: pytest.Monk
     write_boxes()
     broken = Path("det.txt").read_text().replace('"word"', '"word')
     Path("det.txt").write_text(broken)
-    monkeypatch.setattr(batches, "BATCH_IMAGES", 9)
+    monkeypatch.setattr(evaluation, "BATCH_IMAGES", 9)
     alone = outcome("gt.txt", "det.txt", "res", "-a", expected=2)
     assert outcome("gt.txt", "det.txt", "res", "-a", "--jobs", "2", expected=2) == alone
     assert (
@@ -70,8 +70,7 @@ def test_the_results_do_not_depend_on_the_jobs() -> None:
 def test_neither_the_order_of_images_nor_the_jobs_change_a_bit(
     function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batches, "BATCH_BYTES", 1500)
-    monkeypatch.setattr(batches, "LEAST_BYTES", 300)
+    monkeypatch.setattr(evaluation, "BATCH_OBJECTS", 23)
     gt: dict[str, Any] = {}
     det: dict[str, Any] = {}
     for seed in range(12):

@@ -71,10 +71,10 @@ def test_a_block_that_is_left_by_an_error_waits_for_no_worker() -> None:
 
 WAITING = f"""
 import time
-from evaltex_cli.evaluation import batches
+from evaltex_cli.evaluation import evaluate
 def wait(*_):
     time.sleep({HANG_SECONDS})
-batches.measure = wait
+evaluate.measure = wait
 """
 
 

@@ -17,10 +17,10 @@ from sweep_images import nine_images, scene
 from evaltex_cli import InputError, evaluate, image_objects, sweep
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import load
-from evaltex_cli.protocols.ratios import harmonic_mean
 from evaltex_cli.protocols.score_names import scalars
+from evaltex_cli.protocols.scores import harmonic_mean
 from evaltex_cli.protocols.tally import Tally
-from evaltex_cli.thresholds import choice, levels, stacking
+from evaltex_cli.thresholds import choice, levels
 
 quick = settings(
     max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
@@ -87,14 +87,6 @@ def test_what_a_protocol_leaves_to_the_data_is_that_of_the_kept_detections() -> 
     found = sweep(gt, [boxes], "cleval")
     assert found.levels == (0.3, 0.9)
     agree("cleval", gt, [boxes])
-
-
-def test_states_are_stacked_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    gt, det = scene(3)
-    expected = sweep(gt, det, ["evaltex", "iou", "cleval"]).to_dict()
-    monkeypatch.setattr(stacking, "STACKED_OBJECTS", 1)
-    monkeypatch.setattr(stacking, "COUNTED_OBJECTS", 1)
-    assert sweep(gt, det, ["evaltex", "iou", "cleval"]).to_dict() == expected
 
 
 # Levels -------------------------------------------------------------------------------------------

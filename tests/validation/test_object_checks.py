@@ -16,7 +16,7 @@ from written_files import in_folder
 from evaltex_cli import evaluate
 from evaltex_cli.errors import ConfigError
 from evaltex_cli.evaluation.arrays import image_objects
-from evaltex_cli.geometry import polygons
+from evaltex_cli.geometry import outlines
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.records import Outlines
 from evaltex_cli.validation import object_checks
@@ -81,7 +81,7 @@ def test_clockwise_is_as_seen_on_a_screen(ring: list[int], reported: bool) -> No
 def test_invalid_polygons_are_described(ring: list[Any], words: str) -> None:
     vertices = np.array([*[(0, 0), (1, 0), (1, 1)], *ring], float)
     offsets = np.array([0, 3, 3, 3 + len(ring)])
-    described = polygons.describe_invalid(Outlines(np.zeros((3, 4)), vertices, offsets))
+    described = outlines.describe_invalid(Outlines(np.zeros((3, 4)), vertices, offsets))
     assert list(described) == [2]
     assert words in described[2].why
 

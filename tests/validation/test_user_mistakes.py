@@ -61,7 +61,7 @@ def test_left_out_the_common_part_of_the_names(tmp_path: Path) -> None:
     gt, det = gt_zip(tmp_path), det_zip(tmp_path, name="{}.txt")
     message = refusal(gt, det)
     for words in (
-        "none of its 2 image names is in",
+        "is not in the ground truth",
         "would pair by number",
         "rename '1' to 'img_1', '2' to 'img_2'",
     ):

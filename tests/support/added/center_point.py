@@ -22,12 +22,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaltex_cli.protocols.base import Evidence, Protocol, Scores, object_counts, parameter
-from evaltex_cli.protocols.iou.iou import first_fit
-from evaltex_cli.protocols.matches import matches
-from evaltex_cli.protocols.object_tally import ObjectTally
-from evaltex_cli.protocols.ratios import ignored_detections, scores_of
-from evaltex_cli.protocols.tally import Count, require
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores, parameter
+from evaltex_cli.protocols.matching import first_fit, in_dont_care, matches, object_counts
+from evaltex_cli.protocols.scores import scores_of
+from evaltex_cli.protocols.tally import Count, ObjectTally, require
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Overlaps
 
 
@@ -52,26 +50,18 @@ class Tally(ObjectTally):
         require(self.pairs <= self.counted_detections, "more pairs than detections")
 
 
-def evidence(
-    batch: ImageBatch, overlaps: Overlaps, parameters: Parameters, with_matches: bool
-) -> Evidence:
+def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Evidence:
     """Pair a batch and count the pairs of its images."""
     gt_counts = ~batch.gt.dont_care
-    det_counts = ~ignored_detections(batch, overlaps, parameters.dont_care_overlap)
+    det_counts = ~in_dont_care(batch, overlaps, parameters.dont_care_overlap)
     gt_boxes, det_boxes = batch.gt.boxes[overlaps.gt], batch.det.boxes[overlaps.det]
-    candidates = np.flatnonzero(
-        gt_counts[overlaps.gt]
-        & det_counts[overlaps.det]
-        & _has_centre(gt_boxes, det_boxes)
-        & _has_centre(det_boxes, gt_boxes)
-    )
-    pairs = candidates[first_fit(overlaps.gt[candidates], overlaps.det[candidates])]
-    gt, det = overlaps.gt[pairs], overlaps.det[pairs]
-    count = np.bincount(batch.gt.image[gt], minlength=len(batch.names))
-    tally = Tally(*object_counts(batch, gt_counts, det_counts), count)
-    return Evidence(
-        tally, matches(gt, det, gt_counts, det_counts, {}, {}) if with_matches else None
-    )
+    counting = gt_counts[overlaps.gt] & det_counts[overlaps.det]
+    centred = _has_centre(gt_boxes, det_boxes) & _has_centre(det_boxes, gt_boxes)
+    pairs = overlaps.some(counting & centred)
+    pairs = pairs.some(first_fit(pairs.gt, pairs.det))
+    count = np.bincount(batch.gt.image[pairs.gt], minlength=len(batch.names))
+    matched = matches(pairs.gt, pairs.det, gt_counts, det_counts, {}, {})
+    return Evidence(Tally(*object_counts(batch, gt_counts, det_counts), count), matched)
 
 
 def _has_centre(boxes: Floats, others: Floats) -> Bools:
@@ -89,6 +79,7 @@ def scores(tally: Tally, parameters: Parameters) -> Scores:
 PROTOCOL = Protocol(
     name="center-point",
     title="Centre points",
+    version=1,
     parameters=Parameters,
     tally=Tally,
     evidence=evidence,

@@ -1,1 +1,0 @@
-"""Protocols that match one to one by intersection over union: IoU, IoU+CRW and TIoU."""

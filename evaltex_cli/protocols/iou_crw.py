@@ -1,0 +1,276 @@
+"""IoU+CRW (Karatzas et al., ICDAR 2015 Robust Reading Competition, end-to-end): IoU pairs with
+correctly read words.
+
+Task: end to end; both sides with transcriptions. Pairs are those of `iou`, and a pair is used up
+even if its text is wrong; it counts when both texts, in capitals, are the same. In the end-to-end
+task (the default) punctuation at the ends of the object's text may be missing; in word spotting,
+objects that are no dictionary word are don't care and the others are compared without their
+punctuation, while a detection's text is taken as it is.
+
+With a `lexicon` each text that was read is first replaced by the word of it with the smallest edit
+distance, as systems do themselves for the "strong", "weak", "generic" and "full" tasks; a detection
+whose text is near no word is left out. With `error_rates` the texts of all pairs are also compared
+by their edit distances.
+
+An object whose transcription is empty, on which the program fails, is found by a detection without
+text.
+
+Empty cases: as in `iou`.
+
+Examples
+--------
+Both words are found, but one of them is read wrongly; capitals are no error:
+
+>>> from evaltex_cli import Accumulator, image_objects
+>>> boxes = [[0, 0, 100, 20], [120, 0, 220, 20]]
+>>> words = image_objects(boxes, texts=["Hotel", "Bar"])
+>>> detections = image_objects(boxes, texts=["HOTEL", "Bor"])
+>>> accumulator = Accumulator("iou-crw")
+>>> accumulator.update(words, detections)
+>>> accumulator.compute().scores
+{'recall': 0.5, 'precision': 0.5, 'hmean': 0.5}
+
+One of eight characters, and one of two words, is wrong:
+
+>>> accumulator = Accumulator("iou-crw", error_rates=True)
+>>> accumulator.update(words, detections)
+>>> scores = accumulator.compute().scores
+>>> {name: round(scores[name], 3) for name in scores if name not in ("recall", "hmean")}
+{'precision': 0.5, 'one_minus_ned': 0.833, 'character_error_rate': 0.125, 'word_error_rate': 0.5}
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaltex_cli.protocols import iou as iou_protocol
+from evaltex_cli.protocols.base import Evidence, Protocol, Scores, parameter
+from evaltex_cli.protocols.edit_distance import edit_distance
+from evaltex_cli.protocols.iou import convention, counting, pair
+from evaltex_cli.protocols.lexicon import fingerprinted, replacements
+from evaltex_cli.protocols.matching import matches, mean_of, object_counts, per_image, scatter
+from evaltex_cli.protocols.normalisation import normalisation_field, with_normalised_texts
+from evaltex_cli.protocols.object_warnings import object_warning
+from evaltex_cli.protocols.scores import image_scores_by, rate, ratio, scores_of, where
+from evaltex_cli.protocols.tally import Count, Sum, at_most, require
+from evaltex_cli.records import Bools, ImageBatch, Overlaps
+
+PUNCTUATION = "'!?.:,*\"()·[]/"
+DICTIONARY_WORD = re.compile("[a-zA-ZÀ-ÖØ-öø-ƿǄ-ɿΆ-Ͽ-]{3,}")
+"""What word spotting looks for: three letters or more, or hyphens; ×, ÷ and · are no letters."""
+TEXTLESS = (
+    "{count} object[s] count[s|] but [has|have] no transcription ({images}); should [it|they] be"
+    " ###?"
+)
+BLANKS = str.maketrans(dict.fromkeys(PUNCTUATION, " "))
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters(iou_protocol.Parameters):
+    """Parameters of IoU+CRW, with the program's defaults; but it normalises no text."""
+
+    word_spotting: bool = parameter(
+        False, "only dictionary words count, compared without punctuation"
+    )
+    strip: str = parameter(
+        "gt",
+        "end to end: one punctuation mark may be missing at either end of the object's text (gt),"
+        " or all of them at all ends of both texts (both)",
+        choices=("gt", "both"),
+    )
+    lexicon: str = parameter(
+        "",
+        "words that replace what is read: one list for all images, or a folder of one"
+        " for each; or nothing",
+        file=fingerprinted,
+    )
+    lexicon_edits: int = parameter(
+        1, "a text with more edits than this to all words of its lexicon is left out", min=0
+    )
+    normalisation: str = normalisation_field("nfc")
+    error_rates: bool = parameter(False, "adds 1-NED, character and word error rates of pairs")
+
+
+@dataclass(frozen=True, eq=False)
+class Tally(iou_protocol.Tally):
+    """Evidence of IoU+CRW: the number of pairs, and of those with the right text.
+
+    If error rates are asked for, also of the pairs: the edits of characters and of words, the
+    characters and words of the objects, and the sum of normalised edit distances.
+    """
+
+    correctly_read: Count
+    character_edits: Count | None = None
+    characters: Count | None = None
+    word_edits: Count | None = None
+    words: Count | None = None
+    normalised_edits: Sum | None = None
+
+    def check(self) -> None:
+        super().check()
+        require(self.correctly_read <= self.one_to_one, "more pairs correctly read than there are")
+        if self.normalised_edits is not None:
+            wrong = self.one_to_one - self.correctly_read
+            require(
+                at_most(self.normalised_edits, wrong), "more than one normalised edit for a pair"
+            )
+
+
+def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Evidence:
+    """Pair a batch, compare the texts of its pairs, and count those of its images."""
+    batch = with_normalised_texts(batch, parameters.normalisation)
+    if parameters.word_spotting:
+        no_word = [not is_dictionary_word(text) for text in batch.gt.texts]
+        batch = replace(batch, gt=replace(batch.gt, dont_care=batch.gt.dont_care | no_word))
+    gt_counts, det_counts, warnings = counting(batch, overlaps, parameters)
+    det_texts: list[str] | list[str | None] = list(batch.det.texts)
+    if parameters.lexicon:
+        det_texts = replacements(
+            batch, parameters.lexicon, parameters.lexicon_edits, parameters.normalisation
+        )
+        det_counts &= np.array([text is not None for text in det_texts], np.bool_)
+
+    counts = gt_counts[overlaps.gt] & det_counts[overlaps.det]
+    pairs = overlaps.some(pair(overlaps.gt, overlaps.det, overlaps.iou(), counts, parameters.iou))
+    gt, det, iou = pairs.gt, pairs.det, pairs.iou()
+    read = [det_texts[j] or "" for j in det.tolist()]
+    texts = list(zip(batch.gt.texts[gt], read, strict=True))
+    same = spots if parameters.word_spotting else READS[parameters.strip]
+    correct = np.array([same(*both) for both in texts], np.bool_)
+
+    image, images = batch.gt.image[gt], len(batch.names)
+    errors = _errors(texts, correct, parameters) if parameters.error_rates else {}
+    tally = Tally(
+        *object_counts(batch, gt_counts, det_counts),
+        one_to_one=np.bincount(image, minlength=images),
+        correctly_read=per_image(correct, image, images),
+        **{name: per_image(column, image, images) for name, column in errors.items()},
+    )
+    values = {"iou": iou, "text_correct": correct.astype(np.float64)}
+    matched = matches(
+        *(gt, det, gt_counts, det_counts),
+        {name: scatter(column, gt, batch.gt.count) for name, column in values.items()},
+        {name: scatter(column, det, batch.det.count) for name, column in values.items()},
+    )
+    textless = gt_counts & (batch.gt.texts.lengths == 0)
+    return Evidence(tally, matched, warnings + object_warning(TEXTLESS, batch, textless))
+
+
+# Texts --------------------------------------------------------------------------------------------
+
+
+def is_dictionary_word(text: str) -> bool:
+    """Whether word spotting looks for an object of this transcription."""
+    return DICTIONARY_WORD.fullmatch(cleaned(text)) is not None
+
+
+def cleaned(text: str) -> str:
+    """A transcription as word spotting compares it: without a final 's, hyphens at its ends, and
+    punctuation.
+    """
+    if text.endswith(("'s", "'S")):
+        text = text[:-2]
+    return text.strip("-").translate(BLANKS).strip()
+
+
+def spots(gt: str, det: str) -> bool:
+    """Whether a detection's text is that of an object, in word spotting."""
+    return cleaned(gt).upper() == det.upper()
+
+
+def reads(gt: str, det: str) -> bool:
+    """Whether a detection's text is that of an object, end to end; one punctuation mark at either
+    end of the object's text may be missing.
+    """
+    gt, det = gt.upper(), det.upper()
+    if gt == det:
+        return True
+    firsts = (0, 1) if gt[:1] in PUNCTUATION else (0,)
+    lasts = (0, 1) if gt[-1:] in PUNCTUATION else (0,)
+    return any(gt[first : len(gt) - last] == det for first in firsts for last in lasts)
+
+
+def reads_inside_punctuation(gt: str, det: str) -> bool:
+    """Whether both texts are the same but for punctuation at their ends."""
+    return gt.upper().strip(PUNCTUATION) == det.upper().strip(PUNCTUATION)
+
+
+READS = {"gt": reads, "both": reads_inside_punctuation}
+"""How texts are compared end to end, by the parameter `strip`."""
+
+
+def _errors(
+    texts: list[tuple[str, str]], correct: Bools, parameters: Parameters
+) -> dict[str, NDArray[Any]]:
+    """Return the errors of each pair of texts, by the fields of a tally; texts that are the same to
+    the comparison have none.
+    """
+    as_compared = cleaned if parameters.word_spotting else str
+    rows = []
+    for (gt, det), is_same in zip(texts, correct.tolist(), strict=True):
+        expected = as_compared(gt).upper()
+        read = expected if is_same else det.upper()
+        words, edits = expected.split(), edit_distance(expected, read)
+        normalised = edits / max(len(expected), len(read), 1)
+        word_edits = edit_distance(words, read.split())
+        rows.append((edits, len(expected), word_edits, len(words), normalised))
+    names = ("character_edits", "characters", "word_edits", "words")
+    columns = np.array(rows, np.float64).reshape(-1, 5).T
+    counts = dict(zip(names, columns[:4].astype(np.int64), strict=True))
+    return counts | {"normalised_edits": columns[4]}
+
+
+# Scores -------------------------------------------------------------------------------------------
+
+
+def scores(tally: Tally, parameters: Parameters) -> Scores:
+    """Correctly read pairs over the objects that count, and over the detections that count; error
+    rates if asked for.
+    """
+    return _of_words(tally, parameters) | _error_rates(tally)
+
+
+def _of_words(tally: Tally, parameters: Parameters) -> Scores:
+    return scores_of(tally, tally.correctly_read, tally.correctly_read)
+
+
+def _error_rates(tally: Tally) -> Scores:
+    """Objects and detections without a partner count as pairs with an empty text for 1-NED (Sun et
+    al., ICDAR 2019 competition on large-scale street view text), and not for the other rates.
+    """
+    if tally.normalised_edits is None:
+        return {}
+    alone = tally.counted_gt_objects + tally.counted_detections - 2 * tally.one_to_one
+    errors, number = tally.normalised_edits + alone, tally.one_to_one + alone
+    return {
+        "one_minus_ned": where(number > 0, 1.0 - ratio(errors, number), None),
+        "character_error_rate": rate(tally.character_edits, tally.characters),
+        "word_error_rate": rate(tally.word_edits, tally.words),
+    }
+
+
+def image_scores(tally: Tally, parameters: Parameters) -> Scores:
+    """Return the scores of an image; without objects that count, its recall and precision are
+    those of the program.
+    """
+    return image_scores_by(_of_words)(tally, parameters) | _error_rates(tally)
+
+
+PROTOCOL = Protocol(
+    name="iou-crw",
+    title="IoU + correctly recognised words (ICDAR 2015 end-to-end)",
+    version=3,
+    parameters=Parameters,
+    tally=Tally,
+    evidence=evidence,
+    scores=scores,
+    convention=convention,
+    image_scores=image_scores,
+    needs=frozenset({"texts", "outlines"}),
+    object_credit=mean_of("text_correct"),
+)
