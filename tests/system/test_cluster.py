@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 from contextlib import suppress
 from pathlib import Path
@@ -28,11 +29,18 @@ pytestmark = [
 
 def local_cluster(workers: int) -> Any:
     """Return a cluster on this machine; Dask gives its thread 10 s to start, a busy one needs more."""
-    for _ in range(5):
-        with suppress(AssertionError):
-            return distributed.LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0"
-            )
+    # A client that lost its scheduler waits for Dask's lock when it is freed. If that happens while
+    # this cluster starts, which holds the lock, neither ends.
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(5):
+            with suppress(AssertionError):
+                return distributed.LocalCluster(
+                    n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+                )
+    finally:
+        gc.enable()
     raise TimeoutError("no thread of Dask started")
 
 
