@@ -94,7 +94,8 @@ def presets_page() -> str:
         "| --- | --- | --- | --- | --- | --- |\n",
     ]
     for name, preset in PRESETS.items():
-        gt, det = (", ".join(map("`{}`".format, preset.formats[side])) for side in ("gt", "det"))
+        formats = preset.gt_formats, preset.det_formats
+        gt, det = (", ".join(map("`{}`".format, names)) for names in formats)
         rows.append(
             f"| `{name}` | {preset.title} | `{preset.options}` | {gt} | {det} | {preset.source} |\n"
         )

@@ -13,82 +13,71 @@ from typing import TYPE_CHECKING, Any
 from evaltex_cli.version import __version__
 
 if TYPE_CHECKING:
-    from evaltex_cli.api.accumulator import Accumulator
-    from evaltex_cli.api.compare import compare
-    from evaltex_cli.api.convert import convert
-    from evaltex_cli.api.diagnose import diagnose
-    from evaltex_cli.api.evaluate import evaluate
-    from evaltex_cli.api.find_suspects import find_suspects
-    from evaltex_cli.api.rank import rank
-    from evaltex_cli.api.results import save_results, write_report
-    from evaltex_cli.api.sweep import sweep
-    from evaltex_cli.api.validate import validate
-    from evaltex_cli.audit.audit import Audit
-    from evaltex_cli.comparison.comparison import Comparison
-    from evaltex_cli.conversion.convert import Converted
-    from evaltex_cli.diagnosis.diagnosis import Diagnosis
-    from evaltex_cli.errors import ConfigError, EvaltexError, EvaltexWarning, InputError
-    from evaltex_cli.evaluation.arrays import image_objects
-    from evaltex_cli.evaluation.evaluation import ByProtocol, Evaluation, Evaluations
-    from evaltex_cli.ranking.ranking import Ranking
-    from evaltex_cli.thresholds.result import Sweep
-    from evaltex_cli.validation.findings import Validation
-
-__all__ = [
-    "Accumulator",
-    "Audit",
-    "ByProtocol",
-    "Comparison",
-    "ConfigError",
-    "Converted",
-    "Diagnosis",
-    "EvaltexError",
-    "EvaltexWarning",
-    "Evaluation",
-    "Evaluations",
-    "InputError",
-    "Ranking",
-    "Sweep",
-    "Validation",
-    "__version__",
-    "compare",
-    "convert",
-    "diagnose",
-    "evaluate",
-    "find_suspects",
-    "image_objects",
-    "rank",
-    "save_results",
-    "sweep",
-    "validate",
-    "write_report",
-]
+    from evaltex_cli.api.accumulator import Accumulator as Accumulator
+    from evaltex_cli.api.arrays import image_objects as image_objects
+    from evaltex_cli.api.evaluate import evaluate as evaluate
+    from evaltex_cli.api.evaluate import save_results as save_results
+    from evaltex_cli.api.evaluate import write_report as write_report
+    from evaltex_cli.api.functions import compare as compare
+    from evaltex_cli.api.functions import convert as convert
+    from evaltex_cli.api.functions import diagnose as diagnose
+    from evaltex_cli.api.functions import find_suspects as find_suspects
+    from evaltex_cli.api.functions import rank as rank
+    from evaltex_cli.api.functions import sweep as sweep
+    from evaltex_cli.api.functions import validate as validate
+    from evaltex_cli.audit.audit import Audit as Audit
+    from evaltex_cli.comparison.compare import Comparison as Comparison
+    from evaltex_cli.comparison.compare import Comparisons as Comparisons
+    from evaltex_cli.conversion.convert import Converted as Converted
+    from evaltex_cli.diagnosis.diagnosis import Diagnosis as Diagnosis
+    from evaltex_cli.errors import ConfigError as ConfigError
+    from evaltex_cli.errors import EvaltexError as EvaltexError
+    from evaltex_cli.errors import EvaltexWarning as EvaltexWarning
+    from evaltex_cli.errors import InputError as InputError
+    from evaltex_cli.evaluation.evaluation import ByProtocol as ByProtocol
+    from evaltex_cli.evaluation.evaluation import Evaluation as Evaluation
+    from evaltex_cli.evaluation.evaluation import Evaluations as Evaluations
+    from evaltex_cli.ranking.rank import Ranking as Ranking
+    from evaltex_cli.thresholds.result import Sweep as Sweep
+    from evaltex_cli.validation.findings import Validation as Validation
 
 _HOMES = {
     "Accumulator": "api.accumulator",
-    "save_results": "api.results",
-    "write_report": "api.results",
-    "image_objects": "evaluation.arrays",
-    "Evaluation": "evaluation.evaluation",
-    "ByProtocol": "evaluation.evaluation",
-    "Evaluations": "evaluation.evaluation",
     "Audit": "audit.audit",
-    "Comparison": "comparison.comparison",
+    "ByProtocol": "evaluation.evaluation",
+    "Comparison": "comparison.compare",
+    "Comparisons": "comparison.compare",
+    "ConfigError": "errors",
     "Converted": "conversion.convert",
     "Diagnosis": "diagnosis.diagnosis",
-    "Ranking": "ranking.ranking",
+    "EvaltexError": "errors",
+    "EvaltexWarning": "errors",
+    "Evaluation": "evaluation.evaluation",
+    "Evaluations": "evaluation.evaluation",
+    "InputError": "errors",
+    "Ranking": "ranking.rank",
     "Sweep": "thresholds.result",
     "Validation": "validation.findings",
-    **dict.fromkeys(("ConfigError", "EvaltexError", "EvaltexWarning", "InputError"), "errors"),
+    "compare": "api.functions",
+    "convert": "api.functions",
+    "diagnose": "api.functions",
+    "evaluate": "api.evaluate",
+    "find_suspects": "api.functions",
+    "image_objects": "api.arrays",
+    "rank": "api.functions",
+    "save_results": "api.evaluate",
+    "sweep": "api.functions",
+    "validate": "api.functions",
+    "write_report": "api.evaluate",
 }
-"""Where a name is; a function that is not here is in the module of its name in `api`."""
+"""The module of each name, loaded on use: `evaltex --help` must not load numpy."""
+__all__ = ["__version__", *_HOMES]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:
-    # Loaded on use: `evaltex --help` imports this package and must not load numpy.
-    if name in __all__:
-        return getattr(import_module(f"evaltex_cli.{_HOMES.get(name, f'api.{name}')}"), name)
-    raise AttributeError(f"module 'evaltex_cli' has no attribute {name!r}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'evaltex_cli' has no attribute {name!r}")
+    return getattr(import_module(f"evaltex_cli.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:

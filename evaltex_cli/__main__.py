@@ -19,9 +19,7 @@ def run() -> None:
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.disable()  # results have no cycles, and to look for them takes a tenth of a run
-    os.environ.setdefault(
-        "OPENBLAS_NUM_THREADS", "1"
-    )  # numpy would start threads, and none is used
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads for nothing
     from evaltex_cli import cli
 
     try:

@@ -26,7 +26,7 @@ PROTOCOLS = {
 
 def scores_at(share: float, protocol: str, parameters: dict) -> tuple[float, float]:
     """Recall and precision where the detection keeps this share of the word's width."""
-    accumulator = Accumulator(protocol, **parameters)
+    accumulator = Accumulator(protocol, params=parameters)
     accumulator.update(WORD, [[0, 0, 2000 * share, 400]])
     scores = accumulator.compute().scores
     return scores["recall"], scores["precision"]

@@ -47,7 +47,7 @@ def test_equal_faults_once() -> None:
     for line in range(3):
         other.add("det", None, f"image 'b{line}', unknown{hints[line]}", "names")
         other.add("0.txt", 8, f"{line}", "a box", where=("images", line, "box"))
-    log.extend(other)
+    log += other
     assert faults_of(log) == [
         "1.txt:1: 1 number at 'a1'; expected 4 numbers",
         "  20 such faults in 4 files, also at 2.txt:2 and 3.txt:3",

@@ -13,15 +13,15 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "evaltex_cli"
 LEVELS = (
-    {"errors", "version", "progress"},
-    {"display"},
+    {"errors", "version"},
+    {"tables"},
     {"records"},
     {"runtime", "geometry"},
-    {"marks"},
     {"formats", "protocols"},
     {"evaluation"},
     {"results"},
-    {"comparison", "diagnosis", "ranking", "reconciliation", "validation"},
+    {"comparison", "diagnosis", "reconciliation", "validation"},
+    {"ranking"},
     {"audit"},
     {"report", "thresholds", "conversion"},
     {"api"},

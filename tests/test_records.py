@@ -15,12 +15,13 @@ from evaltex_cli import Accumulator, image_objects
 from evaltex_cli.records import (
     Objects,
     Outlines,
+    Texts,
     chunks,
-    concatenate_texts,
+    concatenate,
     offsets_of,
     ranges,
+    take,
 )
-from evaltex_cli.records.rows import concatenate, take
 
 quick = settings(deadline=None, derandomize=True, max_examples=80)
 seeds = st.integers(0, 2**32)
@@ -49,7 +50,7 @@ def random_objects(seed: int) -> Objects:
         outlines=drawn,
         regions=rng.integers(0, 9, n),
         dont_care=rng.random(n) < 0.5,
-        texts=concatenate_texts(texts),
+        texts=Texts.of(texts),
         **some,
     )
 
@@ -125,7 +126,7 @@ def test_lengths_of_texts_are_in_characters() -> None:
     words = ["", "ascii", "caf\u00e9", "\u6f22\u5b57", "\U0001f600!", "\ud800", "end"]
     rows = np.array([3, 0, 3])
     for some in (words, words[:2] * 2):
-        texts = concatenate_texts(some)[::-1]
+        texts = Texts.of(some)[::-1]
         assert texts.lengths.tolist() == list(map(len, texts))
         assert texts.are_written.tolist() == list(map(bool, texts))
         assert list(texts[rows]) == [texts[k] for k in rows.tolist()]
@@ -133,4 +134,4 @@ def test_lengths_of_texts_are_in_characters() -> None:
 
 def test_texts_are_those_that_were_packed() -> None:
     for texts in ([], ["a"], ["a", ""], ["é", "bc", "d"], ["", "a", "b", "c", "d"]):
-        assert list(concatenate_texts(texts)) == texts
+        assert list(Texts.of(texts)) == texts

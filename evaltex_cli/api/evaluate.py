@@ -1,29 +1,43 @@
-"""`evaltex_cli.evaluate`."""
+"""`evaltex_cli.evaluate`, and what writes its results."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, Literal, Unpack, overload
+from pathlib import Path
+from typing import Any, Unpack, overload
 
+from evaltex_cli import report
 from evaltex_cli.api.inputs import (
-    Asked,
+    AnyPath,
     Images,
-    Progress,
+    Protocols,
+    Request,
     ScoringOptions,
-    Sides,
-    asked,
+    request,
     sides,
     warn,
 )
-from evaltex_cli.display import Rows
-from evaltex_cli.evaluation.chosen import Chosen
-from evaltex_cli.evaluation.evaluate import Run, Sink, evaluate_inputs, image_results, runs_of
-from evaltex_cli.evaluation.evaluate import left_out as texts_missing
-from evaltex_cli.evaluation.evaluation import Evaluation, Evaluations, ImageResult
-from evaltex_cli.evaluation.inputs import Inputs, open_inputs
+from evaltex_cli.errors import InputError
+from evaltex_cli.evaluation.evaluate import (
+    Progress,
+    Sink,
+    evaluate_inputs,
+    image_results,
+    left_out,
+    runs_of,
+)
+from evaltex_cli.evaluation.evaluation import Evaluation, Evaluations, ImageResult, by_protocol
+from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.protocols.base import load
+from evaltex_cli.results import image_table, scores
+from evaltex_cli.results.extras import Extras
+from evaltex_cli.results.result_document import of_evaluation
+from evaltex_cli.results.writer import result_folder
 from evaltex_cli.runtime import OrderedMap
+from evaltex_cli.runtime.marks import is_of
+from evaltex_cli.runtime.outputs import check_file
+from evaltex_cli.tables.record import Rows
 
 
 class EvaluationOptions(ScoringOptions, total=False):
@@ -35,78 +49,80 @@ class EvaluationOptions(ScoringOptions, total=False):
 
 @overload
 def evaluate(  # type: ignore[overload-overlap]
-    gt: Images, det: Images, protocol: Literal["all"], **options: Unpack[EvaluationOptions]
+    gt: Images, det: Images, protocol: Protocols, **options: Unpack[EvaluationOptions]
 ) -> Evaluations: ...
 @overload
-def evaluate(  # type: ignore[overload-overlap]
+def evaluate(
     gt: Images, det: Images, protocol: str | None = None, **options: Unpack[EvaluationOptions]
 ) -> Evaluation: ...
-@overload
 def evaluate(
-    gt: Images, det: Images, protocol: Iterable[str], **options: Unpack[EvaluationOptions]
-) -> Evaluations: ...
-def evaluate(
-    gt: Images, det: Images, protocol: str | Iterable[str] | None = None, **options: Any
+    gt: Images,
+    det: Images,
+    protocol: str | Iterable[str] | None = None,
+    *,
+    per_image: bool = False,
+    progress: Progress | None = None,
+    **options: Any,
 ) -> Evaluation | Evaluations:
     """Evaluate detections against ground truth.
 
     Parameters
     ----------
     gt, det : path, or one array per image
-        A file, folder or archive of any format that is read (``evaltex formats``). Or the objects
-        of each image, in a list (both sides in the same order) or by the image's name in a mapping:
-        (n, 4) boxes x0, y0, x1, y1; (n, 8) or (n, 4, 2) quadrilaterals; a list of (k, 2) polygons;
-        (n, height, width) masks of bool; or `image_objects`, which also has texts, confidences and
-        objects that do not count.
+        A file, folder or archive in any format of ``evaltex formats``. Or the objects of each
+        image, in a list (both sides in the same order) or by the image's name in a mapping: (n, 4)
+        boxes x0, y0, x1, y1; (n, 8) or (n, 4, 2) quadrilaterals; a list of (k, 2) polygons; (n,
+        height, width) masks of bool; or `image_objects`, which also has texts, confidences and
+        don't-care objects.
     protocol : str or iterable of str
         One name (``evaltex`` by default), several, or ``"all"`` that the input allows.
+    per_image : bool
+        Whether to return each image's results and each object's match.
+    progress : callable
+        Gets the number of images done, and of all.
 
     Other Parameters
     ----------------
     params : mapping
         The protocol's parameters, ``{"iou_constraint": 0.7}``; of several protocols by name,
-        ``{"iou": {"iou_constraint": 0.7}}``. Other keywords are parameters of the only protocol,
-        too.
+        ``{"iou": {"iou_constraint": 0.7}}``. Keywords that are not options are parameters of the
+        only protocol, too.
     preset : str
         A data set's official rules: protocol, parameters and treatment of invalid polygons.
-    per_image : bool
-        Whether to return each image's results and each object's match.
     min_confidence : float
-        Detections whose confidence is lower are left out; those without one stay.
-    invalid_polygons : {'repair', 'drop', 'skip', 'error'}
-        How to treat them, on both sides; by default they are repaired.
-    jobs : int
-        Number of processes; 0 for one per processor. A script then needs ``if __name__ ==
-        "__main__":``.
-    progress : callable
-        Gets the number of images done, and of all.
+        Leave out detections with a lower confidence; those without one stay.
+    invalid : {'repair', 'drop', 'skip', 'error'}
+        What to do with invalid polygons, on both sides.
+    dont_care : {'ignore', 'count', 'drop'}
+        Ignore don't-care objects as the protocol does, count them as all others, or leave them
+        out, so that a detection of one is false.
+    only : iterable of str
+        Names of the images to evaluate; all by default.
     gt_format, det_format : str
         Names of formats, if the content should not decide.
     gt_level, det_level : {'word', 'line', 'paragraph', 'region', 'character', ...}
-        What the objects of formats with levels are, if not the finest level that the input has.
+        The level at which a document is read; by default the finest that it has.
     gt_classes, det_classes : iterable of str
         The classes of the objects that are scored; all by default.
-    only : iterable of str
-        Names of the images to evaluate; all by default.
-    dont_care : {'ignore', 'count', 'drop'}
-        Whether don't-care objects are ignored as the protocol does it, count as all others, or are
-        left out, so that a detection of one is false.
+    coordinates, columns : str
+        What the numbers of a chat model's boxes are (``yxyx:1000``), and what the columns of a
+        table contain (``image=file,x0=left``).
     images : path
-        Folder of the images' pictures, whose sizes are used if the ground truth does not have them.
+        Folder of the images' pictures, for sizes that the ground truth does not have.
     sizes : mapping or iterable of (height, width)
-        Of images given as arrays, for protocols that need them.
+        Sizes of images given as arrays, for protocols that need them.
     gt_images, det_images : path
         Folders of label pictures, whose pixels are the objects; `max_pixels` limits the largest.
-    coordinates, columns : str
-        What the numbers of boxes (``yxyx:1000``), and the columns of a table
-        (``image=file,x0=left``), are.
-    gt_lines : path
-        A ground truth of lines, of the same images, for the protocol tiou.
+    lines : path
+        A ground truth of lines for the same images, for the protocol tiou.
+    jobs : int
+        Number of processes; 0 for one per processor. A script then needs ``if __name__ ==
+        "__main__":``.
 
     Returns
     -------
     Evaluation or Evaluations
-        Of one name, its result; else a mapping of protocol -> result.
+        The result if one protocol was named, else a mapping of protocol -> result.
 
     Raises
     ------
@@ -119,8 +135,7 @@ def evaluate(
     Warns
     -----
     EvaltexWarning
-        For what should be known of the result, such as polygons that were repaired; also in its
-        `warnings`.
+        For what may make the result wrong, such as repaired polygons; also in its `warnings`.
 
     Examples
     --------
@@ -131,45 +146,108 @@ def evaluate(
     >>> evaluate(gt, det, ["iou", "deteval"])["deteval"].scores["recall"]
     0.5
     """
-    per_image, progress = options.pop("per_image", False), options.pop("progress", None)
-    wanted = asked(protocol, options)
-    given = sides(gt, det, wanted.sizes)
-    with wanted.workers() as ordered_map:
-        result = evaluate_sides(given, wanted, per_image, progress, ordered_map)
+    asked = request(protocol, options, EvaluationOptions)
+    with asked.workers() as ordered_map:
+        inputs = asked.open(gt, det, ordered_map)
+        result: Evaluation | Evaluations = evaluated(
+            asked, inputs, per_image, progress, ordered_map
+        )
     warn(result.warnings)
     return result
 
 
-def evaluate_sides(
-    given: Sides,
-    wanted: Asked,
+def evaluated(
+    asked: Request,
+    inputs: Inputs,
     per_image: bool,
-    progress: Progress = None,
+    progress: Progress | None = None,
     ordered_map: OrderedMap = map,
     *,
     in_training: bool = False,
-) -> Evaluation | Evaluations:
-    """Evaluate both sides; parameters as of `evaluate` and `evaluate_inputs`."""
-    inputs = open_inputs(given.gt, given.det, given.options(wanted.options), ordered_map)
-    chosen, left_out = _fit_for_masks(wanted.chosen, inputs)
-    runs = runs_of(chosen.records)
+) -> Any:
+    """Evaluate inputs that were read; parameters as of `evaluate` and `evaluate_inputs`."""
+    unfit = {}
+    if asked.is_all and inputs.options.masks is not None:
+        needs = {name: load(name).needs for name in asked.protocols}
+        unfit = {name: "it takes no masks" for name in needs if "outlines" in needs[name]}
+    runs = runs_of({name: one for name, one in asked.protocols.items() if name not in unfit})
     images: dict[str, list[ImageResult]] = {run.protocol.name: [] for run in runs}
-
-    def take(run: Run, made: list[ImageResult]) -> None:
-        images[run.protocol.name].extend(made)
-
-    sinks = [Sink(image_results, take)] if per_image else []
+    sink = Sink(image_results, lambda run, made: images[run.protocol.name].extend(made))
+    sinks = [sink] if per_image else []
     found = evaluate_inputs(inputs, runs, sinks, progress, ordered_map, in_training=in_training)
     found = [replace(one, images=Rows(images[one.protocol.name])) for one in found]
-    by_name = {one.protocol.name: one for one in found}
-    left_out |= texts_missing(chosen.records, by_name, found[0].gt, found[0].det)
-    return chosen.result(by_name, left_out)
+    reasons = unfit if in_training else unfit | left_out(images, inputs)
+    return asked.result({one.protocol.name: one for one in found}, reasons, Evaluations)
 
 
-def _fit_for_masks(chosen: Chosen, inputs: Inputs) -> tuple[Chosen, dict[str, str]]:
-    """Leave out of ``"all"`` the protocols that do not work on masks."""
-    if not chosen.is_all or inputs.options.masks is None:
-        return chosen, {}
-    unfit = [name for name in chosen.records if "outlines" in load(name).needs]
-    records = {name: record for name, record in chosen.records.items() if name not in unfit}
-    return replace(chosen, records=records), dict.fromkeys(unfit, "it takes no masks")
+def save_results(result: Evaluation | Evaluations, folder: AnyPath) -> None:
+    """Write results as the command does: PROTOCOL.txt and .json, a file per image if the result has
+    images, and the scores of all protocols in scores.json and scores.csv.
+
+    `compare` and the commands ``evaltex compare``, ``report`` and ``merge`` read the folder again.
+    It is made if missing; results of these protocols in it, scores.json and scores.csv are replaced
+    when all are written. Raises `InputError` when it cannot be written, or has a file of these
+    names that is not a result.
+    """
+    evaluations = list(by_protocol(result).values())
+    with result_folder(Path(folder), [one.protocol for one in evaluations]) as writer:
+        for one in evaluations:
+            writer.finish(one)
+        scores.write(writer, evaluations, {one.protocol.name: Extras() for one in evaluations})
+
+
+def write_report(
+    result: Evaluation | Evaluations,
+    file: AnyPath,
+    gt: Images | None = None,
+    det: Images | None = None,
+    *,
+    images: AnyPath | None = None,
+    embed: bool = False,
+    all_images: bool = False,
+    label: str = "detections",
+) -> None:
+    """Write an HTML report of a result: scores, where they are lost, and images with their
+    objects.
+
+    Parameters
+    ----------
+    result : Evaluation or Evaluations
+        Made with ``per_image=True``.
+    file : path
+        One file, which needs neither a server nor a network. A report that is there is replaced.
+    gt, det : path or arrays, optional
+        What was evaluated; without them objects are listed, but not drawn.
+    images : path, optional
+        Folder of the images' pictures, which the report links to.
+    embed : bool
+        Put the pictures into the file.
+    all_images : bool
+        Show all images, instead of the 300 worst.
+    label : str
+        The detector's name.
+
+    Raises
+    ------
+    InputError
+        When the result has no images, the inputs are not those that were evaluated, or the file
+        cannot be written.
+    """
+    evaluations = by_protocol(result)
+    if not all(one.images or not one.gt.images for one in evaluations.values()):
+        again = "evaluate again with per_image=True"
+        raise InputError(f"write_report: no images in this result; {again}")
+    if (gt is None) != (det is None):
+        raise InputError("write_report: give gt and det, or neither")
+    page, pictures = Path(file), None if images is None else Path(images)
+    check_file(page, is_of("report"))
+    documents = {}
+    for name, one in evaluations.items():
+        table = image_table.of_images(one.images, one.protocol)
+        documents[name] = replace(of_evaluation(one, table), images=one.images)
+    detector = report.Detector(label, documents)
+    if gt is not None and det is not None:
+        ours, theirs, _ = sides(gt, det)
+        inputs = report.open_again(detector, ours, theirs, pictures)
+        [detector] = report.with_diagnoses([replace(detector, inputs=inputs)])
+    report.make(page, [detector], pictures, embed=embed, all_images=all_images)

@@ -1,56 +1,65 @@
-"""What a user of the Python functions gives: paths or arrays, protocols and
-options, as the records of the engine.
-"""
+"""What the Python functions take: paths or arrays, protocols, and options by their names."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypedDict
 
+from evaltex_cli.api.arrays import (
+    OneImage,
+    image_size,
+    objects_of,
+    refuse_other_masks,
+)
 from evaltex_cli.errors import (
     ConfigError,
     EvaltexWarning,
     InputError,
     counted,
     listed,
+    nearest,
     quote,
 )
-from evaltex_cli.evaluation.arrays import (
-    OneImage,
-    image_size,
-    objects_of,
-    refuse_mixed,
-    refuse_other_masks,
-)
-from evaltex_cli.evaluation.chosen import Chosen, chosen_parameters
+from evaltex_cli.evaluation.evaluation import ByProtocol
+from evaltex_cli.evaluation.inputs import Inputs, open_inputs
 from evaltex_cli.formats import memory
 from evaltex_cli.formats.base import Side, Source
-from evaltex_cli.formats.options import (
-    DONT_CARE_OBJECTS,
-    IN_MEMORY,
-    INVALID_POLYGONS,
-    MAX_PIXELS,
-    InputOptions,
-    MaskFolders,
-)
-from evaltex_cli.protocols import config
-from evaltex_cli.records import Objects
-from evaltex_cli.records.rows import NOTHING
+from evaltex_cli.formats.options import IN_MEMORY, MAX_PIXELS, InputOptions, MaskFolders
+from evaltex_cli.protocols import PROTOCOLS, config
+from evaltex_cli.protocols.base import load
+from evaltex_cli.records import NOTHING, Objects
 from evaltex_cli.runtime import OrderedMap, cores
 
+ALL = "all"
+NONE: Mapping[str, str] = {}
 AnyPath: TypeAlias = "str | PathLike[str]"
 Images: TypeAlias = "AnyPath | Mapping[str, OneImage] | Iterable[OneImage]"
 """One side: a path, or the objects of each image, by name or in the order of the other side."""
 Sizes: TypeAlias = "Mapping[str, tuple[float, float]] | Iterable[tuple[float, float]]"
+Protocols: TypeAlias = "Literal['all'] | list[str] | tuple[str, ...] | Set[str]"
+"""What is answered by a mapping of protocol -> result, for type checkers: any iterable but str."""
 
 
-class ReadingOptions(TypedDict, total=False):
+class _Invalid(TypedDict, total=False):
+    invalid: Literal["repair", "drop", "skip", "error"]
+
+
+class TrainingOptions(_Invalid, total=False):
+    """How images in memory are scored."""
+
+    min_confidence: float | None
+    dont_care: Literal["ignore", "count", "drop"]
+    params: Mapping[str, Any] | None
+    preset: str | None
+
+
+class ReadingOptions(_Invalid, total=False):
     """How inputs are read."""
 
     gt_format: str | None
@@ -60,44 +69,42 @@ class ReadingOptions(TypedDict, total=False):
     gt_classes: Iterable[str] | None
     det_classes: Iterable[str] | None
     images: AnyPath | None
+    coordinates: str | None
+    columns: str | None
+    only: Iterable[str] | None
+
+
+class ScoringOptions(ReadingOptions, TrainingOptions, total=False):
+    """How inputs are read and scored."""
+
     gt_images: AnyPath | None
     det_images: AnyPath | None
     max_pixels: int
-    min_confidence: float | None
-    invalid_polygons: Literal["repair", "drop", "skip", "error"] | None
-    coordinates: str | None
-    columns: str | None
-    gt_lines: AnyPath | None
-    only: Iterable[str] | None
-    dont_care: Literal["ignore", "count", "drop"]
-
-
-class ScoringOptions(ReadingOptions, total=False):
-    """How inputs are read and scored."""
-
+    lines: AnyPath | None
     sizes: Sizes | None
-    params: Mapping[str, Any] | None
-    preset: str | None
     jobs: int
 
 
-_PATHS = ("images", "gt_images", "det_images", "gt_lines")
-READING = tuple(ReadingOptions.__annotations__)
-SCORING = (*READING, "sizes", "params", "preset", "jobs")
+# Options ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Protocols, how inputs are read, and how many processes work; 0 for one per processor."""
+class Request:
+    """What a call asks for."""
 
-    chosen: Chosen
+    protocols: Mapping[str, Any]
+    """Name -> parameters record."""
     options: InputOptions
-    sizes: Any = None
+    sizes: Sizes | None = None
     jobs: int = 1
+    is_one: bool = True
+    """Whether one protocol was named, so that the result is that of the protocol."""
+    is_all: bool = False
+    """Whether all protocols are meant, so that those are left out that the input does not allow."""
 
     @contextmanager
     def workers(self) -> Iterator[OrderedMap]:
-        """Yield what does the work: this process, or several."""
+        """Yield the map that does the work: in this process, or in several."""
         jobs = self.jobs or cores()
         if jobs == 1:
             yield map
@@ -107,165 +114,194 @@ class Asked:
         with workers.processes(jobs) as ordered_map:
             yield ordered_map
 
+    def open(self, gt: Images, det: Images, ordered_map: OrderedMap = map) -> Inputs:
+        """Read both sides; raises `InputError` for faults, with the image."""
+        ours, theirs, are_masks = sides(gt, det, self.sizes)
+        options = replace(self.options, masks=IN_MEMORY) if are_masks else self.options
+        return open_inputs(ours, theirs, options, ordered_map)
 
-def asked(protocol: str | Iterable[str] | None, given: Mapping[str, Any]) -> Asked:
-    """Return what keywords ask for; those that are no option are parameters of the only protocol.
+    def result(
+        self, results: Mapping[str, Any], left_out: Mapping[str, str] = NONE, kind: Any = ByProtocol
+    ) -> Any:
+        """Return the only result, or all by protocol."""
+        return next(iter(results.values())) if self.is_one else kind(results, left_out)
+
+
+def request(
+    protocol: str | Iterable[str] | None, given: Mapping[str, Any], options: Any = ScoringOptions
+) -> Request:
+    """Return what a call asks for.
+
+    Parameters
+    ----------
+    given : mapping
+        Keywords. Those that `options` does not name are parameters of the only protocol.
+    options : type
+        The TypedDict of the function's keywords.
 
     Raises
     ------
-    ConfigError
-        For unknown protocols, presets and parameters, values out of range, and what contradicts the
-        preset.
-    InputError
-        For one folder of label pictures without the other.
+    ConfigError, InputError
+        As `evaluate`.
     """
-    params, more = (
-        given.get("params") or {},
-        {name: given[name] for name in given if name not in SCORING},
-    )
-    preset, jobs = given.get("preset"), given.get("jobs", 1)
+    known = options.__annotations__
+    more = {name: value for name, value in given.items() if name not in known}
+    jobs, preset, params = given.get("jobs", 1), given.get("preset"), given.get("params") or {}
     if not isinstance(jobs, int) or jobs < 0:
-        raise ConfigError(
-            f"jobs={quote(repr(jobs))}; expected a number of processes, 0 for one per processor"
-        )
-    if preset is None:
-        chosen = chosen_parameters(
-            config.DEFAULT_SECTION if protocol is None else protocol, params, more
-        )
-        return Asked(chosen, reading_options(given), given.get("sizes"), jobs)
-    rules = config.preset_named(preset)
-    _refuse_contradiction(preset, "protocol", protocol, rules.protocol)
-    _refuse_contradiction(preset, "invalid_polygons", given.get("invalid_polygons"), rules.invalid)
-    _refuse_contradiction(preset, "dont_care", given.get("dont_care"), DONT_CARE_OBJECTS[0])
-    for name, level in rules.levels.items():
-        _refuse_contradiction(preset, name, given.get(name), level)
-    settings = config.settings_of(rules.protocol, {**params, **more})
-    chosen = Chosen({rules.protocol: config.parameters_of_preset(preset, settings)})
-    options = replace(reading_options(given), invalid=rules.invalid, preset=preset, **rules.levels)
-    return Asked(chosen, options, given.get("sizes"), jobs)
-
-
-def _refuse_contradiction(preset: str, what: str, given: Any, expected: str) -> None:
-    if given not in (None, expected):
-        raise ConfigError(
-            f"{what}={given}: the preset {preset} has {what}={expected}; leave out one of them"
-        )
+        expected = "expected a number of processes, 0 for one per processor"
+        raise ConfigError(f"jobs={quote(repr(jobs))}; {expected}")
+    read, sizes = reading_options(given), given.get("sizes")
+    if preset is not None:
+        rules = config.preset_named(preset)
+        demanded = {"protocol": rules.protocol, "invalid": rules.invalid, "dont_care": "ignore"}
+        for name, value in {**demanded, **rules.levels}.items():
+            asked = protocol if name == "protocol" else given.get(name)
+            if asked not in (None, value):
+                own_rule = f"the preset {preset} has {name}={value}"
+                raise ConfigError(f"{name}={asked}: {own_rule}; leave out one of them")
+        refuse_unknown(more, known, [rules.protocol])
+        settings = config.settings_of(rules.protocol, {**params, **more})
+        parameters = {rules.protocol: config.parameters_of_preset(preset, settings)}
+        read = replace(read, invalid=rules.invalid, preset=preset, **rules.levels)
+        return Request(parameters, read, sizes, jobs)
+    protocol = config.DEFAULT_SECTION if protocol is None else protocol
+    is_all = isinstance(protocol, str) and protocol.lower() == ALL
+    names = _protocol_names([protocol] if isinstance(protocol, str) else list(protocol))
+    refuse_unknown(more, known, names)
+    is_one = isinstance(protocol, str) and not is_all
+    return Request(_parameters(names, {**params, **more}), read, sizes, jobs, is_one, is_all)
 
 
 def reading_options(given: Mapping[str, Any]) -> InputOptions:
-    """Return the options of reading among keywords; raises as `asked`."""
-    paths = {name: None if given.get(name) is None else Path(given[name]) for name in _PATHS}
-    gt_images, det_images, masks = paths["gt_images"], paths["det_images"], None
-    if gt_images is not None and det_images is not None:
-        masks = MaskFolders(gt_images, det_images, given.get("max_pixels", MAX_PIXELS))
-    elif gt_images is not None or det_images is not None:
+    """Return the options of reading among keywords; raises as `request`."""
+    values = {
+        name: given[name]
+        for name in InputOptions.__dataclass_fields__
+        if name in ScoringOptions.__annotations__ and given.get(name) is not None
+    }
+    for name in ("images", "lines"):
+        values |= {name: Path(values[name])} if name in values else {}
+    for name in ("gt_classes", "det_classes", "only"):
+        values |= {name: tuple(values[name])} if name in values else {}
+    folders = {name: given[name] for name in ("gt_images", "det_images") if given.get(name)}
+    if len(folders) == 1:
         raise InputError("gt_images and det_images go together; give both folders or neither")
-    return InputOptions(
-        gt_format=given.get("gt_format"),
-        det_format=given.get("det_format"),
-        gt_level=given.get("gt_level"),
-        det_level=given.get("det_level"),
-        gt_classes=_names(given.get("gt_classes")),
-        det_classes=_names(given.get("det_classes")),
-        images=paths["images"],
-        masks=masks,
-        min_confidence=given.get("min_confidence"),
-        invalid=given.get("invalid_polygons") or INVALID_POLYGONS[0],
-        lines=paths["gt_lines"],
-        coordinates=given.get("coordinates"),
-        columns=given.get("columns"),
-        only=_names(given.get("only")),
-        dont_care=given.get("dont_care") or DONT_CARE_OBJECTS[0],
-    )
+    if folders:
+        gt_images, det_images = map(Path, folders.values())
+        limit = given.get("max_pixels", MAX_PIXELS)
+        values["masks"] = MaskFolders(gt_images, det_images, limit)
+    return InputOptions(**values)
 
 
-def _names(given: Iterable[str] | None) -> tuple[str, ...] | None:
-    return None if given is None else tuple(given)
+def _protocol_names(given: list[Any]) -> list[str]:
+    if not given or not all(isinstance(name, str) for name in given):
+        found = f"protocol {quote(str(given))}"
+        raise ConfigError(f"{found}; expected a name, a list of names, or 'all'")
+    if ALL in [name.strip().lower() for name in given]:
+        return list(PROTOCOLS)
+    return list(dict.fromkeys(load(name.strip().lower()).name for name in given))
+
+
+def refuse_unknown(
+    given: Iterable[str], options: Iterable[str], protocols: Sequence[str] = ()
+) -> None:
+    """Raise `ConfigError` for a keyword that is neither an option nor a parameter of protocols."""
+    parameters = [field.name for name in protocols for field in fields(load(name).parameters)]
+    for key in given:
+        if key not in (*options, *parameters):
+            hint = nearest(key, [*options, *parameters])
+            listing = f"; parameters of {protocols[0]}: {', '.join(parameters)}"
+            raise ConfigError(f"unknown option {quote(key)}{hint}{listing * (len(protocols) == 1)}")
+
+
+def _parameters(names: list[str], params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of protocols, from parameter -> value if there is only one, or from
+    protocol -> such a mapping.
+    """
+    by_name: dict[str, dict[str, Any]] = {name: {} for name in names}
+    for key, value in params.items():
+        if isinstance(value, Mapping) and key.lower() in names:
+            by_name[key.lower()] |= value
+        elif isinstance(value, Mapping):
+            chosen = ", ".join(names)
+            raise ConfigError(f"params of {quote(key)}, which is not among the protocols {chosen}")
+        elif len(names) > 1:
+            example = f"params={{{names[0]!r}: {{{key!r}: ...}}}}"
+            raise ConfigError(f"{quote(key)}: several protocols have parameters; give {example}")
+        else:
+            by_name[names[0]][key] = value
+    return {name: config.checked(name, own) for name, own in by_name.items()}
 
 
 # Paths and arrays ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Sides:
-    """Both sides: files, or sources of objects in memory, which may be masks."""
-
-    gt: Path | Source
-    det: Path | Source
-    are_masks: bool = False
-
-    def options(self, options: InputOptions) -> InputOptions:
-        """Return the options of reading, with masks if the objects are."""
-        return replace(options, masks=IN_MEMORY) if self.are_masks else options
-
-
-def sides(gt: Images, det: Images, sizes: Sizes | None = None) -> Sides:
-    """Return both sides as what the engine reads.
-
-    Parameters
-    ----------
-    sizes : mapping or iterable of (height, width), optional
-        Of images in memory, by name or in the order of the images.
-
-    Raises
-    ------
-    InputError
-        For arrays that are no objects, with the image, and sides whose images do not pair.
+def sides(
+    gt: Images, det: Images, sizes: Sizes | None = None
+) -> tuple[Path | Source, Path | Source, bool]:
+    """Return both sides as the engine takes them, and whether they are masks in memory. Raises
+    `InputError` as `images_of`, and for sides whose images do not pair.
     """
-    of_gt, of_det = images_of("gt", gt), images_of("det", det)
-    if of_gt is None or of_det is None:
-        _refuse_unnamed(gt, det)
-    elif not of_gt:
+    ours, theirs = images_of("gt", gt), images_of("det", det)
+    has_names = [isinstance(one, str | PathLike) or _has_names(one) for one in (gt, det)]
+    if ours is None or theirs is None:
+        if not all(has_names):
+            side = "det" if has_names[0] else "gt"
+            unnamed = f"{side}: images without names, and the other side is a file"
+            raise InputError(f"{unnamed}; give image name -> array")
+    elif not ours:
         raise InputError("gt: no images; expected at least one")
-    elif not (_has_names(gt) or _has_names(det)) and len(of_gt) != len(of_det):
-        raise InputError(
-            f"{len(of_gt)} images in gt, {len(of_det)} in det; expected as many, in the same order"
-        )
-    names = list(of_gt if of_gt is not None else of_det or ())
-    known = _sizes(names, sizes)
-    are_masks = False
-    for name in names if of_gt is not None and of_det is not None else ():
-        pictures = refuse_other_masks(name, (of_gt or {})[name], (of_det or {}).get(name, NOTHING))
-        shape = next((picture.shape for picture in pictures if picture is not None), None)
-        are_masks |= shape is not None
-        known |= {name: image_size(shape)} if shape is not None else {}
-    one = Path(gt) if of_gt is None else memory.source("gt", of_gt, known)  # type: ignore[arg-type]
-    other = Path(det) if of_det is None else memory.source("det", of_det, known)  # type: ignore[arg-type]
-    for side, path in ((one, other), (other, one)):
-        if isinstance(path, Path) and isinstance(side, Source) and side.pictures is not None:
+    elif not any(has_names) and len(ours) != len(theirs):
+        images = f"{counted(len(ours), '{count} image[s]')} in gt, {len(theirs)} in det"
+        raise InputError(f"{images}; expected as many, in the same order")
+    names = list((theirs or {}) if ours is None else ours)
+    known, has_masks = _sizes(names, sizes), False
+    if ours is not None and theirs is not None:
+        for name, objects in ours.items():
+            pictures = refuse_other_masks(name, objects, theirs.get(name, NOTHING))
+            for picture in filter(None, pictures):
+                known[name], has_masks = image_size(picture.shape), True
+        for objects in [*ours.values(), *theirs.values()] if has_masks else ():
+            if objects.count and getattr(objects, "picture", None) is None:
+                mixed = "some images have masks, others boxes or polygons"
+                raise InputError(f"{mixed}; give all of them in one way")
+    one = Path(gt) if ours is None else memory.source("gt", ours, known)  # type: ignore[arg-type]
+    other = Path(det) if theirs is None else memory.source("det", theirs, known)  # type: ignore[arg-type]
+    for given, path in ((one, other), (other, one)):
+        if isinstance(path, Path) and isinstance(given, Source) and given.pictures is not None:
             raise InputError(f"{path}: the other side has masks; give both sides as arrays")
-    if are_masks:
-        refuse_mixed(True, _all_masks([*(of_gt or {}).values(), *(of_det or {}).values()]))
-    return Sides(one, other, are_masks)
+    return one, other, has_masks
 
 
 def images_of(side: Side, given: Images) -> dict[str, Objects] | None:
     """Return the objects of each image by name, numbers from 0 if they have none; None for a path.
-
-    Raises
-    ------
-    InputError
-        For what is neither, with the image.
+    Raises `InputError` for anything else, with the image.
     """
     if isinstance(given, str | PathLike):
         return None
     try:
         items = _by_name(side, given)
     except TypeError as error:
-        kind = type(given).__name__
-        raise InputError(
-            f"{side}: {kind}; expected a path, one array per image, or image name -> array"
-            f" ({error})"
-        ) from error
+        kind = f"{side}: {type(given).__name__}"
+        expected = "expected a path, one array per image, or image name -> array"
+        raise InputError(f"{kind}; {expected} ({error})") from error
     found = {}
     for name, one in items.items():
         try:
             found[name] = objects_of(one)
         except InputError as error:
-            raise InputError(
-                f"{side}, image {quote(name)}: {error}"
-            ) from None  # it is all in the message
+            raise InputError(f"{side}, image {quote(name)}: {error}") from None
     return found
+
+
+def one_side(side: Side, given: Images) -> Path | Source:
+    """Return a side without the other one."""
+    images = images_of(side, given)
+    if images is None:
+        return Path(given)  # type: ignore[arg-type]
+    pictures = {name: getattr(one, "picture", None) for name, one in images.items()}
+    sizes = {name: image_size(one.shape) for name, one in pictures.items() if one is not None}
+    return memory.source(side, images, sizes)
 
 
 def _has_names(given: Any) -> bool:
@@ -283,52 +319,24 @@ def _by_name(what: str, given: Any) -> dict[str, Any]:
     return found
 
 
-def _refuse_unnamed(gt: Images, det: Images) -> None:
-    """Refuse images without names if the other side is a file."""
-    for side, given in (("gt", gt), ("det", det)):
-        if not (isinstance(given, str | PathLike) or _has_names(given)):
-            raise InputError(
-                f"{side}: images without names, and the other side is a file; give image name ->"
-                " array"
-            )
-
-
 def _sizes(names: list[str], sizes: Sizes | None) -> dict[str, Any]:
     if sizes is None:
         return {}
-    known = set(names)
-    if _has_names(sizes):
-        given = _by_name("sizes", sizes)
-    elif not isinstance(sizes, Iterable):
+    if not isinstance(sizes, Iterable):
         raise InputError(f"sizes: {quote(repr(sizes))}; expected (height, width) of each image")
-    else:
-        listing = list(islice(sizes, len(names) + 1))
-        if len(listing) != len(names):
-            raise InputError(
-                f"{'more than ' * (len(listing) > len(names))}{min(len(listing), len(names))} sizes"
-                f" for {counted(len(names), '{count} image[s]')}; expected one for each"
-            )
-        given = dict(zip(names, listing, strict=True))
+    given = _by_name("sizes", sizes if _has_names(sizes) else islice(sizes, len(names) + 1))
+    if not _has_names(sizes):
+        if len(given) != len(names):
+            found = f"{len(given)} sizes for {counted(len(names), '{count} image[s]')}"
+            raise InputError(f"{found}; expected one for each")
+        given = dict(zip(names, given.values(), strict=True))
+    known = set(names)
     if unknown := [name for name in given if name not in known]:
         raise InputError(f"sizes of images that are not there: {listed(unknown)}")
     return {name: image_size(size) for name, size in given.items()}
-
-
-def _all_masks(images: Iterable[Objects]) -> bool:
-    return all(
-        isinstance(one, memory.ImageObjects) and one.picture is not None
-        for one in images
-        if one.count
-    )
-
-
-# Warnings -----------------------------------------------------------------------------------------
 
 
 def warn(texts: Iterable[str]) -> None:
     """Issue warnings of a result, each once, as if the caller of the public function did."""
     for text in dict.fromkeys(texts):
         warnings.warn(text, EvaltexWarning, stacklevel=3)
-
-
-Progress: TypeAlias = "Callable[[int, int], None] | None"

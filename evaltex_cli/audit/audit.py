@@ -4,35 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from evaltex_cli.audit import patches, readings, regions, what_if
-from evaltex_cli.audit.agreement import AGREE, counting
-from evaltex_cli.audit.evidence import Evidence, read
-from evaltex_cli.audit.findings import Findings
-from evaltex_cli.audit.scenes import Scene
+from evaltex_cli.audit import kinds, patches, places, what_if
+from evaltex_cli.audit.places import AGREE, Scene
 from evaltex_cli.audit.suspects import Suspect, suspects_of
 from evaltex_cli.audit.what_if import WhatIf
-from evaltex_cli.display import Record, Table
 from evaltex_cli.errors import counted
 from evaltex_cli.evaluation.evaluation import of_detectors
 from evaltex_cli.evaluation.inputs import Inputs
+from evaltex_cli.protocols import score_names
+from evaltex_cli.protocols.base import load
 from evaltex_cli.runtime import OrderedMap
+from evaltex_cli.tables import Cell, Column, Table
+from evaltex_cli.tables.record import Record, plain
 
-KINDS: tuple[Callable[[Evidence], Findings], ...] = (
-    regions.missing,
-    regions.unfound,
-    regions.misplaced,
-    regions.merged,
-    regions.split,
-    regions.duplicate,
-    readings.text,
-    readings.dont_care,
-    readings.unreadable,
+ALONE = (
+    "only one detector counts, so none can agree: the others have almost the same detections, or"
+    " none"
 )
-ALONE = "only one detector counts, as the others have almost its detections or none: none can agree"
 SUSPICION = 0.5
+LISTED = 20
+"""Suspects that the table for reading lists."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -57,7 +51,7 @@ class Audit(Record):
     what_if : dict
         Protocol -> detector -> scores and ranks with and without the suspects.
     suspicion : float
-        From which suspects are left out there.
+        Suspects of this suspicion or more are left out there.
     warnings : list of str
     """
 
@@ -71,15 +65,103 @@ class Audit(Record):
     suspicion: float
     warnings: list[str]
 
-    def shown(self) -> Table:
-        """Return one line for each kind of suspects."""
+    def tables(self) -> list[Table]:
+        """Return how many suspects there are of each kind, the most suspicious, and the rankings
+        with and without the likely ones.
+        """
+        rankings = [self._ranking(protocol) for protocol in self.what_if]
+        return [self._kinds(), *([self._suspects()] if self.suspects else []), *rankings]
+
+    def _likely(self) -> list[Suspect]:
+        return [one for one in self.suspects if one.suspicion >= self.suspicion]
+
+    def _kinds(self) -> Table:
         every = Counter(one.kind for one in self.suspects)
-        likely = Counter(one.kind for one in self.suspects if one.suspicion >= self.suspicion)
-        rows = [["suspects", "all", f"from {self.suspicion:g}"]]
-        rows += [[kind, str(every[kind]), str(likely[kind])] for kind in patches.KINDS]
-        detectors = counted(len(self.independent), "{count} independent detector[s]")
+        likely = Counter(one.kind for one in self._likely())
+        rows: list[list[Cell]] = [[kind, every[kind], likely[kind]] for kind in patches.KINDS]
+        rows.append(["all", len(self.suspects), len(self._likely())])
         objects = counted(self.scene.gt.count, "{count} object[s]")
-        return Table(f"Audit of {objects} by {detectors}", rows)
+        images = counted(len(self.scene.names), "{count} image[s]")
+        detectors = counted(len(self.independent), "{count} independent detector[s]")
+        notes = []
+        for label, original in self.copies.items():
+            same = "outlines" if label in self.readers else "detections"
+            notes.append(f"{label} and {original} have almost the same {same} and count as one.")
+        columns = [
+            Column("suspects"),
+            Column("all", "number"),
+            Column(f"suspicion {self.suspicion:g} or more", "number"),
+        ]
+        return Table(f"Audit of {objects} in {images} by {detectors}", columns, rows, notes)
+
+    def _suspects(self) -> Table:
+        columns = [Column("suspicion", "number"), Column("kind"), Column("image")]
+        columns += [Column("objects"), Column("box"), Column("detectors", "number")]
+        rows: list[list[Cell]] = []
+        for one in self.suspects[:LISTED]:
+            objects = " ".join(map(str, one.objects)) or None
+            box = " ".join(f"{value:.0f}" for value in one.box)
+            agreeing = len(one.detectors)
+            rows.append([one.suspicion, one.kind, one.image, objects, box, agreeing])
+        more = len(self.suspects) - LISTED
+        notes = [f"... and {more} more; --format json has all."] if more > 0 else []
+        return Table("The most suspicious", columns, rows, notes)
+
+    def _ranking(self, protocol: str) -> Table:
+        score = load(protocol).main_score
+        columns = [
+            *(Column("detector"), Column(score_names.shown(score), "score")),
+            *(Column("without", "score"), Column("rank", "number"), Column("without", "number")),
+        ]
+        rows: list[list[Cell]] = [
+            [label, one.scores[score], one.scores_without[score], one.rank, one.rank_without]
+            for label, one in self.what_if[protocol].items()
+        ]
+        best = {(k, column) for k, row in enumerate(rows) for column in (3, 4) if row[column] == 1}
+        left_out = counted(len(self._likely()), "{count} suspect[s]")
+        title = f"{protocol}: with all objects, and without {left_out} (as if don't care)"
+        return Table(title, columns, rows, best=best)
+
+    def data(self) -> Mapping[str, Callable[[], Table]]:
+        """Return ``suspects``, one row each; IDs, labels and texts are separated by blanks. And
+        ``what_if``, one row for each protocol, detector and score.
+        """
+        return {"suspects": self._data_of_suspects, "what_if": self._data_of_what_if}
+
+    def _data_of_suspects(self) -> Table:
+        heads = ("kind", "image", "objects", "suspicion", "x0", "y0", "x1", "y1")
+        rows: list[list[Cell]] = []
+        for one in self.suspects:
+            objects, labels = " ".join(map(str, one.objects)), " ".join(one.detectors)
+            texts = " ".join(each.text for each in one.proposed)
+            rows.append([one.kind, one.image, objects, one.suspicion, *one.box, labels, texts])
+        return Table("", [Column(head) for head in (*heads, "detectors", "text")], rows)
+
+    def _data_of_what_if(self) -> Table:
+        heads = ("protocol", "detector", "score", "value", "without", "rank", "rank_without")
+        rows: list[list[Cell]] = [
+            [protocol, label, name, value, one.scores_without[name], one.rank, one.rank_without]
+            for protocol, by_label in self.what_if.items()
+            for label, one in by_label.items()
+            for name, value in one.scores.items()
+        ]
+        return Table("", [Column(head) for head in heads], rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the members of the command's JSON."""
+        return {
+            "images": len(self.scene.names),
+            "objects": self.scene.gt.count,
+            "independent_detectors": len(self.independent),
+            "detectors": self.detectors,
+            "independent": self.independent,
+            "readers": self.readers,
+            "copies": self.copies,
+            "suspicion": self.suspicion,
+            "suspects": [one.to_dict() for one in self.suspects],
+            "what_if": plain(self.what_if),
+            "warnings": self.warnings,
+        }
 
 
 def audit(
@@ -93,11 +175,12 @@ def audit(
     Parameters
     ----------
     inputs : mapping
-        Label of each detector -> the ground truth and its detections.
+        Label of each detector -> the ground truth and its detections. Their order does not matter.
     protocols : mapping
-        Name -> parameters record of the protocols to rank by.
+        Name -> parameters record of the protocols to rank by; without any, the inputs must have no
+        faults.
     suspicion : float
-        From which suspects are left out.
+        Suspects of this suspicion or more are left out of the second ranking.
     ordered_map : callable
         What does the work (`workers`).
 
@@ -106,41 +189,26 @@ def audit(
     InputError
         As `evaluate.evaluate_inputs`, and if no protocol serves all detectors.
     """
-    inputs = dict(sorted(inputs.items()))
-    scored, left_out = what_if.scored(inputs, protocols, ordered_map)
-    found = audited(inputs)
-    likely = [one for one in found.suspects if one.suspicion >= suspicion]
-    compared = what_if.what_if(inputs, scored, found.scene, likely, ordered_map)
-    warned = of_detectors(
-        (name, [(label, one.warnings) for label, one in of_one.items()])
-        for name, of_one in scored.items()
-    )
-    warnings = [*left_out, *warned, *found.warnings]
-    return replace(found, what_if=compared, suspicion=suspicion, warnings=warnings)
-
-
-def audited(inputs: Mapping[str, Inputs]) -> Audit:
-    """Audit a ground truth.
-
-    Parameters
-    ----------
-    inputs : mapping
-        Label of each detector -> the ground truth and its detections, without faults.
-
-    Returns
-    -------
-    Audit
-        Without `what_if`. It does not depend on the order of the detectors.
-    """
     labels = sorted(inputs)
-    evidence, independent = read([inputs[label] for label in labels])
+    inputs = {label: inputs[label] for label in labels}
+    scored, warnings = what_if.score(inputs, protocols, ordered_map)
+    warnings += of_detectors(
+        (name, [(label, one.warnings) for label, one in by_label.items()])
+        for name, by_label in scored.items()
+    )
+    evidence = places.read([*inputs.values()])
+    suspects = suspects_of(kinds.find(evidence), evidence, labels)
+    likely = [one for one in suspects if one.suspicion >= suspicion]
     scene = evidence.scene
-    counted_in = [counting(first, scene.detector) for first in independent]
-    suspects = suspects_of([kind(evidence) for kind in KINDS], evidence, labels, counted_in)
-    detectors, readers = ([labels[k] for k in some.tolist()] for some in counted_in)
-    firsts = enumerate(independent.outlines.tolist())
-    copies = {labels[k]: labels[first] for k, first in firsts if first != k}
-    with_texts = {labels[k] for k in scene.detector[scene.det.texts.are_written].tolist()}
-    reading = [label for label in readers if label in with_texts]
-    warnings = [ALONE] if len(detectors) < AGREE else []
-    return Audit(suspects, scene, labels, detectors, reading, copies, {}, SUSPICION, warnings)
+    with_texts = {*scene.detector[scene.det.texts.are_written].tolist()}
+    return Audit(
+        suspects,
+        scene,
+        labels,
+        [labels[k] for k in evidence.detectors],
+        [labels[k] for k in evidence.readers if k in with_texts],
+        {labels[k]: labels[original] for k, original in evidence.copies.items()},
+        what_if.what_if(inputs, scored, scene, likely, ordered_map),
+        suspicion,
+        warnings + ([ALONE] if len(evidence.detectors) < AGREE else []),
+    )

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -22,8 +22,7 @@ from evaltex_cli.errors import FaultLog, InputError, counted, quote
 from evaltex_cli.formats.base import Source, TextObject
 from evaltex_cli.formats.columns import objects_of
 from evaltex_cli.formats.options import COORDINATE_LIMIT, MAX_VERTICES
-from evaltex_cli.records import Objects, offsets_of
-from evaltex_cli.records.rows import concatenate, take
+from evaltex_cli.records import Objects, concatenate, offsets_of, take
 from evaltex_cli.runtime.outputs import output_file
 from evaltex_cli.version import __version__
 
@@ -31,9 +30,6 @@ Kind: TypeAlias = Literal[
     "missing", "unfound", "misplaced", "merged", "split", "dont-care", "text", "duplicate"
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-SCHEMA = 2
-"""The version of the file's form; a file of another one is refused."""
-EXPECTED = "a patch as `evaltex audit --patch` writes it"
 APPLIED = "{count} accepted entr[y|ies] of the patch applied"
 LEFT = "{count} entr[y|ies] of the patch [is|are] not accepted and [changes|change] nothing"
 NONE = "no entry of the patch is accepted for these images, so their objects stay as they are"
@@ -51,7 +47,9 @@ class AuditedObject:
 
     @property
     def box(self) -> tuple[float, ...]:
-        """x0, y0, x1, y1 around the vertices."""
+        """x0, y0, x1, y1 around the vertices; nothing around none."""
+        if not self.vertices:
+            return ()
         x, y = zip(*self.vertices, strict=True)
         return min(x), min(y), max(x), max(y)
 
@@ -64,13 +62,15 @@ class Entry:
     image: str
     """Its name in the ground truth."""
     objects: tuple[int, ...]
-    """IDs of the objects that it replaces; none for an object that is missing."""
+    """IDs, unique in the image, of the objects that it replaces: none for `missing`, two or more
+    for `split` and `duplicate`, one for all others."""
     suspicion: float
-    """In [0, 1]."""
+    """In [0, 1]: estimate of the probability that an annotator would make the change."""
     current: tuple[AuditedObject, ...]
     """These objects as they are, in the order of `objects`."""
     proposed: tuple[AuditedObject, ...]
-    """What should be in their place; none to remove them."""
+    """What should be in their place: none to remove them; for `unfound`, the object as don't care.
+    """
     accept: bool = False
     """Whether it is applied."""
 
@@ -81,7 +81,10 @@ class Patch:
 
     ground_truth: str
     """SHA-256 of the ground truth (`Source.sha256`)."""
-    entries: Sequence[Entry]
+    suspects: Sequence[Entry]
+    kind: Literal["patch"] = "patch"
+    schema: Literal[2] = 2
+    """The version of the file's form; a file of another one is refused."""
 
 
 def audited(objects: Objects, row: int) -> AuditedObject:
@@ -95,110 +98,40 @@ def audited(objects: Objects, row: int) -> AuditedObject:
 
 
 def write_patch(path: Path, patch: Patch) -> None:
-    """Write a patch, one entry in each line; raises `InputError` as `output_file`."""
+    """Write a patch; raises `InputError` as `output_file`."""
     with output_file(path) as file:
-        file.writelines(in_json(patch))
+        file.write(in_json(patch))
 
 
-def in_json(patch: Patch) -> Iterator[str]:
-    """Yield the text of a patch's file in pieces."""
+def in_json(patch: Patch) -> str:
+    """Return the text of a patch's file: one entry in each line, `accept` first for a person."""
     head = {
-        "schema": SCHEMA,
+        "schema": patch.schema,
         "tool": "evaltex",
         "version": __version__,
-        "kind": "patch",
+        "kind": patch.kind,
         "ground_truth": patch.ground_truth,
     }
-    yield "{" + ",".join(f"\n{json.dumps(key)}: {json.dumps(one)}" for key, one in head.items())
-    yield ',\n"suspects": '
-    items = [json.dumps(_entry_in_json(one), ensure_ascii=False) for one in patch.entries]
-    yield ("[\n" + ",\n".join(items) + "\n]" if items else "[]") + "}\n"
-
-
-def _entry_in_json(entry: Entry) -> dict[str, Any]:
-    return {
-        "accept": entry.accept,
-        **asdict(entry),
-        "suspicion": _number(entry.suspicion),
-        "current": list(map(_object_in_json, entry.current)),
-        "proposed": list(map(_object_in_json, entry.proposed)),
-    }
-
-
-def _object_in_json(one: AuditedObject) -> dict[str, Any]:
-    vertices = [[_number(x), _number(y)] for x, y in one.vertices]
-    return {"vertices": vertices, "text": one.text, "dont_care": one.dont_care}
-
-
-def _number(value: float) -> float | int:
-    return int(value) if value == int(value) else float(value)
+    names = [field.name for field in fields(Entry)]
+    lines = []
+    for one in patch.suspects:
+        values = asdict(one)
+        entry = {"accept": one.accept} | {name: values[name] for name in names}
+        lines.append(json.dumps(entry, ensure_ascii=False))
+    text = ",\n".join(lines)
+    return f'{json.dumps(head)[:-1]}, "suspects": [\n{text}\n]}}\n'
 
 
 def read_patch(path: Path) -> Patch:
-    """Read a patch; raises `InputError` when it cannot be read, is none, or two accepted entries
-    change one object.
-    """
+    """Read a patch; raises `InputError` when it cannot be read or is none."""
     import msgspec  # only what reads patches needs it here
 
     try:
-        document = msgspec.json.decode(path.read_bytes())
-        if not isinstance(document, dict) or document.get("kind") != "patch":
-            raise InputError(f"{path}: is no patch; give {EXPECTED}")
-        if document.get("schema") != SCHEMA:
-            raise InputError(
-                f"{path}: schema {document.get('schema')}, while this version of evaltex reads"
-                f" {SCHEMA}; audit the ground truth again"
-            )
-        sha256 = msgspec.convert(document.get("ground_truth"), str)
-        entries = msgspec.convert(document.get("suspects"), tuple[Entry, ...])
-    except OSError as error:
-        reason = error.strerror or error
-        raise InputError(f"{path}: cannot be read ({reason}); give {EXPECTED}") from error
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise InputError(f"{path}: {error}; give {EXPECTED}") from error
-    faults = FaultLog()
-    for k, entry in enumerate(entries):
-        for found, expected in _faults(entry):
-            _add(faults, path, k, found, expected)
-    _refuse_twice(entries, path, faults)
-    faults.raise_if_any()
-    return Patch(sha256, entries)
-
-
-def _faults(entry: Entry) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with an entry, and what is expected."""
-    if len(entry.objects) != len(entry.current):
-        yield f"{len(entry.current)} objects for {len(entry.objects)} IDs", "one for each ID"
-    if len(set(entry.objects)) < len(entry.objects):
-        yield "an ID twice", "different IDs"
-    if not entry.objects and not entry.proposed:
-        yield "no object", "an object to add"
-    for one in (*entry.current, *entry.proposed):
-        numbers = [*chain.from_iterable(one.vertices)]
-        if len(one.vertices) < 2 or max(map(abs, numbers)) > COORDINATE_LIMIT:
-            yield "vertices that are no outline", "three or more, or two corners of a box"
-        elif len(one.vertices) > MAX_VERTICES:
-            yield f"a polygon of {len(one.vertices)} vertices", f"at most {MAX_VERTICES}"
-        elif len(one.vertices) == 2 and one.box != tuple(numbers):
-            yield "a second corner left of or above the first", "the upper left corner first"
-
-
-def _refuse_twice(entries: Sequence[Entry], path: Path, faults: FaultLog) -> None:
-    """Add a fault for each object that two accepted entries change."""
-    first: dict[tuple[str, int], int] = {}
-    for k, entry in enumerate(entries):
-        for number in set(entry.objects if entry.accept else ()):
-            before = first.setdefault((entry.image, number), k)
-            if before != k:
-                found = (
-                    f"accepted, as is suspects[{before}], which changes the same object {number}"
-                    f" of image {quote(entry.image)}"
-                )
-                _add(faults, path, k, found, "one accepted entry for each object")
-
-
-def _add(faults: FaultLog, path: Path, k: int, found: str, expected: str) -> None:
-    faults.add(str(path), None, found, expected, where=("suspects", k))
+        return msgspec.json.decode(path.read_bytes(), type=Patch)
+    except (OSError, msgspec.DecodeError, RecursionError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        expected = "give a patch that `evaltex audit --patch` of this version has written"
+        raise InputError(f"{path}: {reason}; {expected}") from error
 
 
 # A patch applied ----------------------------------------------------------------------------------
@@ -232,42 +165,52 @@ def patched(
     faults = FaultLog()
     image_of = {name: k for k, name in enumerate(source.names)}
     changes: dict[int, list[tuple[list[int], Sequence[AuditedObject]]]] = defaultdict(list)
-    for k, entry in enumerate(patch.entries):
+    changed_by: dict[int, int] = {}
+    for k, entry in enumerate(patch.suspects):
         if not entry.accept:
             continue
-        if entry.image not in image_of:
-            _add(faults, path, k, f"image {quote(entry.image)}", "an image of the ground truth")
+        rows = _rows(source.objects, image_of.get(entry.image), entry)
+        before = {changed_by.setdefault(row, k) for row in rows or ()} - {k}
+        ids = " ".join(map(str, entry.objects))
+        if rows is None:
+            found = f"objects ({ids}) of image {quote(entry.image)} that are not there as `current`"
+            expected = "objects as they were audited"
+        elif before:
+            found = f"accepted, as is suspects[{min(before)}], which changes the same object"
+            expected = "one accepted entry for each object"
+        elif not all(map(_is_outline, entry.proposed)):
+            found = "vertices that are no outline"
+            expected = f"3 to {MAX_VERTICES}, or the upper left and lower right corner of a box"
+        else:
+            changes[image_of[entry.image]].append((rows, entry.proposed))
             continue
-        image = image_of[entry.image]
-        rows = _rows(source.objects, image, entry, k, path, faults)
-        changes[image].append((rows, entry.proposed))
+        faults.add(str(path), None, found, expected, where=("suspects", k))
     faults.raise_if_any()
     accepts = Counter(
-        entry.accept for entry in patch.entries if names is None or entry.image in names
+        entry.accept for entry in patch.suspects if names is None or entry.image in names
     )
     notes = [counted(accepts[True], APPLIED) if accepts[True] else NONE]
     notes += [counted(accepts[False], LEFT)] if accepts[False] else []
     return replace(source, objects=_replaced(source.objects, changes)), notes
 
 
-def _rows(
-    objects: Objects, image: int, entry: Entry, k: int, path: Path, faults: FaultLog
-) -> list[int]:
-    """Return the rows of an entry's objects; those that are not there, or have another box, are
-    faults.
-    """
-    row_of = {int(objects.ids[row]): row for row in range(*objects.offsets[image : image + 2])}
-    rows = []
-    for number, current in zip(entry.objects, entry.current, strict=True):
-        row = row_of.get(number)
-        named = f"object {number} of image {quote(entry.image)}"
-        if row is None:
-            _add(faults, path, k, f"{named}, which is not there", "an object that was audited")
-        elif audited(objects, row).box != current.box:
-            _add(faults, path, k, f"{named} with another box", "the vertices of `current`")
-        else:
-            rows.append(row)
-    return rows
+def _rows(objects: Objects, image: int | None, entry: Entry) -> list[int] | None:
+    """Return the rows of an entry's objects; None if they, or their boxes, are not there."""
+    if image is None:
+        return None
+    here = range(*objects.offsets[image : image + 2])
+    row_of = {int(objects.ids[row]): row for row in here}
+    rows = [row_of[number] for number in entry.objects if number in row_of]
+    boxes = [audited(objects, row).box for row in rows]
+    is_same = len(set(rows)) == len(entry.objects) and boxes == [one.box for one in entry.current]
+    return rows if is_same else None
+
+
+def _is_outline(one: AuditedObject) -> bool:
+    numbers = tuple(chain.from_iterable(one.vertices))
+    is_box = len(one.vertices) == 2 and one.box == numbers
+    is_within = all(abs(number) <= COORDINATE_LIMIT for number in numbers)
+    return is_within and (is_box or 3 <= len(one.vertices) <= MAX_VERTICES)
 
 
 def _replaced(
@@ -278,27 +221,27 @@ def _replaced(
     order: list[int] = []
     counts = []
     for image, (start, stop) in enumerate(pairwise(objects.offsets.tolist())):
-        instead: dict[int, list[int]] = {}
+        here: dict[int, list[int]] = {row: [row] for row in range(start, stop)}
         added: list[int] = []
         last = int(objects.ids[start:stop].max(initial=0))
         for rows, proposed in changes.get(image, ()):
-            before = [(int(objects.ids[row]), int(objects.regions[row])) for row in rows]
-            in_region = before and before[-1][0] != before[-1][1]
-            further = range(last + 1, last + 1 + max(len(proposed) - len(before), 0))
-            last = further.stop - 1
-            before += [(number, before[-1][1] if in_region else number) for number in further]
-            first = objects.count + len(new)
-            for one, (number, region) in zip(proposed, before, strict=False):
+            known = [(int(objects.ids[row]), int(objects.regions[row])) for row in rows]
+            there = here[min(rows)] if rows else added
+            for row in rows:
+                here[row].clear()
+            for k, one in enumerate(proposed):
+                if k < len(known):
+                    number, region = known[k]
+                else:
+                    last += 1
+                    # Further parts are in the region of the last object, if it shares one.
+                    is_alone = not known or known[-1][0] == known[-1][1]
+                    number, region = last, last if is_alone else known[-1][1]
+                there.append(objects.count + len(new))
                 flat = [*chain.from_iterable(one.vertices)]
                 new.append(TextObject(flat, one.text, one.dont_care, id=number, region=region))
-            instead |= {row: [] for row in rows}
-            there = list(range(first, objects.count + len(new)))
-            if rows:
-                instead[min(rows)] = there
-            else:
-                added += there
-        here = [k for row in range(start, stop) for k in instead.get(row, (row,))] + added
-        order += here
-        counts.append(len(here))
+        rows_here = [*chain.from_iterable(here.values()), *added]
+        order += rows_here
+        counts.append(len(rows_here))
     joined = concatenate([objects, objects_of([new])]) if new else objects
     return take(joined, np.array(order, np.int64), offsets_of(counts))

@@ -5,78 +5,101 @@ docs/audit.md has the formulas.
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 
-from evaltex_cli.audit.evidence import Evidence
-from evaltex_cli.records import Bools, Floats, Ints
+from evaltex_cli.audit.places import AGREE, SAME, Evidence
 
+TOUCHED = 0.1
+"""A place of which objects cover less has no object."""
 GOOD = 0.75
-"""The quantile of what is as good as it can be, of places at which an object is."""
+"""The quantile of what is as good as it can be, among places with an object."""
 CERTAIN = 0.5
 """An object whose IoU with the detections is this share of what is usual is certainly misplaced."""
 
 
-def share(part: Any, whole: Any) -> Floats:
-    """Return shares with a case for and one against added, so that few cases give no certainty."""
-    return np.asarray((part + 1) / (whole + 2))
+def smoothed(part: float, whole: float) -> float:
+    """Return a share with a case for and one against added, so that few cases give no certainty."""
+    return (part + 1) / (whole + 2)
 
 
-def reliability(evidence: Evidence) -> Floats:
-    """(groups + 1,) how often so many detectors that agree are right: of their places, the share at
-    which an object is, of those at which one or none is.
+def weigh(evidence: Evidence) -> None:
+    """Measure how reliable detectors are that agree, and how well they do at each place.
+
+    The confidence of a place is the mean over the detectors that have confidences of each one's, as
+    a share of its quantile `GOOD` over places with an object; 1 without any. The quality is the
+    mean IoU as such a share, times the confidence.
     """
-    return of_counts(evidence.places.count, evidence.confirmed, evidence.empty, evidence.groups)
+    places, confidences = evidence.places, evidence.scene.det.confidences
+    right = [len(place.at) for place in places if place.object_iou >= SAME]
+    wrong = [len(place.at) for place in places if place.covered < TOUCHED]
+    evidence.reliability = reliability(right, wrong, len(evidence.detectors))
+    known: list[dict[int, float]] = []
+    for place in places:
+        values = {}
+        if confidences is not None:
+            values = {d: float(confidences[row]) for d, row in place.at.items()}
+        known.append({d: value for d, value in values.items() if not math.isnan(value)})
+    usual = [
+        k for k, place in enumerate(places) if place.object_iou >= SAME and len(place.at) >= AGREE
+    ]
+    detectors = range(len(evidence.detectors))
+    good = [_good([known[k][d] for k in usual if d in known[k]]) for d in detectors]
+    good_iou = _good([places[k].iou for k in usual])
+    for place, values in zip(places, known, strict=True):
+        if values:
+            shares = [_relative(value, good[d]) for d, value in values.items()]
+            place.confidence = sum(shares) / len(shares)
+        place.quality = _relative(place.iou, good_iou) * place.confidence
 
 
-def of_counts(counts: Ints, right: Bools, wrong: Bools, groups: int) -> Floats:
-    """(groups + 1,) how often so many detectors that agree are right elsewhere, never more often
-    than more detectors are.
+def _good(values: Sequence[float]) -> float:
+    return float(np.quantile(values, GOOD)) if values else 0.0
+
+
+def _relative(value: float, good: float) -> float:
+    return min(value / good, 1.0) if good > 0 else 1.0
+
+
+def reliability(right: Sequence[int], wrong: Sequence[int], most: int) -> list[float]:
+    """Return how often 0, 1, ... detectors that agree are right, never more often than more are.
 
     Parameters
     ----------
-    counts : (n,) int64
-        How many agree; 0 does not count.
-    right, wrong : (n,) bool
-    groups : int
+    right, wrong : sequence of int
+        How many agree in each case in which they are right, or wrong; 0 does not count.
+    most : int
         Detectors.
 
     Returns
     -------
-    (groups + 1,) float64
-        Of one case less that is wrong, as a suspect is no evidence against itself; of few cases
-        about the share of all, which counts as two.
+    list of float
+        For one case less that is wrong, as a suspect is no evidence against itself; smoothed
+        towards the share of all cases, with the weight of two.
     """
-
-    def cases(which: Bools) -> Ints:
-        return np.bincount(counts[which & (counts > 0)], minlength=groups + 1)
-
-    of_right = cases(right)
-    of_both = of_right + np.maximum(cases(wrong) - 1, 0)
-    pooled = share(of_right.sum(), of_both.sum())
-    shares = (of_right + 2 * pooled) / (of_both + 2)
-    return np.asarray(np.minimum.accumulate(shares[::-1])[::-1])
+    of_right, of_wrong = Counter(right), Counter(wrong)
+    counts = range(1, most + 1)
+    rights = [0, *(of_right[n] for n in counts)]
+    both = [0, *(of_right[n] + max(of_wrong[n] - 1, 0) for n in counts)]
+    pooled = smoothed(sum(rights), sum(both))
+    values = [(rights[n] + 2 * pooled) / (both[n] + 2) for n in range(most + 1)]
+    return [min(values[n:]) for n in range(most + 1)]
 
 
-def trust(evidence: Evidence, counts: Ints, well: Floats) -> Floats:
-    """(n,) how often so many detectors that agree so well are right: between `reliability` of one
-    detector less, if they agree not at all, and of all of them.
-
-    Parameters
-    ----------
-    counts : (n,) int64
-        How many agree.
-    well : (n,) float64
-        How well, from 0 to 1.
+def trust(evidence: Evidence, count: int, quality: float) -> float:
+    """Return how often so many detectors that agree so well are right: between the reliability of
+    one detector less, if they do not agree at all, and of all of them.
     """
-    right = reliability(evidence)
-    fewer = right[np.maximum(counts - 1, 0)]
-    return np.asarray(fewer + (right[counts] - fewer) * well)
+    fewer = evidence.reliability[max(count - 1, 0)]
+    return fewer + (evidence.reliability[count] - fewer) * quality
 
 
-def of_unfound(found: Ints, hard: Floats) -> Floats:
-    """(n,) how certainly an object that no detector has is none.
+def unfound_rates(found: Sequence[int]) -> tuple[float, float]:
+    """Return how often the ground truth is wrong, and how many of the objects that no detector has
+    are real for each that one or two detectors have.
 
     Of real objects, as many fewer are missed by all detectors than found by one as are found by
     one than by two, f1² / f2: Chao's bound (1987) for geometric counts (Niwitpong et al. 2013).
@@ -84,72 +107,32 @@ def of_unfound(found: Ints, hard: Floats) -> Floats:
 
     Parameters
     ----------
-    found : (detectors + 1,) int64
-        How many objects none, one, two... of the detectors have.
-    hard : (n,) float64
-        Of objects like each, the share that one or two detectors have.
+    found : sequence of int
+        How many detectors have each object.
     """
-    none, one, two, total = int(found[0]), int(found[1]), int(found[2]), int(found.sum())
+    counts = Counter(found)
+    none, one, two = counts[0], counts[1], counts[2]
     missed = max((one + 1) ** 2 / (two + 1), one)
-    wrong = float(share(max(none - missed, 0), total))
-    real = hard * missed / (one + two + 1)
-    return np.asarray(wrong / (wrong + (1 - wrong) * real))
+    return smoothed(max(none - missed, 0), len(found)), missed / (one + two + 1)
 
 
-def quality(evidence: Evidence) -> Floats:
-    """(P,) how well detectors agree on each place, and how confident they are, from 0 to 1: the
-    mean IoU as a share of its quantile `GOOD` over places at which an object is, times
-    `confidence`.
+def rarity(cases: int, objects: int) -> float:
+    """Return how unusual something is in this data set: one less the share of objects for which
+    detectors say so. What they say of most objects is another convention, not a mistake.
     """
-    return _of_good(evidence.places.iou, _usual(evidence)) * confidence(evidence)
+    return 1 - cases / objects if objects else 1.0
 
 
-def confidence(evidence: Evidence) -> Floats:
-    """(P,) mean over the detectors that have confidences of each one's confidence, as a share of
-    its quantile `GOOD` over places at which an object is; 1 if none has.
-    """
-    confidences, at = evidence.scene.det.confidences, evidence.places.at
-    if confidences is None:
-        return np.ones(len(at))
-    usual = _usual(evidence)
-    shares = np.full(at.shape, np.nan)
-    for group in range(evidence.groups):
-        values = np.where(at[:, group] >= 0, confidences[at[:, group]], np.nan)
-        known = ~np.isnan(values)
-        shares[known, group] = _of_good(values[known], usual[known])
-    counts = (~np.isnan(shares)).sum(axis=1)
-    return np.where(counts, np.nansum(shares, axis=1) / np.maximum(counts, 1), 1.0)
-
-
-def _usual(evidence: Evidence) -> Bools:
-    """(P,) places on which detectors agree and at which an object is."""
-    return np.asarray(evidence.confirmed & (evidence.places.count >= 2))
-
-
-def _of_good(values: Floats, usual: Bools) -> Floats:
-    good = float(np.quantile(values[usual], GOOD)) if usual.any() else 0.0
-    return np.minimum(values / good, 1) if good > 0 else np.ones(len(values))
-
-
-def rarity(cases: int, of: int) -> float:
-    """Return how unusual something is in this data set: one less the share of objects of which
-    detectors say it. What they say of most is another convention, not a mistake.
-    """
-    return 1 - cases / of if of else 1.0
-
-
-def of_distance(iou: Floats, agreement: Floats, usual: float) -> Floats:
-    """(n,) how certainly objects are misplaced: 0 if the detections fit the object as well as each
-    other, or as is usual, and 1 if they fit it `CERTAIN` times as well.
+def distance(iou: float, agreement: float, usual: float) -> float:
+    """Return how certainly an object is misplaced: 0 if the detections fit the object as well as
+    each other, or as is usual, and 1 if they fit it `CERTAIN` times as well.
 
     Parameters
     ----------
-    iou : (n,) float64
-        Mean IoU of detections and object.
-    agreement : (n,) float64
-        Mean IoU of the detections with each other.
+    iou, agreement : float
+        Mean IoU of detections and object, and of the detections with each other.
     usual : float
-        The median of the quotient of both.
+        Their quotient that is usual.
     """
-    fits = iou / np.maximum(agreement * usual, 1e-9)
-    return np.clip((1 - fits) / (1 - CERTAIN), 0, 1)
+    fits = iou / max(agreement * usual, 1e-9)
+    return min(max((1 - fits) / (1 - CERTAIN), 0.0), 1.0)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evaltex_cli.audit.scenes import Scene, interleaved
+from evaltex_cli.audit.places import Scene, interleaved
 from evaltex_cli.audit.suspects import Suspect
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
@@ -61,92 +61,73 @@ def without(scene: Scene, suspects: Sequence[Suspect]) -> Objects:
     return joined
 
 
-def scored(
+def score(
     inputs: Mapping[str, Inputs], protocols: Mapping[str, Any], ordered_map: OrderedMap = map
 ) -> tuple[dict[str, dict[str, Evaluation]], list[str]]:
-    """Return protocol -> detector -> its evaluation, of the protocols that serve all detectors; and
-    why others are left out.
+    """Return protocol -> detector -> its evaluation, for the protocols that serve all detectors;
+    and why others are left out. Without protocols, nothing is evaluated.
 
     Raises
     ------
     InputError
         As `evaluate.evaluate_inputs`, and if no protocol serves all.
     """
+    if not protocols:
+        return {}, []
     found: dict[str, dict[str, Evaluation]] = {name: {} for name in protocols}
     for label, one in inputs.items():
         for result in evaluate_inputs(one, runs_of(protocols), ordered_map=ordered_map):
             found[result.protocol.name][label] = result
-    served = {name: of_one for name, of_one in found.items() if len(of_one) == len(inputs)}
+    served = {name: results for name, results in found.items() if len(results) == len(inputs)}
     if not served:
         raise InputError("no protocol serves all detectors; choose another, such as iou")
     left_out = [
         f"left out: {name} ({label}: no transcriptions)"
-        for name, of_one in found.items()
+        for name, results in found.items()
         for label in inputs
-        if label not in of_one
+        if label not in results
     ]
     return served, left_out
 
 
 def what_if(
     inputs: Mapping[str, Inputs],
-    scored_with: Mapping[str, Mapping[str, Evaluation]],
+    scored: Mapping[str, Mapping[str, Evaluation]],
     scene: Scene,
     suspects: Sequence[Suspect],
     ordered_map: OrderedMap = map,
 ) -> dict[str, dict[str, WhatIf]]:
-    """Return what the ranking is with and without suspects.
+    """Return protocol -> detector -> scores and ranks with and without suspects, the best detector
+    first.
 
     Parameters
     ----------
     inputs : mapping
         Label -> the ground truth and the detections of a detector.
-    scored_with : mapping
-        Protocol -> detector -> its evaluation with all objects (`scored`).
+    scored : mapping
+        Protocol -> detector -> its evaluation with all objects (`score`).
     scene : Scene
     suspects : sequence of Suspect
         Those that are left out.
-
-    Returns
-    -------
-    dict
-        Protocol -> detector -> scores and ranks, the best detector first.
     """
-    parameters = {
-        name: next(iter(of_one.values())).parameters for name, of_one in scored_with.items()
-    }
+    parameters = {name: next(iter(results.values())).parameters for name, results in scored.items()}
     objects = without(scene, suspects)
     changed = {
         label: replace(one, gt=replace(one.gt, objects=objects)) for label, one in inputs.items()
     }
-    scored_without, _ = scored(changed, parameters, ordered_map)
-    return {
-        name: _compared(name, scored_with[name], scored_without[name]) for name in scored_without
-    }
-
-
-def _compared(
-    protocol: str, with_all: Mapping[str, Evaluation], without_some: Mapping[str, Evaluation]
-) -> dict[str, WhatIf]:
-    main_score = load(protocol).main_score
-    labels = sorted(with_all)
-    scores, scores_without = (
-        {label: _scores(side[label]) for label in labels} for side in (with_all, without_some)
-    )
-    ranks, ranks_without = (
-        statistics.ranks(
-            np.array(
-                [np.nan if (value := of[label][main_score]) is None else value for label in labels],
-                np.float64,
-            )
-        ).tolist()
-        for of in (scores, scores_without)
-    )
-    found = {
-        label: WhatIf(scores[label], scores_without[label], int(rank), int(rank_without))
-        for label, rank, rank_without in zip(labels, ranks, ranks_without, strict=True)
-    }
-    return dict(sorted(found.items(), key=lambda item: (item[1].rank, item[0])))
+    scored_without, _ = score(changed, parameters, ordered_map)
+    compared: dict[str, dict[str, WhatIf]] = {}
+    for name, results in scored_without.items():
+        main_score = load(name).main_score
+        scores, ranks = [], []
+        for side in (scored[name], results):
+            scores.append([_scores(side[label]) for label in inputs])
+            values = np.array([one[main_score] for one in scores[-1]], np.float64)
+            ranks.append(statistics.ranks(values).astype(int).tolist())
+        every = map(WhatIf, *scores, *ranks)
+        by_rank = sorted(zip(inputs, every, strict=True), key=lambda item: item[1].rank)
+        compared[name] = dict(by_rank)
+    return compared
 
 
 def _scores(evaluation: Evaluation) -> dict[str, float | None]:

@@ -11,18 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evaltex_cli.cli.options import HELP_OPTIONS
-from evaltex_cli.cli.output import cause_of, stop
-from evaltex_cli.cli.terminal import color_option
-from evaltex_cli.errors import quote
-from evaltex_cli.errors.suggestions import nearest
-from evaltex_cli.version import __version__
+from evaltex_cli.cli.output import add_common_options, cause_of, error_exit, stop
+from evaltex_cli.errors import nearest, quote
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 __all__ = ["cause_of", "main", "stop"]
 EVALUATE = "evaluate"
+HELP_OPTIONS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 SUMMARIES: Mapping[str, str] = {
     "validate": "Report problems of ground truth and detections.",
     "compare": "Compare detectors: differences, intervals, p-values.",
@@ -40,9 +37,6 @@ SUMMARIES: Mapping[str, str] = {
 }
 COMMANDS = tuple(SUMMARIES)
 """Those other than the plain form; each is the module of its name."""
-_version_option = click.version_option(
-    __version__, "-V", "--version", prog_name="evaltex", message="%(prog)s %(version)s"
-)
 
 
 class Entry(click.Group):
@@ -66,14 +60,13 @@ class Entry(click.Group):
             examples = "".join(f"\n  {example}" for example in module.EXAMPLES)
             make_command = click.command(
                 cmd_name,
-                cls=PlainForm if cmd_name == EVALUATE else click.Command,
+                cls=PlainForm if cmd_name == EVALUATE else Command,
                 context_settings=HELP_OPTIONS,
                 short_help=SUMMARIES.get(cmd_name),
                 epilog=f"\b\nExamples:{examples}",
             )
             command = make_command(module.command)
-            for add_option in (color_option, _version_option):
-                add_option(command)
+            add_common_options(command)
             self.add_command(command)
         return super().get_command(ctx, cmd_name)
 
@@ -90,15 +83,19 @@ def _refuse_misspelt(word: str) -> None:
         raise click.UsageError(f"no file and no command {quote(word)}{hint}")
 
 
-class PlainForm(click.Command):
+class Command(click.Command):
+    """A command whose errors are reported in one message, without a traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with error_exit():
+            return super().invoke(ctx)
+
+
+class PlainForm(Command):
     """`evaluate`, which shows itself as ``evaltex`` and lists the other commands in its help."""
 
     def make_context(
-        self,
-        info_name: str | None,
-        args: list[str],
-        parent: click.Context | None = None,
-        **extra: Any,
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
     ) -> Any:
         return super().make_context("evaltex", args, parent=None, **extra)
 

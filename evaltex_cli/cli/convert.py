@@ -8,26 +8,10 @@ from typing import Any
 
 import click
 
-from evaltex_cli.cli.messages import all_faults_option
-from evaltex_cli.cli.options import (
-    Name,
-    choice,
-    classes_option,
-    columns_option,
-    coordinates_option,
-    default_option,
-    format_option,
-    group,
-    images_option,
-    level_option,
-    min_confidence_option,
-    only_option,
-    quiet_option,
-)
-from evaltex_cli.cli.output import echo_err, echo_lines, error_exit, warn
-from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, ConvertedData, force_option
-from evaltex_cli.cli.work import Work, jobs_options
-from evaltex_cli.conversion import WRITERS, Target
+from evaltex_cli.cli import options as opt
+from evaltex_cli.cli.output import echo_err, is_set, say, warn
+from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, OutputFile
+from evaltex_cli.conversion import WRITERS
 from evaltex_cli.errors import counted
 from evaltex_cli.formats.options import InputOptions
 
@@ -37,23 +21,36 @@ EXAMPLES = (
 )
 
 
+def _options(format: Any, level: Any, classes: Any, **others: Any) -> InputOptions:
+    """Return how SRC is read, whichever side it is."""
+    for side in ("gt", "det"):
+        others |= {f"{side}_format": format, f"{side}_level": level, f"{side}_classes": classes}
+    return opt.read_by(**others)
+
+
 @click.argument("src", type=INPUT)
-@click.argument("dst", type=ConvertedData())
-@click.option("--kind", type=choice(["gt", "det"]), help="What SRC is.  [default: detected]")
-@format_option("SRC", "--from", "source_format")
-@level_option("SRC", "--from-level", "level")
-@classes_option("SRC", "--from-classes", "classes")
-@group(
+@click.argument("dst", type=OutputFile("data"))
+@click.option("--kind", type=opt.choice(["gt", "det"]), help="What SRC is.  [default: detected]")
+@opt.group(
+    "options",
+    _options,
+    format=opt.format_option("SRC", "--from", "format"),
+    level=opt.level_option("SRC", "--from-level", "level"),
+    classes=opt.classes_option("SRC", "--from-classes", "classes"),
+    images=opt.images_option("Folder of the pictures, for sizes SRC does not have."),
+    **{name: opt.READING[name] for name in ("only", "min_confidence", "coordinates", "columns")},
+)
+@opt.group(
     "how",
-    Target,
+    dict,
     to=click.option(
         "--to",
-        type=Name("format", list(WRITERS)),
+        type=opt.Name("format", list(WRITERS)),
         help=f"Format of DST: {', '.join(WRITERS)}.  [default: by ending]",
     ),
-    regions=default_option(
+    regions=opt.default_option(
         "--regions",
-        choice(["own", "lines"]),
+        opt.choice(["own", "lines"]),
         "own",
         "Regions: own (as in SRC) or lines (of aligned words).",
     ),
@@ -61,38 +58,22 @@ EXAMPLES = (
     masks=click.option(
         "--masks", type=OUTPUT_FOLDER, help="Also write labelled masks here; DST is a .txt."
     ),
-    mask_format=default_option(
-        "--mask-format", choice(["tif", "png"]), "tif", "Format of the masks."
+    mask_format=opt.default_option(
+        "--mask-format", opt.choice(["tif", "png"]), "tif", "Format of the masks."
     ),
 )
 @click.option(
-    "--patch", type=INPUT, help="Apply the accepted entries of a patch; SRC is ground truth."
+    "--patch", type=INPUT, help="Apply the accepted entries of a patch to SRC, a ground truth."
 )
-@images_option("Folder of the pictures, for sizes SRC does not have.")
-@only_option
-@min_confidence_option
-@coordinates_option
-@columns_option
-@jobs_options
-@force_option
-@all_faults_option
-@quiet_option
+@opt.jobs_options
 def command(
     src: Path,
     dst: Path,
     kind: str | None,
-    source_format: str | None,
-    level: str | None,
-    classes: tuple[str, ...] | None,
-    how: Target,
+    options: InputOptions,
+    how: dict[str, Any],
     patch: Path | None,
-    images: Path | None,
-    only: tuple[str, ...] | None,
-    min_confidence: float | None,
-    coordinates: str | None,
-    columns: str | None,
-    work: Work,
-    quiet: bool,
+    work: opt.Work,
 ) -> None:
     """Write SRC in another format.
 
@@ -101,30 +82,17 @@ def command(
     or results, .csv a table. --to names other formats; those with one file per image are written to
     a .zip archive, or to a folder if DST has no ending.
     """
-    with error_exit():
-        from evaltex_cli.audit.patches import patched
-        from evaltex_cli.conversion.convert import convert
+    from evaltex_cli.audit.patches import patched
+    from evaltex_cli.conversion.convert import convert
 
-        change = None if patch is None else partial(patched, patch)
-        side: Any = kind
-        options = InputOptions(
-            gt_format=source_format,
-            det_format=source_format,
-            gt_level=level,
-            det_level=level,
-            gt_classes=classes,
-            det_classes=classes,
-            images=images,
-            min_confidence=min_confidence,
-            coordinates=coordinates,
-            columns=columns,
-            only=only,
+    change = None if patch is None else partial(patched, patch)
+    side: Any = kind
+    with work.workers() as ordered_map:
+        done = convert(
+            src, dst, side, options=options, ordered_map=ordered_map, change=change, **how
         )
-        with work.workers() as ordered_map:
-            done = convert(src, dst, side, how, options, ordered_map, change)
-        warn(done.warnings)
-        if not quiet:
-            for note in done.notes:
-                echo_err("note", note)
-            objects = counted(done.objects, "{count} object[s]")
-            echo_lines([f"{dst}: {counted(done.images, '{count} image[s]')}, {objects}"])
+    warn(done.warnings)
+    for note in [] if is_set("quiet") else done.notes:
+        echo_err("note", note)
+    objects = counted(done.objects, "{count} object[s]")
+    say(f"{dst}: {counted(done.images, '{count} image[s]')}, {objects}")

@@ -7,23 +7,9 @@ from typing import Any
 
 import click
 
-from evaltex_cli.cli.messages import all_faults_option
-from evaltex_cli.cli.options import (
-    Chosen,
-    Number,
-    all_scores_option,
-    default_option,
-    form_option,
-    group,
-    input_options,
-    output_option,
-    protocol_options,
-)
-from evaltex_cli.cli.output import error_exit, stop, warn, write_output
-from evaltex_cli.cli.paths import INPUT, PICTURES, force_option
-from evaltex_cli.cli.terminal import screen
-from evaltex_cli.cli.work import Work, work_options
-from evaltex_cli.formats.options import InputOptions
+from evaltex_cli.cli import options as opt
+from evaltex_cli.cli.output import Output, stop, warn
+from evaltex_cli.cli.paths import INPUT, PICTURES
 
 EXAMPLES = (
     "evaltex diagnose gt.txt det.txt",
@@ -32,7 +18,7 @@ EXAMPLES = (
 
 
 def _limit(name: str, default: float, help_text: str) -> Any:
-    return default_option(f"--{name}", Number(), default, help_text)
+    return opt.default_option(f"--{name}", opt.Number(), default, help_text)
 
 
 def _bins(name: str, default: str, what: str) -> Any:
@@ -44,41 +30,33 @@ def _bins(name: str, default: str, what: str) -> Any:
 @click.argument("gt", type=INPUT)
 @click.argument("det", type=INPUT)
 @click.argument("mask_folders", type=PICTURES, nargs=-1, metavar="")
-@protocol_options("evaltex")
-@input_options()
-@work_options
-@group(
+@opt.scoring_options("evaltex")
+@opt.group(
     "limits",
     dict,
-    overlap=_limit("overlap", 0.1, "Overlap, of the smaller area, from which objects touch."),
-    tight=_limit("tight", 0.8, "Share of an object below which its detection is tight."),
-    loose=_limit("loose", 0.8, "Share of text below which a detection is loose."),
-    surplus=_limit("surplus", 0.1, "Share of an object that a duplicate adds at most."),
+    overlap=_limit("overlap", 0.1, "Objects touch from this overlap of the smaller area."),
+    tight=_limit("tight", 0.8, "A detection is too tight if it covers less of its object."),
+    loose=_limit("loose", 0.8, "A detection is too loose if less of it is text."),
+    surplus=_limit("surplus", 0.1, "A duplicate adds at most this share of its object."),
 )
-@group(
+@opt.group(
     "edges",
     dict,
     heights=_bins("heights", "8,16,32,64,128", "height"),
     aspect_ratios=_bins("aspect-ratios", "0.5,1,2,4,8", "width/height"),
     lengths=_bins("lengths", "1,2,4,7,11", "length of the text"),
 )
-@form_option
-@all_scores_option
-@output_option("diagnosis")
-@force_option
-@all_faults_option
+@opt.all_scores_option
+@opt.output_options("diagnosis")
 def command(
     gt: Path,
     det: Path,
     mask_folders: tuple[Path, ...],
-    chosen: Chosen,
-    options: InputOptions,
-    work: Work,
+    scoring: opt.Scoring,
     limits: dict[str, float],
     edges: dict[str, str],
     all_scores: bool,
-    form: str,
-    output: Path | None,
+    out: Output,
 ) -> None:
     """Show where the score is lost: by error type, and by height, aspect ratio and length of the
     text.
@@ -86,38 +64,30 @@ def command(
     The share of a type is how much the score would rise if only that type of error were fixed.
     Shares plus "interaction" and "unexplained" add up to the loss.
     """
-    with error_exit():
-        if mask_folders:
-            stop(
-                "diagnose works on the boxes and polygons of GT and DET; leave out the folders of"
-                " label pictures"
-            )
-        from evaltex_cli.diagnosis import breakdown, diagnosis, error_types, tables, terminal_table
-        from evaltex_cli.evaluation.evaluate import left_out
-        from evaltex_cli.evaluation.evaluation import of_protocols
-        from evaltex_cli.evaluation.inputs import open_inputs
+    if mask_folders:
+        stop(
+            "diagnose works on the boxes and polygons of GT and DET; leave out the folders of"
+            " label pictures"
+        )
+    from evaltex_cli.diagnosis import breakdown, diagnosis, error_types
+    from evaltex_cli.evaluation.evaluate import left_out
+    from evaltex_cli.evaluation.evaluation import of_protocols
+    from evaltex_cli.evaluation.inputs import open_inputs
+    from evaltex_cli.tables.record import Several
 
-        parameters, options = chosen.parameters(), chosen.with_preset(options)
-        bins = [_edges(f"--{name.replace('_', '-')}", text) for name, text in edges.items()]
-        diagnostician = diagnosis.Diagnostician(
-            error_types.Thresholds(**limits), breakdown.Edges(*bins)
-        )
-        with work.workers(gt, det, options.images, options.lines) as ordered_map:
-            inputs = open_inputs(gt, det, options, ordered_map)
-            diagnoses = diagnosis.diagnosed(
-                inputs, parameters, diagnostician, ordered_map=ordered_map
-            )
-        missing = left_out(
-            parameters, [one.protocol for one in diagnoses], diagnoses[0].gt, diagnoses[0].det
-        )
-        warn([f"left out: {name} ({reason})" for name, reason in missing.items()])
-        warn(of_protocols((one.protocol, one.warnings) for one in diagnoses))
-        shown = (
-            terminal_table.table(diagnoses, screen(output), all_scores)
-            if form == "table"
-            else tables.FORMATS[form](diagnoses)
-        )
-        write_output(shown, output)
+    parameters = scoring.parameters()
+    bins = [_edges(opt.option_of(name), text) for name, text in edges.items()]
+    diagnostician = diagnosis.Diagnostician(
+        error_types.Thresholds(**limits), breakdown.Edges(*bins)
+    )
+    with scoring.work.workers() as ordered_map:
+        inputs = open_inputs(gt, det, scoring.options, ordered_map)
+        diagnoses = diagnosis.diagnosed(inputs, parameters, diagnostician, ordered_map=ordered_map)
+    missing = left_out(parameters, inputs)
+    warn([f"left out: {name} ({reason})" for name, reason in missing.items()])
+    warn(of_protocols((one.protocol, one.warnings) for one in diagnoses))
+    tables = [table for one in diagnoses for table in one.tables(all_scores)]
+    out.show(Several(diagnoses), tables)
 
 
 def _edges(option: str, text: str) -> tuple[float, ...]:

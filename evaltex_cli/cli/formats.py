@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import json
-
-import click
-
 from evaltex_cli import formats
-from evaltex_cli.cli.options import form_option
-from evaltex_cli.cli.output import echo_table, error_exit
-from evaltex_cli.results import markup
+from evaltex_cli.cli import options as opt
+from evaltex_cli.cli.output import Listing, Output
+from evaltex_cli.tables import Column, Table
 
 EXAMPLES = ("evaltex formats", "evaltex formats --format json")
 
 
-@form_option
-def command(form: str) -> None:
+@opt.output_options("formats")
+def command(out: Output) -> None:
     """List the formats that are read, by their names for --gt-format, --det-format and --from."""
-    with error_exit():
-        titles = {name: formats.load(name).title for name in formats.FORMATS}
-        if form == "table":
-            click.echo("Formats (--gt-format, --det-format, --from), described in docs/formats.md:")
-            echo_table(titles)
-        elif form == "json":
-            click.echo(json.dumps(titles, indent=2))
-        else:
-            click.echo(markup.FORMS[form]([("format", "title"), *titles.items()]), nl=False)
+    titles = {name: formats.load(name).title for name in formats.FORMATS}
+    table = Table(
+        "Formats (--gt-format, --det-format, --from), described in docs/formats.md",
+        [Column("format"), Column("title")],
+        [*titles.items()],
+    )
+    out.show(Listing([table], table, {"formats": titles}))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -13,9 +14,9 @@ import click
 from click.core import ParameterSource
 
 from evaltex_cli import formats
-from evaltex_cli.cli.paths import CONFIG, INPUT, PICTURES, ImageList, OutputFile, find_config
-from evaltex_cli.errors import ConfigError, quote
-from evaltex_cli.errors.suggestions import nearest
+from evaltex_cli.cli.output import Output, stop, warn
+from evaltex_cli.cli.paths import INPUT, PICTURES, OutputFile, find_config
+from evaltex_cli.errors import ConfigError, counted, nearest, quote
 from evaltex_cli.formats.options import (
     DONT_CARE_OBJECTS,
     INVALID_POLYGONS,
@@ -26,15 +27,16 @@ from evaltex_cli.formats.options import (
 )
 from evaltex_cli.protocols import PROTOCOLS, plain
 from evaltex_cli.protocols.presets import PRESETS
+from evaltex_cli.runtime import OrderedMap, cores
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
-HELP_OPTIONS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 ALL = "all"
-FORMS = ("table", "json", "csv", "markdown", "latex")
+FORMS = ("table", "json", "csv", "markdown", "latex", "html")
 """What every command that prints results can print; the first is the default."""
+MAX_JOBS = 4096
 
 
 # Types of options ---------------------------------------------------------------------------------
@@ -90,8 +92,16 @@ class Names(Name):
         return tuple(dict.fromkeys(super(Names, self).convert(one, param, ctx) for one in given))
 
 
+class Count(click.IntRange):
+    """An integer of a range."""
+
+    name = "integer"
+
+
 class Number(click.FloatRange):
     """A number of a range; NaN, which no comparison keeps out, is none."""
+
+    name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         number = super().convert(value, param, ctx)
@@ -100,33 +110,15 @@ class Number(click.FloatRange):
         return number
 
 
-class Classes(click.ParamType[tuple[str, ...]]):
-    """Names of classes, with commas between them."""
-
-    name = "NAME,..."
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, ...]:
-        """Return the names."""
-        if isinstance(value, tuple):
-            return value
-        return tuple(filter(None, map(str.strip, str(value).split(","))))
-
-
 def choice(names: Sequence[str]) -> click.Choice[str]:
     """Return the type of an option that is one of a few names, in any case."""
     return click.Choice(names, case_sensitive=False)
 
 
-def _taken_by(
-    parse: Callable[[str], str],
-) -> Callable[[click.Context, click.Parameter, str | None], str | None]:
-    """Return a callback that gives an option what is parsed of it, and
-    refuses what raises `ConfigError`.
-    """
+def _parsed(parse: Callable[[str], Any]) -> Callable[..., Any]:
+    """Return a callback that gives an option what `parse` makes of its text."""
 
-    def callback(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    def callback(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
         try:
             return None if value is None else parse(value)
         except ConfigError as error:
@@ -140,48 +132,53 @@ def _columns(text: str) -> str:
     return text
 
 
-# Options ------------------------------------------------------------------------------------------
+def _classes(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, map(str.strip, text.split(","))))
 
 
-def default_option(
-    name: str, kind: click.ParamType[Any], default: Any, help_text: str
-) -> Decorator:
+def together(*options: Decorator) -> Decorator:
+    """Return the decorator that adds several options to a command."""
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+def group(name: str, record: Callable[..., Any], **options: Decorator) -> Decorator:
+    """Return a decorator that adds options to a command, which gets their values as one record of
+    this name.
+    """
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def with_record(**given: Any) -> None:
+            values = {field: given.pop(field) for field in options}
+            command(**given, **{name: record(**values)})
+
+        return together(*options.values())(with_record)
+
+    return add
+
+
+def option_of(name: str) -> str:
+    """Return the option of a parameter."""
+    return f"--{name.replace('_', '-')}"
+
+
+def is_given(name: str) -> bool:
+    """Whether the user gave this parameter of the current command."""
+    return click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT
+
+
+def default_option(name: str, kind: click.ParamType[Any], default: Any, text: str) -> Decorator:
     """Return an option whose help shows its default."""
-    return click.option(name, type=kind, default=default, show_default=True, help=help_text)
+    return click.option(name, type=kind, default=default, show_default=True, help=text)
 
 
-def protocol_option(default: Sequence[str], help_text: str) -> Decorator:
-    """Return the option of the protocols; without a default, the help must name it."""
-    return click.option(
-        "--protocol",
-        "protocols",
-        multiple=True,
-        default=default or None,
-        show_default=bool(default),
-        type=Names("protocol", [*PROTOCOLS, ALL]),
-        metavar="NAME,...",
-        help=help_text,
-    )
-
-
-preset_option = click.option(
-    "--preset",
-    type=Name("preset", list(PRESETS)),
-    help="Official rules of a data set (`evaltex protocols`).",
-)
-config_option = click.option(
-    "--config",
-    "config_path",
-    type=CONFIG,
-    help="File of parameters.  [default: ./evaltex.ini, if there]",
-)
-set_option = click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Set a parameter, such as iou.iou=0.7; repeatable.",
-)
+# Reading ------------------------------------------------------------------------------------------
 
 
 def format_option(what: str, *names: str) -> Decorator:
@@ -204,101 +201,276 @@ def level_option(what: str, *names: str) -> Decorator:
 
 
 def classes_option(what: str, *names: str) -> Decorator:
-    """Return the option of the classes of the objects that are taken of an input, `what`."""
+    """Return the option of the classes of objects that are read from an input, `what`."""
     return click.option(
-        *names, type=Classes(), help=f"Take only objects of {what} of these classes."
+        *names,
+        callback=_parsed(_classes),
+        metavar="NAME,...",
+        help=f"Read only objects of {what} of these classes.",
     )
 
 
-gt_format_option, det_format_option = (
-    format_option("GT", "--gt-format"),
-    format_option("DET", "--det-format"),
-)
-gt_level_option, det_level_option = (
-    level_option("GT", "--gt-level"),
-    level_option("DET", "--det-level"),
-)
-gt_classes_option, det_classes_option = (
-    classes_option("GT", "--gt-classes"),
-    classes_option("DET", "--det-classes"),
-)
-min_confidence_option = click.option(
-    "--min-confidence",
-    type=Number(0, 1),
-    help="Leave out detections with a confidence below N.",
-)
-only_option = click.option(
-    "--only",
-    type=ImageList(),
-    help="Take only the images that this file names, one per line.",
-)
-invalid_option = click.option(
-    "--invalid",
-    type=choice(INVALID_POLYGONS),
-    default=INVALID_POLYGONS[0],
-    show_default=True,
-    help="What to do with invalid polygons.",
-)
-
-dont_care_option = click.option(
-    "--dont-care",
-    type=choice(DONT_CARE_OBJECTS),
-    default=DONT_CARE_OBJECTS[0],
-    show_default=True,
-    help="What to do with don't-care objects.",
-)
-lines_option = click.option(
-    "--lines",
-    type=INPUT,
-    help="Ground truth of lines of the same images, for tiou.",
-)
-
-
-coordinates_option = click.option(
-    "--coordinates",
-    callback=_taken_by(lambda text: str(Coordinates.parse(text))),
-    help="Boxes of a chat model: yxyx:1000, xyxy:pixels etc.",
-)
-
-
-columns_option = click.option(
-    "--columns",
-    callback=_taken_by(_columns),
-    help="Columns of a table: image=file,x0=left etc.",
-)
-
-
-def images_option(help_text: str) -> Decorator:
+def images_option(help_text: str = "Folder of the pictures, for sizes GT does not have.") -> Any:
     """Return the option of the folder of the images' pictures."""
     return click.option("--images", type=PICTURES, help=help_text)
 
 
-embed_option = click.option(
-    "--embed", is_flag=True, help="Put the pictures into the report, instead of links."
-)
-diagnose_option = click.option(
-    "--diagnose/--no-diagnose",
-    default=True,
-    show_default=True,
-    help="Show in the report where the score is lost (takes longer).",
-)
-resamples_option = default_option(
-    "--resamples", click.IntRange(1, 1_000_000), 2000, "Random subsets of the images."
-)
-seed_option = default_option("--seed", click.IntRange(min=0), 0, "Seed of the random subsets.")
+READING: dict[str, Decorator] = {
+    "gt_format": format_option("GT", "--gt-format"),
+    "det_format": format_option("DET", "--det-format"),
+    "gt_level": level_option("GT", "--gt-level"),
+    "det_level": level_option("DET", "--det-level"),
+    "gt_classes": classes_option("GT", "--gt-classes"),
+    "det_classes": classes_option("DET", "--det-classes"),
+    "images": images_option(),
+    "min_confidence": click.option(
+        "--min-confidence", type=Number(0, 1), help="Skip detections with a confidence below this."
+    ),
+    "only": click.option(
+        "--only", type=INPUT, help="Read only the images named in this file, one per line."
+    ),
+    "lines": click.option(
+        "--lines", type=INPUT, help="Ground truth of lines of the same images, for tiou."
+    ),
+    "invalid": default_option(
+        "--invalid",
+        choice(INVALID_POLYGONS),
+        INVALID_POLYGONS[0],
+        "What to do with invalid polygons.",
+    ),
+    "dont_care": default_option(
+        "--dont-care",
+        choice(DONT_CARE_OBJECTS),
+        DONT_CARE_OBJECTS[0],
+        "What to do with don't-care objects.",
+    ),
+    "coordinates": click.option(
+        "--coordinates",
+        callback=_parsed(lambda text: str(Coordinates.parse(text))),
+        help="Boxes from a chat model: yxyx:1000, xyxy:pixels etc.",
+    ),
+    "columns": click.option(
+        "--columns", callback=_parsed(_columns), help="Columns of a table: image=file,x0=left etc."
+    ),
+}
+"""The options of reading, by the fields of `InputOptions`."""
 
 
-def ci_option(name: str, default: float | None, help_text: str) -> Decorator:
-    """Return the option of the level of bootstrap intervals."""
+def read_by(only: Path | None = None, **others: Any) -> InputOptions:
+    """Return how inputs are read; `only` is a file with names of images."""
+    from evaltex_cli.formats.image_subset import read_names
+
+    return InputOptions(only=None if only is None else read_names(only), **others)
+
+
+def _reading(images_help: str, without: Sequence[str]) -> dict[str, Decorator]:
+    own = {"images": images_option(images_help)} if images_help else {}
+    return {name: option for name, option in (READING | own).items() if name not in without}
+
+
+def input_options(images_help: str = "", without: Sequence[str] = ()) -> Decorator:
+    """Return the decorator of a command that reads GT and DET: it gets an `InputOptions` as
+    `options`; it may do without some of the options.
+    """
+    return group("options", read_by, **_reading(images_help, without))
+
+
+# Protocols and workers ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Work:
+    """Where the work is done: in this process, in several, or on a cluster."""
+
+    jobs: int = 1
+    cluster: str | None = None
+    cluster_timeout: float = 60.0
+
+    def __post_init__(self) -> None:
+        if self.cluster is not None and self.jobs != 1:
+            raise click.UsageError("--jobs and --cluster exclude each other: give one of them.")
+
+    def warn_unused(self, why: str) -> None:
+        """Warn if options of the work were given that have no effect, and say why."""
+        if self.jobs != 1 or self.cluster is not None:
+            option = "--jobs" if self.cluster is None else "--cluster"
+            warn([f"{option} has no effect {why}"])
+
+    @contextmanager
+    def workers(self) -> Iterator[OrderedMap]:
+        """Yield an `OrderedMap`."""
+        from evaltex_cli.runtime import cluster, workers
+
+        if self.cluster is not None:
+            with cluster.workers_of(self.cluster, self.cluster_timeout) as ordered_map:
+                yield ordered_map
+        elif self.jobs == 1:
+            yield map
+        else:
+            with workers.processes(self.jobs or cores()) as ordered_map:
+                yield ordered_map
+
+
+class Scoring(NamedTuple):
+    """The protocols and parameters that the user named, which may be none; how inputs are read; and
+    where the work is done.
+    """
+
+    protocols: tuple[str, ...]
+    preset: str | None
+    config_path: Path | None
+    settings: tuple[str, ...]
+    options: InputOptions
+    work: Work
+
+    def given_options(self) -> list[str]:
+        """Return the options of reading and scoring that the user gave."""
+        names = [option_of(name) for name in READING if is_given(name)]
+        has_parameters = self.settings or self.preset is not None or is_given("config_path")
+        return names + (["--set, --config or --preset"] if has_parameters else [])
+
+    def names(self) -> list[str]:
+        """Return the names of the protocols, each once; of every one for `all`."""
+        return list(PROTOCOLS) if ALL in self.protocols else list(self.protocols or ("evaltex",))
+
+    def parameters(self) -> dict[str, Any]:
+        """Return name -> parameters record of these protocols; raises `ConfigError`."""
+        from evaltex_cli.protocols import config
+
+        names = self.names()
+        settings = [config.parse_set(argument, names) for argument in self.settings]
+        for section in sorted({one.protocol for one in settings}):  # checked for any protocol
+            config.parameters_of(section, settings)
+        config.refuse_others(settings, names)
+        if self.preset is not None:
+            return {name: config.parameters_of_preset(self.preset, settings) for name in names}
+        of_file = config.read_config(self.config_path) if self.config_path else []
+        given = [*of_file, *settings]
+        return {name: config.parameters_of(name, given) for name in names}
+
+
+def _scoring(
+    protocols: tuple[tuple[str, ...], ...],
+    preset: str | None,
+    config_path: Path | None,
+    settings: tuple[str, ...],
+    **others: Any,
+) -> Scoring:
+    """Return what the user chose; a preset names its protocol and some options of reading, and no
+    file changes its parameters.
+    """
+    work = Work(**{name: others.pop(name) for name in WORK})
+    names = tuple(dict.fromkeys(name for listed in protocols for name in listed))
+    if preset is not None:
+        rules = PRESETS[preset]
+        if is_given("protocols") and names != (rules.protocol,):
+            raise click.UsageError(
+                f"The preset {preset} uses the protocol {rules.protocol}; remove --protocol or"
+                " --preset."
+            )
+        if is_given("config_path"):
+            raise click.UsageError(
+                f"The preset {preset} sets all parameters; remove --config or --preset."
+            )
+        names = (rules.protocol,)
+        wanted = {"invalid": rules.invalid, "dont_care": DONT_CARE_OBJECTS[0], **rules.levels}
+        for name, value in wanted.items():
+            if is_given(name) and others[name] != value:
+                option = option_of(name)
+                raise click.UsageError(
+                    f"The preset {preset} uses {option} {value}; remove {option} or --preset."
+                )
+        others |= {**wanted, "preset": preset}
+    return Scoring(names, preset, config_path, settings, read_by(**others), work)
+
+
+def protocol_option(default: Sequence[str], help_text: str) -> Decorator:
+    """Return the option of the protocols; without a default, the help must name it."""
     return click.option(
-        "--ci",
-        name,
-        type=Number(0, 1, min_open=True, max_open=True),
-        is_flag=False,
-        flag_value=0.95,
-        default=default,
-        metavar="[N]",
+        "--protocol",
+        "protocols",
+        multiple=True,
+        default=default or None,
+        show_default=bool(default),
+        type=Names("protocol", [*PROTOCOLS, ALL]),
+        metavar="NAME,...",
         help=help_text,
+    )
+
+
+WORK: dict[str, Decorator] = {
+    "jobs": default_option(
+        "--jobs", Count(min=0, max=MAX_JOBS), 1, "Worker processes; 0: one per processor."
+    ),
+    "cluster": click.option(
+        "--cluster", metavar="ADDRESS", help="Dask cluster to work on, such as tcp://HOST:8786."
+    ),
+    "cluster_timeout": default_option(
+        "--cluster-timeout", Number(min=1), 60, "Seconds to wait for the cluster's workers."
+    ),
+}
+"""The options of the work, by the fields of `Work`."""
+work_options = group("work", Work, **WORK)
+jobs_options = group("work", Work, jobs=WORK["jobs"])
+
+
+def scoring_options(
+    *default: str,
+    help_text: str = "Protocols to score by, or all.",
+    images_help: str = "",
+    without: Sequence[str] = (),
+) -> Decorator:
+    """Return the decorator of a command that scores DET against GT by protocols: it gets a
+    `Scoring`, `scoring`.
+    """
+    return group(
+        "scoring",
+        _scoring,
+        protocols=protocol_option(default, help_text),
+        preset=click.option(
+            "--preset",
+            type=Name("preset", list(PRESETS)),
+            help="Official rules of a data set (`evaltex protocols`).",
+        ),
+        config_path=click.option(
+            "--config",
+            "config_path",
+            type=INPUT,
+            default=find_config,
+            help="File of parameters.  [default: ./evaltex.ini, if there]",
+        ),
+        settings=click.option(
+            "--set",
+            "settings",
+            multiple=True,
+            metavar="KEY=VALUE",
+            help="Set a parameter, such as iou.iou=0.7; repeatable.",
+        ),
+        **_reading(images_help, without),
+        **WORK,
+    )
+
+
+# Intervals, reports and output --------------------------------------------------------------------
+
+
+def resampling_options(name: str, default: float | None, help_text: str) -> Decorator:
+    """Return the decorator that adds --resamples, --seed and --ci, the parameter `name`."""
+    return together(
+        default_option(
+            "--resamples", Count(1, 1_000_000), 2000, "Number of resamples of the images."
+        ),
+        default_option("--seed", Count(min=0), 0, "Seed of the resampling."),
+        click.option(
+            "--ci",
+            name,
+            type=Number(0, 1, min_open=True, max_open=True),
+            is_flag=False,
+            flag_value=0.95,
+            default=default,
+            metavar="[N]",
+            help=help_text,
+        ),
     )
 
 
@@ -309,184 +481,61 @@ label_option = click.option(
     "--label",
     "labels",
     multiple=True,
-    help="Name of a detector, in order.  [default: file name]",
-)
-quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
-
-
-def output_option(kind: str) -> Decorator:
-    """Return the option of the file to write, of a kind that `marks` recognises."""
-    return click.option(
-        "--output", type=OutputFile(kind), help="Write to this file instead of stdout."
-    )
-
-
-form_option = click.option(
-    "--format",
-    "form",
-    type=choice(FORMS),
-    default=FORMS[0],
-    show_default=True,
-    help="Format of the output.",
+    help="Name of a detector, in order.  [default: name of its file or folder]",
 )
 
 
-# Groups of options --------------------------------------------------------------------------------
+def check_labels(labels: Sequence[str], paths: Sequence[Path]) -> None:
+    """Refuse labels of which there is not one for each detector."""
+    if labels and len(labels) != len(paths):
+        given = counted(len(labels), "{count} label[s]")
+        stop(f"{given} for {len(paths)} detectors; give each detector a label, or none")
 
 
-def group(name: str, record: Callable[..., Any], **options: Decorator) -> Decorator:
-    """Return a decorator that adds options to a command, which gets their
-    values as one record of this name.
-    """
+report_options = together(
+    group(
+        "shown",
+        dict,
+        embed=click.option("--embed", is_flag=True, help="Copy the pictures into the report."),
+        all_images=click.option(
+            "--all-images", is_flag=True, help="Show all images, not only the 300 worst."
+        ),
+    ),
+    click.option(
+        "--diagnose/--no-diagnose",
+        default=True,
+        show_default=True,
+        help="Show in the report where the score is lost (takes longer).",
+    ),
+)
 
-    def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(command)
-        def with_record(**given: Any) -> None:
-            values = {field: given.pop(field) for field in options}
-            command(**given, **{name: record(**values)})
 
-        added: Callable[..., Any] = with_record
-        for option in reversed(options.values()):
-            added = option(added)
-        return added
-
-    return add
-
-
-def input_options(
-    images_help: str = "Folder of the pictures, for sizes GT does not have.",
-    without: Sequence[str] = (),
-) -> Decorator:
-    """Return the decorator of a command that reads GT and DET: it gets an
-    `InputOptions`, `options`; it may do without some of the options.
-    """
-    options: dict[str, Decorator] = {
-        "gt_format": gt_format_option,
-        "det_format": det_format_option,
-        "gt_level": gt_level_option,
-        "det_level": det_level_option,
-        "gt_classes": gt_classes_option,
-        "det_classes": det_classes_option,
-        "images": images_option(images_help),
-        "min_confidence": min_confidence_option,
-        "only": only_option,
-        "lines": lines_option,
-        "invalid": invalid_option,
-        "dont_care": dont_care_option,
-        "coordinates": coordinates_option,
-        "columns": columns_option,
-    }
-    return group(
-        "options",
-        InputOptions,
-        **{name: option for name, option in options.items() if name not in without},
+def gate_options(fail_if: str, baseline: str) -> Decorator:
+    """Return the decorator that adds the options of gates, with these helps."""
+    junit = "Write the verdicts of the gates as JUnit XML."
+    return together(
+        click.option("--fail-if", multiple=True, metavar="EXPR", help=fail_if),
+        click.option("--baseline", "baselines", multiple=True, type=INPUT, help=baseline),
+        click.option("--junit", type=OutputFile("junit"), help=junit),
     )
 
 
-class Chosen(NamedTuple):
-    """The protocols and parameters that the user named, which may be none."""
-
-    protocols: tuple[str, ...]
-    config_path: Path | None
-    settings: tuple[str, ...]
-    preset: str | None = None
-
-    @property
-    def has_parameters(self) -> bool:
-        """Whether a parameter, a file of them or a preset was given."""
-        return bool(self.settings) or self.config_path is not None or self.preset is not None
-
-    def with_preset(self, options: InputOptions) -> InputOptions:
-        """Return the options of reading with those of the preset.
-
-        Raises
-        ------
-        UsageError
-            When another policy for invalid polygons, or another level, was given.
-        """
-        if self.preset is None:
-            return options
-        invalid, levels = PRESETS[self.preset].invalid, PRESETS[self.preset].levels
-        if is_given("invalid") and options.invalid != invalid:
-            raise click.UsageError(
-                f"The preset {self.preset} uses --invalid {invalid}; remove --invalid or --preset."
-            )
-        if options.dont_care != DONT_CARE_OBJECTS[0]:
-            raise click.UsageError(
-                f"The preset {self.preset} ignores don't-care objects; remove --dont-care or"
-                " --preset."
-            )
-        for name, level in levels.items():
-            if getattr(options, name) not in (None, level):
-                option = "--" + name.replace("_", "-")
-                raise click.UsageError(
-                    f"The preset {self.preset} uses {option} {level}; remove {option} or --preset."
-                )
-        return replace(options, invalid=invalid, preset=self.preset, **levels)
-
-    def names(self) -> list[str]:
-        """Return the names of the protocols, each once; of every one for `all`."""
-        return list(PROTOCOLS) if ALL in self.protocols else list(self.protocols or ("evaltex",))
-
-    def parameters(self) -> dict[str, Any]:
-        """Return name -> parameters record of these protocols.
-
-        Raises
-        ------
-        ConfigError
-        """
-        from evaltex_cli.protocols import config
-
-        settings = [config.parse_set(argument, self.names()) for argument in self.settings]
-        for section in sorted(
-            {setting.protocol for setting in settings}
-        ):  # these are checked for any protocol
-            config.parameters_of(section, settings)
-        config.refuse_others(settings, self.names())
-        if self.preset is not None:
-            return {
-                name: config.parameters_of_preset(self.preset, settings) for name in self.names()
-            }
-        file = find_config(self.config_path)
-        given = [*(config.read_config(file) if file else []), *settings]
-        return {name: config.parameters_of(name, given) for name in self.names()}
-
-
-def _chosen(
-    protocols: tuple[tuple[str, ...], ...],
-    preset: str | None,
-    config_path: Path | None,
-    settings: Any,
-) -> Chosen:
-    """Return what the user chose; a preset names its protocol, no file changes its parameters."""
-    names = tuple(dict.fromkeys(name for listed in protocols for name in listed))
-    if preset is None:
-        return Chosen(names, config_path, settings)
-    own = (PRESETS[preset].protocol,)
-    if is_given("protocols") and names != own:
-        raise click.UsageError(
-            f"The preset {preset} uses the protocol {own[0]}; remove --protocol or --preset."
-        )
-    if config_path is not None:
-        raise click.UsageError(
-            f"The preset {preset} has all parameters; remove --config or --preset."
-        )
-    return Chosen(own, None, settings, preset)
-
-
-def is_given(name: str) -> bool:
-    """Whether the user gave this parameter of the current command."""
-    return click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT
-
-
-def protocol_options(*default: str, help_text: str = "Protocols to score by, or all.") -> Decorator:
-    """Return the decorator of a command that scores by protocols: it gets a `Chosen`, `chosen`."""
-    option = protocol_option(default, help_text)
+def output_options(kind: str) -> Decorator:
+    """Return the decorator of a command that prints a result of a kind that `marks` recognises: it
+    gets an `Output`, `out`.
+    """
     return group(
-        "chosen",
-        _chosen,
-        protocols=option,
-        preset=preset_option,
-        config_path=config_option,
-        settings=set_option,
+        "out",
+        lambda form, output: Output(kind, form, output),
+        form=click.option(
+            "--format",
+            "form",
+            type=choice(FORMS),
+            default=FORMS[0],
+            show_default=True,
+            help="Format of the output.",
+        ),
+        output=click.option(
+            "-o", "--output", type=OutputFile(kind), help="Write to this file instead of stdout."
+        ),
     )

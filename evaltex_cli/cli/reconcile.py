@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from evaltex_cli.cli.messages import all_faults_option
-from evaltex_cli.cli.options import (
-    ALL,
-    Decorator,
-    form_option,
-    input_options,
-    output_option,
-    protocol_option,
-)
-from evaltex_cli.cli.output import error_exit, warn, write_output
-from evaltex_cli.cli.paths import INPUT, find_config, force_option, image_list
-from evaltex_cli.cli.terminal import screen
-from evaltex_cli.cli.work import Work, work_options
+from evaltex_cli.cli import options as opt
+from evaltex_cli.cli.output import Output, warn
+from evaltex_cli.cli.paths import INPUT, find_config
 from evaltex_cli.formats.options import InputOptions
 
 EXAMPLES = (
@@ -27,7 +18,7 @@ EXAMPLES = (
 )
 
 
-def _figure(name: str) -> Decorator:
+def _figure(name: str) -> opt.Decorator:
     return click.option(f"--{name}", metavar="N", help=f"Published {name}: 0.8162, 81.6 or 81.6%.")
 
 
@@ -36,59 +27,41 @@ def _figure(name: str) -> Decorator:
 @_figure("recall")
 @_figure("precision")
 @_figure("hmean")
-@protocol_option([ALL], "Protocols to try.")
-@input_options(
+@opt.protocol_option([opt.ALL], "Protocols to try.")
+@opt.input_options(
     without=["min_confidence", "lines", "invalid", "dont_care", "coordinates", "columns"]
 )
-@work_options
-@form_option
-@output_option("reconciliation")
-@force_option
-@all_faults_option
+@opt.work_options
+@opt.output_options("reconciliation")
 def command(
     gt: Path,
     det: Path,
-    recall: str | None,
-    precision: str | None,
-    hmean: str | None,
     protocols: tuple[tuple[str, ...], ...],
     options: InputOptions,
-    work: Work,
-    form: str,
-    output: Path | None,
+    work: opt.Work,
+    out: Output,
+    **published: Any,
 ) -> None:
     """Find the settings that give published figures: the commands that reproduce them.
 
     Tries the protocols with the settings that differ between programs in use. A setting fits if all
     figures agree in all digits given; else the nearest are listed.
     """
-    with error_exit():
-        from evaltex_cli.protocols import PROTOCOLS, config
-        from evaltex_cli.reconciliation import figures, search, tables
+    from evaltex_cli.protocols import PROTOCOLS, config
+    from evaltex_cli.reconciliation import figures, search
 
-        given = figures.parsed({"recall": recall, "precision": precision, "hmean": hmean})
-        named = dict.fromkeys(name for listed in protocols for name in listed)
-        names = list(PROTOCOLS) if ALL in named else list(named)
-        with work.workers(gt, det, options.images) as ordered_map:
-            found = search.search(gt, det, given, names, options, ordered_map)
-        file = find_config(None)
-        settings = config.read_config(file) if file else []
-        base = {name: config.parameters_of(name, settings) for name in names}
-        warn(found.warnings)
-        inputs = [str(gt), str(det)]
-        for option, value in (
-            ("--gt-format", options.gt_format),
-            ("--det-format", options.det_format),
-            ("--gt-level", options.gt_level),
-            ("--det-level", options.det_level),
-            ("--gt-classes", options.gt_classes and ",".join(options.gt_classes)),
-            ("--det-classes", options.det_classes and ",".join(options.det_classes)),
-            ("--images", options.images),
-            ("--only", image_list()),
-        ):
-            inputs += [] if value is None else [option, str(value)]
-        asked = tables.Asked(given, inputs, base)
-        if form == "table":
-            write_output(tables.table(found, asked, screen(output)), output)
-        else:
-            write_output(tables.FORMATS[form](found, asked), output)
+    given = figures.parsed(published)
+    named = dict.fromkeys(name for listed in protocols for name in listed)
+    names = list(PROTOCOLS) if opt.ALL in named else list(named)
+    file = find_config()
+    settings = config.read_config(file) if file else []
+    base = {name: config.parameters_of(name, settings) for name in names}
+    inputs = [str(gt), str(det)]
+    for name, value in click.get_current_context().params.items():
+        if name in opt.READING and value is not None:
+            text = ",".join(value) if isinstance(value, tuple) else str(value)
+            inputs += [opt.option_of(name), text]
+    with work.workers() as ordered_map:
+        found = search.search(gt, det, given, names, options, inputs, base, ordered_map)
+    warn(found.warnings)
+    out.show(found)

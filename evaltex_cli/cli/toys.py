@@ -6,22 +6,13 @@ from pathlib import Path
 
 import click
 
-from evaltex_cli.cli.messages import all_faults_option
-from evaltex_cli.cli.options import (
-    choice,
-    columns_option,
-    coordinates_option,
-    gt_classes_option,
-    gt_format_option,
-    gt_level_option,
-    images_option,
-    quiet_option,
-)
-from evaltex_cli.cli.output import error_exit, warn
-from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, force_option
+from evaltex_cli.cli import options as opt
+from evaltex_cli.cli.output import say, warn
+from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER
 from evaltex_cli.errors import counted
 from evaltex_cli.formats.options import InputOptions
 
+_READ = ("gt_format", "gt_level", "gt_classes", "images", "coordinates", "columns")
 EXAMPLES = (
     "evaltex toys gt.txt toys --recipe crop80 --recipe split2",
     "evaltex toys gt.txt split --recipe split5 --layout zip",
@@ -41,50 +32,22 @@ EXAMPLES = (
 )
 @click.option(
     "--layout",
-    type=choice(["zip", "txt"]),
+    type=opt.choice(["zip", "txt"]),
     help="ICDAR-style archives, or EvaLTex files.  [default: what GT is]",
 )
-@gt_format_option
-@gt_level_option
-@gt_classes_option
-@images_option("Folder of the pictures, for sizes GT does not have.")
-@coordinates_option
-@columns_option
-@force_option
-@all_faults_option
-@quiet_option
+@opt.group("options", InputOptions, **{name: opt.READING[name] for name in _READ})
 def command(
-    gt: Path,
-    out_dir: Path,
-    sets: tuple[str, ...],
-    layout: str | None,
-    gt_format: str | None,
-    gt_level: str | None,
-    gt_classes: tuple[str, ...] | None,
-    images: Path | None,
-    coordinates: str | None,
-    columns: str | None,
-    quiet: bool,
+    gt: Path, out_dir: Path, sets: tuple[str, ...], layout: str | None, options: InputOptions
 ) -> None:
     """Write toy detections of the ground truth GT to OUT_DIR.
 
     Words are cropped, cut, made to overlap, or get characters inserted, deleted or replaced: the
     sets of the CLEval paper, Tables 4 to 8. docs/toys.md has the recipes.
     """
-    with error_exit():
-        from evaltex_cli.conversion.toys import write_toys
+    from evaltex_cli.conversion.toys import write_toys
 
-        options = InputOptions(
-            gt_format,
-            gt_level=gt_level,
-            gt_classes=gt_classes,
-            images=images,
-            coordinates=coordinates,
-            columns=columns,
-        )
-        made = write_toys(gt, out_dir, sets, layout, options)
-        warn(made.notes)
-        if not quiet:
-            sets_of = counted(len(made.files), "{count} set[s] of ")
-            words = counted(made.words, "{count} word[s] in ")
-            click.echo(f"{out_dir}: {sets_of}{words}{counted(made.images, '{count} image[s]')}")
+    made = write_toys(gt, out_dir, sets, layout, options)
+    warn(made.notes)
+    sets_of = counted(len(made.files), "{count} set[s] of ")
+    words = counted(made.words, "{count} word[s] in ")
+    say(f"{out_dir}: {sets_of}{words}{counted(made.images, '{count} image[s]')}")

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
-from evaltex_cli.cli.messages import all_faults, all_faults_option
-from evaltex_cli.cli.options import (
-    form_option,
-    input_options,
-    output_option,
-)
-from evaltex_cli.cli.output import error_exit, write_output
-from evaltex_cli.cli.paths import INPUT, force_option
-from evaltex_cli.cli.terminal import screen
-from evaltex_cli.cli.work import Work, jobs_options
+from evaltex_cli.cli import options as opt
+from evaltex_cli.cli.output import Output, is_set
+from evaltex_cli.cli.paths import INPUT
 from evaltex_cli.formats.options import InputOptions
 
 NOT_VALID = 2
@@ -28,29 +22,19 @@ EXAMPLES = (
 
 @click.argument("gt", type=INPUT)
 @click.argument("det", type=INPUT, required=False)
-@input_options(
+@opt.input_options(
     "Folder of the pictures, for their sizes.", without=["min_confidence", "lines", "dont_care"]
 )
-@click.option("--pairs", is_flag=True, help="List all images of the pairing.  [default: 20]")
+@click.option("--pairs", "all_pairs", is_flag=True, help="List how all images pair, not only 20.")
 @click.option(
     "--limit",
-    type=click.IntRange(min=0),
-    help="Errors, and warnings, to show; equal ones are one.  [default: all]",
+    type=opt.Count(min=0),
+    help="Show at most this many kinds of errors, and of warnings.  [default: all]",
 )
-@jobs_options
-@form_option
-@output_option("validation")
-@force_option
-@all_faults_option
+@opt.jobs_options
+@opt.output_options("validation")
 def command(
-    gt: Path,
-    det: Path | None,
-    options: InputOptions,
-    pairs: bool,
-    limit: int | None,
-    work: Work,
-    form: str,
-    output: Path | None,
+    gt: Path, det: Path | None, options: InputOptions, work: opt.Work, out: Output, **shown: Any
 ) -> None:
     """Report what is wrong or suspicious about the ground truth GT and the detections DET.
 
@@ -58,15 +42,10 @@ def command(
     its file and line. The exit status is 2 if an evaluation would refuse them, and 0 if there are
     warnings at most.
     """
-    with error_exit():
-        from evaltex_cli.validation import findings, terminal_text, validation
+    from evaltex_cli.validation import validation
 
-        with work.workers() as ordered_map:
-            result = validation.validate(gt, det, options, ordered_map)
-        if form == "table":
-            shown = terminal_text.text(result, limit, pairs, screen(output), all_faults())
-        else:
-            shown = findings.FORMATS[form](result, limit)
-        write_output(shown, output)
-        if not result.passed:
-            sys.exit(NOT_VALID)
+    with work.workers() as ordered_map:
+        result = validation.validate(gt, det, options, ordered_map)
+    out.show(result, result.tables(every=is_set("all_faults"), **shown))
+    if not result.passed:
+        sys.exit(NOT_VALID)

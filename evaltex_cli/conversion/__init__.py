@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 GT, DET, BOTH = ("gt",), ("det",), ("gt", "det")
 
@@ -63,25 +62,8 @@ BY_SUFFIX = {".txt": "evaltex", ".zip": "icdar2015", ".json": "coco", ".csv": "c
 
 
 def is_folder(target: Path, to: str | None) -> bool:
-    """Whether a target is a folder of files, one per image: one that exists, or a name that ends
-    like no file.
-    """
+    """Whether a target is a folder, one file per image: one that exists, or ends like no file."""
     if to is not None and to not in FILE_PER_IMAGE:
         return False
     endings = BY_SUFFIX if to is None else (".zip", FILE_PER_IMAGE[to])
     return target.is_dir() or not (target.exists() or target.suffix.lower() in endings)
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """How a conversion writes."""
-
-    to: str | None = None
-    """A name in `WRITERS`; None where the target's ending decides."""
-    regions: Literal["own", "lines"] = "own"
-    """``lines`` groups aligned words of similar height into regions (paper, section 3.1)."""
-    boxes: bool = False
-    """Whether polygons are written as their bounding boxes."""
-    masks: Path | None = None
-    """Folder for label pictures of the objects, 16 bits per pixel."""
-    mask_format: Literal["tif", "png"] = "tif"

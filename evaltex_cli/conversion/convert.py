@@ -8,14 +8,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
-from evaltex_cli.conversion import Target, label_pictures
+from evaltex_cli.conversion import label_pictures
 from evaltex_cli.conversion.text_lines import group_lines
 from evaltex_cli.conversion.writer import Job, is_own, write, writer_name
-from evaltex_cli.display import Record
 from evaltex_cli.errors import FaultLog, FaultsError, InputError, counted
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import only_classes, only_confident
@@ -28,6 +27,7 @@ from evaltex_cli.records import ANY_TYPE, Outlines
 from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.runtime.input_files import files_of
 from evaltex_cli.runtime.outputs import output_folder
+from evaltex_cli.tables.record import Record
 
 Change: TypeAlias = Callable[[Source, Collection[str] | None], tuple[Source, list[str]]]
 """Returns a changed source, and notes; gets the names of the images that are written, or None."""
@@ -49,21 +49,25 @@ def convert(
     source: Path | Source,
     target: Path,
     side: Side | None = None,
-    how: Target | None = None,
+    to: str | None = None,
     options: InputOptions | None = None,
     ordered_map: OrderedMap = map,
     change: Change | None = None,
+    regions: Literal["own", "lines"] = "own",
+    boxes: bool = False,
+    masks: Path | None = None,
+    mask_format: Literal["tif", "png"] = "tif",
 ) -> Converted:
     """Write an input, or objects in memory, to a file of another format, or to a folder of files.
 
     Without `side` it is found out what the source is; `ordered_map` reads it (`workers`); `change`
-    changes it (`audit.patches.patched`), and it is ground truth then. Raises `InputError` for a
-    faulty source, a patch that does not fit it, or a target that cannot be written; the targets are
-    then left as they were.
+    changes it (`audit.patches.patched`), and it is ground truth then. The others are those of
+    `evaltex_cli.convert`. Raises `InputError` for a faulty source, a patch that does not fit it, or
+    a target that cannot be written; the targets are then left as they were.
     """
-    how, options = how or Target(), options or InputOptions()
-    name = writer_name(how.to, target)
-    if how.masks is not None and name != "evaltex":
+    options = options or InputOptions()
+    name = writer_name(to, target)
+    if masks is not None and name != "evaltex":
         raise InputError(f"label pictures go with an EvaLTex file, not with {name}; leave out one")
     notes = []
     if change is not None:
@@ -80,11 +84,11 @@ def convert(
     elif side is None:
         raise InputError("objects in memory: say whether they are ground truth or detections")
     job = Job(target, side, source)
-    _prepare(job, how, options, change)
+    _prepare(job, options, change, boxes, regions == "lines")
     with ExitStack() as stack:
-        if how.masks is not None:
-            folder = stack.enter_context(output_folder(how.masks, is_own))
-            label_pictures.draw_all(job, folder, how.mask_format)
+        if masks is not None:
+            folder = stack.enter_context(output_folder(masks, is_own))
+            label_pictures.draw_all(job, folder, mask_format)
         write(job, name)
     notes += [*job.notes, *(counted(n, text) for text, n in job.lost.items() if n)]
     return Converted(len(job.source.names), job.objects.count, tuple(notes), source.warnings)
@@ -126,7 +130,7 @@ def _read_as_either(
         except InputError as error:
             errors.append(error)
     if not sources:  # what is told is that with the fewest faults, of the side that it probably is
-        raise min(errors, key=lambda e: e.log.count if isinstance(e, FaultsError) else np.inf)
+        raise min(errors, key=lambda e: len(e.log) if isinstance(e, FaultsError) else np.inf)
     if not errors:
         confidences = sources["det"].objects.confidences
         has_all = confidences is not None and not np.isnan(confidences).any()
@@ -142,9 +146,7 @@ def _read_as_either(
 
 
 def in_pixels(source: Source, options: InputOptions) -> Source:
-    """Return a source with the sizes of its pictures, if there are any; raises `InputError` for
-    coordinates that remain fractions of the page.
-    """
+    """Return a source with the sizes of its pictures; refuse what remains fractions of the page."""
     if options.images is not None:
         source = with_sizes(source, options.images)
     faults = FaultLog()
@@ -153,7 +155,9 @@ def in_pixels(source: Source, options: InputOptions) -> Source:
     return source
 
 
-def _prepare(job: Job, how: Target, options: InputOptions, change: Change | None) -> None:
+def _prepare(
+    job: Job, options: InputOptions, change: Change | None, as_boxes: bool, in_lines: bool
+) -> None:
     """Change the source of a job into what is written."""
     for _, found, expected in bad_names(job.source.names):
         job.refuse(found, expected)
@@ -170,9 +174,9 @@ def _prepare(job: Job, how: Target, options: InputOptions, change: Change | None
     objects = job.objects
     if objects.types is not None:
         job.lost["{count} object type[s] left out"] = int((objects.types != ANY_TYPE).sum())
-    if how.boxes:
+    if as_boxes:
         objects = replace(objects, outlines=Outlines.of_boxes(objects.boxes))
-    if how.regions == "lines":
+    if in_lines:
         ends = pairwise(objects.offsets.tolist())
         regions = [group_lines(objects.boxes[start:stop]) for start, stop in ends]
         objects = replace(objects, regions=np.concatenate(regions))

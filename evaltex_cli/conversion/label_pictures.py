@@ -45,7 +45,7 @@ def draw_all(job: Job, folder: Path, mask_format: str) -> None:
                 " of the image or flat",
                 "objects that each keep a pixel; remove it, or change the order",
             )
-        if not job.faults.count:
+        if not job.faults:
             encoded = io.BytesIO()  # libtiff itself reports a full disk in many ways
             kind = "TIFF" if mask_format == "tif" else "PNG"
             labels = Image.fromarray(picture.astype(np.uint16))
@@ -58,9 +58,7 @@ def draw_all(job: Job, folder: Path, mask_format: str) -> None:
 
 
 def draw(objects: Objects, own: slice, size: tuple[int, int]) -> Labels:
-    """Return the (height, width) label picture of one image's objects, later ones over earlier
-    ones.
-    """
+    """Return the (height, width) label picture of an image's objects, later ones on top."""
     picture = np.zeros(size, np.int64)
     for i in range(own.start, own.stop):
         ring = objects.outlines.ring(i)

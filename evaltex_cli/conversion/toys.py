@@ -11,7 +11,7 @@ import random
 import re
 import string
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
 from pathlib import Path
@@ -21,13 +21,11 @@ import numpy as np
 
 from evaltex_cli.conversion.convert import in_pixels, read_source
 from evaltex_cli.conversion.writer import Job, is_own, write
-from evaltex_cli.errors import InputError, counted, quote
-from evaltex_cli.errors.suggestions import nearest
+from evaltex_cli.errors import InputError, counted, nearest, quote
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.geometry import outlines, rings
-from evaltex_cli.records import Floats, Outlines, concatenate_texts, offsets_of, ranges
-from evaltex_cli.records.rows import take
+from evaltex_cli.records import Outlines, Texts, offsets_of, ranges, take
 from evaltex_cli.runtime.outputs import output_folder
 
 Portions: TypeAlias = Sequence[tuple[float, float]]
@@ -86,8 +84,11 @@ def write_toys(
         left_out = counted(len(textual), "{count} set[s] that need[s|] transcriptions left out")
         notes.append(f"{left_out}: {gt.name} has none")
         wanted = [name for name in wanted if name not in textual]
-    alien, only_boxes = alien_character(words.objects.texts), words.objects.outlines.all_boxes
-    to = "evaltex" if layout == "txt" else "icdar2013" if only_boxes else "icdar2015"
+    used = set(chain.from_iterable(words.objects.texts))
+    # ¤, or the first printable character from there on that no text has.
+    alien = next(c for c in map(chr, count(ord("¤"))) if c not in used and c.isprintable())
+    to = "icdar2013" if words.objects.outlines.all_boxes else "icdar2015"
+    to = "evaltex" if layout == "txt" else to
     files, lost = [f"{name}.{layout}" for name in wanted], Counter[str]()
     with output_folder(out_dir, is_own) as folder:
         for name, file in zip(wanted, files, strict=True):
@@ -141,12 +142,6 @@ def _edit(name: str, alien: str) -> Edit | None:
     return edits.get(name)
 
 
-def alien_character(texts: Iterable[str]) -> str:
-    """Return a character that no text has: ¤, or the first printable one from there on."""
-    used = set(chain.from_iterable(texts))
-    return next(c for c in map(chr, count(ord("¤"))) if c not in used and c.isprintable())
-
-
 def _detections(source: Source, portions: Portions, edit: Edit | None) -> Source:
     """Return the detections of words, as many of each, one after the other."""
     words, of_each = source.objects, len(portions) or 1
@@ -160,7 +155,7 @@ def _detections(source: Source, portions: Portions, edit: Edit | None) -> Source
         regions=ids,
         outlines=_cut(words.outlines, portions) if portions else words.outlines,
         dont_care=np.zeros(len(ids), bool),
-        texts=concatenate_texts(texts),
+        texts=Texts.of(texts),
         places=None,
     )
     return replace(source, objects=detections)
@@ -177,17 +172,12 @@ def _cut(words: Outlines, portions: Portions) -> Outlines:
         ring = words.ring(i)
         for start, stop in portions:
             if len(ring):
-                parts.append(portion(ring, start, stop).ravel().tolist())
+                upper, lower = (rings.between(side, start, stop) for side in rings.chains(ring))
+                for piece in (upper, lower):
+                    piece[[0, -1]] = np.trunc(piece[[0, -1]])
+                parts.append(np.concatenate([upper, lower[::-1]]).ravel().tolist())
             else:
                 left, right = (float(int(x0 + share * (x1 - x0))) for share in (start, stop))
                 parts.append([left, y0, right, y1])
     counts = np.array([len(part) for part in parts])
     return outlines.drawn(np.array([*chain.from_iterable(parts)]), counts, counts == 4)
-
-
-def portion(ring: Floats, start: float, stop: float) -> Floats:
-    """Return a part of a polygon as (k, 2) vertices."""
-    pieces = [rings.between(side, start, stop) for side in rings.chains(ring)]
-    for piece in pieces:
-        piece[[0, -1]] = np.trunc(piece[[0, -1]])
-    return np.concatenate([pieces[0], pieces[1][::-1]])

@@ -22,8 +22,8 @@ from evaltex_cli.conversion.writer import (
 )
 from evaltex_cli.formats.base import DONT_CARE, Image, TextObject
 from evaltex_cli.geometry import shapes
-from evaltex_cli.marks import DATA_MARK
 from evaltex_cli.records import Convention
+from evaltex_cli.runtime.marks import DATA_MARK
 
 Record: TypeAlias = dict[str, Any]
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode

@@ -13,7 +13,7 @@ import numpy as np
 from evaltex_cli.conversion.writer import Job, class_numbers, flat, number, with_extents
 from evaltex_cli.formats.base import DONT_CARE, Image, TextObject
 from evaltex_cli.formats.options import COORDINATE_LIMIT
-from evaltex_cli.records.rows import take
+from evaltex_cli.records import take
 
 WITHOUT_AREA = "{count} object[s] without area left out: an EvaLTex file cannot hold [it|them]"
 

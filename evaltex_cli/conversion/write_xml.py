@@ -17,7 +17,7 @@ from evaltex_cli.conversion.writer import (
     with_extents,
 )
 from evaltex_cli.formats.base import Image, TextObject
-from evaltex_cli.marks import comment
+from evaltex_cli.runtime.marks import comment
 
 _DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _HEAD = f"{_DECLARATION}{comment('data')}\n"

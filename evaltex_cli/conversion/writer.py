@@ -15,16 +15,15 @@ from typing import Any
 import numpy as np
 
 from evaltex_cli.conversion import BY_SUFFIX, FILE_PER_IMAGE, WRITERS, Writer, is_folder
-from evaltex_cli.errors import FaultLog, InputError, quote
-from evaltex_cli.errors.suggestions import unknown
+from evaltex_cli.errors import FaultLog, InputError, quote, unknown
 from evaltex_cli.formats.base import Image, Side, Source, TextObject
 from evaltex_cli.formats.names import image_names, without_prefix
 from evaltex_cli.formats.parsing import around
 from evaltex_cli.formats.sizes import SUFFIXES
-from evaltex_cli.marks import archive_comment, is_of
-from evaltex_cli.progress import tracked
 from evaltex_cli.records import Bools, Objects
+from evaltex_cli.runtime.marks import is_of
 from evaltex_cli.runtime.outputs import force, output_file, output_folder
+from evaltex_cli.runtime.progress import tracked
 
 SIZE_GUESSED = "{count} image[s] of unknown size got the smallest that holds [its|their] objects"
 BOXED = "{count} polygon[s] written as [its bounding box|their bounding boxes]"
@@ -245,9 +244,7 @@ def picture_file(image: Image) -> str:
 
 
 def _write_files(job: Job, name: str, documents: Iterable[str]) -> None:
-    """Write the document of each image to a file in a .zip archive (the same bytes for the same
-    data) or a folder.
-    """
+    """Write each image's document into a folder or a .zip archive, the same bytes every time."""
     files = [_file_name(job.side, image, name.startswith("icdar")) for image in job.source.names]
     for image, again in zip(job.source.names, image_names(files), strict=True):
         if image != again:  # the reader must find it again
@@ -257,12 +254,22 @@ def _write_files(job: Job, name: str, documents: Iterable[str]) -> None:
     ending = FILE_PER_IMAGE[name]
     named = zip((file + ending for file in files), documents, strict=True)
     if is_folder(job.target, name):
-        _write_folder(job.target, ending, dict(named))
+        kept = {path.name for path in job.target.glob(f"*{ending}")}
+        if others := sorted(kept - {file + ending for file in files}):
+            raise InputError(
+                f"{job.target}: has {quote(others[0])}, which would be read as one of its images;"
+                " give an empty folder"
+            )
+        with output_folder(job.target, is_own) as folder:
+            for entry, document in named:
+                path = folder / entry
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(document, encoding="utf-8", newline="\n")
         return
     with output_file(job.target, is_own) as file:
         binary: Any = file
         with zipfile.ZipFile(binary.buffer, "w") as packed:
-            packed.comment = archive_comment("data")
+            packed.comment = b"evaltex data"
             for entry, document in named:
                 info = zipfile.ZipInfo(entry)
                 info.external_attr = 0o100644 << 16
@@ -276,17 +283,3 @@ def _file_name(side: Side, image: str, is_prefixed: bool) -> str:
     folder, slash, name = image.rpartition("/")
     prefix = _PREFIX[side] if is_prefixed or without_prefix(name) != name else ""
     return f"{folder}{slash}{prefix}{name}"
-
-
-def _write_folder(target: Path, ending: str, documents: dict[str, str]) -> None:
-    others = sorted({path.name for path in target.glob(f"*{ending}")} - documents.keys())
-    if others:
-        raise InputError(
-            f"{target}: has {quote(others[0])}, which would be read as one of its images; give an"
-            " empty folder"
-        )
-    with output_folder(target, is_own) as folder:
-        for file, document in documents.items():
-            path = folder / file
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(document, encoding="utf-8", newline="\n")

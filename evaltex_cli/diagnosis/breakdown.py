@@ -1,22 +1,25 @@
-"""Recall by what objects are like: height, aspect ratio, length of the text, and class."""
+"""Recall by what objects are like: height, aspect ratio, length of the text, and class; and of the
+slices that gates name.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from evaltex_cli.errors import ConfigError
-from evaltex_cli.evaluation.evaluate import BatchImages
+from evaltex_cli.evaluation.evaluate import BatchImages, Run, Sink
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.protocols.matching import MATCH_TYPES, MISSED, Types
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Bools, Floats, Objects
-from evaltex_cli.results.slices import Slice
+from evaltex_cli.results.slices import Slice, parse
 
 OF_GT = MATCH_TYPES[: MISSED + 1]
 """Match types of objects that count."""
@@ -98,11 +101,12 @@ class BinPart(NamedTuple):
 
 def part_of(images: BatchImages, inside: Bools) -> BinPart:
     """Return what the bin of some objects of a batch, (G,) bool, holds."""
-    gt, (protocol, parameters) = images.matches.gt, images.run
+    gt, (protocol, parameters) = images.evidence.matches.gt, images.run
     some, evidence = np.unique(images.batch.gt.image[inside]), None
     if len(some):
         every = np.ones(images.batch.det.count, dtype=bool)
-        only = images.measured.with_dont_care(~inside).some(some, every)
+        batch = replace(images.batch, gt=replace(images.batch.gt, dont_care=~inside))
+        only = replace(images.measured, batch=batch).some(some, every)
         evidence = only.evidence(protocol, parameters).tally
     values = {name: column[inside].astype(np.float64) for name, column in gt.values.items()}
     return BinPart(gt.types[inside], values, evidence)
@@ -127,3 +131,37 @@ def bin_of(
         known = column[~np.isnan(column)].tolist()
         means[name] = math.fsum(known) / len(known) if known else None
     return Bin(low, high, objects, objects - matches["missed"], recall, matches, means)
+
+
+@dataclass(frozen=True, slots=True)
+class _OfBatch:
+    """Measures the slices of a batch, also in another process."""
+
+    wanted: Mapping[str, tuple[Slice, ...]]
+
+    def __call__(self, images: BatchImages) -> list[BinPart]:
+        wanted = self.wanted.get(images.run.protocol.name, ())
+        return [part_of(images, inside) for inside in members(images.batch.gt, wanted)]
+
+
+class SliceRecalls:
+    """Gathers slices, given by name for each protocol (`slices.parse`), while inputs are evaluated;
+    its `sink` is for `evaluate_inputs`. Raises `ConfigError`.
+    """
+
+    def __init__(self, wanted: Mapping[str, Iterable[str]]) -> None:
+        self._wanted = {
+            name: tuple(dict.fromkeys(map(parse, texts))) for name, texts in wanted.items()
+        }
+        self._batches: dict[str, list[list[BinPart]]] = defaultdict(list)
+        self.sink = Sink(_OfBatch(self._wanted), self._add)
+
+    def _add(self, run: Run, parts: list[BinPart]) -> None:
+        self._batches[run.protocol.name].append(parts)
+
+    def of(self, evaluation: Evaluation) -> dict[str, float | None]:
+        """Return name of a slice -> its recall, None without objects, of an evaluation."""
+        name = evaluation.protocol.name
+        by_slice = zip(*self._batches[name], strict=True)
+        pairs = zip(self._wanted.get(name, ()), by_slice, strict=True)
+        return {one.name: bin_of(parts, evaluation).recall for one, parts in pairs}

@@ -8,30 +8,41 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import neg
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from evaltex_cli.diagnosis import breakdown
 from evaltex_cli.diagnosis.breakdown import PROPERTIES, Bin, BinPart, Edges
-from evaltex_cli.diagnosis.error_types import ERROR_TYPES, OF_OBJECTS, Thresholds, find
-from evaltex_cli.diagnosis.misread import Misread, Pairs, misread_pairs, most_frequent
+from evaltex_cli.diagnosis.error_types import ERROR_TYPES, MISREAD, OF_OBJECTS, Thresholds, find
+from evaltex_cli.diagnosis.misread import (
+    Misread,
+    Pairs,
+    misread_objects,
+    misread_pairs,
+    most_frequent,
+)
 from evaltex_cli.diagnosis.repairs import Repairs
-from evaltex_cli.display import DataFrame, Record, Table, frame_of_rows, number, unknown_table
 from evaltex_cli.evaluation.evaluate import BatchImages, Run, Sink, evaluate_inputs, runs_of
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.inputs import Inputs, InputSummary
+from evaltex_cli.protocols import score_names
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.measured import Measured
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Bools, Convention, Ints
 from evaltex_cli.results.slices import Slice
 from evaltex_cli.runtime import OrderedMap
+from evaltex_cli.tables import Cell, Column, Table
+from evaltex_cli.tables.record import Record
 
 ALL_KINDS = "all"
 SHOWN = 0.00005
 """What is below it is shown as 0."""
+_OF_SCORES = ("scores", "losses", "interaction", "unexplained", "remainder")
 NOT_DEFINED = "No object of the ground truth counts, so no score is defined (–), and none is lost."
 
 
@@ -110,56 +121,117 @@ class Diagnosis(Record):
     def summary(self) -> str:
         """Return the main score, and the kind of mistake that costs most of it."""
         name, worst = self.main_score, self.costliest
-        score = f"{name} {number(self.scores[name] if self.is_defined else None)}"
-        if worst is None or not self.is_defined:
-            return score
-        return f"{score}; {worst.kind} costs most ({number(worst.shares[name])})"
-
-    def shown(self) -> Table:
-        """Return one row per kind of mistake."""
         if not self.is_defined:
-            return Table(f"{self.protocol}: {NOT_DEFINED}")
-        rows = [["mistake", "count", "of", *self.scores]]
-        for kind in self.kinds:
-            shares = (number(share, "+") for share in kind.shares.values())
-            rows.append([kind.kind, str(kind.count), kind.counted, *shares])
-        scores = ", ".join(f"{name} {number(value)}" for name, value in self.scores.items())
-        title = f"{self.protocol}: {scores}; gained if one kind of mistake were repaired:"
-        return Table(title, rows)
+            return f"{score_names.shown(name)} –"
+        score = f"{score_names.shown(name)} {self.scores[name]:.4f}"
+        return f"{score}; {worst.kind} costs most ({worst.shares[name]:.4f})" if worst else score
+
+    def conclusion(self) -> str:
+        """Return a sentence that says what costs most of the main score."""
+        name, shown = self.main_score, score_names.shown(self.main_score)
+        score, loss, worst = self.scores[name], self.losses[name], self.costliest
+        if not self.is_defined:
+            return NOT_DEFINED
+        if worst is None and loss < SHOWN:
+            return f"Nothing is lost: {shown} is {score:.4f}."
+        if worst is None:
+            return (
+                f"No kind of mistake costs anything alone: the loss of {loss:.4f} {shown} is"
+                " interaction and unexplained (docs/diagnose.md, section 2)."
+            )
+        which = "that one were" if worst.count == 1 else f"all {worst.count} were"
+        share = worst.shares[name]
+        return (
+            f"{worst.kind.capitalize()} {worst.counted} cost most: if {which} corrected, {shown}"
+            f" would be {score + share:.4f} instead of {score:.4f} ({share:+.4f})."
+        )
+
+    def tables(self, all_scores: bool = False) -> list[Table]:
+        """Return the shares of the kinds of mistakes, recall by what objects are like, and what is
+        misread; `all_scores` adds the match types, and the means of the protocol's own values.
+        """
+        if not self.is_defined:
+            return [Table(f"{self.protocol}: {NOT_DEFINED}")]
+        return [self._shares(), self._objects(all_scores), *self._misread()]
+
+    def _shares(self) -> Table:
+        scores = ", ".join(
+            f"{score_names.shown(name)} {value:.4f}" for name, value in self.scores.items()
+        )
+        columns = [Column("mistake"), Column("count", "number"), Column("")]
+        columns += [Column(score_names.shown(name), "change") for name in self.scores]
+        rows: list[list[Cell]] = [
+            [kind.kind, kind.count, kind.counted, *kind.shares.values()] for kind in self.kinds
+        ]
+        for name, shares in {**self.parts(), "all: 1 - score": self.losses}.items():
+            if name not in {kind.kind for kind in self.kinds}:
+                rows.append([name, "", "", *shares.values()])
+        worst = {at for at, kind in enumerate(self.kinds) if kind is self.costliest}
+        best = {(at, column) for at in worst for column in range(len(columns))}
+        title = f"{self.protocol}: {scores}; what correcting one kind of mistake alone changes"
+        return Table(title, columns, rows, [self.conclusion()], best)
+
+    def _objects(self, all_scores: bool) -> Table:
+        bins = [entry for entry in self.named_bins() if entry[2].objects]
+        types = [name for name in breakdown.OF_GT if any(one.matches[name] for *_, one in bins)]
+        types, means = (types, [*bins[0][2].means]) if all_scores and bins else ([], [])
+        heads = ["objects", "found", "recall", *types, *(f"mean {name}" for name in means)]
+        columns = [Column("objects by"), *(Column(head, "number") for head in heads)]
+        rows: list[list[Cell]] = []
+        for name, title, one in bins:
+            label = f"class {title or '(none)'}" if name == "class" else title
+            values = [one.objects, one.found, one.recall, *(one.matches[each] for each in types)]
+            rows.append([label, *values, *(one.means[each] for each in means)])
+        return Table("", columns, rows)
+
+    def _misread(self) -> Iterator[Table]:
+        for part in ("words", "characters") if self.misread else ():
+            columns = [Column(f"misread {part}"), Column("read as"), Column("count", "number")]
+            rows = [
+                [*map(_named, (one.expected, one.read)), one.count]
+                for one in getattr(self.misread, part)
+            ]
+            yield from [Table("", columns, rows)] if rows else []
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the members of the command's JSON for one protocol."""
-        return {**Record.to_dict(self), "remainder": self.remainder}
-
-    def to_pandas(self, table: str = "mistakes") -> DataFrame:
-        """Return a table as a data frame.
-
-        Parameters
-        ----------
-        table : {'mistakes', 'objects'}
-            One row per kind of mistake and score; or per bin of the ground truth's objects by
-            height, aspect ratio and length, and per class.
-
-        Raises
-        ------
-        ConfigError
-            When pandas is not installed (extra ``tables``), and for another table.
+        """Return the members of the command's JSON for one protocol, without what is None; no
+        scores where none is defined.
         """
-        if table == "mistakes":
-            rows: list[tuple[Any, ...]] = [
-                (self.protocol, one.kind, one.count, one.counted, *share)
-                for one in self.kinds
-                for share in one.shares.items()
-            ]
-            return frame_of_rows(("protocol", "mistake", "count", "of", "score", "share"), rows)
-        if table != "objects":
-            raise unknown_table(table, ("mistakes", "objects"))
-        rows = []
+        values = {**Record.to_dict(self), "remainder": self.remainder}
+        if not self.is_defined:
+            values |= {name: dict.fromkeys(self.scores) for name in _OF_SCORES}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def data(self) -> Mapping[str, Callable[[], Table]]:
+        """Return ``mistakes``, one row for each kind (and interaction, unexplained, loss) and
+        score; and ``objects``, one for each bin of the ground truth's objects by height, aspect
+        ratio and length, and for each class.
+        """
+        return {"mistakes": self._data_of_mistakes, "objects": self._data_of_objects}
+
+    def _data_of_mistakes(self) -> Table:
+        columns = [Column(n) for n in ("protocol", "mistake", "count", "of", "score", "share")]
+        counts = {kind.kind: (kind.count, kind.counted) for kind in self.kinds}
+        rows: list[list[Cell]] = []
+        for name, shares in {**self.parts(), "loss": self.losses}.items():
+            counted: Sequence[Cell] = counts.get(name, (None, None))
+            for score, share in shares.items():
+                value = share if self.is_defined else None
+                rows.append([self.protocol, name, *counted, score, value])
+        return Table("", columns, rows)
+
+    def _data_of_objects(self) -> Table:
+        heads = ("protocol", "property", "low", "high", "objects", "found", "recall")
+        rows: list[list[Cell]] = []
         for name, label, one in self.named_bins():
             of = f"class {label}" if name == "class" else name
-            rows.append((self.protocol, of, one.low, one.high, one.objects, one.found, one.recall))
-        heads = ("protocol", "property", "low", "high", "objects", "found", "recall")
-        return frame_of_rows(heads, rows)
+            rows.append([self.protocol, of, one.low, one.high, one.objects, one.found, one.recall])
+        return Table("", [Column(head) for head in heads], rows)
+
+
+def _named(text: str) -> str:
+    """Return a text for reading, also one without a mark of its own."""
+    return text if text.strip() else "(blank)" if text else "(nothing)"
 
 
 class _Part(NamedTuple):
@@ -189,31 +261,44 @@ class _OfBatch:
             self._mistakes = find(images.measured, self.thresholds)
             self._measured = images.measured
             self._repaired: dict[bool, dict[str, tuple[Ints, Measured]]] = {}
+        misread = misread_objects(images, self._mistakes)
         repaired = {}
-        for kind, (changed, measured) in self._after(run, images.measured).items():
+        for kind, (changed, measured) in self._after(images, misread).items():
             repaired[kind] = images.evidence.tally
             if len(changed):
                 rows = measured.evidence(run.protocol, run.parameters).tally
-                repaired[kind] = repaired[kind].replaced(changed, rows)
+                unchanged = np.delete(np.arange(len(images.batch.names)), changed)
+                repaired[kind] = Tally.concatenate([images.evidence.tally.take(unchanged), rows])
+        counts = {kind: int(getattr(self._mistakes, kind).sum()) for kind in ERROR_TYPES}
+        if misread is not None:
+            counts[MISREAD] = int(misread.sum())
         wanted = breakdown.slices(self.edges)
         inside: dict[Any, Bools] = dict(zip(wanted, breakdown.members(gt, wanted), strict=True))
         if gt.labels is not None and len(gt.labels.names) > 1:
             for k, label in enumerate(gt.labels.names):
                 inside[label] = (gt.labels.codes == k) & ~gt.dont_care
         return _Part(
-            {kind: self._mistakes.count(kind) for kind in ERROR_TYPES},
+            counts,
             repaired,
             {key: breakdown.part_of(images, own) for key, own in inside.items()},
-            misread_pairs(images.batch, images.matches, run.parameters),
+            misread_pairs(images.batch, images.evidence.matches, run.parameters),
         )
 
-    def _after(self, run: Run, measured: Measured) -> dict[str, tuple[Ints, Measured]]:
+    def _after(
+        self, images: BatchImages, misread: Bools | None
+    ) -> dict[str, tuple[Ints, Measured]]:
         """Return the images that each repair changes, and these after it."""
-        convention = run.protocol.convention(run.parameters) or Convention()
+        protocol, parameters = images.run
+        convention = protocol.convention(parameters) or Convention()
         as_boxes = convention.as_boxes or convention.inclusive
+        kinds: dict[str, Sequence[str]] = {kind: (kind,) for kind in ERROR_TYPES}
+        kinds[ALL_KINDS] = ERROR_TYPES
+        if misread is not None:
+            repairs = Repairs(images.measured, self._mistakes, as_boxes, misread)
+            kinds |= {MISREAD: (MISREAD,), ALL_KINDS: (*ERROR_TYPES, MISREAD)}
+            return {name: repairs.after(some) for name, some in kinds.items()}
         if as_boxes not in self._repaired:
-            repairs = Repairs(measured, self._mistakes, as_boxes)
-            kinds = {kind: (kind,) for kind in ERROR_TYPES} | {ALL_KINDS: ERROR_TYPES}
+            repairs = Repairs(images.measured, self._mistakes, as_boxes)
             self._repaired[as_boxes] = {name: repairs.after(some) for name, some in kinds.items()}
         return self._repaired[as_boxes]
 
@@ -245,7 +330,7 @@ class Diagnostician:
                 "objects" if kind in OF_OBJECTS else "detections",
                 {name: after[kind][name] - scores[name] for name in names},
             )
-            for kind in ERROR_TYPES
+            for kind in parts[0].counts
         ]
         losses = {name: 1.0 - scores[name] for name in names}
         unexplained = {name: 1.0 - after[ALL_KINDS][name] for name in names}

@@ -1,4 +1,4 @@
-"""What went wrong with every object and detection, by shapes alone: the same for all protocols."""
+"""What went wrong with every object and detection, by shapes: the same for all protocols."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import numpy as np
 from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.protocols.matching import TIE, above, at_least, first_fit
 from evaltex_cli.protocols.measured import Measured
-from evaltex_cli.protocols.scores import divide
+from evaltex_cli.protocols.scores import ratio
 from evaltex_cli.records import Bools, ImageBatch, Ints, Overlaps
 
 ERROR_TYPES = ("missed", "split", "merged", "loose", "tight", "false", "duplicate")
-OF_OBJECTS = ("missed", "split", "tight")
+MISREAD = "misread"
+"""Only of protocols that compare texts: objects whose one detection reads another text."""
+OF_OBJECTS = ("missed", "split", "tight", MISREAD)
 """Kinds that are counted in ground-truth objects; the others are counted in detections."""
 SAME_IOU = 0.5
 """A pair above it is about one text, and exclusive."""
@@ -55,10 +57,6 @@ class Mistakes:
     false: Bools
     duplicate: Bools
 
-    def count(self, kind: str) -> int:
-        """Number of objects or detections of a kind."""
-        return int(getattr(self, kind).sum())
-
 
 def find(measured: Measured, thresholds: Thresholds) -> Mistakes:
     """Classify all objects and detections of a batch, as docs/diagnose.md, section 1, says.
@@ -99,12 +97,12 @@ def find(measured: Measured, thresholds: Thresholds) -> Mistakes:
     text_area[on_dont_care] = united[on_dont_care]
     gt, det, area = gt[cares], det[cares], area[cares]
 
-    coverage, accuracy = divide(area, gt_area[gt]), divide(text_area, det_area)[det]
+    coverage, accuracy = ratio(area, gt_area[gt]), ratio(text_area, det_area)[det]
     covers, is_text = at_least(coverage, thresholds.tight), at_least(accuracy, thresholds.loose)
     crowded = np.bincount(gt, minlength=gt_count)[gt] > 1
     crowds = gt[crowded]
     together = gt_side.union_area(crowds, gt_count, crowds, det_side, det[crowded])
-    sound = covers & at_least(divide(area, det_area[det]), thresholds.loose)
+    sound = covers & at_least(ratio(area, det_area[det]), thresholds.loose)
     enough = sound | at_least((area - together[gt]) / gt_area[gt], -thresholds.surplus)
     # Of the detections that are enough for their object alone, the best: pairs are still in order.
     rank = np.arange(len(gt))

@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from evaltex_cli.display import Record
+from evaltex_cli.diagnosis.error_types import Mistakes
+from evaltex_cli.diagnosis.repairs import words_of_pieces
+from evaltex_cli.evaluation.evaluate import BatchImages
 from evaltex_cli.protocols.matching import Matches
 from evaltex_cli.protocols.normalisation import with_normalised_texts
-from evaltex_cli.records import ImageBatch
+from evaltex_cli.records import Bools, ImageBatch
+from evaltex_cli.tables.record import Record
 
 MOST_LISTED = 20
 LONGEST_ALIGNED = 100
@@ -53,6 +56,24 @@ def misread_pairs(batch: ImageBatch, matches: Matches, parameters: Any) -> Pairs
     wrong = np.flatnonzero((np.diff(gt.offsets) == 1) & (gt.values["text_correct"] == 0))
     partners = gt.partners[gt.offsets[wrong]]
     return Counter(zip(batch.gt.texts[wrong], batch.det.texts[partners], strict=True))
+
+
+def misread_objects(images: BatchImages, mistakes: Mistakes) -> Bools | None:
+    """(G,) which objects have one detection, that reads another text; None if the protocol compares
+    no texts. What it takes for the same, such as other capitals, is read right.
+    """
+    if "texts" not in images.run.protocol.needs:
+        return None
+    parameters = images.run.parameters
+    batch = with_normalised_texts(images.batch, parameters.normalisation)
+    wrong = np.zeros(batch.gt.count, dtype=bool)
+    alone = np.bincount(mistakes.gt, minlength=batch.gt.count)[mistakes.gt] == 1
+    words = words_of_pieces(batch, mistakes)
+    for k in np.flatnonzero(alone).tolist():
+        i, j = mistakes.gt[k], mistakes.det[k]
+        wrong[i] = batch.gt.texts[i] != words.get(k, batch.det.texts[j])
+    is_right = images.evidence.matches.gt.values.get("text_correct")
+    return wrong if is_right is None else wrong & ~(is_right == 1)
 
 
 def most_frequent(pairs: Pairs) -> Misread:

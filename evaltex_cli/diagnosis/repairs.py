@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import shapely
 
-from evaltex_cli.diagnosis.error_types import OF_OBJECTS, Mistakes
+from evaltex_cli.diagnosis.error_types import MISREAD, OF_OBJECTS, Mistakes
 from evaltex_cli.geometry import outlines
 from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.protocols.measured import Measured
@@ -21,13 +21,16 @@ from evaltex_cli.records import (
     Bools,
     Convention,
     Floats,
+    ImageBatch,
     Ints,
     Objects,
     Outlines,
-    concatenate_texts,
+    Texts,
+    concatenate,
     offsets_of,
+    some_images,
+    take,
 )
-from evaltex_cli.records.rows import concatenate, some_images, take
 
 Outline: TypeAlias = Floats
 """(k, 2) vertices of a polygon; or the two corners of a box."""
@@ -46,11 +49,20 @@ class Made(NamedTuple):
 
 
 class Repairs:
-    """The repairs of a batch; `as_boxes` is for a protocol that takes polygons so."""
+    """The repairs of a batch; `as_boxes` is for a protocol that takes polygons so, `misread`, (G,)
+    bool, for one that compares texts.
+    """
 
-    def __init__(self, measured: Measured, mistakes: Mistakes, as_boxes: bool = False) -> None:
+    def __init__(
+        self,
+        measured: Measured,
+        mistakes: Mistakes,
+        as_boxes: bool = False,
+        misread: Bools | None = None,
+    ) -> None:
         overlaps = measured.overlaps(Convention(as_boxes=as_boxes))
         self.batch, self.mistakes = measured.batch, mistakes
+        self.misread = np.zeros(self.batch.gt.count, dtype=bool) if misread is None else misread
         self.gt = _outlines(self.batch.gt, overlaps.gt_shapes)
         self.det = _outlines(self.batch.det, overlaps.det_shapes)
         self.gt_shapes = overlaps.gt_shapes.geometries(np.arange(len(self.gt)))
@@ -59,7 +71,7 @@ class Repairs:
         is_cut = self._links("merged") | self._links("loose")
         self.cut = {k: self._overlay(shapely.intersection, k) for k in is_cut}
         self.grown = {k: self._overlay(shapely.union, k) for k in self._links("tight")}
-        self.words = self._words_of_pieces()
+        self.words = words_of_pieces(measured.batch, mistakes)
         confidences = self.batch.det.confidences
         self.confidences = np.full(len(self.det), np.nan) if confidences is None else confidences
 
@@ -74,20 +86,6 @@ class Repairs:
             if abs(overlay.area - side.area) <= SAME_AREA * overlay.area:
                 return np.asarray(outline)
         return _ring(overlay)
-
-    def _words_of_pieces(self) -> dict[int, str]:
-        """Return the text of each piece of merged detections, by link."""
-        pieces = defaultdict(list)
-        for k in sorted(self._links("merged")):
-            pieces[self.links[k][1]].append(k)
-        result = {}
-        for j, links in pieces.items():
-            text = self.batch.det.texts[j]
-            words = text.split()
-            boxes = self.batch.gt.boxes[[self.links[k][0] for k in links]]
-            for k, at in enumerate(_reading_order(boxes, self.batch.det.boxes[[j]])):
-                result[links[at]] = words[k] if len(words) == len(links) else text
-        return result
 
     def after(self, kinds: Collection[str]) -> tuple[Ints, Measured]:
         """Repair some of `ERROR_TYPES`; return the images that change, sorted, and these after."""
@@ -111,12 +109,13 @@ class Repairs:
         made, gone = [], np.zeros(batch.det.count, dtype=bool)
         for kind in {"false", "duplicate"} & set(kinds):
             gone |= getattr(mistakes, kind)
-        merged, split, loose, tight = (
+        merged, split, loose, tight, misread = (
             self._links(kind) if kind in kinds else set()
-            for kind in ("merged", "split", "loose", "tight")
+            for kind in ("merged", "split", "loose", "tight", MISREAD)
         )
+        misread -= self._links("merged") - merged  # one text of several objects stays
         pieces: dict[int, Made] = {}
-        for k in sorted(merged | split | loose | tight):
+        for k in sorted(merged | split | loose | tight | misread):
             i, j = self.links[k]
             gone[j] = True
             if k in tight:
@@ -124,6 +123,7 @@ class Repairs:
             else:
                 outline = self.cut[k] if k in merged or k in loose else self.det[j]
             text = self.words[k] if k in merged else batch.det.texts[j]
+            text = batch.gt.texts[i] if k in misread else text
             piece = Made(j, outline, text, float(self.confidences[j]))
             if k in split:
                 pieces[k] = piece
@@ -138,7 +138,8 @@ class Repairs:
     def _links(self, kind: str) -> set[int]:
         """Return the links of objects or detections of a kind."""
         of_link = self.mistakes.gt if kind in OF_OBJECTS else self.mistakes.det
-        return set(np.flatnonzero(getattr(self.mistakes, kind)[of_link]).tolist())
+        is_wrong = self.misread if kind == MISREAD else getattr(self.mistakes, kind)
+        return set(np.flatnonzero(is_wrong[of_link]).tolist())
 
     def _groups(self, links: Collection[int], is_merged: bool) -> list[list[int]]:
         """Return the links of each object; or of all that hang together by merged detections."""
@@ -178,6 +179,23 @@ class Repairs:
         return _ring(shapely.union(pieces, shapely.intersection(shapely.convex_hull(pieces), text)))
 
 
+def words_of_pieces(batch: ImageBatch, mistakes: Mistakes) -> dict[int, str]:
+    """Return the text of each piece of merged detections, by link: its word, if there are as many
+    words as pieces, else the whole text.
+    """
+    pieces = defaultdict(list)
+    for k in np.flatnonzero(mistakes.merged[mistakes.det]).tolist():
+        pieces[int(mistakes.det[k])].append(k)
+    result = {}
+    for j, links in pieces.items():
+        text = batch.det.texts[j]
+        words = text.split()
+        boxes = batch.gt.boxes[mistakes.gt[links]]
+        for k, at in enumerate(_reading_order(boxes, batch.det.boxes[[j]])):
+            result[links[at]] = words[k] if len(words) == len(links) else text
+    return result
+
+
 def _outlines(objects: Objects, shapes: Shapes) -> list[Outline]:
     """Return the outline of each object, as it was read."""
     result: list[Outline] = list(objects.boxes.reshape(-1, 2, 2))
@@ -213,7 +231,7 @@ def _objects(det: Objects, made: Sequence[Made]) -> Objects:
         outlines=_drawn([one.outline for one in made]),
         regions=ids,
         dont_care=np.zeros(len(made), dtype=bool),
-        texts=concatenate_texts([one.text for one in made]),
+        texts=Texts.of([one.text for one in made]),
         confidences=np.array([one.confidence for one in made]) if has_confidences else None,
     )
 

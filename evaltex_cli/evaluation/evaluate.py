@@ -9,10 +9,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cache, partial, reduce
 from itertools import pairwise
+from operator import add
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -31,26 +32,24 @@ from evaltex_cli.evaluation.inputs import (
     summary_of,
 )
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS
+from evaltex_cli.formats import MEMORY
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import treat_invalid
 from evaltex_cli.formats.options import InputOptions, MaskFolders
 from evaltex_cli.formats.sizes import refuse_fractions
 from evaltex_cli.geometry.masks import Masks, PictureRuns, join, object_of
-from evaltex_cli.progress import phase
 from evaltex_cli.protocols.base import Evidence, EvidenceRows, Protocol, Scores, load
-from evaltex_cli.protocols.matching import MATCH_TYPES, Matches, SideMatches
+from evaltex_cli.protocols.matching import MATCH_TYPES, SideMatches
 from evaltex_cli.protocols.measured import Measured
 from evaltex_cli.protocols.object_warnings import ObjectWarning, of_large_boxes
-from evaltex_cli.protocols.tally import Tally, Totals
-from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Objects, offsets_of
-from evaltex_cli.records.rows import NOTHING
+from evaltex_cli.protocols.tally import Tally
+from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Objects, chunks, offsets_of
 from evaltex_cli.runtime import OrderedMap
+from evaltex_cli.runtime.progress import phase
 
 Progress: TypeAlias = Callable[[int, int], None]
-BATCH_OBJECTS = 1 << 12
-BATCH_IMAGES = 1 << 12
-MASK_BATCH_IMAGES = 8
-"""A batch has at most so many objects and images, or one image; of label pictures, so many."""
+BATCH_OBJECTS, MASK_BATCH_IMAGES = 1 << 12, 8
+"""A batch has at most so many images and objects; of label pictures, so many images."""
 
 
 class Run(NamedTuple):
@@ -58,6 +57,10 @@ class Run(NamedTuple):
 
     protocol: Protocol
     parameters: Any
+
+    def scores(self, tally: Tally) -> Scores:
+        """Score summed evidence, or columns of it."""
+        return self.protocol.scores(tally, self.parameters)
 
 
 class Sink(NamedTuple):
@@ -82,6 +85,7 @@ def evaluate_inputs(
     ordered_map: OrderedMap = map,
     *,
     in_training: bool = False,
+    batch_objects: int = BATCH_OBJECTS,
 ) -> list[Evaluation]:
     """Evaluate inputs by every run, but those that need texts that are not there (`left_out`).
 
@@ -91,41 +95,43 @@ def evaluate_inputs(
     """
     gt, det, options = inputs.gt, inputs.det, inputs.options
     runs = _fit_runs(runs, inputs)
-    check_pairs(inputs)
-    cuts = list(cut(inputs))
+    _refuse_faults(inputs)
+    runs = runs if in_training else _with_texts(runs, inputs)
+    batches = list(cut(inputs, batch_objects))
     folders = options.masks and options.masks._replace(base=Path.cwd())  # for other processes
     work = partial(measure, runs, options.invalid, folders, [sink.make for sink in sinks])
-    parts = ordered_map(work, (task_of(inputs, *ends) for ends in cuts))
-    counts, sums = add_up(parts, cuts, inputs, runs, sinks, progress)
+    parts = ordered_map(work, (task_of(inputs, np.arange(*ends)) for ends in batches))
+    counts, sums = add_up(parts, batches, inputs, runs, sinks, progress)
     missing = int((inputs.paired == NO_DETECTIONS).sum())
     more = InputCounts(missing=missing, unconfident=det.unconfident)
-    summaries = (summary_of(gt, counts[0]), summary_of(det, counts[1] + more))
-    warnings = [*gt.warnings, *det.warnings, *input_warnings(options, *summaries, counts[2])]
+    sides = summary_of(gt, counts[0]), summary_of(det, counts[1] + more)
+    warnings = [*gt.warnings, *det.warnings, *input_warnings(options, *sides, counts[2])]
     if options.masks is None:
-        warnings += hints.repeated_objects("ground truth", gt)
-        warnings += hints.repeated_objects("detections", det)
-    able = runs if in_training else _with_texts(runs, *summaries)
-    lines = inputs.lines.sha256 if inputs.lines else ""
-    results = [
-        scored(run, one, gt.names, *summaries, options, warnings, lines)
-        for run, one in zip(runs, sums, strict=True)
-        if run in able
-    ]
+        warnings += hints.repeated_objects("gt", gt)
+        warnings += hints.repeated_objects("det", det)
+    results = [scored(*one, inputs, *sides, warnings) for one in zip(runs, sums, strict=True)]
     if in_training or options.masks is not None:
         return results
     return hints.explained(results, gt, det, inputs.paired)
 
 
+def score_nothing(run: Run) -> Evaluation:
+    """Evaluate a data set without images by a run, to learn the names of its scores."""
+    nothing = Source([], np.zeros((0, 2)), format=MEMORY)
+    inputs = Inputs(nothing, nothing, FaultLog(), InputOptions())
+    return evaluate_inputs(inputs, [run], in_training=True)[0]
+
+
 # Pair ---------------------------------------------------------------------------------------------
 
 
-def check_pairs(inputs: Inputs) -> None:
+def _refuse_faults(inputs: Inputs) -> None:
     """Raise `InputError` for all faults of reading and pairing at once, with their likely cause."""
     gt, det, faults = inputs.gt, inputs.det, inputs.faults
     paired, _ = inputs.paired, inputs.paired_lines  # which log what does not pair
     refuse_fractions(gt, faults)
     refuse_fractions(det, faults)
-    if faults.count:
+    if faults:
         faults.hints += hints.of_faults(faults, gt, det, paired, inputs.options)
         faults.raise_if_any()
 
@@ -155,6 +161,31 @@ def are_polygons(objects: Objects) -> bool:
     return bool(((counts != 0) & (counts != 4)).any())
 
 
+def _with_texts(runs: Sequence[Run], inputs: Inputs) -> Sequence[Run]:
+    """Leave out the protocols that need texts if a side has none; one other must be left."""
+    without = left_out([run.protocol.name for run in runs], inputs)
+    if len(without) == len(runs):
+        needs = f"{' and '.join(without)} [compares|compare] texts"
+        found = f"{_without_texts(inputs)}, and {counted(len(runs), needs)}"
+        raise InputError(f"{found}; choose another protocol, such as iou")
+    return [run for run in runs if run.protocol.name not in without]
+
+
+def left_out(names: Iterable[str], inputs: Inputs) -> dict[str, str]:
+    """Return protocol -> reason for those that need texts, if a side has none."""
+    reason = _without_texts(inputs).rpartition(": ")[2]
+    return {name: reason for name in names if reason and "texts" in load(name).needs}
+
+
+def _without_texts(inputs: Inputs) -> str:
+    """Say which side has objects that count, but none with a text; nothing if both have texts."""
+    for source, what in ((inputs.det, "detection"), (inputs.gt, "object of the ground truth")):
+        objects = source.objects
+        if not objects.dont_care.all() and not objects.texts.are_written.any():
+            return f"{source.path}: no {what} has a transcription"
+    return ""
+
+
 # Batches ------------------------------------------------------------------------------------------
 
 
@@ -168,39 +199,35 @@ class BatchTask(NamedTuple):
     lines: Source | None = None
 
 
-def cut(inputs: Inputs) -> Iterator[tuple[int, int]]:
+def cut(inputs: Inputs, batch_objects: int = BATCH_OBJECTS) -> Iterator[tuple[int, int]]:
     """Cut the images into batches: the first image and the end of each."""
-    weights = 1 + np.diff(inputs.gt.objects.offsets)
     present = inputs.paired != NO_DETECTIONS
+    if not len(present):
+        return iter([(0, 0)])
+    if inputs.options.masks is not None:
+        return chunks(np.ones(len(present), np.int64), MASK_BATCH_IMAGES)
+    weights = 1 + np.diff(inputs.gt.objects.offsets)
     weights[present] += 1 + np.diff(inputs.det.objects.offsets)[inputs.paired[present]]
-    ends = offsets_of(weights)
-    most_images = MASK_BATCH_IMAGES if inputs.options.masks else BATCH_IMAGES
-    start = 0
-    while start < len(weights):
-        stop = int(np.searchsorted(ends, ends[start] + BATCH_OBJECTS, side="right")) - 1
-        stop = min(max(stop, start + 1), start + most_images)
-        yield start, stop
-        start = stop
+    return chunks(weights, batch_objects)
 
 
-def task_of(inputs: Inputs, start: int, stop: int) -> BatchTask:
-    """Return the images of a batch."""
-    partners = inputs.paired[start:stop]
+def task_of(inputs: Inputs, images: Ints) -> BatchTask:
+    """Return some images of the ground truth as a batch."""
+    partners = inputs.paired[images]
     present = partners != NO_DETECTIONS
-    gt, det = inputs.gt.part(np.arange(start, stop)), inputs.det.part(partners[present])
-    lines = inputs.lines and inputs.lines.part(inputs.paired_lines[start:stop])
+    gt, det = inputs.gt.part(images), inputs.det.part(partners[present])
+    lines = inputs.lines and inputs.lines.part(inputs.paired_lines[images])
     return BatchTask(gt, det, present, lines)
 
 
 # Overlaps and evidence ----------------------------------------------------------------------------
 
 
-class RunPart(NamedTuple):
-    """The evidence of a run, one row an image, and what each `Sink.make` made of it."""
+class Part(NamedTuple):
+    """The evidence of a run, one row an image."""
 
     tally: Tally
     warnings: Sequence[ObjectWarning]
-    made: Sequence[Any] = ()
 
 
 class BatchPart(NamedTuple):
@@ -209,7 +236,9 @@ class BatchPart(NamedTuple):
     counts: Sequence[InputCounts]
     """Of ground truth, detections and lines."""
     faults: FaultLog
-    runs: Sequence[RunPart] = ()
+    runs: Sequence[Part] = ()
+    made: Sequence[Sequence[Any]] = ()
+    """What each `Sink.make` made, by run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,21 +253,6 @@ class BatchImages:
     def batch(self) -> ImageBatch:
         """The images and their objects."""
         return self.measured.batch
-
-    @property
-    def matches(self) -> Matches:
-        """The matches of the batch's objects."""
-        return self.evidence.matches
-
-    @cached_property
-    def totals(self) -> list[Totals]:
-        """What each image sums."""
-        return [dict(vars(row)) for row in self.evidence.tally.rows()]
-
-    @cached_property
-    def scores(self) -> list[Scores]:
-        """The scores of each image."""
-        return [image_scores(self.run, row) for row in self.evidence.tally.rows()]
 
 
 def measure(
@@ -262,10 +276,15 @@ def measure(
         masks = _masks_in_memory(batch, task) if in_memory else _read_masks(batch, folders, faults)
         batch = replace(batch, masks=masks)
     counts = (gt_counts, det_counts, lines_counts)
-    if faults.count:
+    if faults:
         return BatchPart(counts, faults)
     measured = Measured(batch)
-    return BatchPart(counts, faults, [_run_part(run, measured, makes) for run in runs])
+    parts, made = [], []
+    for run in runs:
+        evidence = measured.evidence(*run)
+        parts.append(Part(evidence.tally, [*evidence.warnings, *of_large_boxes(batch, *run)]))
+        made.append([make(BatchImages(run, measured, evidence)) for make in makes])
+    return BatchPart(counts, faults, parts, made)
 
 
 def _settled(
@@ -289,35 +308,20 @@ def with_empty_images(objects: Objects, present: Bools) -> Objects:
     return replace(objects, offsets=offsets_of(counts))
 
 
-def _run_part(
-    run: Run, measured: Measured, makes: Sequence[Callable[[BatchImages], Any]] = ()
-) -> RunPart:
-    protocol, parameters = run
-    evidence = measured.evidence(protocol, parameters)
-    convention = protocol.convention(parameters)
-    large = of_large_boxes(measured.batch, convention, protocol.name, parameters)
-    images = BatchImages(run, measured, evidence)
-    return RunPart(evidence.tally, [*evidence.warnings, *large], [make(images) for make in makes])
-
-
 def _masks_in_memory(batch: ImageBatch, task: BatchTask) -> tuple[Masks, Masks]:
-    """Return the pixels of both sides' objects, from arrays."""
+    """Return the pixels of both sides' objects, from arrays, whose shapes are the sizes."""
     of_present = iter(task.det.pictures or ())
     theirs = [next(of_present, None) if present else None for present in task.present.tolist()]
-    ours = task.gt.pictures or [None] * len(theirs)
-    shapes = [
-        np.max([(0, 0), *(one.shape for one in both if one is not None)], axis=0)
-        for both in zip(ours, theirs, strict=True)
-    ]
 
     def joined(pictures: Sequence[PictureRuns | None], objects: Objects) -> Masks:
-        ends = zip(pictures, pairwise(objects.offsets.tolist()), strict=True)
+        offsets = objects.offsets.tolist()
         owned = [
             runs and (runs, object_of(runs.label, objects.ids[start:stop]) + start)
-            for runs, (start, stop) in ends
+            for runs, start, stop in zip(pictures, offsets, offsets[1:], strict=False)
         ]
-        return join(owned, np.array(shapes, np.int64).reshape(-1, 2), objects.count)
+        return join(owned, batch.sizes.astype(np.int64), objects.count)
 
+    ours = task.gt.pictures or [None] * len(theirs)
     return joined(ours, batch.gt), joined(theirs, batch.det)
 
 
@@ -325,12 +329,7 @@ def _read_masks(batch: ImageBatch, folders: MaskFolders, faults: FaultLog) -> tu
     """Return the pixels of both sides' objects, from the pictures in two folders."""
     from evaltex_cli.formats.masks import read_runs
 
-    expected = "a ground truth that states them, as EvaLTex files do, with label pictures"
-    for k in np.flatnonzero((batch.sizes <= 0).any(axis=1)).tolist():
-        found = f"image {batch.names[k]} without height and width in the ground truth"
-        faults.add(str(folders.gt), None, found, expected)
-    ours = read_runs(batch, "gt", folders, faults)
-    return ours, read_runs(batch, "det", folders, faults)
+    return read_runs(batch, "gt", folders, faults), read_runs(batch, "det", folders, faults)
 
 
 # Sums ---------------------------------------------------------------------------------------------
@@ -338,39 +337,37 @@ def _read_masks(batch: ImageBatch, folders: MaskFolders, faults: FaultLog) -> tu
 
 def add_up(
     parts: Iterable[BatchPart],
-    cuts: Sequence[tuple[int, int]],
+    batches: Sequence[tuple[int, int]],
     inputs: Inputs,
     runs: Sequence[Run],
     sinks: Sequence[Sink],
     progress: Progress | None,
-) -> tuple[Sequence[InputCounts], list[RunPart]]:
-    """Return the counts and the evidence of each run, of all batches, while sinks take what was
-    made of them. Raises `InputError` for the faults of all batches.
+) -> tuple[list[InputCounts], list[Part]]:
+    """Return the counts of both sides and lines, and the evidence of each run, from all batches,
+    while sinks take what was made of them. Raises `InputError` for the faults of all batches.
     """
-    faults, images = inputs.faults, len(inputs.gt.names)
-    counts: Sequence[InputCounts] = (InputCounts(),) * 3
-    of_runs: list[list[RunPart]] = [[] for _ in runs]
+    images, done = len(inputs.gt.names), []
     with phase("evaluating", "images", images) as evaluated:
-        for (start, stop), part in zip(cuts, parts, strict=True):
-            faults.extend(part.faults)
-            counts = [one + more for one, more in zip(counts, part.counts, strict=True)]
-            for run, of_run, one in zip(runs, of_runs, part.runs, strict=False):
-                of_run.append(one._replace(made=()))
-                for sink, made in zip(sinks, one.made, strict=True):
-                    sink.take(run, made)
+        for (start, stop), part in zip(batches, parts, strict=True):
+            inputs.faults.extend(part.faults)
+            for run, made in zip(runs, part.made, strict=False):
+                for sink, one in zip(sinks, made, strict=True):
+                    sink.take(run, one)
+            done.append(part._replace(made=()))
             evaluated(stop - start)
             if progress is not None:
                 progress(stop, images)
-    faults.raise_if_any()
-    return counts, [*map(_joined_parts, of_runs)]
+    inputs.faults.raise_if_any()
+    counts = [reduce(add, side) for side in zip(*(part.counts for part in done), strict=True)]
+    return counts, [*map(_joined, zip(*(part.runs for part in done), strict=True))]
 
 
-def _joined_parts(parts: Sequence[RunPart]) -> RunPart:
-    """Return all parts as one; warnings of one text add up."""
+def _joined(parts: Sequence[Part]) -> Part:
+    """Return the evidence of a run from all batches as one; warnings of one text add up."""
     warnings: dict[str, ObjectWarning] = {}
     for one in (warning for part in parts for warning in part.warnings):
         warnings[one.text] = warnings[one.text] + one if one.text in warnings else one
-    return RunPart(Tally.concatenate([part.tally for part in parts]), [*warnings.values()])
+    return Part(Tally.concatenate([part.tally for part in parts]), [*warnings.values()])
 
 
 # Scores -------------------------------------------------------------------------------------------
@@ -378,67 +375,31 @@ def _joined_parts(parts: Sequence[RunPart]) -> RunPart:
 
 def scored(
     run: Run,
-    part: RunPart,
-    names: Sequence[str],
+    part: Part,
+    inputs: Inputs,
     gt: InputSummary,
     det: InputSummary,
-    options: InputOptions,
-    warnings: Sequence[str] = (),
-    lines_sha256: str = "",
+    warnings: Sequence[str],
 ) -> Evaluation:
-    """Score what a run has of all images."""
+    """Score the evidence of all images."""
     protocol, parameters = run
     sums = part.tally.sum()
     if "texts" in protocol.needs and gt.images and det.objects and not det.transcriptions:
         reason = "no detection has a transcription, so no text can be right"
         warnings = [*warnings, f"{protocol.name}: {reason}"]
     of_objects = [one.of(gt.objects - gt.dont_care) for one in part.warnings]
+    lines = inputs.lines.sha256 if inputs.lines else ""
     return Evaluation(
         protocol=protocol,
         parameters=parameters,
-        signature=signature(protocol, parameters, options, gt.images, gt.sha256, lines_sha256),
+        signature=signature(protocol, parameters, inputs.options, gt.images, gt.sha256, lines),
         gt=gt,
         det=det,
         tally=sums,
         scores=protocol.scores(sums, parameters),
         warnings=[*warnings, *of_objects],
-        rows=EvidenceRows(names, part.tally),
+        rows=EvidenceRows(inputs.gt.names, part.tally),
     )
-
-
-def of_nothing(run: Run) -> Evaluation:
-    """Score a data set without images by a run's protocol, to learn the names of its scores."""
-    run = run._replace(parameters=run.protocol.resolve(run.parameters, lambda: False))
-    part = _run_part(run, Measured(ImageBatch([], np.zeros((0, 2)), NOTHING, NOTHING)))
-    return scored(run, part, [], InputSummary(), InputSummary(), InputOptions())
-
-
-def _with_texts(runs: Sequence[Run], gt: InputSummary, det: InputSummary) -> Sequence[Run]:
-    """Leave out the protocols that need texts if a side has none; one other must be left."""
-    without = _without_texts(gt, det)
-    others = [run for run in runs if "texts" not in run.protocol.needs]
-    if without and not others:
-        needs = f"{' and '.join(run.protocol.name for run in runs)} [compares|compare] texts"
-        raise InputError(
-            f"{without}, and {counted(len(runs), needs)}; choose another protocol, such as iou"
-        )
-    return others if without else runs
-
-
-def _without_texts(gt: InputSummary, det: InputSummary) -> str:
-    """Say which side has objects that count, but none with a text; nothing if both have texts."""
-    for one, what in ((det, "detection"), (gt, "object of the ground truth")):
-        if one.objects > one.dont_care and not one.transcriptions:
-            return f"{one.file}: no {what} has a transcription"
-    return ""
-
-
-def left_out(
-    names: Iterable[str], done: Collection[str], gt: InputSummary, det: InputSummary
-) -> dict[str, str]:
-    """Return the protocols that are not among those done for want of texts, with the reason."""
-    reason = _without_texts(gt, det).partition(": ")[2]
-    return {name: reason for name in names if name not in done} if reason else {}
 
 
 # Results of images --------------------------------------------------------------------------------
@@ -451,14 +412,20 @@ def image_scores(run: Run, tally: Tally) -> Scores:
 
 def image_results(images: BatchImages) -> list[ImageResult]:
     """Return the results of a batch's images, with the boxes and texts of their objects."""
-    gt, det, matches = images.batch.gt, images.batch.det, images.matches
+    gt, det, matches = images.batch.gt, images.batch.det, images.evidence.matches
     objects = _object_results(matches.gt, gt, det.ids)
     detections = _object_results(matches.det, det, gt.ids)
     ends = pairwise(gt.offsets.tolist()), pairwise(det.offsets.tolist())
-    rows = zip(images.batch.names, images.totals, images.scores, *ends, strict=True)
+    rows = zip(images.batch.names, images.evidence.tally.rows(), *ends, strict=True)
     return [
-        ImageResult(name, totals, scores, objects[slice(*ours)], detections[slice(*theirs)])
-        for name, totals, scores, ours, theirs in rows
+        ImageResult(
+            name,
+            row.as_dict(),
+            image_scores(images.run, row),
+            objects[slice(*ours)],
+            detections[slice(*theirs)],
+        )
+        for name, row, ours, theirs in rows
     ]
 
 

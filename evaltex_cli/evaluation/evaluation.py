@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.display import (
-    DataFrame,
-    Record,
-    Rows,
-    Table,
-    frame_of_rows,
-    frames_below,
-    number,
-    plain,
-    unknown_table,
-)
 from evaltex_cli.errors import ConfigError, counted
 from evaltex_cli.evaluation.inputs import InputSummary
+from evaltex_cli.protocols import score_names
 from evaltex_cli.protocols.base import EvidenceRows, Protocol, Scores
-from evaltex_cli.protocols.score_names import same, scalars
 from evaltex_cli.protocols.tally import Tally, Totals
+from evaltex_cli.tables import Cell, Column, Table
+from evaltex_cli.tables.record import Record, Rows, Several, plain
 
 AMOUNTS = ("nothing matches", "hardly anything matches", "little matches")
 """How the warnings of low scores begin."""
 Result_co = TypeVar("Result_co", bound=Record, covariant=True)
+BOX = ("x0", "y0", "x1", "y1")
 SHOWN_SCORES = ("recall", "precision", "fscore", "hmean")
 
 
@@ -60,12 +51,11 @@ class ImageResult(Record):
     objects: list[ObjectResult]
     detections: list[ObjectResult]
 
-    def shown(self) -> Table:
+    def tables(self) -> list[Table]:
         """Return one line: recall, precision and the numbers of objects and detections."""
-        named = [name for name in SHOWN_SCORES if name in self.scores]
-        scores = ", ".join(f"{name} {number(self.scores[name])}" for name in named)
+        named = {name: self.scores[name] for name in SHOWN_SCORES if name in self.scores}
         counts = _counts_of(len(self.objects), len(self.detections))
-        return Table(f"ImageResult {self.name!r}: {scores} ({counts})")
+        return [Table(f"ImageResult {self.name!r}: {_listed(named)} ({counts})")]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -107,21 +97,24 @@ class Evaluation(Record):
         """The scores that are shown first: usually recall, precision and their harmonic mean."""
         return {name: self.scores[name] for name in self.protocol.headline}
 
-    def shown(self) -> Table:
+    def summary(self) -> str:
         """Return one line: the headline scores, and what they are of."""
-        scores = ", ".join(f"{name} {number(value)}" for name, value in self.headline.items())
         warnings = counted(len(self.warnings), ", {count} warning[s]") if self.warnings else ""
-        return Table(f"{self.protocol.name}: {scores} ({self.size()}{warnings})")
+        return f"{self.protocol.name}: {_listed(self.headline)} ({self.size()}{warnings})"
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def tables(self) -> list[Table]:
+        """Return the headline scores."""
+        columns = [Column("score"), Column("value", "score")]
+        rows = list(map(list, self.headline.items()))
+        return [Table(f"{self.protocol.title}: {self.size()}", columns, rows, self.warnings)]
 
     def size(self) -> str:
         """Return the numbers of images, objects and detections in words."""
         images = counted(self.gt.images, "{count} image[s]")
         return f"{images}, {_counts_of(self.gt.objects, self.det.objects)}"
-
-    def _repr_html_(self) -> str:
-        rows = [[name, number(value)] for name, value in self.headline.items()]
-        rows.insert(0, ["score", "value"])
-        return Table(f"{self.protocol.title}: {self.size()}", rows, "; ".join(self.warnings)).html()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the members of a result's .json, as plain values."""
@@ -134,20 +127,49 @@ class Evaluation(Record):
             **{name: plain(getattr(self, name)) for name in shared},
         }
 
-    def to_pandas(self, table: str = "scores") -> DataFrame:
-        """Return a table as a data frame: a row per score of ``scores``, per image of ``images``,
-        or per object of either side of ``objects``. The last two need `per_image`.
-
-        Raises `ConfigError` when pandas is not installed (extra ``tables``), or there is no such
-        table.
+    def data(self) -> Mapping[str, Callable[[], Table]]:
+        """Return a row per score of ``scores``, per image of ``images``, or per object of either
+        side of ``objects``. The last two need `per_image`.
         """
-        tables = {"scores": _scores, "images": _images, "objects": _objects}
-        if table not in tables:
-            raise unknown_table(table, list(tables))
-        if table != "scores" and not self.images and self.gt.images:
+        return {"scores": self._scores, "images": self._images, "objects": self._objects}
+
+    def _scores(self) -> Table:
+        rows = [
+            [self.protocol.name, name, self.scores[name]]
+            for name in score_names.scalars(self.scores)
+        ]
+        return Table("", [Column("protocol"), Column("score"), Column("value")], rows)
+
+    def _images(self) -> Table:
+        names = score_names.scalars(self.scores)
+        rows: list[list[Cell]] = []
+        for image in self._with_images("images"):
+            scores = [image.scores.get(name) for name in names]
+            counts = len(image.objects), len(image.detections)
+            rows.append([self.protocol.name, image.name, *scores, *counts])
+        heads = ("protocol", "image", *names, "objects", "detections")
+        return Table("", [Column(head) for head in heads], rows)
+
+    def _objects(self) -> Table:
+        known = []
+        for image in self._with_images("objects"):
+            known += [(image.name, "gt", one) for one in image.objects]
+            known += [(image.name, "det", one) for one in image.detections]
+        names = list(dict.fromkeys(name for _, _, one in known for name in one.values))
+        heads = ("protocol", "image", "side", "id", "match", "partners", *names, "text", *BOX)
+        rows: list[list[Any]] = []
+        for of_image, side, one in known:
+            values = [one.values.get(name) for name in names]
+            match = one.id, one.match, one.partners
+            place = of_image, side, *match
+            rows.append([self.protocol.name, *place, *values, one.text, *(one.box or (None,) * 4)])
+        return Table("", [Column(head) for head in heads], rows)
+
+    def _with_images(self, table: str) -> Sequence[ImageResult]:
+        if not self.images and self.gt.images:
             none = f"to_pandas({table!r}): no images in this result"
             raise ConfigError(f"{none}; evaluate again with per_image=True")
-        return tables[table](self)
+        return self.images
 
 
 def defined(scores: Scores, evidence: Totals) -> Scores:
@@ -159,10 +181,8 @@ def defined(scores: Scores, evidence: Totals) -> Scores:
 
 
 def is_defined(name: str, evidence: Totals) -> bool | NDArray[np.bool_]:
-    """Return whether a score is defined: of one evidence, or of each image of a column.
-
-    Where every object of the ground truth is don't care, recall is undefined; and all other scores,
-    unless a detection counts, which is false.
+    """Return whether a score is defined: of one evidence, or of each image of a column. Where every
+    object is don't care, recall is not; nor is any other score, unless a false detection counts.
     """
     if "gt_objects" not in evidence or "counted_gt_objects" not in evidence:
         return True
@@ -176,38 +196,9 @@ def _counts_of(gt: int, det: int) -> str:
     return f"{counted(gt, '{count} object[s]')}, {counted(det, '{count} detection[s]')}"
 
 
-def _scores(evaluation: Evaluation) -> DataFrame:
-    name, scores = evaluation.protocol.name, evaluation.scores
-    rows = ((name, score, _number(scores[score])) for score in scalars(scores))
-    return frame_of_rows(("protocol", "score", "value"), rows)
-
-
-def _images(evaluation: Evaluation) -> DataFrame:
-    names = scalars(evaluation.scores)
-    rows = []
-    for image in evaluation.images:
-        scores = [_number(image.scores.get(name)) for name in names]
-        rows.append((image.name, *scores, len(image.objects), len(image.detections)))
-    return frame_of_rows(("image", *names, "objects", "detections"), rows)
-
-
-def _objects(evaluation: Evaluation) -> DataFrame:
-    known = []
-    for image in evaluation.images:
-        known += [(image.name, "gt", one) for one in image.objects]
-        known += [(image.name, "det", one) for one in image.detections]
-    names = list(dict.fromkeys(name for _, _, one in known for name in one.values))
-    rows = []
-    for of_image, side, one in known:
-        values = [_number(one.values.get(name)) for name in names]
-        match = one.id, one.match, one.partners
-        rows.append((of_image, side, *match, *values, one.text, *(one.box or (math.nan,) * 4)))
-    heads = ("image", "side", "id", "match", "partners", *names, "text", "x0", "y0", "x1", "y1")
-    return frame_of_rows(heads, rows)
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else float(value)
+def _listed(scores: Mapping[str, Any]) -> str:
+    column = Column("", "score")
+    return ", ".join(f"{name} {column.shown(value)}" for name, value in scores.items())
 
 
 # Several protocols --------------------------------------------------------------------------------
@@ -230,24 +221,19 @@ class ByProtocol(Record, Mapping[str, Result_co]):
     def __len__(self) -> int:
         return len(self.results)
 
-    def shown(self) -> Table:
+    def tables(self) -> Sequence[Table]:
         """Return one row per protocol."""
-        rows = [["protocol", "result"], *([name, one.summary()] for name, one in self.items())]
-        return Table(f"{len(self)} protocols", rows, _left_out(self.left_out))
+        columns = [Column("protocol"), Column("result")]
+        rows = [[name, one.summary()] for name, one in self.items()]
+        return [Table(f"{len(self)} protocols", columns, rows, _left_out(self.left_out))]
+
+    def data(self) -> Mapping[str, Callable[[], Table]]:
+        """Return the tables of every result, one below the other."""
+        return Several(list(self.results.values())).data()
 
     def to_dict(self) -> dict[str, Any]:
         """Return protocol -> result, as plain values."""
         return {name: one.to_dict() for name, one in self.items()}
-
-    def to_pandas(self, table: str = "") -> DataFrame:
-        """Return a table of every result, one below the other, as a data frame."""
-        frames = []
-        for name, one in self.items():
-            of_one = one.to_pandas(table) if table else one.to_pandas()  # type: ignore[attr-defined]
-            if "protocol" not in of_one:
-                of_one.insert(0, "protocol", name)
-            frames.append(of_one)
-        return frames_below(frames)
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -259,26 +245,48 @@ class Evaluations(ByProtocol[Evaluation]):
         """The warnings of all protocols, each once."""
         return of_protocols((name, one.warnings) for name, one in self.items())
 
-    def shown(self) -> Table:
+    def tables(self) -> list[Table]:
         """Return the headline scores, one row per protocol; every F-score is in one column."""
-        shown = {
-            name: {
-                "f-score" if same(score) == same("f-score") else score: value
-                for score, value in one.headline.items()
-            }
-            for name, one in self.items()
+        return [headline_table(list(self.values()), notes=_left_out(self.left_out))]
+
+
+def headline_table(
+    evaluations: Sequence[Evaluation],
+    title: str = "",
+    intervals: Mapping[str, Mapping[str, Any]] | None = None,
+    notes: Sequence[str] = (),
+) -> Table:
+    """Return the headline scores, one row per protocol; every F-score is in the column ``hmean``.
+    `intervals` are protocol -> score -> (low, high) or None; then every score has a column for it.
+    """
+    shown = {
+        one.protocol.name: {
+            score_names.shown(name): (
+                one.meaningful_scores[name],
+                (intervals or {}).get(one.protocol.name, {}).get(name),
+            )
+            for name in one.headline
         }
-        heads = list(dict.fromkeys(score for scores in shown.values() for score in scores))
-        rows = [["protocol", *heads]]
-        for name, scores in shown.items():
-            rows.append([name, *(number(scores[head]) if head in scores else "" for head in heads)])
-        title = next((one.size() for one in self.values()), "no protocol")
-        return Table(title, rows, _left_out(self.left_out))
+        for one in evaluations
+    }
+    heads = list(dict.fromkeys(head for scores in shown.values() for head in scores))
+    columns = [Column("protocol")]
+    for head in heads:
+        columns.append(Column(head, "score"))
+        columns += [Column("", "interval")] if intervals else []
+    rows: list[list[Cell]] = []
+    for protocol, scores in shown.items():
+        row: list[Cell] = [protocol]
+        for head in heads:
+            score, interval = scores.get(head, ("", ""))
+            row += [score, interval] if intervals else [score]
+        rows.append(row)
+    return Table(title or next((one.size() for one in evaluations), ""), columns, rows, notes)
 
 
-def _left_out(reasons: Mapping[str, str]) -> str:
+def _left_out(reasons: Mapping[str, str]) -> list[str]:
     listed = ", ".join(f"{name} ({reason})" for name, reason in reasons.items())
-    return f"left out: {listed}" if listed else ""
+    return [f"Left out: {listed}"] if listed else []
 
 
 def by_protocol(result: Evaluation | Evaluations) -> Mapping[str, Evaluation]:
@@ -306,17 +314,16 @@ def of_detectors(warned: Iterable[tuple[str, Sequence[tuple[str, Sequence[str]]]
     """Return what all detectors have in common once, then the rest with the detector's label;
     `warned` are protocols with the label and the warnings of each detector.
     """
-    shared: list[tuple[str, list[str]]] = []
-    own: dict[str, list[tuple[str, list[str]]]] = {}
+    groups: dict[str, list[tuple[str, list[str]]]] = {"": []}  # by label; first what all have
     for protocol, labelled in warned:
-        of_all = set.intersection(*(set(texts) for _, texts in labelled))
-        shared.append((protocol, [text for text in labelled[0][1] if text in of_all]))
+        common = set.intersection(*(set(texts) for _, texts in labelled))
+        groups[""].append((protocol, [text for text in labelled[0][1] if text in common]))
         for label, texts in labelled:
-            rest = [text for text in texts if text not in of_all]
-            own.setdefault(label, []).append((protocol, rest))
-    merged = of_protocols(shared)
-    for label, rests in own.items():
-        for text in of_protocols(rests):
-            is_named = text.partition(": ")[0].rpartition("/")[2] == label
+            rest = [text for text in texts if text not in common]
+            groups.setdefault(label, []).append((protocol, rest))
+    merged = []
+    for label, given in groups.items():
+        for text in of_protocols(given):
+            is_named = not label or text.partition(": ")[0].rpartition("/")[2] == label
             merged.append(text if is_named else f"{label}: {text}")
     return merged

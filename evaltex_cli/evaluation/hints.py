@@ -1,25 +1,41 @@
-"""What was probably not meant so, and what to do. Each diagnosis is a function."""
+"""What was probably not meant so, and what to do: one function for each mistake.
+
+`of_faults` looks at inputs that cannot be evaluated, `suspicions` and `repeated_objects` at all
+others, `best_misreading` at coordinates; `explained` makes warnings of it.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from evaltex_cli.errors import FaultLog, InputError, quote
 from evaltex_cli.evaluation.evaluation import AMOUNTS, Evaluation
-from evaltex_cli.evaluation.pairing import described_pairs, numbers, would_pair
+from evaltex_cli.evaluation.pairing import listed_pairs, numbers, would_pair
 from evaltex_cli.formats.base import DONT_CARE, Side, Source
 from evaltex_cli.formats.names import parts_of
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.formats.reading import read
 from evaltex_cli.geometry import overlaps
-from evaltex_cli.records import Convention, Floats, ImageBatch, Ints, Objects, Outlines
-from evaltex_cli.records.rows import repeated, some_images, take
+from evaltex_cli.records import (
+    Convention,
+    Floats,
+    ImageBatch,
+    Ints,
+    Objects,
+    Outlines,
+    Texts,
+    repeated,
+    take,
+)
+
+TITLES: dict[Side, str] = {"det": "detections", "gt": "ground truth"}
 
 
 class Mistake(NamedTuple):
@@ -33,8 +49,9 @@ class Mistake(NamedTuple):
 
 # Faults of an input -------------------------------------------------------------------------------
 
-_ONLY_IN_DETECTIONS = "is not in the ground truth"
-_OF_BOTH_SIDES = (_ONLY_IN_DETECTIONS, "coordinates that are fractions of the page")
+_UNKNOWN_IMAGE = "is not in the ground truth"
+_BOTH_SIDES = (_UNKNOWN_IMAGE, "coordinates that are fractions of the page")
+"""Faults of the two sides together, which can be read."""
 
 
 def of_faults(
@@ -42,18 +59,15 @@ def of_faults(
 ) -> Iterator[str]:
     """Yield what the faults of both sides look like."""
     kinds = faults.kinds()
-    are_read = all(any(words in same[0].found for words in _OF_BOTH_SIDES) for same in kinds)
+    are_read = all(any(words in same[0].found for words in _BOTH_SIDES) for same in kinds)
     if not are_read and options.masks is None and _read_swapped(gt, det, options):
-        yield (
-            "each side reads well as the other one; give the ground truth first, then the"
-            " detections"
-        )
+        order = "give the ground truth first, then the detections"
+        yield f"each side reads well as the other one; {order}"
         return
     yield from of_lines(faults, gt, det)
-    are_text = all("UTF-8" not in same[0].expected for same in kinds)  # so that names are, too
-    for same in kinds:
-        if are_text and _ONLY_IN_DETECTIONS in same[0].found:
-            yield from _names(gt, det, paired, len(same))
+    unknown = [len(same) for same in kinds if _UNKNOWN_IMAGE in same[0].found]
+    if unknown and all("UTF-8" not in same[0].expected for same in kinds):  # names are text, too
+        yield from _names(gt, det, paired, unknown[0])
 
 
 def _read_swapped(gt: Source, det: Source, options: InputOptions) -> bool:
@@ -66,11 +80,11 @@ def _read_swapped(gt: Source, det: Source, options: InputOptions) -> bool:
         theirs = read(Path(gt.path), "det", det_options, log)
     except InputError:
         return False
-    return not log.count and bool(set(ours.names) & set(theirs.names))
+    return not log and bool(set(ours.names) & set(theirs.names))
 
 
 def of_lines(faults: FaultLog, *sources: Source) -> Iterator[str]:
-    """Yield what the faults of lines look like."""
+    """Yield that boxes are of width and height, if more boxes are inverted than read well."""
     for same in faults.kinds():
         read_well = max(one.objects.count * same[0].file.startswith(one.path) for one in sources)
         if same[0].found.startswith("a box from ") and len(same) >= read_well:
@@ -86,7 +100,12 @@ def _names(gt: Source, det: Source, paired: Ints, unknown: int) -> Iterator[str]
     missing = [gt.names[k] for k in np.flatnonzero(paired < 0).tolist()]
     pairs = would_pair(missing, [name for name in det.names if name not in known])
     if pairs:
-        yield f"of the {unknown} names {described_pairs(pairs)}"
+        by = " or ".join(f"by {what}" for what in dict.fromkeys(what for _, what in pairs.values()))
+        renamed = listed_pairs({theirs: ours for ours, (theirs, _) in pairs.items()}, "to")
+        yield (
+            f"of the {unknown} names {len(pairs)} would pair {by}; spell the names alike on both"
+            f" sides: rename {renamed}"
+        )
     elif how := _off_by_one(gt.names, det.names):
         yield (
             f"all {count} image names of the detections would be in the ground truth if their"
@@ -112,23 +131,24 @@ def _off_by_one(gt: Sequence[str], det: Sequence[str]) -> str:
 # Inputs that are read well ------------------------------------------------------------------------
 
 SAMPLE_IMAGES = 300
-_MOST = 0.95
-"""Share of names, or of transcriptions, that a sign takes."""
-_FEWEST = 5
-"""Fewer texts and boxes may be as they are by chance."""
+"""How many images are looked at."""
+_MOST, _FEWEST = 0.95, 5
+"""A sign takes this share of all names or texts; fewer texts and boxes may be so by chance."""
 _UNIT = r"0?[.,][0-9]+|1[.,]0*"
 
 
 def suspicions(gt: Source, det: Source | None = None) -> list[Mistake]:
     """Return what looks like a mistake in the first images, whatever the scores are."""
-    first = np.arange(SAMPLE_IMAGES)
     inputs: dict[Side, Source] = {"gt": gt} if det is None else {"gt": gt, "det": det}
-    sides = {side: one.part(first[: len(one.names)]) for side, one in inputs.items()}
-    found = [] if det is None else list(_swapped_sides(*sides.values()))
-    are_swapped = bool(found)
+    sides = {
+        side: one.part(np.arange(len(one.names))[:SAMPLE_IMAGES]) for side, one in inputs.items()
+    }
+    swapped = [] if det is None else list(_swapped_sides(*sides.values()))
+    found = [*swapped]
     for side, source in sides.items():
-        found += [*_fractions(side, source), *_confidences(side, source)]
-    return found if are_swapped else [*found, *_texts_that_are_numbers(sides)]
+        for mistake in (_fractions, _leading_confidences, _trailing_confidences):
+            found += mistake(side, source)
+    return found if swapped else [*found, *_texts_that_are_numbers(sides)]
 
 
 def _swapped_sides(gt: Source, det: Source) -> Iterator[Mistake]:
@@ -157,8 +177,8 @@ def _swapped_sides(gt: Source, det: Source) -> Iterator[Mistake]:
 
 def _first_with(prefix: str, source: Source) -> str:
     """Return the first name of an image, as in the input, if most begin so; else nothing."""
-    names = [file for file in source.files if file != source.path] or source.names
-    if source.format == "art" and source.objects.places is not None:
+    names: Sequence[str] = [file for file in source.files if file != source.path] or source.names
+    if isinstance(source.objects.places, Texts) and source.format == "art":
         names = source.objects.places
     names = [parts_of(name)[-1] for name in names]
     marked = sum(name.lower().removeprefix("poly_").startswith(prefix) for name in names)
@@ -174,23 +194,32 @@ def _has_confidences(objects: Objects) -> bool:
 
 
 def _fractions(side: Side, source: Source) -> Iterator[Mistake]:
+    """Yield that coordinates are fractions of the page."""
     boxes = source.objects.boxes
-    are_read = source.fractions is None and len(boxes) > 2 and (boxes % 1).any()
-    if are_read and 0 <= boxes.min() <= boxes.max() <= 1:
+    if len(boxes) > 2 and _are_shares(source, boxes):
         found = "all coordinates are in [0, 1], and are read as pixels"
         advice = "if they are fractions of the page, multiply them by its width and height"
         yield Mistake(side, "coordinates", found, advice)
 
 
-def _confidences(side: Side, source: Source) -> Iterator[Mistake]:
-    """Yield that a confidence is read as a coordinate or a part of the text."""
-    boxes, texts = source.objects.boxes, _texts(source)
-    first = boxes[:, 0]
-    are_read = source.fractions is None and len(boxes) >= _FEWEST and (first % 1).any()
-    if are_read and 0 <= first.min() <= first.max() <= 1 < boxes[:, 2].min():
+def _leading_confidences(side: Side, source: Source) -> Iterator[Mistake]:
+    """Yield that confidences are read as coordinates."""
+    boxes = source.objects.boxes
+    if len(boxes) >= _FEWEST and boxes[:, 2].min() > 1 and _are_shares(source, boxes[:, 0]):
         found = "the first coordinate of all boxes is in [0, 1]"
         advice = "if it is a confidence, write it after the coordinates"
         yield Mistake(side, "confidences", found, advice)
+
+
+def _are_shares(source: Source, values: Floats) -> bool:
+    """Whether coordinates that are read as pixels are from 0 to 1, and not all whole."""
+    shares = 0 <= values.min() <= values.max() <= 1
+    return bool(source.fractions is None and shares and (values % 1).any())
+
+
+def _trailing_confidences(side: Side, source: Source) -> Iterator[Mistake]:
+    """Yield that confidences are read as a part of the text."""
+    texts = _texts(source)
     if side == "det" and _all_match(rf"(?as).*,\s*(?:{_UNIT})", texts):
         found = f"all transcriptions end in a number from 0 to 1, such as {quote(texts[0])}"
         advice = "if it is a confidence, write it before the text"
@@ -217,16 +246,16 @@ def _all_match(pattern: str, texts: Sequence[str]) -> bool:
     return len(texts) >= _FEWEST and all(re.fullmatch(pattern, text) for text in texts)
 
 
-def repeated_objects(title: str, source: Source) -> Iterator[str]:
+def repeated_objects(side: Side, source: Source) -> Iterator[str]:
     """Yield a warning if many objects have the outline of an earlier object of their image."""
     objects = source.objects
-    pairs = repeated(objects)
+    pairs = [*repeated(objects)]
     if len(pairs) >= max(3, 0.1 * objects.count):
         row, earlier = pairs[0]
         image = quote(source.names[int(objects.image[row])])
         yield (
-            f"{title}: {len(pairs)} of {objects.count} objects have the same box or polygon as an"
-            f" earlier object of their image (object {objects.ids[row]} as object"
+            f"{TITLES[side]}: {len(pairs)} of {objects.count} objects have the same box or polygon"
+            f" as an earlier object of their image (object {objects.ids[row]} as object"
             f" {objects.ids[earlier]} in image {image}); each of them counts, so remove what is"
             " there twice (`evaltex validate` lists all)"
         )
@@ -234,27 +263,24 @@ def repeated_objects(title: str, source: Source) -> Iterator[str]:
 
 # Coordinates that were read in another way --------------------------------------------------------
 
-SAMPLE_OBJECTS, SAMPLE_PAIRS = 100, 1_000_000
-"""Objects of the ground truth of one image that are compared, spread over all of them; and pairs of
-objects and detections, as long as it is more than one image."""
+SAMPLE_OBJECTS = 5000
+"""How many objects of the ground truth are compared."""
 LEAST_AGREEMENT, LEAST_GAIN, _NOTICEABLE = 0.2, 0.15, 0.05
 """Another reading must bring the agreement to this, and raise it by this; a less simple one must be
 better by the last than one tried before."""
 _TINY = 1e-12
 """Coordinates and factors up to this are as good as 0: divided by them, others overflow."""
+Readings: TypeAlias = Iterator[tuple[str, ImageBatch]]
+"""Another reading of the coordinates in words, and the batch so read."""
 
 
 def sample(gt: Source, det: Source, paired: Ints) -> ImageBatch:
-    """Return the first images of both sides, with some of the objects where there are many."""
+    """Return the first images of both sides, with objects spread over all where there are many."""
     positions = np.flatnonzero(paired >= 0)[:SAMPLE_IMAGES]
     ours, theirs = gt.part(positions), det.part(paired[positions])
-    counts = np.diff(ours.objects.offsets)
-    rank = np.arange(ours.objects.count) - np.repeat(ours.objects.offsets[:-1], counts)
-    steps = counts // SAMPLE_OBJECTS + 1
-    objects = take(ours.objects, rank % steps[ours.objects.image] == 0)
-    pairs = np.cumsum(np.diff(objects.offsets) * np.diff(theirs.objects.offsets))
-    few = min(max(int((pairs <= SAMPLE_PAIRS).sum()), 1), len(positions))
-    return some_images(ImageBatch(ours.names, ours.sizes, objects, theirs.objects), np.arange(few))
+    step = ours.objects.count // SAMPLE_OBJECTS + 1
+    objects = take(ours.objects, np.arange(ours.objects.count) % step == 0)
+    return ImageBatch(ours.names, ours.sizes, objects, theirs.objects)
 
 
 def agreement(batch: ImageBatch) -> float:
@@ -263,12 +289,13 @@ def agreement(batch: ImageBatch) -> float:
 
 
 def best_misreading(batch: ImageBatch) -> tuple[str, float]:
-    """Return the reading under which the sides agree much better, and how much; or nothing."""
+    """Return the simplest reading under which the sides agree much better, and how much, if any."""
     if not batch.gt.count or not batch.det.count:
         return "", 0.0
     best, before = ("", 0.0), agreement(batch)
     least = max(LEAST_AGREEMENT, before + LEAST_GAIN)
-    for reading, supposed in (*_readings(batch), *_scales(batch)):
+    mistakes = (_swapped_axes, _other_numbers, _from_the_bottom, _shifted_images, _scaled, _shares)
+    for reading, supposed in chain.from_iterable(mistake(batch) for mistake in mistakes):
         after = agreement(supposed)
         if after >= least:
             words = f"{reading} (mean best IoU {before:.2f} as read, {after:.2f} so)"
@@ -276,61 +303,56 @@ def best_misreading(batch: ImageBatch) -> tuple[str, float]:
     return best
 
 
-def _readings(batch: ImageBatch) -> Iterator[tuple[str, ImageBatch]]:
-    """Yield other readings, and the batch so read; the simplest first."""
-    gt, det = batch.gt.boxes, batch.det.boxes
-    swapped = f"x and y are swapped {_side_of_swapped_axes(batch)}"
-    yield swapped, _with(batch, "det", det[:, [1, 0, 3, 2]])
-    sides: dict[Side, tuple[str, Floats]] = {"det": ("detections", det), "gt": ("ground truth", gt)}
-    for side, (title, boxes) in sides.items():
-        reading = f"the last two numbers of a box in the {title} are x1,y1 rather than width,height"
-        yield reading, _with(batch, side, boxes - np.pad(boxes[:, :2], ((0, 0), (2, 0))))
-    for side, (title, boxes) in sides.items():
-        half = np.tile((boxes[:, 2:] - boxes[:, :2]) / 2, 2)
-        reading = f"the first two numbers of a box in the {title} are its centre rather than its"
-        yield f"{reading} corner", _with(batch, side, boxes - half)
-    heights = batch.sizes[:, 0]
+def _swapped_axes(batch: ImageBatch) -> Readings:
+    """Swap x and y; the side is known if its words are clearly more often higher than wide."""
+    sizes = [side.boxes[:, 2:] - side.boxes[:, :2] for side in (batch.gt, batch.det)]
+    gt, det = (float((height > width).mean()) for width, height in (size.T for size in sizes))
+    where = "on one side"
+    if abs(gt - det) >= 0.25:
+        where = f"in the {TITLES['gt' if gt > det else 'det']}"
+    yield f"x and y are swapped {where}", _with(batch, "det", batch.det.boxes[:, [1, 0, 3, 2]])
+
+
+def _other_numbers(batch: ImageBatch) -> Readings:
+    """Take what was read as width and height for a corner, and a corner for the centre."""
+    for side, title in TITLES.items():
+        boxes = getattr(batch, side).boxes
+        corner, size = boxes[:, :2], boxes[:, 2:] - boxes[:, :2]
+        numbers_are = f"two numbers of a box in the {title} are"
+        as_sizes = _with(batch, side, np.hstack([corner, size]))
+        yield f"the last {numbers_are} x1,y1 rather than width,height", as_sizes
+        centred = _with(batch, side, boxes - np.tile(size / 2, 2))
+        yield f"the first {numbers_are} its centre rather than its corner", centred
+
+
+def _from_the_bottom(batch: ImageBatch) -> Readings:
+    heights, det = batch.sizes[:, 0], batch.det.boxes
     if (heights > 0).all():
         turned = np.where([0, 1, 0, 1], heights[batch.det.image, None] - det[:, [0, 3, 2, 1]], det)
         yield "y counts from the bottom of the picture on one side", _with(batch, "det", turned)
-    for step, which in ((-1, "before"), (1, "after")):
+
+
+def _shifted_images(batch: ImageBatch) -> Readings:
+    """Give each image the detections of its neighbour; the last, or the first, gets none."""
+    own = batch.det.offsets
+    after, before = np.append(own[1:], own[-1]), np.append(0, own[:-1])
+    for which, offsets in (("before", after), ("after", before)):
+        det = take(batch.det, np.arange(offsets[0], offsets[-1]), offsets - offsets[0])
         reading = f"the detections named for one image are those of the image {which}"
-        shifted = replace(batch, det=_shifted(batch.det, step))
-        yield f"{reading}: the numbers are shifted by one", shifted
+        yield f"{reading}: the numbers are shifted by one", replace(batch, det=det)
 
 
-def _side_of_swapped_axes(batch: ImageBatch) -> str:
-    """Say on which side words are clearly more often higher than wide."""
-    sides = [(side.boxes[:, 2:] - side.boxes[:, :2]) for side in (batch.gt, batch.det)]
-    gt, det = (float((height > width).mean()) for width, height in (side.T for side in sides))
-    if abs(gt - det) < 0.25:
-        return "on one side"
-    return "in the ground truth" if gt > det else "in the detections"
-
-
-def _with(batch: ImageBatch, side: Side, boxes: Floats) -> ImageBatch:
-    """Return a batch with other boxes of a side; those that come out inverted have no area."""
-    boxes = np.hstack([boxes[:, :2], np.maximum(boxes[:, :2], boxes[:, 2:])])
-    objects = batch.gt if side == "gt" else batch.det
-    changed: Any = {side: replace(objects, outlines=Outlines.of_boxes(boxes))}
-    return replace(batch, **changed)
-
-
-def _shifted(objects: Objects, step: int) -> Objects:
-    """Give each image the objects of its neighbour; the last, or the first, gets none."""
-    offsets = objects.offsets
-    offsets = np.append(0, offsets[:-1]) if step > 0 else np.append(offsets[1:], offsets[-1])
-    return take(objects, np.arange(offsets[0], offsets[-1]), offsets - offsets[0])
-
-
-def _scales(batch: ImageBatch) -> Iterator[tuple[str, ImageBatch]]:
-    """Yield other scales of the detections: of all images, of fractions, of resized pictures."""
+def _scaled(batch: ImageBatch) -> Readings:
     factor = _scale(batch)
     if factor is not None:
         x, y = (f"{value:,.0f}" if value >= 1000 else f"{value:.3g}" for value in factor.tolist())
         shown = x if abs(factor[0] / factor[1] - 1) < 0.02 else f"{x} (x) and {y} (y)"
         reading = f"another scale: they fit when multiplied by about {shown}"
         yield f"the detections are of {reading}", _times(batch, factor)
+
+
+def _shares(batch: ImageBatch) -> Readings:
+    """Take the detections for fractions of the pictures, or of resized pictures."""
     widths = batch.sizes[:, ::-1]
     if (widths > 0).all():
         relative = _times(batch, widths)
@@ -344,11 +366,9 @@ def _scales(batch: ImageBatch) -> Iterator[tuple[str, ImageBatch]]:
 
 def _scale(batch: ImageBatch) -> Floats | None:
     """(2,) factors of x and y that bring the detections to the objects; None if there are none."""
-    both = (np.diff(batch.gt.offsets) > 0) & (np.diff(batch.det.offsets) > 0)
-    ours, theirs = (_mean_centres(side)[both] for side in (batch.gt, batch.det))
-    if not both.any():
-        return None
-    factor = np.median(ours / np.maximum(theirs, _TINY), axis=0)
+    sides = (side.boxes.reshape(-1, 2, 2).mean(axis=1) for side in (batch.gt, batch.det))
+    ours, theirs = (np.median(centres, axis=0) for centres in sides)
+    factor = ours / np.maximum(theirs, _TINY)
     stretches = (0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2)
     rough = max((_times(batch, factor * stretch) for stretch in stretches), key=agreement)
     det, best = _best_iou(rough)
@@ -356,41 +376,38 @@ def _scale(batch: ImageBatch) -> Floats | None:
     usable = (best > 0) & (theirs > _TINY).all(axis=1)
     if not usable.any():
         return None
-    ratios = (batch.gt.boxes[usable] / theirs[usable]).reshape(-1, 2)  # of both corners
-    factor = np.median(ratios, axis=0)
+    ratios = batch.gt.boxes[usable] / theirs[usable]
+    factor = np.median(ratios.reshape(-1, 2), axis=0)  # of both corners
     return factor if (factor > _TINY).all() else None
-
-
-def _mean_centres(objects: Objects) -> Floats:
-    """(images, 2) the mean centre of each image's objects."""
-    counts = np.diff(objects.offsets)
-    centres = (objects.boxes[:, :2] + objects.boxes[:, 2:]) / 2
-    sums = [np.bincount(objects.image, values, len(counts)) for values in centres.T]
-    return np.transpose(sums) / np.maximum(counts, 1)[:, None]
 
 
 def _times(batch: ImageBatch, factor: Floats) -> ImageBatch:
     """Multiply the detections by (2,) or (images, 2) factors of x and y."""
-    own = factor if factor.ndim == 1 else factor[batch.det.image]
+    own = np.broadcast_to(factor, batch.sizes.shape)[batch.det.image]
     return _with(batch, "det", batch.det.boxes * np.tile(own, 2))
+
+
+def _with(batch: ImageBatch, side: Side, boxes: Floats) -> ImageBatch:
+    """Return a batch with other boxes of a side; those that come out inverted have no area."""
+    boxes = np.hstack([boxes[:, :2], np.maximum(boxes[:, :2], boxes[:, 2:])])
+    objects: Objects = getattr(batch, side)
+    changed: Any = {side: replace(objects, outlines=Outlines.of_boxes(boxes))}
+    return replace(batch, **changed)
 
 
 def _best_iou(batch: ImageBatch) -> tuple[Ints, Floats]:
     """(G,) the best detection of each object, -1 for none, and the IoU of their bounding boxes."""
     pairs = overlaps.measure(batch, Convention(as_boxes=True))
-    iou = pairs.iou()
-    order = np.argsort(iou, kind="stable")
+    order = np.argsort(pairs.iou(), kind="stable")  # of several for one object the last remains
     partner, best = np.full(batch.gt.count, -1), np.zeros(batch.gt.count)
-    # By rising IoU: of several values for one object the last, the best, remains.
-    partner[pairs.gt[order]], best[pairs.gt[order]] = pairs.det[order], iou[order]
+    partner[pairs.gt[order]], best[pairs.gt[order]] = pairs.det[order], pairs.iou()[order]
     return partner, best
 
 
 # Low scores ---------------------------------------------------------------------------------------
 
 LOW, _NEARLY_ZERO = 0.3, 0.02
-"""A headline score below this is low; recall and precision up to this are so low that a mistake in
-the files may be why."""
+"""A headline score below the first is low; recall and precision up to the second are almost 0."""
 _AGREE, _CLEARLY_BETTER = 0.5, 0.4
 """Mean best IoU from which boxes agree, and from which another reading explains a low score."""
 
@@ -402,25 +419,15 @@ def explained(
     if not gt.names or not det.names:
         return list(evaluations)
     found = suspicions(gt, det)
-    are_swapped = any(one.kind == "swapped-sides" for one in found)
-    amounts = list(map(amount_matched, evaluations))
-    misread, agree_then, agree_now = "", 0.0, None
-    if any(amounts):
+    reasons = [""] * len(evaluations)
+    if any(map(amount_matched, evaluations)):
         batch = sample(gt, det, paired)
-        misread, agree_then = best_misreading(batch)
-        agree_now = None if batch.gt.dont_care.all() else agreement(batch)
-    reasons = []
-    for evaluation, amount in zip(evaluations, amounts, strict=True):
-        reason, is_nearly_zero = "", amount in AMOUNTS[:2]
-        if misread and (is_nearly_zero or agree_then >= _CLEARLY_BETTER):
-            reason = misread
-        elif is_nearly_zero and not are_swapped:
-            reason = _why(evaluation, agree_now)
-        reasons.append(f"{amount}; {reason}" if amount and reason else "")
-    # Of one side alone, why nothing matches says by which factors they fit.
+        misread = best_misreading(batch)
+        are_swapped = any(one.kind == "swapped-sides" for one in found)
+        reasons = [_reason(one, batch, misread, are_swapped) for one in evaluations]
     fractions = [one for one in found if one.kind == "coordinates"]
     if len(fractions) == 1 and any(reasons):
-        found.remove(fractions[0])
+        found.remove(fractions[0])  # the reason says by which factors they fit
     always = []
     for side, kind, text, advice in found:
         path = "" if kind == "swapped-sides" else f"{(gt if side == 'gt' else det).path}: "
@@ -433,31 +440,39 @@ def explained(
     ]
 
 
+def _reason(
+    evaluation: Evaluation, batch: ImageBatch, misread: tuple[str, float], are_swapped: bool
+) -> str:
+    """Return why a score is low; nothing if it is not, or the reason is not known."""
+    amount, (reading, agree_then) = amount_matched(evaluation), misread
+    is_nearly_zero = amount in AMOUNTS[:2]
+    if amount and reading and (is_nearly_zero or agree_then >= _CLEARLY_BETTER):
+        return f"{amount}; {reading}"
+    return f"{amount}; {_why(evaluation, batch)}" if is_nearly_zero and not are_swapped else ""
+
+
 def amount_matched(evaluation: Evaluation) -> str:
     """Return how the warning of a low score begins; empty if the score is not low."""
     scores = evaluation.meaningful_scores
     known = [scores[name] for name in ("recall", "precision") if scores.get(name) is not None]
-    if len(known) == 2 and evaluation.gt.images and evaluation.det.images:
-        best = max(known)
-        if best <= _NEARLY_ZERO:
-            return AMOUNTS[1] if best else AMOUNTS[0]
+    if len(known) == 2 and max(known) <= _NEARLY_ZERO:
+        return AMOUNTS[1] if max(known) else AMOUNTS[0]
     score = scores.get(evaluation.protocol.main_score)
     return AMOUNTS[2] if isinstance(score, float) and score < LOW else ""
 
 
-def _why(evaluation: Evaluation, boxes_agree: float | None) -> str:
+def _why(evaluation: Evaluation, batch: ImageBatch) -> str:
     """Return why nothing matches, if another reading of the coordinates is not why."""
     if not evaluation.gt.objects:
         return "the ground truth has no object"
     if not evaluation.det.objects:
         return "the detections have no object"
-    if boxes_agree is None:
+    if batch.gt.dont_care.all():
         return "the images with detections have only don't-care objects"
-    if boxes_agree < _AGREE:
-        return (
-            "no other reading of the coordinates makes both sides agree; see `evaltex validate"
-            " GT DET`"
-        )
+    agree = agreement(batch)
+    if agree < _AGREE:
+        sides_differ = "no other reading of the coordinates makes both sides agree"
+        return f"{sides_differ}; see `evaltex validate GT DET`"
     what = "texts" if "texts" in evaluation.protocol.needs else "rest"
     command = f"`evaltex diagnose GT DET --protocol {evaluation.protocol.name}`"
-    return f"the boxes agree (mean best IoU {boxes_agree:.2f}), but not the {what}; see {command}"
+    return f"the boxes agree (mean best IoU {agree:.2f}), but not the {what}; see {command}"

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from evaltex_cli.display import Record
 from evaltex_cli.errors import FaultLog, counted, quote
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS, pair_images, with_names_of
 from evaltex_cli.formats.base import Side, Source
@@ -20,10 +19,12 @@ from evaltex_cli.formats.image_subset import digest, names_in, only_images, some
 from evaltex_cli.formats.options import DONT_CARE_OBJECTS, InputOptions, MaskFolders
 from evaltex_cli.formats.reading import read, refuse_unused
 from evaltex_cli.formats.sizes import with_sizes, with_sizes_of_each_other
+from evaltex_cli.geometry.outlines import GeometryCounts
 from evaltex_cli.protocols.base import Protocol
 from evaltex_cli.protocols.presets import PRESETS
-from evaltex_cli.records import GeometryCounts, Ints, Objects
+from evaltex_cli.records import Ints, Objects
 from evaltex_cli.runtime import OrderedMap, is_elsewhere
+from evaltex_cli.tables.record import Record
 from evaltex_cli.version import __version__
 
 SideInput: TypeAlias = tuple[Path | Source, Side, InputOptions]
@@ -77,7 +78,7 @@ def open_inputs(
         (ours, faults), (theirs, more) = ordered_map(opened, sides)
     else:  # files of folders are read side by side
         (ours, faults), (theirs, more) = (opened(one, ordered_map) for one in sides)
-    faults.extend(more)
+    faults += more
     refuse_unused(options, ours, theirs)
     theirs = with_names_of(ours, theirs)
     if options.only is not None:
@@ -92,7 +93,7 @@ def open_inputs(
     lines = None
     if options.lines is not None:
         lines, more = opened_lines(options.lines, ours, options)
-        faults.extend(more)
+        faults += more
     return Inputs(*in_pixels(ours, theirs), faults, options, lines)
 
 
@@ -102,10 +103,10 @@ def opened(side_input: SideInput, ordered_map: OrderedMap = map) -> tuple[Source
     faults = FaultLog()
     if not isinstance(given, Path):
         return given, faults
-    preferred = PRESETS[options.preset].formats[side] if options.preset else ()
+    preferred = getattr(PRESETS[options.preset], f"{side}_formats") if options.preset else ()
     source = read(given, side, options, faults, ordered_map, preferred)
     classes = getattr(options, f"{side}_classes")
-    if not faults.count:
+    if not faults:
         source = _with_note(source, side) if classes is None else only_classes(source, classes)
     return source, faults
 
@@ -174,7 +175,7 @@ class InputCounts(Record):
             dont_care=int(objects.dont_care.sum()),
             transcriptions=int(objects.texts.are_written.sum()),
             confidences=0 if confidences is None else int((~np.isnan(confidences)).sum()),
-            **asdict(repairs),
+            **repairs._asdict(),
             empty=int((np.diff(objects.offsets) == 0).sum()),
         )
 
@@ -243,9 +244,7 @@ def signature(
     gt_sha256: str,
     lines_sha256: str = "",
 ) -> str:
-    """Return protocol, parameters that are not their defaults, options, data and version in one
-    line.
-    """
+    """Return protocol, parameters other than their defaults, options, data, version in a line."""
     parts: list[tuple[str, Any]] = [("protocol", protocol.name), ("revision", protocol.version)]
     for field in fields(parameters):
         value = getattr(parameters, field.name)
@@ -281,9 +280,7 @@ def parts_of(line: str) -> dict[str, str]:
 
 
 def options_of(line: str) -> InputOptions:
-    """Return the options that are in a `signature`; raises `ConfigError` or `ValueError` when it
-    is none.
-    """
+    """Return a `signature`'s options; raises `ConfigError` or `ValueError` if it is none."""
     parts = parts_of(line)
     minimum, preset = parts.get("min_confidence"), parts.get("preset")
     texts = (*_LEVELS, "coordinates", "columns", "invalid", "dont_care")

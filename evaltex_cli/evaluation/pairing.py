@@ -14,8 +14,7 @@ from pathlib import PurePath
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, InputError, counted, listed, quote
-from evaltex_cli.errors.suggestions import HINTS, nearest
+from evaltex_cli.errors import SUGGESTIONS, FaultLog, InputError, counted, listed, nearest, quote
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.names import names_of_pictures, parts_of, stem, unique, without_prefix
 from evaltex_cli.records import Bools, Ints
@@ -27,19 +26,14 @@ _SHOWN = 3
 
 
 def pair_images(gt: Source, det: Source, faults: FaultLog) -> Ints:
-    """(images,) position in ``det.names`` of each image of the ground truth, by name;
-    `NO_DETECTIONS` for an image without. An image that only the detections name is a fault: a typo
-    would otherwise pass for a bad score.
+    """(images,) position in ``det.names`` of each image of the ground truth, or `NO_DETECTIONS`. An
+    image that only the detections name is a fault: a typo would else pass for a bad score.
     """
-    if gt.names == det.names:
-        return np.arange(len(gt.names), dtype=np.int32)
     position = {name: k for k, name in enumerate(det.names)}
-    paired = np.fromiter(
-        (position.pop(name, NO_DETECTIONS) for name in gt.names), np.int64, len(gt.names)
-    )
+    paired = np.array([position.pop(name, NO_DETECTIONS) for name in gt.names], np.int64)
     unclaimed = [gt.names[k] for k in np.flatnonzero(paired == NO_DETECTIONS).tolist()]
     for k, name in enumerate(position):
-        hint = nearest(name, unclaimed or gt.names) if k < HINTS else ""
+        hint = nearest(name, unclaimed or gt.names) if k < SUGGESTIONS else ""
         expected = f"only image names of {gt.path}"
         if det.format == "evaltex" and _SIZE.fullmatch(name):
             expected = "no line of height,width: an EvaLTex file of detections has none"
@@ -70,7 +64,9 @@ def with_names_of(gt: Source, det: Source) -> Source:
         how = "ID, as not every file name" if by_id else "file name, as no image ID"
         pairs = dict(zip(_names(det, by_id), instead.names, strict=True))
         note = f"images are paired by {how} is in {PurePath(gt.path).name}"
-        paired = _noted(replace(det, names=instead.names), det, f"{note}: {_listed(pairs, 'with')}")
+        paired = _noted(
+            replace(det, names=instead.names), det, f"{note}: {listed_pairs(pairs, 'with')}"
+        )
     if by_id and not known.all():
         unknown = list(compress(_names(det, by_id), ~known))
         some = f"{{count}} of its {len(known)} image IDs [is|are] not in"
@@ -99,12 +95,13 @@ def _with_doubt(gt: Source, det: Source, paired: Source) -> Source:
     for numbered, named in ((det, gt), (gt, det)):
         are_numbers = det.names and all(map(str.isdecimal, det.names))
         if named.ids is None and not numbered.has_file_names and are_numbers:
-            note = (
+            return _noted(
+                paired,
+                numbered,
                 "images are known only by COCO ID, which is taken for the name in"
                 f" {PurePath(named.path).name}; if its names are not the IDs, give COCO annotations"
-                " with file names as ground truth"
+                " with file names as ground truth",
             )
-            return _noted(paired, numbered, note)
     return paired
 
 
@@ -113,7 +110,7 @@ def _noted(source: Source, about: Source, note: str) -> Source:
     return replace(source, warnings=(*source.warnings, f"{PurePath(about.path).name}: {note}"))
 
 
-def _listed(pairs: Mapping[str, str], between: str) -> str:
+def listed_pairs(pairs: Mapping[str, str], between: str) -> str:
     """Return the first pairs of names in words."""
     shown = [f"{quote(name)} {between} {quote(pairs[name])}" for name in islice(pairs, _SHOWN)]
     return ", ".join([*shown, *["..."] * (len(pairs) > _SHOWN)])
@@ -135,17 +132,15 @@ def _respelled(gt: Source, det: Source) -> Source:
     how = "as the only one of each side" if alone else "without folders, endings and prefixes"
     note = f"{{count}} image[s] of other names than in the ground truth [is|are] paired {how}"
     paired = replace(det, names=[same.get(name, name) for name in det.names])
-    return _noted(paired, det, f"{counted(len(same), note)}: {_listed(same, 'with')}")
+    return _noted(paired, det, f"{counted(len(same), note)}: {listed_pairs(same, 'with')}")
 
 
 def _only_images(gt: Source, det: Source) -> dict[str, str]:
-    """Pair the only images of both sides if one is named after its file, and they do not differ
-    only in their numbers.
-    """
+    """Pair the only images if one is named after its file, and not only their numbers differ."""
     ours, theirs = gt.names[0], det.names[0]
-    files = (PurePath(PurePath(one.path).name.removesuffix(".gz")).stem for one in (gt, det))
     named = any(
-        name == without_prefix(file) for name, file in zip((ours, theirs), files, strict=True)
+        one.names[0] == without_prefix(PurePath(PurePath(one.path).name.removesuffix(".gz")).stem)
+        for one in (gt, det)
     )
     numbered = _DIGITS.sub("0", ours) == _DIGITS.sub("0", theirs)
     return {theirs: ours} if stem(ours) == stem(theirs) or (named and not numbered) else {}
@@ -191,9 +186,8 @@ _SPELLINGS: tuple[tuple[str, Callable[[str], Hashable]], ...] = (
 
 
 def would_pair(gt: Sequence[str], det: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Pair names without a partner by their stems, then by their numbers, if they are unique so.
-
-    Returns ground-truth name -> detections' name, and what they share: ``stem`` or ``number``.
+    """Pair names by their stems, then by their numbers, if they are unique so: ground-truth name ->
+    detections' name, and ``stem`` or ``number``.
     """
     pairs: dict[str, tuple[str, str]] = {}
     left_gt, left_det = list(gt), list(det)
@@ -204,13 +198,3 @@ def would_pair(gt: Sequence[str], det: Sequence[str]) -> dict[str, tuple[str, st
         left_gt = [name for name in left_gt if name not in pairs]
         left_det = [name for name in left_det if name not in paired]
     return pairs
-
-
-def described_pairs(pairs: Mapping[str, tuple[str, str]]) -> str:
-    """Say how many names would pair (`would_pair`), by what, and what to rename."""
-    by = " or ".join(f"by {what}" for what in dict.fromkeys(what for _, what in pairs.values()))
-    renamed = {theirs: ours for ours, (theirs, _) in pairs.items()}
-    return (
-        f"{len(pairs)} would pair {by}; spell the names alike on both sides: rename"
-        f" {_listed(renamed, 'to')}"
-    )

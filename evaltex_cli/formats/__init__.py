@@ -8,8 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from evaltex_cli.errors import InputError, quote
-from evaltex_cli.errors.suggestions import nearest
+from evaltex_cli.errors import InputError, nearest, quote
 from evaltex_cli.formats.options import LEVELS
 
 if TYPE_CHECKING:

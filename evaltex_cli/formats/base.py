@@ -16,8 +16,7 @@ from evaltex_cli.errors import FaultLog, FormatError, not_utf8, quote
 from evaltex_cli.formats import parsing
 from evaltex_cli.formats.options import COORDINATE_LIMIT, FINITE, MAX_VERTICES, Coordinates
 from evaltex_cli.formats.options import Side as Side  # noqa: PLC0414 (all formats need it)
-from evaltex_cli.records import ANY_TYPE, Bools, Floats, Ints, Objects
-from evaltex_cli.records.rows import NOTHING, take_images
+from evaltex_cli.records import ANY_TYPE, NOTHING, Bools, Floats, Ints, Objects, take_images
 
 if TYPE_CHECKING:
     from evaltex_cli.geometry.masks import PictureRuns
@@ -264,6 +263,8 @@ class Source:
     """The images' numbers in COCO, as text; None in other formats."""
     has_file_names: bool = True
     """Whether `names` are of files; if not, they are the `ids`."""
+    place: str = ""
+    """Where in a document an object is: ``annotations[{}]``, if `objects.places` are indices."""
     path: str = ""
     """The input as the user wrote it; messages begin with it."""
     format: str = ""
@@ -300,5 +301,7 @@ class Source:
     def location(self, row: int) -> tuple[str, int | None, str]:
         """Return the file of an object, with its line, or what leads to it in a document."""
         file = self.file_of(int(np.searchsorted(self.objects.offsets, row, side="right")) - 1)
-        place = self.objects.places[row] if self.objects.places is not None else ""
-        return (file, int(place), "") if place.isdigit() else (file, None, place)
+        place = "" if self.objects.places is None else str(self.objects.places[row])
+        if self.place or not place.isdigit():
+            return file, None, self.place.replace("{}", place) or place
+        return file, int(place), ""

@@ -32,7 +32,7 @@ from evaltex_cli.formats.parsing import Flag, Identifier, Number, under
 from evaltex_cli.formats.tools import TEXTS, is_flagged, named
 from evaltex_cli.formats.word_records import has
 from evaltex_cli.geometry import outlines
-from evaltex_cli.records import Floats, Labels, Objects, Outlines, Places, Texts
+from evaltex_cli.records import Floats, Ints, Labels, Objects, Outlines, Texts
 
 _BOXED = "{count} object[s] of several polygons or a mask taken for [its box|their boxes]"
 _UNKNOWN_ALPHABET = "{count} text[s] in codes (rec) of an unknown alphabet [was|were] left out"
@@ -89,19 +89,20 @@ class _Document(_Lists, gc=False):
 def _read_coco(file: File, side: Side, options: ReadOptions) -> Iterator[Source]:
     document = _decoded(file, _Document, _Lists)
     images: dict[str, _Image] = {}
-    listed, places = _fitting(file, document.images, _Image, "images[{}]")
+    listed, rows = _fitting(file, document.images, _Image, "images[{}]")
     for k, image in enumerate(listed):
         if images.setdefault(str(image.id), image) is not image:
-            file.log(FormatError(f"ID {image.id!r} again", "IDs used once"), places[k])
+            file.log(FormatError(f"ID {image.id!r} again", "IDs used once"), f"images[{rows[k]}]")
     named, _ = _fitting(file, document.categories or [], _Category, "categories[{}]")
     categories = {category.id: category.name or str(category.id) for category in named}
-    fitting = _fitting(file, document.annotations, _Annotation, "annotations[{}]")
-    yield _columns(file, side, images, *fitting, categories)
+    at = "annotations[{}]"
+    fitting = _fitting(file, document.annotations, _Annotation, at)
+    yield _columns(file, side, images, at, *fitting, categories)
 
 
 def _read_results(file: File, side: Side, options: ReadOptions) -> Iterator[Source]:
     results = _decoded(file, list[_Annotation], list[Any])
-    yield _columns(file, side, None, *_fitting(file, results, _Annotation, "[{}]"), {})
+    yield _columns(file, side, None, "[{}]", *_fitting(file, results, _Annotation, "[{}]"), {})
 
 
 def _decoded(file: File, kind: Any, lists: Any) -> Any:
@@ -111,16 +112,16 @@ def _decoded(file: File, kind: Any, lists: Any) -> Any:
     return file.json(lists)
 
 
-def _fitting(file: File, items: list[Any], kind: type, at: str) -> tuple[list[Any], Places]:
-    """Return the items of a list that fit a type, and their places; the others are faults."""
+def _fitting(file: File, items: list[Any], kind: type, at: str) -> tuple[list[Any], Ints]:
+    """Return the items of a list that fit a type, and their indices; the others are faults."""
     if {*map(type, items)} <= {kind}:
-        return items, Places(at, np.arange(len(items)))
+        return items, np.arange(len(items))
     fitting, rows = [], []
     for k, item in enumerate(items):
         with file.catching(at.replace("{}", str(k))):
             fitting.append(parsing.converted(item, kind))
             rows.append(k)
-    return fitting, Places(at, np.array(rows, np.int64))
+    return fitting, np.array(rows, np.int64)
 
 
 def _take_attributes(one: _Annotation) -> None:
@@ -137,8 +138,9 @@ def _columns(
     file: File,
     side: Side,
     images: dict[str, _Image] | None,
+    at: str,
     annotations: list[_Annotation],
-    places: Places,
+    indices: Ints,
     categories: dict[Any, str],
 ) -> Source:
     """Return the images of a document, None for those that annotations name, and their objects."""
@@ -166,7 +168,8 @@ def _columns(
     boxes = _boxes(annotations)
     usual = (np.abs(boxes) <= COORDINATE_LIMIT).all(axis=1) & (owners >= 0) & ~again
     usual &= (boxes[:, 2] >= boxes[:, 0]) & (boxes[:, 3] >= boxes[:, 1])
-    objects = file.each(((places[k], k) for k in np.flatnonzero(~usual).tolist()), read)
+    unusual = np.flatnonzero(~usual).tolist()
+    objects = file.each(((at.replace("{}", str(indices[k])), k) for k in unusual), read)
     points = {one.id: one.points for one in objects if one.id is not None}
     usual[list(points)] = True
     order = np.argsort(owners, kind="stable")
@@ -195,11 +198,12 @@ def _columns(
             texts=_texts(file, annotations)[order],
             confidences=np.array([one.score for one in annotations], np.float64)[order],
             labels=labels[order] if any(labels.names) else None,
-            places=places[order],
+            places=indices[order],
         ),
         [file.place] * len(images),
         ids=list(images),
         has_file_names=bool(names) or not images,
+        place=at,
     )
 
 
@@ -268,7 +272,7 @@ def _texts(file: File, annotations: Sequence[_Annotation]) -> Texts:
     file.notes[_UNKNOWN_ALPHABET] += 0 if alphabet else len(coded)
     for k in coded:
         texts[k] = "".join(alphabet[code : code + 1] for code in texts[k] if code >= 0)
-    return records.concatenate_texts(texts)
+    return records.Texts.of(texts)
 
 
 COCO = Format(

@@ -13,12 +13,11 @@ from evaltex_cli.records import (
     Floats,
     Labels,
     Objects,
-    Places,
     Texts,
-    concatenate_texts,
+    concatenate,
+    joined_columns,
     offsets_of,
 )
-from evaltex_cli.records.rows import concatenate, joined_columns
 
 
 def columns(images: Sequence[Image]) -> Source:
@@ -53,21 +52,21 @@ def objects_of(images: Sequence[Sequence[TextObject]]) -> Objects:
         boxes = drawn.boxes.tolist()
         pixels = np.array([one.pixels or box for one, box in zip(objects, boxes, strict=True)])
     lines = [one.place for one in objects if isinstance(one.place, int)]
-    places: Places | Texts = Places("{}", np.array(lines, np.int64))
-    if len(lines) < len(objects):
-        places = concatenate_texts([str(one.place) for one in objects])
+    are_lines = len(lines) == len(objects)
     return Objects(
         offsets=offsets_of([len(image) for image in images]),
         ids=np.array(ids, np.int64),
         outlines=drawn,
         regions=np.array([k if one.region is None else one.region for k, one in own], np.int64),
         dont_care=np.array([one.dont_care for one in objects], np.bool_),
-        texts=concatenate_texts([one.text for one in objects]),
+        texts=Texts.of([one.text for one in objects]),
         confidences=None if np.isnan(confidences).all() else confidences,
         pixels=pixels,
         types=types if (types != ANY_TYPE).any() else None,
         labels=labels if any(labels.names) else None,
-        places=places,
+        places=np.array(lines, np.int64)
+        if are_lines
+        else Texts.of([str(one.place) for one in objects]),
     )
 
 
@@ -86,6 +85,7 @@ def joined(parts: Sequence[Source]) -> Source:
         ),
         [one for part in parts for one in part.ids or ()] or None,
         all(part.has_file_names for part in parts),
+        place=parts[0].place,
     )
 
 

@@ -22,8 +22,7 @@ from evaltex_cli.formats.names import bad_names
 from evaltex_cli.formats.options import MAX_VERTICES
 from evaltex_cli.formats.parsing import NUMBER, number, polygon
 from evaltex_cli.geometry import outlines
-from evaltex_cli.records import Objects, Places, concatenate_texts, offsets_of
-from evaltex_cli.records.rows import concatenate, take
+from evaltex_cli.records import Objects, Texts, concatenate, offsets_of, take
 
 BLOCK = 1 << 20
 """Characters that are read at a time."""
@@ -86,8 +85,8 @@ def _objects(text: str, side: Side, lines: list[int]) -> Objects:
         outlines=outlines.drawn(coordinates, counts, counts == 4),
         regions=values[last].astype(np.int64),
         dont_care=np.array([part[1] == "t" for part in after], np.bool_),
-        texts=concatenate_texts(texts),
-        places=Places("{}", np.array(lines)),
+        texts=Texts.of(texts),
+        places=np.array(lines),
     )
 
 
@@ -172,7 +171,7 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Source]:
         reader.read_block(text[start:end])
         start = end
     objects = concatenate([*reader.usual, objects_of([reader.others])])
-    lines = objects.places.numbers if isinstance(objects.places, Places) else np.zeros(0, np.int64)
+    lines = np.asarray(objects.places)
     order = np.argsort(lines, kind="stable")
     lines = lines[order]
     offsets = np.append(np.searchsorted(lines, reader.name_lines), len(lines))

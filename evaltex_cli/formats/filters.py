@@ -12,8 +12,7 @@ from evaltex_cli.errors import InputError, quote
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.options import COORDINATE_LIMIT
 from evaltex_cli.geometry import outlines
-from evaltex_cli.records import Bools, GeometryCounts, Objects, Outlines, offsets_of
-from evaltex_cli.records.rows import take
+from evaltex_cli.records import Bools, Objects, Outlines, offsets_of, take
 
 NOWHERE = -COORDINATE_LIMIT
 """x and y of a point that no detection covers: the lower bound of what is read."""
@@ -64,7 +63,7 @@ def with_dont_care(source: Source, policy: str) -> Source:
 
 def treat_invalid(
     objects: Objects, policy: str, side: Side
-) -> tuple[Objects, GeometryCounts, dict[int, str]]:
+) -> tuple[Objects, outlines.GeometryCounts, dict[int, str]]:
     """Treat invalid polygons by `InputOptions.invalid`: repair them, or drop these objects, or skip
     them (leave out detections, let nothing match objects of the ground truth, which count).
 
@@ -80,7 +79,7 @@ def treat_invalid(
     gone = np.zeros(objects.count, dtype=bool)
     gone[list(invalid)] = True
     flat = sum(not one.has_area for one in invalid.values())
-    counts = GeometryCounts(0, counts.dropped + len(invalid), counts.zero_area - flat)
+    counts = outlines.GeometryCounts(0, counts.dropped + len(invalid), counts.zero_area - flat)
     is_skipped = policy == "skip" and side == "gt"
     return _unreachable(objects, gone) if is_skipped else take(objects, ~gone), counts, {}
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evaltex_cli.errors import InputError, counted, listed
-from evaltex_cli.errors.suggestions import nearest
+from evaltex_cli.errors import InputError, counted, listed, nearest
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.names import stem, unique
 

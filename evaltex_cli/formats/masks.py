@@ -56,6 +56,10 @@ def read_runs(batch: ImageBatch, side: Side, masks: MaskFolders, faults: FaultLo
         for k, name in enumerate(batch.names):
             file = ""
             try:
+                if side == "gt" and not sizes[k].all():
+                    found = f"image {name} without height and width in the ground truth"
+                    expected = "a ground truth that states them, as EvaLTex files do"
+                    raise FormatError(found, f"{expected}, with label pictures")
                 file = _find(folder, name)
                 if file:
                     runs = find_runs(_read_labels(folder / file, masks.max_pixels))

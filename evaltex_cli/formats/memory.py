@@ -11,8 +11,7 @@ from evaltex_cli.errors import counted
 from evaltex_cli.formats import MEMORY
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.geometry.masks import PictureRuns
-from evaltex_cli.records import Floats, Objects
-from evaltex_cli.records.rows import NOTHING, concatenate
+from evaltex_cli.records import NOTHING, Floats, Objects, concatenate
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

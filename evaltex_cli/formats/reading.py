@@ -26,9 +26,9 @@ from evaltex_cli.formats.names import bad_names
 from evaltex_cli.formats.options import Coordinates, InputOptions, column_mapping
 from evaltex_cli.formats.sizes import in_pixels
 from evaltex_cli.geometry import outlines
-from evaltex_cli.progress import tracked
-from evaltex_cli.records.rows import take
+from evaltex_cli.records import take
 from evaltex_cli.runtime import OrderedMap
+from evaltex_cli.runtime.progress import tracked
 
 IMAGES_AT_ONCE = 1024
 """Images that are Python objects at a time."""
@@ -48,7 +48,7 @@ class _Part(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        return not (self.source.objects.count or self.faults.count)
+        return not (self.source.objects.count or self.faults)
 
 
 def read(
@@ -98,12 +98,12 @@ def read(
             level_note += f"there are no objects (--{side}-level {other} reads {other}s)"
         break
     source = part.source
-    faults.extend(part.faults)
-    content = other_format(chosen, form) if named and part.faults.count else ""
+    faults += part.faults
+    content = other_format(chosen, form) if named and part.faults else ""
     if content:
         found = f"content of the format {content}"
         faults.add(str(path), None, found, f"{named}, which was named")
-    if side == "gt" and not source.names and not part.faults.count:
+    if side == "gt" and not source.names and not part.faults:
         faults.add(str(path), None, "no image", "at least one in ground truth")
     for k, found, expected in bad_names(source.names):
         faults.add(source.files[k], None, found, expected)
@@ -158,7 +158,8 @@ def _read(
         *tracked(ordered_map(read_some, some), label, "parts", len(some)), strict=True
     )
     faults = FaultLog()
-    faults.extend(*logs)
+    for log in logs:
+        faults += log
     return _Part(joined(sources), list(chain(*digests)), sum(notes, Counter()), faults)
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.names import stem
-from evaltex_cli.progress import tracked
 from evaltex_cli.records import Floats, Ints, Outlines
+from evaltex_cli.runtime.progress import tracked
 
 SUFFIXES = (
     *(".png", ".jpg", ".jpeg", ".jpe", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".jp2"),

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from evaltex_cli.errors import FormatError, listed, quote
+from evaltex_cli.errors import FormatError, quote
 from evaltex_cli.formats.base import DONT_CARE, File, Format, Image, ReadOptions, Side, TextObject
 from evaltex_cli.formats.parsing import box, number, polygon
 
@@ -53,7 +53,7 @@ def _header(text: str) -> tuple[str, list[str]]:
 def _columns(header: Sequence[str], mapping: Mapping[str, str]) -> tuple[dict[str, int], list[int]]:
     """Return what a column holds -> its place, and the places of the coordinates."""
     mapped = {} if set(header).isdisjoint(mapping.values()) else mapping  # of the other input
-    has = f"in the header, which has {listed(header, len(header))}"
+    has = f"in the header, which has {', '.join(map(quote, header))}"
     if missing := [name for name in mapped.values() if name not in header]:
         raise FormatError(f"no column {quote(missing[0])} {has}", "the mapped columns", at=1)
     bare = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in header]

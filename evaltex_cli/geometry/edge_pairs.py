@@ -18,6 +18,9 @@ from evaltex_cli.records import Floats, Ints, chunks
 EDGE_PAIRS_AT_ONCE = 1 << 16
 """Polygons of more pairs of edges are left to GEOS, whose work does not grow with these."""
 
+_TINY = 1e-200
+"""Edges that have less than this of x in common share no area, and their slopes may overflow."""
+
 
 class Edges(NamedTuple):
     """The directed edges of n shapes; shape k owns rows ``offsets[k]:offsets[k + 1]``."""
@@ -48,7 +51,7 @@ def intersection_area(a: Edges, i: Ints, b: Edges, j: Ints, origin: Floats) -> F
         ends = a.start[p, 0], a.stop[p, 0], b.start[q, 0], b.stop[q, 0]
         low = np.maximum(np.minimum(*ends[:2]), np.minimum(*ends[2:]))
         high = np.minimum(np.maximum(*ends[:2]), np.maximum(*ends[2:]))
-        some = np.flatnonzero(low < high)
+        some = np.flatnonzero(high - low > _TINY)
         pair, p, q = pair[some], p[some], q[some]
         near = origin[start:stop][pair]
         sides = (side - near for side in (a.start[p], a.stop[p], b.start[q], b.stop[q]))

@@ -66,12 +66,10 @@ def _opencv() -> Any:
     try:
         import cv2
     except ImportError as error:
-        raise InputError(
-            "areas=pixels needs the package opencv-python-headless: pip install 'evaltex[hiertext]'"
-        ) from error
+        raise InputError("areas=pixels needs OpenCV: pip install opencv-python-headless") from error
     if tuple(map(int, cv2.__version__.split(".")[:2])) < OLDEST:
         raise InputError(
-            f"areas=pixels needs OpenCV 4.11 or later, and this is {cv2.__version__}: pip install"
-            " 'evaltex[hiertext]'"
+            f"areas=pixels needs OpenCV 4.11 or later, and this is {cv2.__version__}:"
+            " pip install --upgrade opencv-python-headless"
         )
     return cv2

@@ -18,12 +18,10 @@ from evaltex_cli.records import (
     Bools,
     Floats,
     Geometries,
-    GeometryCounts,
     Ints,
     Outlines,
     offsets_of,
 )
-from evaltex_cli.records.rows import taken_outlines
 
 MOST_CROSSINGS = 500
 """Of a polygon with itself: GEOS takes a second to repair 1,000, a minute for 10,000."""
@@ -58,6 +56,14 @@ def drawn(numbers: Floats, counts: Ints, is_box: Bools) -> Outlines:
 # Validity -----------------------------------------------------------------------------------------
 
 
+class GeometryCounts(NamedTuple):
+    """How many polygons a reader repaired, left out, or found without area."""
+
+    repaired: int = 0
+    dropped: int = 0
+    zero_area: int = 0
+
+
 class Invalid(NamedTuple):
     """Why a polygon is not valid, and whether it has an area once it is repaired."""
 
@@ -75,7 +81,7 @@ def as_drawn(outlines: Outlines) -> tuple[Geometries, Bools]:
     rows = np.flatnonzero(counts >= 3)
     if len(rows):
         owner = np.repeat(np.arange(len(rows)), counts[rows])
-        points = taken_outlines(outlines, rows).vertices
+        points = outlines[rows].vertices
         polygons[rows] = shapely.polygons(shapely.linearrings(points, indices=owner))
     with np.errstate(all="ignore"):  # GEOS takes NaN on its way to right answers
         is_valid = shapely.is_valid(polygons) & ~shapely.is_empty(polygons)
@@ -97,7 +103,7 @@ def checked(outlines: Outlines) -> GeometryCounts:
     flat = int((boxes[:, 2:] <= boxes[:, :2]).any(axis=1).sum())
     if outlines.all_boxes:
         return GeometryCounts(zero_area=flat)
-    polygons, invalid = as_drawn(taken_outlines(outlines, _perhaps_invalid(outlines)))
+    polygons, invalid = as_drawn(outlines[_perhaps_invalid(outlines)])
     has_area = shapely.area(repaired(polygons[invalid])) > 0
     return GeometryCounts(int(has_area.sum()), zero_area=flat + int((~has_area).sum()))
 
@@ -107,7 +113,7 @@ def self_crossing(outlines: Outlines) -> tuple[Ints, Geometries]:
     drawn.
     """
     rows = _perhaps_invalid(outlines)
-    polygons, invalid = as_drawn(taken_outlines(outlines, rows))
+    polygons, invalid = as_drawn(outlines[rows])
     crossing = np.flatnonzero(invalid & ~shapely.is_empty(polygons))
     return rows[crossing], polygons[crossing]
 
@@ -147,7 +153,7 @@ def tangled(outlines: Outlines) -> Ints:
     large = np.flatnonzero(outlines.counts > fewest_sides)
     if not len(large):
         return large
-    _, invalid = as_drawn(taken_outlines(outlines, large))
+    _, invalid = as_drawn(outlines[large])
     rows = large[invalid]
     return rows[[_is_tangled(outlines.ring(k)) for k in rows.tolist()]]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from evaltex_cli.geometry import shapes
+from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.geometry.touching import touching_boxes
-from evaltex_cli.records import Convention, ImageBatch, Overlaps
+from evaltex_cli.records import Convention, ImageBatch, Ints, Overlaps
 
 CONTINUOUS = Convention()
 
@@ -29,8 +30,12 @@ def measure(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
         gt, det, area = gt_masks.overlaps(det_masks)
         return Overlaps(gt, det, area, gt_masks.area(), det_masks.area(), gt_masks, det_masks)
     gt_side, det_side = (shapes.from_objects(side, convention) for side in (batch.gt, batch.det))
-    gt, det = touching_boxes(gt_side.boxes, batch.gt.offsets, det_side.boxes, batch.det.offsets)
-    area = gt_side.pair_area(gt, det_side, det)
+    return overlaps_between(gt_side, batch.gt.offsets, det_side, batch.det.offsets)
+
+
+def overlaps_between(gt: Shapes, gt_offsets: Ints, det: Shapes, det_offsets: Ints) -> Overlaps:
+    """Measure the overlaps of shapes; image k owns rows ``offsets[k]:offsets[k + 1]``."""
+    i, j = touching_boxes(gt.boxes, gt_offsets, det.boxes, det_offsets)
+    area = gt.pair_area(i, det, j)
     overlap = area > 0
-    areas = gt_side.area(), det_side.area()
-    return Overlaps(gt[overlap], det[overlap], area[overlap], *areas, gt_side, det_side)
+    return Overlaps(i[overlap], j[overlap], area[overlap], gt.area(), det.area(), gt, det)

@@ -12,14 +12,21 @@ import numpy as np
 
 from evaltex_cli.records import Floats, Ints, Outlines, offsets_of
 
-DECIMALS = 9
-"""A coordinate that is an integer to so many decimals is cut to this integer: x + width is 3, not
-2.9999999999999996."""
+STEP = 2.0**-48
+"""The error of a coordinate such as x + width, 16 units in the last place, as a share of the larger
+coordinate of its object on that axis."""
 
 
 def truncated(coordinates: Floats) -> Floats:
-    """Cut coordinates to integers, towards 0."""
-    return np.trunc(np.round(coordinates, DECIMALS))
+    """Cut the coordinates of points (n, 2) or boxes (n, 4) to integers, towards 0; one that is an
+    integer but for rounding is that integer: 3, not 2.9999999999999996.
+    """
+    reach = np.abs(coordinates)
+    if coordinates.shape[-1] == 4:
+        reach = np.maximum(reach, reach[:, [2, 3, 0, 1]])
+    whole = np.rint(coordinates)
+    is_whole = np.abs(coordinates - whole) <= STEP * reach
+    return np.where(is_whole, whole, np.trunc(coordinates))
 
 
 def corners_and_vertices(outlines: Outlines, *, truncate: bool = False) -> tuple[Floats, Ints]:
@@ -34,10 +41,11 @@ def corners_and_vertices(outlines: Outlines, *, truncate: bool = False) -> tuple
     is_box = outlines.counts == 0
     offsets = offsets_of(np.where(is_box, 4, outlines.counts))
     of_box = np.repeat(is_box, np.diff(offsets))
+    take = truncated if truncate else np.asarray
     points = np.empty((offsets[-1], 2))
-    points[of_box] = outlines.boxes[is_box][:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 2)
-    points[~of_box] = outlines.vertices
-    return truncated(points) if truncate else points, offsets
+    points[of_box] = take(outlines.boxes[is_box])[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 2)
+    points[~of_box] = take(outlines.vertices)
+    return points, offsets
 
 
 def area(vertices: Floats, offsets: Ints) -> Floats:

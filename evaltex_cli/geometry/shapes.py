@@ -24,7 +24,6 @@ from evaltex_cli.records import (
     Outlines,
     offsets_of,
 )
-from evaltex_cli.records.rows import taken_outlines
 
 LEAST_SHARE = 1e-9
 """An intersection that is not more than this share of the smaller shape is none: rounding makes
@@ -196,7 +195,7 @@ def from_objects(objects: Objects, convention: Convention) -> Shapes:
     if not len(rows):
         return Shapes(boxes)
     polygons: Geometries = np.full(len(boxes), None, dtype=object)
-    polygons[rows] = outlines.valid_polygons(taken_outlines(drawn, rows))
+    polygons[rows] = outlines.valid_polygons(drawn[rows])
     return Shapes(boxes, polygons)
 
 

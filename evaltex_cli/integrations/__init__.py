@@ -1,1 +1,1 @@
-"""Adapters to training and tracking libraries, one file each; only it imports the library."""
+"""Adapters to training and tracking libraries, each imported only where it is used."""

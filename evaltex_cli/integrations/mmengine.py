@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,26 +11,30 @@ from mmengine.registry import METRICS
 
 from evaltex_cli import Accumulator, image_objects
 from evaltex_cli.formats.memory import ImageObjects
-from evaltex_cli.integrations.scores import named_scores
+from evaltex_cli.integrations.loggers import named_scores
 
 
 @METRICS.register_module()
 class EvaltexMetric(BaseMetric):  # type: ignore[misc]
     """Headline scores; configs import ``evaltex_cli.integrations.mmengine`` by ``custom_imports``.
-    Instances have ``polygons`` or ``bboxes``, and maybe ``ignored``, ``texts`` and ``scores``.
+
+    Instances have ``polygons`` or ``bboxes``, and optionally ``ignored``, ``texts`` and ``scores``.
+    Parameters are those of `evaltex_cli.Accumulator` and of ``BaseMetric``.
     """
 
     default_prefix = "evaltex"
 
     def __init__(
         self,
-        protocol: str | Sequence[str] = "evaltex",
-        params: Mapping[str, Any] | None = None,
+        protocol: Any = None,
+        params: Any = None,
+        preset: str | None = None,
         min_confidence: float | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self._images = Accumulator(protocol, params=params, min_confidence=min_confidence)
+        options = {"params": params, "preset": preset, "min_confidence": min_confidence}
+        self._images: Accumulator[Any] = Accumulator(protocol, **options)
 
     def process(self, data_batch: Any, data_samples: Sequence[Any]) -> None:
         """Store the objects of a batch."""

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from evaltex_cli.errors import ConfigError, quote
-from evaltex_cli.errors.suggestions import unknown
+from evaltex_cli.errors import ConfigError, quote, unknown
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.matching import MISSED, Matches, Types
 from evaltex_cli.protocols.object_warnings import ObjectWarning
@@ -31,7 +30,6 @@ class Evidence(NamedTuple):
     """Columns with one row per image."""
     matches: Matches
     warnings: tuple[ObjectWarning, ...] = ()
-    """What the user should know about single images."""
 
 
 class EvidenceRows(NamedTuple):
@@ -42,20 +40,9 @@ class EvidenceRows(NamedTuple):
 
     @property
     def has_objects(self) -> Bools:
-        """(images,) Whether each image has an object or a detection; others have no part in any
-        score.
-        """
+        """(images,) Whether each image has an object or a detection; others do not matter."""
         columns = self.tally.as_dict()
-        has_objects: Bools = (columns["gt_objects"] > 0) | (columns["detections"] > 0)
-        return has_objects
-
-
-class Mark(NamedTuple):
-    """A point of a plot with its label."""
-
-    x: float
-    y: float
-    label: str
+        return np.asarray((columns["gt_objects"] > 0) | (columns["detections"] > 0))
 
 
 class Plot(NamedTuple):
@@ -69,7 +56,8 @@ class Plot(NamedTuple):
     x: Sequence[float]
     lines: Mapping[str, Sequence[float]]
     """Label -> one y for each x, in [0, 1]."""
-    marks: Sequence[Mark] = ()
+    mark: tuple[float, float, str] | None = None
+    """A point with its label."""
     band: tuple[float, float] | None = None
     """The ends of a shaded stretch of the x axis."""
 
@@ -88,17 +76,15 @@ class Protocol(NamedTuple):
     """``evidence(batch, overlaps, parameters)`` matches a batch; raises `InputError` where images
     do not have what the parameters ask for: sizes, confidences, outlines."""
     scores: Callable[[Any, Any], Scores]
-    """``scores(tally, parameters)``, for the sums of a data set, an image's row, and
-    `Tally.columns` alike: each score is a number, or a column. Sums may give lists, too:
-    histograms and curves."""
+    """``scores(tally, parameters)``, for the sums of a data set, an image's row, and columns alike:
+    each score is a number, or a column. Sums may give lists, too: histograms and curves."""
     version: int = 1
     """Raised whenever the same input and parameters give other scores than before."""
     convention: Callable[[Any], Convention | None] = lambda parameters: Convention()
     """``convention(parameters)``: how shapes are taken for its overlaps; None if it measures for
     itself, and `evidence` gets no overlaps."""
     headline: tuple[str, ...] = ("recall", "precision", "hmean")
-    """The scores shown on stdout; the last is the one by which levels and detectors are chosen,
-    compared and ranked."""
+    """The scores shown on stdout; the last is the `main_score`."""
     image_scores: Callable[[Any, Any], Scores] | None = None
     """As `scores`, for images, where the official program scores an image without objects
     other than a dataset; None where both are the same."""
@@ -130,28 +116,16 @@ class Protocol(NamedTuple):
 
 
 def parameter(default: Any, text: str, **limits: Any) -> Any:
-    """Return the field of a parameter.
+    """Return the field of a parameter, a bool, int, float or str, with its help.
 
-    Parameters
-    ----------
-    default : bool, int, float or str
-    text : str
-        Its help.
-    **limits
-        ``min`` and ``max`` of a number, or what it is ``below``; the ``choices`` of a text; or the
-        function that reads a ``file``.
+    Limits are ``min`` and ``max`` of a number, or what it is ``below``; the ``choices`` of a text;
+    or the function that reads a ``file``.
     """
     return field(default=default, metadata={"help": text, **limits})
 
 
 def load(name: str) -> Protocol:
-    """Return a protocol by name.
-
-    Raises
-    ------
-    ConfigError
-        When the registry has none of that name.
-    """
+    """Return a protocol by name; raises `ConfigError` when the registry has none of that name."""
     if name in PRESETS and name not in PROTOCOLS:
         raise ConfigError(f"{quote(name)} is a preset, not a protocol; give it as preset={name!r}")
     if name not in PROTOCOLS:

@@ -3,25 +3,19 @@
 Task: text detection, and end-to-end recognition if detections have transcriptions. The characters
 of an object are assumed to be spread evenly along it; a detection is matched with the objects whose
 characters it includes. Characters found, missed and found twice count, less a penalty for every
-object in pieces and every detection of several objects. Equation numbers are the paper's; what is
-compared (Eq. 1 to 3) is in `cleval_characters`, Algorithm 1 in `cleval_text`.
+object in pieces and every detection of several objects. Equation numbers are the paper's; Eq. 1
+and 2 are in `cleval_characters`, Algorithm 1 in `cleval_text`.
 
 `reference=official` (default) gives what the authors' program prints (its state of 2023),
-`reference=paper` the paper's figures. Where the program departs from the paper, and which way that
-moves the score:
+`reference=paper` the paper's figures. Where the program departs from the paper:
 
-1. A false positive counts as height over width characters (by vertex order; a polygon as one), not
-   width over height: precision rises with wide ones and falls with narrow ones.
-2. A detection dropped as don't care still prevents one-to-one matches: recall and precision fall.
+1. A false positive counts as height over width characters, not width over height.
+2. A detection dropped as don't care still prevents one-to-one matches.
 3. Objects higher than twice their width are read from the bottom to the top.
 4. Each object has to reach an area precision of 0.3 by itself: Eq. 3 takes the union, and 0.5.
 5. Numerators are clipped at 0 once, for the data set, not for every image.
 
-`reference=paper` keeps 2, 3 and, at 0.5, the test of each object by itself of 4, as the program
-behind the paper's tables had them.
-
-Unlike the program: coordinates may be fractions; a polygon without transcription has no characters
-(it crashes); objects are visited in the ground truth's order (it takes that of a Python set).
+`reference=paper` keeps 2, 3 and, at 0.5, the test of each object by itself of 4.
 
 Empty cases: 0/0 is 0. An image without objects, or with don't-care objects only, adds its false
 positives and nothing else. End-to-end scores are None if no detection has a transcription.
@@ -41,39 +35,29 @@ A word of four characters is found in two halves: the second half costs one char
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.errors import ConfigError, InputError, quote
+from evaltex_cli.geometry.touching import touching_boxes
+from evaltex_cli.protocols import matching
 from evaltex_cli.protocols.base import Evidence, Protocol, Scores, parameter
-from evaltex_cli.protocols.cleval_characters import Scene, area_precision, scene_of, shorter_side
+from evaltex_cli.protocols.cleval_characters import Side, centres, contains, shorter_sides, side_of
 from evaltex_cli.protocols.cleval_text import credited_characters
-from evaltex_cli.protocols.matching import (
-    Pair,
-    above,
-    alone,
-    at_least,
-    by_det,
-    by_gt,
-    columns_of,
-    defined,
-    matches,
-    object_counts,
-    per_image,
-)
+from evaltex_cli.protocols.matching import Pair, above, at_least, matches, per_image
 from evaltex_cli.protocols.measured import order_field
 from evaltex_cli.protocols.normalisation import normalisation_field
 from evaltex_cli.protocols.object_warnings import object_warning
 from evaltex_cli.protocols.scores import quotient, ratio, recall_precision, where
 from evaltex_cli.protocols.tally import Count, ObjectTally, Sum, at_most, require
-from evaltex_cli.records import Bools, Floats, ImageBatch, Ints
+from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, offsets_of, ranges
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +101,6 @@ class Parameters:
         """Whether the reference is the authors' program."""
         return self.reference == "official"
 
-    @property
-    def threshold(self) -> float:
-        """Least area precision."""
-        return self.area_precision or (0.3 if self.official else 0.5)
-
     def bins(self) -> list[tuple[float, float]]:
         """Lowest and highest scale of each bin, both inclusive.
 
@@ -148,7 +127,53 @@ def resolve(parameters: Parameters, has_polygons: Callable[[], bool]) -> Paramet
     return replace(parameters, annotation="polygon" if has_polygons() else "quad")
 
 
+class Scene(NamedTuple):
+    """A batch as CLEval takes it: what does not depend on which objects are don't care."""
+
+    batch: ImageBatch
+    gt: Side
+    det: Side
+    near: list[Pair]
+    """The pairs that may share characters or area, sorted."""
+    included: dict[Pair, list[int]]
+    """Which characters of an object lie in a detection, ascending, for the pairs that have any."""
+
+
+def scene_of(batch: ImageBatch, parameters: Parameters) -> Scene:
+    """Take a batch as CLEval does, and find which characters lie in which detections."""
+    gt = side_of(batch.gt, batch.gt.dont_care, parameters)
+    # A detection with the text of a don't-care object is as long as such an object.
+    hidden = np.array([text == "###" for text in batch.det.texts], bool)
+    det = side_of(batch.det, hidden, parameters)
+    # Cutting coordinates to integers moves points by less than a pixel.
+    around = batch.gt.boxes + np.array([-1.0, -1.0, 1.0, 1.0])
+    i, j = touching_boxes(around, batch.gt.offsets, det.shapes.boxes, batch.det.offsets)
+    lengths, near = gt.lengths[i], list(zip(i.tolist(), j.tolist(), strict=True))
+    pair, character = np.repeat(np.arange(len(i)), lengths), ranges(0, lengths)
+    points = centres(gt)[ranges(offsets_of(gt.lengths)[i], lengths)]
+    inside = contains(det, j[pair], points)
+    included = defaultdict(list)
+    for p, k in zip(pair[inside].tolist(), character[inside].tolist(), strict=True):
+        included[near[p]].append(k)
+    return Scene(batch, gt, det, near, dict(included))
+
+
 # Matching (section 3.1) ---------------------------------------------------------------------------
+
+
+def area_precision(scene: Scene, dont_care: Bools, official: bool) -> dict[Pair, float]:
+    """Return which share of each detection lies in each object (Eq. 3), of the pairs that are near;
+    officially in single precision.
+    """
+    gt, offsets = scene.gt.shapes, scene.batch.gt.offsets
+    # Don't-care objects are taken without what they share with objects that count.
+    ignored, word = touching_boxes(gt.boxes, offsets, gt.boxes, offsets)
+    mixed = dont_care[ignored] & ~dont_care[word]
+    gt = gt.without(ignored[mixed], gt, word[mixed])
+    i, j = matching.columns_of(scene.near)
+    share = ratio(gt.pair_area(i, scene.det.shapes, j), scene.det.area[j])
+    single = share.astype(np.float32 if official else np.float64)
+    return dict(zip(scene.near, single.tolist(), strict=True))
 
 
 def match(scene: Scene, dont_care: Bools, parameters: Parameters) -> tuple[list[Pair], Bools]:
@@ -156,54 +181,30 @@ def match(scene: Scene, dont_care: Bools, parameters: Parameters) -> tuple[list[
 
     Return the pairs, sorted, and (D,) bool which detections are dropped, those of don't care.
     """
-    official, threshold, included = parameters.official, parameters.threshold, scene.included
+    included, official, ignored = scene.included, parameters.official, dont_care.tolist()
+    threshold = parameters.area_precision or (0.3 if official else 0.5)
+    precision = area_precision(scene, dont_care, official)
     # The program compares in single precision. At the threshold a pair is strong by both, and a
     # detection is dropped by the program alone.
     single: Any = np.float32 if official else float
     limit, exceeds = float(single(threshold)), at_least if official else above
-    precision, ignored = area_precision(scene, dont_care, official), dont_care.tolist()
 
-    dropped = [False] * scene.batch.det.count
-    for j, pairs in by_det(pair for pair in precision if ignored[pair[0]]).items():
-        total = sum((single(precision[p]) for p in pairs if p in included), single(0))
-        dropped[j] = exceeds(max(total, *(precision[p] for p in pairs)), limit)
+    dropped = np.zeros(scene.batch.det.count, bool)
+    for j, pairs in matching.by_det(pair for pair in precision if ignored[pair[0]]).items():
+        total = sum((single(precision[pair]) for pair in pairs if pair in included), single(0))
+        dropped[j] = exceeds(max(total, *(precision[pair] for pair in pairs)), limit)
 
     # Don't-care objects and dropped detections are rivals too.
     strong = [pair for pair in included if at_least(precision[pair], limit)]
-    counting = [(i, j) for i, j in included if not ignored[i] and not dropped[j]]
-    matched = set(alone(strong)).intersection(counting)  # one-to-one
-    for pairs in by_gt(pair for pair in counting if at_least(precision[pair], limit)).values():
+    counting = {(i, j) for i, j in included if not ignored[i] and not dropped[j]}
+    matched = set(matching.alone(strong)) & counting  # one-to-one
+    for pairs in matching.by_gt(pair for pair in strong if pair in counting).values():
         if len(pairs) > 1:  # one-to-many
             matched.update(pairs)
-    for pairs in by_det(counting).values():
-        if len(pairs) > 1 and at_least(sum(precision[p] for p in pairs), threshold):  # many-to-one
-            matched.update(pairs)
-    return sorted(matched), np.array(dropped, bool)
-
-
-# Characters (section 3.2) -------------------------------------------------------------------------
-
-
-def included_characters(
-    scene: Scene, matched: list[Pair], official: bool
-) -> tuple[Ints, Ints, Ints, Floats]:
-    """Count characters for the detection scores (Table 2): (G,) how many of each object are found,
-    and how often in all; (D,) how many each detection includes (d_j), and how many of these are
-    correct (Eq. 6).
-
-    Several detections share a character that all include; officially the first of them has it.
-    """
-    gt_found, gt_times = np.zeros((2, scene.batch.gt.count), np.int64)
-    det_included, det_correct = np.zeros((2, scene.batch.det.count))
-    for i, pairs in by_gt(matched).items():
-        g = Counter(k for pair in pairs for k in scene.included[pair])  # g_i^k
-        first = {k: j for _, j in reversed(pairs) for k in scene.included[i, j]}
-        gt_found[i], gt_times[i] = len(g), g.total()
-        for _, j in pairs:
-            characters = scene.included[i, j]
-            det_included[j] += len(characters)
-            det_correct[j] += sum(first[k] == j if official else 1 / g[k] for k in characters)
-    return gt_found, gt_times, det_included.astype(np.int64), det_correct
+    for pairs in matching.by_det(sorted(counting)).values():
+        if len(pairs) > 1 and at_least(sum(precision[pair] for pair in pairs), threshold):
+            matched.update(pairs)  # many-to-one
+    return sorted(matched), dropped
 
 
 # Tally --------------------------------------------------------------------------------------------
@@ -257,32 +258,42 @@ END_TO_END = "e2e_recall_credit", "gt_characters", "e2e_precision_credit", "reco
 
 def evaluated(scene: Scene, dont_care: Bools, parameters: Parameters) -> Evidence:
     """Match a scene and count its characters, `dont_care` being left out."""
-    batch, official, images = scene.batch, parameters.official, len(scene.batch.names)
-    gt_sum = partial(per_image, image=batch.gt.image, images=images)
-    det_sum = partial(per_image, image=batch.det.image, images=images)
-    matched, dropped = match(scene, dont_care, parameters)
-    gt, det = columns_of(matched)
-    splits = np.bincount(gt, minlength=batch.gt.count)  # Table 2: detections of each object
-    merges = np.bincount(det, minlength=batch.det.count)  # and objects of each detection
+    batch, gt_side, det_side, official = scene.batch, scene.gt, scene.det, parameters.official
+    gt_sum = partial(per_image, image=batch.gt.image, images=len(batch.names))
+    det_sum = partial(per_image, image=batch.det.image, images=len(batch.names))
+    gt_count = partial(np.bincount, minlength=batch.gt.count)
+    det_count = partial(np.bincount, minlength=batch.det.count)
 
-    characters = np.where(dont_care, 0, scene.gt.lengths)
-    recognised = np.where(dropped, 0, scene.det.lengths)
-    found, times, included, correct = included_characters(scene, matched, official)
-    gt_credit, det_credit = credited_characters(  # Algorithm 1
-        matched, scene.included, scene.gt.texts, scene.det.texts, official
-    )
-    false_positive = np.where((merges > 0) | dropped, 0, scene.det.false_positive_lengths)  # Eq. 8
+    matched, dropped = match(scene, dont_care, parameters)
+    gt, det = matching.columns_of(matched)
+    splits, merges = gt_count(gt), det_count(det)
     gt_penalty = parameters.recall_granularity_penalty * np.maximum(splits - 1, 0)  # Eq. 7
     det_penalty = parameters.precision_granularity_penalty * np.maximum(merges - 1, 0)
-    least = -np.inf if official else 0.0  # of an image's numerators (5 above)
-    penalties = {"recall": gt_sum(gt_penalty), "precision": det_sum(det_penalty)}
-    credits = {
-        f"{prefix}{score}_credit": np.maximum(gt_sum(right) - penalty, least)
-        for prefix, right in (("", found), ("e2e_", gt_credit))
-        for score, penalty in penalties.items()
-    }
+
+    # Table 2: the characters of objects that lie in their detections.
+    inside = [(i, j, k) for i, j in matched for k in scene.included[i, j]]
+    owner, holder, character = np.array(inside, np.int64).reshape(-1, 3).T
+    first, which = matching.unique_pairs(owner, character)
+    found, times, included = gt_count(owner[first]), gt_count(owner), det_count(holder)
+    # Eq. 6: officially a character found twice is that of the first detection.
+    if official:
+        correct = det_count(holder[first])
+    else:
+        correct = det_count(holder, 1 / np.bincount(which)[which])
+    characters = np.where(dont_care, 0, gt_side.lengths)
+    recognised = np.where(dropped, 0, det_side.lengths)
+    false_positive = np.where((merges > 0) | dropped, 0, det_side.false_positive_lengths)  # Eq. 8
+    gt_credit, det_credit = credited_characters(  # Algorithm 1
+        matched, scene.included, gt_side.texts, det_side.texts, official
+    )
+
+    def credit(right: Ints, penalty: Floats) -> Floats:
+        """The numerators of images; only the paper clips each (5 above)."""
+        return np.maximum(gt_sum(right) - penalty, -np.inf if official else 0.0)
+
+    transcribed = det_sum(det_side.lengths > 0)
     tally = CLEvalTally(
-        *object_counts(batch, ~dont_care, ~dropped),
+        *matching.object_counts(batch, ~dont_care, ~dropped),
         gt_characters=gt_sum(characters),
         detected_characters=det_sum(included + false_positive),
         found_characters=gt_sum(found),
@@ -291,15 +302,17 @@ def evaluated(scene: Scene, dont_care: Bools, parameters: Parameters) -> Evidenc
         false_positive_characters=det_sum(false_positive),
         splits=gt_sum(splits > 1),
         merges=det_sum(merges > 1),
-        transcribed_detections=det_sum(scene.det.lengths > 0),
+        recall_credit=credit(found, gt_sum(gt_penalty)),
+        precision_credit=credit(found, det_sum(det_penalty)),
+        transcribed_detections=transcribed,
         recognised_characters=det_sum(recognised),
         correct_characters=gt_sum(gt_credit),
+        e2e_recall_credit=credit(gt_credit, gt_sum(gt_penalty)),
+        e2e_precision_credit=credit(gt_credit, det_sum(det_penalty)),
         matched_characters=det_sum(np.where(merges > 0, np.maximum(recognised, included), 0)),
-        **credits,
     )
     # End-to-end values are undefined in images in which no detection has a transcription.
-    end_to_end = tally.transcribed_detections > 0
-    gt_read, det_read = end_to_end[batch.gt.image], end_to_end[batch.det.image]
+    gt_read, det_read = ((transcribed > 0)[side.image] for side in (batch.gt, batch.det))
     gt_values = {
         "characters": characters,
         "found_characters": found,
@@ -331,7 +344,7 @@ def by_scale(scene: Scene, parameters: Parameters) -> dict[str, NDArray[Any]]:
             " give the pictures by --images, a ground truth that states sizes (EvaLTex .txt), in"
             " Python size=(height, width), or leave out scale_bins"
         )
-    scale = np.array([shorter_side(scene.gt.ring(k)) for k in range(gt.count)]) / longer[gt.image]
+    scale = shorter_sides(scene.gt.rings) / longer[gt.image]
     tallies = [
         evaluated(scene, gt.dont_care | (scale < low) | (scale > high), parameters).tally
         for low, high in parameters.bins()
@@ -363,23 +376,21 @@ def scores(tally: CLEvalTally, parameters: Parameters) -> Scores:
     values = tally.as_dict()
     end_to_end = values["transcribed_detections"] > 0
 
-    def recall_and_precision(values: Mapping[str, Any]) -> Scores:
+    def ratios(values: Mapping[str, Any]) -> Scores:
         e2e = recall_precision(*(values[name] for name in END_TO_END))
         return recall_precision(*(values[name] for name in DETECTION)) | {
             f"e2e_{name}": where(end_to_end, value, None) for name, value in e2e.items()
         }
 
-    result = recall_and_precision(values)
     recognition = ratio(values["correct_characters"], values["matched_characters"])
-    result["recognition_score"] = where(end_to_end, recognition, None)
+    result = ratios(values) | {"recognition_score": where(end_to_end, recognition, None)}
     result |= {name: values[name] for name in ("splits", "merges")}
     for what in ("missed", "overlapped", "false_positive"):
         result[f"{what}_characters"] = values[f"{what}_characters"]
     if parameters.scale_bins:
-        scaled = {name: values[f"scale_{name}"] for name in {*DETECTION, *END_TO_END}}
         result["scale_wise"] = [
             {"lowest_scale": low, "highest_scale": high}
-            | recall_and_precision({name: bins[k] for name, bins in scaled.items()})
+            | ratios({name: values[f"scale_{name}"][k] for name in (*DETECTION, *END_TO_END)})
             for k, (low, high) in enumerate(parameters.bins())
         ]
     return result
@@ -387,8 +398,10 @@ def scores(tally: CLEvalTally, parameters: Parameters) -> Scores:
 
 def object_credit(types: NDArray[np.uint8], values: Mapping[str, Floats]) -> Floats:
     """Share of each object's characters that were found, less its granularity penalty."""
-    found = defined(values["found_characters"]) - defined(values["granularity_penalty"])
-    return np.maximum(0.0, quotient(found, defined(values["characters"])))
+    names = "found_characters", "granularity_penalty", "characters"
+    found, penalty, characters = (np.nan_to_num(values[name]) for name in names)
+    credit: Floats = quotient(found - penalty, characters)
+    return np.maximum(0.0, credit)
 
 
 PROTOCOL = Protocol(

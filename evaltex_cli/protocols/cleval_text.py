@@ -24,18 +24,15 @@ def credited_characters(
     """Return how many characters are credited to each object (G,) and each detection (D,).
 
     `matched` is sorted, and `included` has the characters of the object that the detection
-    includes. With `ties_left` the table of lengths is read towards the left where cells above and
-    to the left are equal (the detections' text loses a character), else upwards.
+    includes. With `ties_left`, of several common subsequences that is taken for which the
+    detections' text loses a character first, else the object's.
     """
     gt_correct, det_correct = np.zeros(len(gt_texts), np.int64), np.zeros(len(det_texts), np.int64)
     remaining = list(det_texts)
     for i, pairs in by_gt(matched).items():
         detections = in_reading_order({j: included[i, j] for _, j in pairs})
-        text, recognised = gt_texts[i], "".join(remaining[j] for j in detections)
-        if ties_left:
-            common = common_subsequence(text, recognised)
-        else:
-            common = common_subsequence(recognised, text)
+        texts = gt_texts[i], "".join(remaining[j] for j in detections)
+        common = common_subsequence(*(texts if ties_left else reversed(texts)))
         gt_correct[i] = len(common)
         for character in common:
             j = next(j for j in detections if character in remaining[j])
@@ -52,23 +49,18 @@ def in_reading_order(included: Mapping[int, Sequence[int]]) -> list[int]:
     """
     waiting, ordered = list(included), list[int]()
     for character in sorted(set(chain.from_iterable(included.values()))):
-        if len(waiting) == 1:
-            break
-        for j in waiting:
-            if character in included[j]:
-                ordered.append(j)
-                waiting.remove(j)
-                break
+        for j in [j for j in waiting if character in included[j] and len(waiting) > 1][:1]:
+            ordered.append(j)
+            waiting.remove(j)
     return [*ordered, waiting[0]]
 
 
 def common_subsequence(rows: str, columns: str) -> str:
-    """A longest common subsequence of two texts.
+    """A longest common subsequence of two texts: the one read from the last cell of the usual
+    table, where equal characters are always taken, and on equal lengths the way goes left.
 
-    Of several it is the one that the usual table, filled row by row and read from its last cell,
-    gives when equal characters are always taken, and on equal lengths above and to the left the way
-    goes left. The table has a number a row: its bit j is set where cell j + 1 is as long as cell j
-    (Hyyrö, Bit-parallel LCS-length computation revisited, 2004).
+    The table has a number a row: its bit j is set where cell j + 1 is as long as cell j (Hyyrö,
+    Bit-parallel LCS-length computation revisited, 2004).
     """
     places: defaultdict[str, int] = defaultdict(int)
     for j, character in enumerate(columns):
@@ -76,17 +68,14 @@ def common_subsequence(rows: str, columns: str) -> str:
     every = (1 << len(columns)) - 1
     table = [every]
     for character in rows:
-        row = table[-1]
-        equal = row & places[character]
+        row, equal = table[-1], table[-1] & places[character]
         table.append((row + equal | row - equal) & every)
-    common = []
-    i, j = len(rows), len(columns)
+    common, i, j = "", len(rows), len(columns)
     while i and j:
         if rows[i - 1] == columns[j - 1]:
-            common.append(rows[i - 1])
-            i, j = i - 1, j - 1
+            common, i, j = rows[i - 1] + common, i - 1, j - 1
         elif table[i] >> (j - 1) & 1:
             j -= 1
         else:
             i -= 1
-    return "".join(reversed(common))
+    return common

@@ -1,25 +1,22 @@
-"""Parameters of protocols from `evaltex.ini` and `--set`; defaults, types and
-ranges are in the protocols.
-"""
+"""Parameters of protocols from `evaltex.ini` and `--set`; the protocols have their ranges."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evaltex_cli.errors import ConfigError, quote
-from evaltex_cli.errors.suggestions import nearest, unknown
+from evaltex_cli.errors import ConfigError, nearest, quote, unknown
 from evaltex_cli.protocols import PROTOCOLS, plain
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.presets import PRESETS, Preset
 
 DEFAULT_SECTION = "evaltex"
-_BOOLEANS = dict.fromkeys(("true", "yes", "on", "1"), True) | dict.fromkeys(
-    ("false", "no", "off", "0"), False
-)
+_BOOLEANS = {"true": True, "yes": True, "on": True, "1": True}
+_BOOLEANS |= {"false": False, "no": False, "off": False, "0": False}
 
 
 class Setting(NamedTuple):
@@ -32,33 +29,25 @@ class Setting(NamedTuple):
 
 
 def parameters_of(protocol: str, settings: Sequence[Setting]) -> Any:
-    """Return a protocol's parameters record; later settings override earlier ones.
-
-    Raises
-    ------
-    ConfigError
-        For an unknown key or a value that is malformed or out of range: place, key, range and
-        nearest known key.
+    """Return a protocol's parameters record; later settings override earlier ones. Raises
+    `ConfigError` for an unknown key, and a value that is malformed or out of range.
     """
     known, values = _fields(protocol), {}
     for setting in settings:
-        if setting.protocol == protocol:
-            if setting.key not in known:
-                owners = [name for name in PROTOCOLS if setting.key in _fields(name)]
-                others = f" of {protocol}, but of {', '.join(owners)}" if owners else ""
-                raise ConfigError(
-                    f"{setting.place}: unknown key {quote(setting.key)}"
-                    f"{others or nearest(setting.key, list(known))}; {protocol} knows"
-                    f" {', '.join(known)}"
-                )
-            values[setting.key] = _value(known[setting.key], setting)
+        if setting.protocol != protocol:
+            continue
+        if setting.key not in known:
+            owners = ", ".join(name for name in PROTOCOLS if setting.key in _fields(name))
+            others = owners and f" of {protocol}, but of {owners}"
+            key = f"{quote(setting.key)}{others or nearest(setting.key, list(known))}"
+            expected = f"{protocol} knows {', '.join(known)}"
+            raise ConfigError(f"{setting.place}: unknown key {key}; {expected}")
+        values[setting.key] = _value(known[setting.key], setting)
     return load(protocol).parameters(**values)
 
 
 def checked(protocol: str, given: Mapping[str, Any]) -> Any:
-    """Return a protocol's parameters from keyword arguments, checked like those of a file; raises
-    as `parameters_of`.
-    """
+    """Return a protocol's parameters from keyword arguments; raises as `parameters_of`."""
     return parameters_of(protocol, settings_of(protocol, given))
 
 
@@ -71,9 +60,6 @@ def _fields(protocol: str) -> dict[str, Field[Any]]:
     return {field.name: field for field in fields(load(protocol).parameters)}
 
 
-# Presets ------------------------------------------------------------------------------------------
-
-
 def preset_named(name: str) -> Preset:
     """Return a preset; raises `ConfigError` when there is none of that name."""
     if name not in PRESETS:
@@ -82,158 +68,110 @@ def preset_named(name: str) -> Preset:
 
 
 def parameters_of_preset(name: str, settings: Sequence[Setting]) -> Any:
-    """Return the parameters record of a preset's protocol; settings of other protocols do not
-    matter.
-
-    Raises
-    ------
-    ConfigError
-        As `parameters_of`, and for a setting that contradicts the preset.
+    """Return the parameters record of a preset's protocol; raises `ConfigError` as `parameters_of`,
+    and for a setting that contradicts the preset.
     """
-    preset = preset_named(name)
-    expected = checked(preset.protocol, preset.parameters)
+    protocol, parameters = PRESETS[name].protocol, PRESETS[name].parameters
+    expected = checked(protocol, parameters)
     for setting in settings:
-        if setting.protocol == preset.protocol:
-            value = getattr(expected, setting.key, None)
-            if getattr(parameters_of(preset.protocol, [setting]), setting.key) != value:
-                raise ConfigError(
-                    f"{setting.place}: the preset {name} has {setting.key}={written(value)}; leave"
-                    " out one of them"
-                )
+        given = parameters_of(protocol, [*settings_of(protocol, parameters), setting])
+        if given != expected:
+            own = f"the preset {name} has {setting.key}={written(getattr(expected, setting.key))}"
+            raise ConfigError(f"{setting.place}: {own}; leave out one of them")
     return expected
 
 
-# Files and --set ----------------------------------------------------------------------------------
+def read_text(path: Path, advice: str) -> str:
+    """Return the text of a file; raises `ConfigError`, with advice if it cannot be read."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        why = f"cannot be read ({error.strerror or error})"
+        raise ConfigError(f"{path}: {why}; {advice}") from error
+    except UnicodeDecodeError as error:
+        number, byte = error.object.count(b"\n", 0, error.start) + 1, error.object[error.start]
+        raise ConfigError(f"{path}:{number}: byte 0x{byte:02x} is not UTF-8") from error
 
 
 def read_config(path: Path) -> list[Setting]:
-    """Read an ini file.
-
-    Raises
-    ------
-    ConfigError
-        When it cannot be read, a line is neither ``key=value``, section, comment nor blank, a
-        section is no protocol's, a key is given twice in a section, or one before all sections is
-        not as it should be in that of `DEFAULT_SECTION`.
+    """Read an ini file; raises `ConfigError` when it cannot be read, for other lines than
+    ``key=value``, ``[protocol]`` and comments, a key given twice, and a wrong one before sections.
     """
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise ConfigError(
-            f"{path}: cannot be read ({error.strerror or error}); give a file of parameters, such"
-            " as evaltex.ini"
-        ) from error
-    except UnicodeDecodeError as error:
-        number = error.object[: error.start].count(b"\n") + 1
-        raise ConfigError(
-            f"{path}:{number}: byte 0x{error.object[error.start]:02x} is not UTF-8"
-        ) from error
-    section, is_named = DEFAULT_SECTION, False
+    text = read_text(path, "give a file such as evaltex.ini")
+    section = ""
     settings: dict[tuple[str, str], Setting] = {}
-    for number, raw in enumerate(text.split("\n"), start=1):
-        line, place = raw.strip(), f"{path}:{number}"
-        if not line or line.startswith(("#", ";")):
-            continue
+    for number, line in enumerate(map(str.strip, text.split("\n")), start=1):
+        place = f"{path}:{number}"
         if line.startswith("[") and line.endswith("]"):
-            section, is_named = _section(line[1:-1].strip(), place), True
-            continue
-        setting = _parsed(line, place, section)
-        if not is_named:  # meant for the protocol that is run, whichever it is
-            parameters_of(section, [setting])
-        first = settings.setdefault((section, setting.key), setting)
-        if first is not setting:
-            raise ConfigError(
-                f"{place}: key {quote(setting.key)} again; it stands at {first.place} too"
-            )
+            section = _section(line[1:-1].strip(), place)
+        elif line and not line.startswith(("#", ";")):
+            key, equals, value = line.partition("=")
+            if not equals or not key.strip():
+                expected = "key=value, [protocol], or a comment after # or ;"
+                raise ConfigError(f"{place}: {quote(line)}; expected {expected}")
+            value = re.split(r"[ \t][#;]", value)[0].strip()
+            setting = Setting(place, section or DEFAULT_SECTION, key.strip(), value)
+            if not section:  # meant for the protocol that is run, whichever it is
+                parameters_of(DEFAULT_SECTION, [setting])
+            first = settings.setdefault(setting[1:3], setting)
+            if first is not setting:
+                again = f"{quote(setting.key)} again; it stands at {first.place} too"
+                raise ConfigError(f"{place}: key {again}")
     return list(settings.values())
 
 
-def _parsed(line: str, place: str, section: str) -> Setting:
-    key, equals, value = line.partition("=")
-    if not equals or not key.strip():
-        raise ConfigError(
-            f"{place}: {quote(line)}; expected key=value, [protocol], or a comment after # or ;"
-        )
-    for comment in (" #", " ;", "\t#", "\t;"):
-        value = value.partition(comment)[0]
-    return Setting(place, section, key.strip(), value.strip())
-
-
 def parse_set(argument: str, chosen: Sequence[str] = (DEFAULT_SECTION,)) -> Setting:
-    """Parse one ``[PROTOCOL.]KEY=VALUE`` of `--set`.
-
-    Parameters
-    ----------
-    chosen : sequence of str
-        The protocols of the run. A key without a protocol belongs to the only one, or to the only
-        one that has that key.
-
-    Raises
-    ------
-    ConfigError
-        When it is not of that form, names no known protocol, or may be of several.
+    """Parse one ``[PROTOCOL.]KEY=VALUE`` of `--set`; a key without a protocol belongs to the only
+    one that is `chosen`, or that has it. Raises `ConfigError` where that is not so.
     """
     place = f"--set {quote(argument)[1:-1]}"
-    name, equals, value = argument.partition("=")
-    if not equals or not name.strip():
+    name, equals, value = map(str.strip, argument.partition("="))
+    if not equals or not name:
         raise ConfigError(f"{place}: expected [PROTOCOL.]KEY=VALUE, det_border=0.02 say")
-    protocol, dot, key = name.strip().rpartition(".")
-    if dot:
-        return Setting(place, _section(protocol, place), key, value.strip())
-    owners = [name for name in chosen if key in _fields(name)]
+    protocol, dot, key = name.rpartition(".")
+    owners = [_section(protocol, place)] if dot else [one for one in chosen if key in _fields(one)]
     if len(owners) > 1:
-        named = ", ".join(f"{name}.{key}" for name in owners)
-        raise ConfigError(
-            f"{place}: several protocols of this run have {quote(key)}; expected one of {named}"
-        )
-    return Setting(place, owners[0] if owners else chosen[0], key, value.strip())
+        named = ", ".join(f"{owner}.{key}" for owner in owners)
+        several = f"several protocols of this run have {quote(key)}"
+        raise ConfigError(f"{place}: {several}; expected one of {named}")
+    return Setting(place, (owners or chosen)[0], key, value)
 
 
 def refuse_others(settings: Sequence[Setting], chosen: Sequence[str]) -> None:
     """Refuse settings of protocols that are not of the run, which would do nothing."""
     for setting in settings:
         if setting.protocol not in chosen:
-            raise ConfigError(
-                f"{setting.place}: {setting.protocol} is not a protocol of this run"
-                f" ({', '.join(chosen)}); add it by --protocol, or leave --set out"
-            )
+            why = f"{setting.protocol} is not a protocol of this run ({', '.join(chosen)})"
+            raise ConfigError(f"{setting.place}: {why}; add it by --protocol, or leave --set out")
 
 
 def _section(name: str, place: str) -> str:
     if plain(name) not in PROTOCOLS:
         hint = nearest(plain(name), list(PROTOCOLS))
-        raise ConfigError(
-            f"{place}: unknown section [{quote(name)[1:-1]}]{hint}; known: {', '.join(PROTOCOLS)}"
-        )
+        section = f"[{quote(name)[1:-1]}]{hint}"
+        raise ConfigError(f"{place}: unknown section {section}; known: {', '.join(PROTOCOLS)}")
     return plain(name)
-
-
-# Values -------------------------------------------------------------------------------------------
 
 
 def _value(field: Field[Any], setting: Setting) -> Any:
     """Return the value that a text means, within the limits of its parameter."""
-    text, limits = setting.value, field.metadata
-    if "file" in limits:
-        try:
-            return limits["file"](text)
-        except ConfigError as error:
-            raise ConfigError(f"{setting.place}: {setting.key}: {error}") from error
-    value: Any = text if field.type == "str" else _BOOLEANS.get(text.lower())
+    text, limits, place = setting.value, field.metadata, f"{setting.place}: {setting.key}"
+    read = limits.get("file") or {"int": int, "float": float}.get(str(field.type), str)
+    refusal = ConfigError(f"{place} is {quote(text)}; expected {allowed(field)}")
+    try:
+        value: Any = _BOOLEANS[text.lower()] if field.type == "bool" else read(text)
+    except ConfigError as error:
+        raise ConfigError(f"{place}: {error}") from error
+    except (KeyError, ValueError):
+        raise refusal from None
+    is_allowed = value in limits.get("choices", (value,))
     if field.type in ("int", "float"):
-        try:
-            value = (int if field.type == "int" else float)(text)
-        except ValueError:
-            value = math.nan
+        least, most = limits.get("min", -math.inf), limits.get("max", math.inf)
         # Python reads digits of other scripts and 1_000, which are typing errors here.
         is_plain = text.isascii() and "_" not in text and math.isfinite(value)
-        least, most = limits.get("min", -math.inf), limits.get("max", math.inf)
-        if not is_plain or not least <= value <= most or value >= limits.get("below", math.inf):
-            value = None
-    if value is None or value not in limits.get("choices", (value,)):
-        raise ConfigError(
-            f"{setting.place}: {setting.key} is {quote(text)}; expected {allowed(field)}"
-        )
+        is_allowed = is_plain and least <= value <= most and value < limits.get("below", math.inf)
+    if not is_allowed:
+        raise refusal
     return value
 
 
@@ -244,9 +182,8 @@ def allowed(field: Field[Any]) -> str:
         return "a file or folder"
     if "choices" in limits:
         return "one of " + ", ".join(limits["choices"])
-    if str(field.type) == "bool":
-        return "true or false"
-    kind = "a whole number" if str(field.type) == "int" else "a number"
+    kinds = {"bool": "true or false", "int": "a whole number"}
+    kind = kinds.get(str(field.type), "a number")
     if "below" in limits:
         return f"{kind} from {limits['min']:g} to below {limits['below']:g}"
     if "max" in limits:

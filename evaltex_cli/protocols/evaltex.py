@@ -11,8 +11,7 @@ contradicts the published tool:
    the text's own share.
 3. The split penalty is the tool's, 0.6 / (1 + ln² s) + 0.4; `split_function=paper` takes Eq. 13.
 4. The margin is the tool's, `det_border` = 0.01; the paper's experiments took 0.1 (Eq. 6).
-5. EMD scores use 100 bins while 10 are printed, as the tool's sample does, unless `hist_bin_nb` is
-   set.
+5. EMD scores use 100 bins while 10 are printed, as in the tool's sample (`hist_bin_nb`: for both).
 6. Rejected objects match like others and count as text, but enter no mean; a detection on them
    alone is neither right nor wrong.
 
@@ -35,32 +34,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from math import log
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaltex_cli.geometry import boxes as box_geometry
 from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.geometry.touching import touching_boxes
+from evaltex_cli.protocols import matching
 from evaltex_cli.protocols.base import Evidence, Protocol, Scores, parameter
-from evaltex_cli.protocols.matching import (
-    MATCH_TYPES,
-    above,
-    larger_area,
-    matches,
-    mean_of,
-    per_image,
-    unique_pairs,
-)
-from evaltex_cli.protocols.scores import Number, divide, harmonic_mean, quotient, ratio
+from evaltex_cli.protocols.matching import FALSE_POSITIVE, TIE, Matches, Pair, per_image
+from evaltex_cli.protocols.scores import Number, harmonic_mean, quotient, ratio
 from evaltex_cli.protocols.tally import Count, Sum, Tally
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps
 
 PRINTED_BINS, EMD_BINS = 10, 100
-BIN_TOLERANCE = 1e-9
-"""A value this little below a bin's edge is at the edge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,53 +57,29 @@ class Parameters:
 
     region: bool = parameter(True, "text area of a merge: the regions of its objects (Eq. 20)")
     print_level: int = parameter(0, "detail of the result .txt", min=0, max=2)
-    min_area: float = parameter(
-        0.0, "an overlap counts above this many square pixels (Eq. 3, 4)", min=0.0
-    )
+    min_area: float = parameter(0.0, "square pixels that an overlap exceeds (Eq. 3, 4)", min=0.0)
     hist_bin_nb: int = parameter(
         0, "histogram bins, for printing and EMD; 0 = 10 printed, 100 for EMD", min=0, max=10_000
     )
     split: bool = parameter(True, "coverage is multiplied by the split penalty (Eq. 11)")
-    det_border: float = parameter(
-        0.01, "margin, as a share of an object's thickness (Eq. 6)", min=0.0, below=0.5
-    )
+    det_border: float = parameter(0.01, "margin, a share of thickness (Eq. 6)", min=0.0, below=0.5)
     split_function: str = parameter(
         "tool", "split penalty: tool 0.6/(1+ln²s)+0.4, paper 1/(1+ln s)", choices=("tool", "paper")
     )
     overlap_filter: float = parameter(0.1, "t of the candidate filter (Eq. 5)", min=0.0, max=1.0)
-    shape: str = parameter(
-        "polygon", "polygons as they are, or as their bounding boxes", choices=("polygon", "box")
-    )
-
-
-def convention(parameters: Parameters) -> Convention:
-    """Continuous coordinates; polygons as they are, or as their bounding boxes."""
-    return Convention(as_boxes=parameters.shape == "box")
-
-
-class Local(NamedTuple):
-    """Local scores of the objects, (G,) each."""
-
-    coverage: Floats
-    """With the split penalty, if the parameters ask for it."""
-    coverage_no_split: Floats
-    accuracy: Floats
-    """NaN for a missed object."""
-    split: Floats
+    shape: str = parameter("polygon", "polygons as they are, or boxes", choices=("polygon", "box"))
 
 
 def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Evidence:
     """Match a batch, and sum what its images contribute."""
-    is_match = filtered(batch, overlaps, parameters)
-    gt, det = overlaps.gt[is_match], overlaps.det[is_match]
-    local = local_scores(batch, overlaps, gt, det, parameters)
-    is_false_positive = np.bincount(det, minlength=batch.det.count) == 0
+    pairs = overlaps.some(filtered(batch, overlaps, parameters))
+    local = local_scores(batch, pairs, parameters)
     # A detection that matches only rejected objects is neither right nor wrong.
-    gt_counts, det_counts = ~batch.gt.dont_care, is_false_positive.copy()
-    det_counts[det[gt_counts[gt]]] = True
-    matched = matches(gt, det, gt_counts, det_counts, local._asdict(), {})
-    tally = tally_of(batch, local, matched.gt.types, is_false_positive, parameters)
-    return Evidence(tally, matched)
+    gt_counts = ~batch.gt.dont_care
+    det_counts = np.bincount(pairs.det, minlength=batch.det.count) == 0
+    det_counts[pairs.det[gt_counts[pairs.gt]]] = True
+    matched = matching.matches(pairs.gt, pairs.det, gt_counts, det_counts, local, {})
+    return Evidence(tally_of(batch, local, matched, parameters), matched)
 
 
 # Matching (section 3.2.1) -------------------------------------------------------------------------
@@ -127,29 +91,24 @@ def filtered(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> B
     A detection takes its candidates G' by decreasing IoU, ties by the ground truth's order, and
     drops G' if it has a G with Area(G' ∩ D) - Area(G ∩ G') <= t * Area(G').
     """
-    gt, det, area = overlaps.gt, overlaps.det, overlaps.area
-    is_match = larger_area(area, parameters.min_area)
-    counts = np.bincount(det[is_match], minlength=batch.det.count)
-    candidates = np.flatnonzero(is_match & (counts[det] > 1))  # a single one is never dropped
-    gt, det, area = gt[candidates], det[candidates], area[candidates]
-    iou = area / (overlaps.gt_area[gt] + overlaps.det_area[det] - area)
-    share = area / overlaps.gt_area[gt]
-    common = common_shares(batch, overlaps, np.unique(gt))
-    best_first = np.lexsort((gt, -iou.round(9), det))
-    columns = (column[best_first].tolist() for column in (candidates, gt, det, share))
+    is_match = overlaps.area > parameters.min_area * (1 + TIE)
+    counts = np.bincount(overlaps.det[is_match], minlength=batch.det.count)
+    rows = np.flatnonzero(is_match & (counts[overlaps.det] > 1))  # a single one is never dropped
+    pairs = overlaps.some(rows)
+    common = common_shares(batch, overlaps, np.unique(pairs.gt))
+    best_first = np.lexsort((pairs.gt, -pairs.iou().round(9), pairs.det))
+    columns = rows, pairs.gt, pairs.det, pairs.recall()
     matched_by = defaultdict[int, list[int]](list)
-    for pair, i, j, detected in zip(*columns, strict=True):
+    for row, i, j, detected in zip(*(c[best_first].tolist() for c in columns), strict=True):
         in_others = (common.get((i, g), 0.0) for g in matched_by[j])
-        if all(above(detected - part, parameters.overlap_filter) for part in in_others):
+        if all(matching.above(detected - part, parameters.overlap_filter) for part in in_others):
             matched_by[j].append(i)
         else:
-            is_match[pair] = False
+            is_match[row] = False
     return is_match
 
 
-def common_shares(
-    batch: ImageBatch, overlaps: Overlaps, objects: Ints
-) -> dict[tuple[int, int], float]:
+def common_shares(batch: ImageBatch, overlaps: Overlaps, objects: Ints) -> dict[Pair, float]:
     """Return Area(G ∩ G') / Area(G') by (G', G), of some objects that overlap."""
     if batch.has_masks:  # a pixel has one label
         return {}
@@ -163,93 +122,67 @@ def common_shares(
 # Local scores (sections 3.2.2 to 3.2.5) -----------------------------------------------------------
 
 
-class Scene(NamedTuple):
-    """The shapes of a batch."""
-
-    gt: Any
-    grown: Any
-    shrunk: Any
-    """`grown` and `shrunk`: the objects with a margin, Ge and Gr (Eq. 7, 8)."""
-    det: Any
-
-
-def scene_of(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Scene:
-    """Grow and shrink objects by a share of their area over their longer side (Eq. 6-8)."""
-    gt = overlaps.gt_shapes
-    margin = parameters.det_border * quotient(overlaps.gt_area, gt.longer_side())
-    if not batch.has_masks:
-        # A polygon that nothing touches is never measured; a box may still be part of a region.
-        is_touched = np.bincount(overlaps.gt, minlength=len(margin)) > 0
-        margin[gt.is_polygon & ~is_touched] = 0
-    return Scene(gt, gt.moved(margin), gt.moved(-margin), overlaps.det_shapes)
-
-
-def local_scores(
-    batch: ImageBatch, overlaps: Overlaps, gt: Ints, det: Ints, parameters: Parameters
-) -> Local:
-    """Coverage and accuracy of every object, from the (p,) pairs that the filter keeps."""
-    scene = scene_of(batch, overlaps, parameters)
-    objects = batch.gt.count
+def local_scores(batch: ImageBatch, pairs: Overlaps, parameters: Parameters) -> dict[str, Floats]:
+    """(G,) each: coverage, with the split penalty if the parameters ask for it, and without it;
+    accuracy, NaN for a missed object; and the penalty.
+    """
+    gt, det, objects, detections = pairs.gt, pairs.det, batch.gt.count, pairs.det_shapes
     splits = np.bincount(gt, minlength=objects)  # s_i, the detections of each object
     merges = np.bincount(det, minlength=batch.det.count)  # m_j, the objects of each detection
 
+    # Ge and Gr, the objects with a margin (Eq. 6-8); a polygon without a pair is never measured.
+    margin = parameters.det_border * quotient(pairs.gt_area, pairs.gt_shapes.longer_side())
+    margin[pairs.gt_shapes.is_polygon & (splits == 0)] = 0
+    grown, shrunk = pairs.gt_shapes.moved(margin), pairs.gt_shapes.moved(-margin)
+
     # Coverage: Eq. 12, which is Eq. 10 and 15 where there is one detection; Eq. 11 has the penalty.
-    covered = scene.shrunk.union_area(gt, objects, gt, scene.det, det)
-    coverage = divide(covered, scene.shrunk.area())
+    covered = shrunk.union_area(gt, objects, gt, detections, det)
+    coverage = ratio(covered, shrunk.area())
     split = split_penalty(splits, parameters.split_function)
 
     # Accuracy of all but many-to-one: Eq. 14, which is Eq. 9 where there is one detection.
     is_many_to_one = (splits[gt] == 1) & (merges[det] > 1)
     own, own_det = gt[~is_many_to_one], det[~is_many_to_one]
-    text = scene.grown.union_area(own, objects, own, scene.det, own_det)
-    detected = np.zeros(objects)
-    detected[own] = overlaps.det_area[own_det]
-    several = splits[own] > 1
-    pieces, piece = own[several], own_det[several]
-    united = scene.det.union_area(pieces, objects, piece, scene.det, piece)
-    detected[pieces] = united[pieces]
-    accuracy = np.where(splits > 0, divide(text, detected), np.nan)
+    text = grown.union_area(own, objects, own, detections, own_det)
+    detected = detections.union_area(own, objects, own_det, detections, own_det)
+    accuracy = np.where(splits > 0, ratio(text, detected), np.nan)
 
     # Accuracy of many-to-one: the object shares its only detection with others (Eq. 16-20).
-    of_merge = divide(text_area(batch, scene, gt, det, merges, parameters), overlaps.det_area)
+    merge = pairs.some(merges[det] > 1)
+    of_merge = ratio(text_area(batch, merge, grown, parameters), pairs.det_area)
     accuracy[gt[is_many_to_one]] = of_merge[det[is_many_to_one]]
-    return Local(coverage * split if parameters.split else coverage, coverage, accuracy, split)
+    return {
+        "coverage": coverage * split if parameters.split else coverage,
+        "coverage_no_split": coverage,
+        "accuracy": accuracy,
+        "split": split,
+    }
 
 
 def split_penalty(splits: Ints, function: str) -> Floats:
     """(G,) factor F of s pieces: 1 for one, 0 for none (Eq. 13, or the tool's page)."""
-    pieces = range(2, int(splits.max(initial=0)) + 1)
-    if function == "paper":
-        penalties = [1 / (1 + log(s)) for s in pieces]
-    else:
-        penalties = [0.6 / (1 + log(s) ** 2) + 0.4 for s in pieces]
-    return np.array([0.0, 1.0, *penalties])[splits]
+    log = np.log(np.maximum(splits, 1))
+    penalty = 1 / (1 + log) if function == "paper" else 0.6 / (1 + log**2) + 0.4
+    return np.where(splits > 0, penalty, 0.0)
 
 
-def text_area(
-    batch: ImageBatch, scene: Scene, gt: Ints, det: Ints, merges: Ints, parameters: Parameters
-) -> Floats:
-    """(D,) TextArea of the detections of several objects, 0 of others: what they contain of the
+def text_area(batch: ImageBatch, pairs: Overlaps, grown: Any, parameters: Parameters) -> Floats:
+    """(D,) TextArea of the detections of several objects, in pairs: what they contain of the
     objects' regions (Eq. 20), or of the objects themselves (Eq. 16).
 
     Masks and images with a polygon object have no regions.
     """
-    detections, images = batch.det.count, len(batch.names)
-    in_merge = merges[det] > 1
-    gt, det = gt[in_merge], det[in_merge]
-    has_regions = np.full(images, parameters.region and not batch.has_masks)
-    has_regions &= per_image(scene.gt.is_polygon, batch.gt.image, images) == 0
-    of_region = has_regions[batch.gt.image[gt]]
-    own, own_det = gt[~of_region], det[~of_region]
-    text: Floats = scene.grown.union_area(own_det, detections, own, scene.det, own_det)
+    count, detections, images = batch.det.count, pairs.det_shapes, len(batch.names)
+    has_regions = per_image(grown.is_polygon, batch.gt.image, images) == 0
+    of_region = has_regions[batch.gt.image[pairs.gt]] & parameters.region & (not batch.has_masks)
+    own = pairs.some(~of_region)
+    text: Floats = grown.union_area(own.det, count, own.gt, detections, own.det)
     if of_region.any():
         # A region counts once, however many of its objects the detection has.
-        region = unique_pairs(batch.gt.image, batch.gt.regions)[1]
-        regions = Shapes(box_geometry.around_groups(scene.grown.boxes, region))
-        gt, det = gt[of_region], det[of_region]
-        once = unique_pairs(det, region[gt])[0]
-        part, det = region[gt[once]], det[once]
-        text += regions.union_area(det, detections, part, scene.det, det)
+        region = matching.unique_pairs(batch.gt.image, batch.gt.regions)[1]
+        regions = Shapes(box_geometry.around_groups(grown.boxes, region))
+        det, part = np.unique([pairs.det[of_region], region[pairs.gt[of_region]]], axis=1)
+        text += regions.union_area(det, count, part, detections, det)
     return text
 
 
@@ -284,20 +217,16 @@ class EvaltexTally(Tally):
 
 
 def tally_of(
-    batch: ImageBatch,
-    local: Local,
-    gt_types: NDArray[np.uint8],
-    is_false_positive: Bools,
-    parameters: Parameters,
+    batch: ImageBatch, local: dict[str, Floats], matched: Matches, parameters: Parameters
 ) -> EvaltexTally:
     """Sum what each image contributes."""
-    images, (printed, emd) = len(batch.names), bins(parameters)
-    counts = ~batch.gt.dont_care
+    images, counts = len(batch.names), ~batch.gt.dont_care
+    printed, emd = parameters.hist_bin_nb or PRINTED_BINS, parameters.hist_bin_nb or EMD_BINS
     image = batch.gt.image[counts]
-    coverage, coverage_no_split, accuracy, split = (values[counts] for values in local)
-    found = ~np.isnan(accuracy)
-    wrong_image = batch.det.image[is_false_positive]
+    wrong_image = batch.det.image[matched.det.types == FALSE_POSITIVE]
+    coverage, coverage_no_split, accuracy, split = (values[counts] for values in local.values())
     # Accuracies are those of found objects, and 0 for each false positive.
+    found = ~np.isnan(accuracy)
     entry_image = np.concatenate([image[found], wrong_image])
     entries = np.concatenate([accuracy[found], np.zeros(len(wrong_image))])
 
@@ -325,21 +254,18 @@ def tally_of(
         coverage_no_split_emd_steps=emd_steps(coverage_no_split, image),
         accuracy_emd_steps=emd_steps(entries, entry_image),
         **{
-            name.replace("-", "_"): per_image(gt_types == code, batch.gt.image, images)
-            for code, name in enumerate(MATCH_TYPES)
-            if name != "false-positive"
+            name.replace("-", "_"): per_image(matched.gt.types == code, batch.gt.image, images)
+            for code, name in enumerate(matching.MATCH_TYPES)
+            if code != FALSE_POSITIVE
         },
     )
 
 
-def bins(parameters: Parameters) -> tuple[int, int]:
-    """Number of histogram bins printed, and used for the EMD scores."""
-    return (parameters.hist_bin_nb or PRINTED_BINS), (parameters.hist_bin_nb or EMD_BINS)
-
-
 def bin_of(values: Floats, count: int) -> Ints:
-    """(n,) bin b of each value: b/count <= value < (b+1)/count, the last bin including 1."""
-    edges = np.arange(1, count) / count - BIN_TOLERANCE
+    """(n,) bin b of each value: b/count <= value < (b+1)/count, the last bin including 1; a value
+    just below an edge is at the edge.
+    """
+    edges = np.arange(1, count) / count - TIE
     return np.searchsorted(edges, values, side="right")
 
 
@@ -347,8 +273,8 @@ def scores(tally: EvaltexTally, parameters: Parameters) -> Scores:
     """Quantity (Eq. 23, 24), quality (Eq. 25, 26) and both (Eq. 27-31), histograms and EMD scores;
     0/0 is 0.
     """
-    counted, tp, emd = tally.counted_gt_objects, tally.true_positives, bins(parameters)[1]
-    answers = tp + tally.false_positives
+    counted, tp = tally.counted_gt_objects, tally.true_positives
+    answers, emd = tp + tally.false_positives, parameters.hist_bin_nb or EMD_BINS
     recall = ratio(tally.coverage, counted)
     recall_no_split = ratio(tally.coverage_no_split, counted)
     precision = ratio(tally.accuracy, answers)
@@ -385,12 +311,11 @@ def scores(tally: EvaltexTally, parameters: Parameters) -> Scores:
 PROTOCOL = Protocol(
     name="evaltex",
     title="EvaLTex: coverage and accuracy of objects, all kinds of matches",
-    version=1,
     parameters=Parameters,
     tally=EvaltexTally,
     evidence=evidence,
     scores=scores,
     headline=("recall", "precision", "fscore"),
-    convention=convention,
-    object_credit=mean_of("coverage", "accuracy"),
+    convention=lambda parameters: Convention(as_boxes=parameters.shape == "box"),
+    object_credit=matching.mean_of("coverage", "accuracy"),
 )

@@ -30,27 +30,18 @@ Of two words one is missed, and of the other one half is found: its match is 2 �
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
-from evaltex_cli.geometry import shapes
-from evaltex_cli.protocols import matching
+from evaltex_cli.geometry.shapes import boxes_of
+from evaltex_cli.protocols import area_matches, matching
+from evaltex_cli.protocols.area_matches import one_without_any
 from evaltex_cli.protocols.base import Evidence, Protocol, Scores, parameter
-from evaltex_cli.protocols.matching import at_least, in_dont_care, object_counts, per_image
-from evaltex_cli.protocols.scores import ratio, scores_of, where
+from evaltex_cli.protocols.matching import at_least, image_sums, in_dont_care, object_counts
+from evaltex_cli.protocols.scores import credit_scores, ratio
 from evaltex_cli.protocols.tally import CreditTally
-from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Overlaps
-
-
-def zero_rectangles_field() -> Any:
-    """Return the parameter `zero_rectangles`: option ``-z`` of Wolf's evaldetection."""
-    return parameter(
-        "counted",
-        "rectangles without a column or row beyond 0: counted, or left out (ignored;"
-        " evaldetection -z)",
-        choices=("counted", "ignored"),
-    )
+from evaltex_cli.records import ImageBatch, Overlaps
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,90 +57,53 @@ class Parameters:
     dont_care_overlap: float = parameter(
         0.4, "share on a don't-care object above which a detection is ignored", min=0.0, max=1.0
     )
-    shape: str = parameter(
-        "box", "polygons as bounding boxes, or as they are", choices=("box", "polygon")
-    )
-    zero_rectangles: str = zero_rectangles_field()
-
-
-def convention(parameters: Parameters) -> Convention:
-    """Bounding boxes whose corners are pixels, or continuous polygons."""
-    return Convention(inclusive=parameters.shape == "box")
+    shape: str = parameter("box", "polygons as boxes, or as they are", choices=("box", "polygon"))
+    zero_rectangles: str = area_matches.zero_rectangles_field()
+    variant: ClassVar[str] = "icdar2003"
 
 
 def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Evidence:
     """Find every best match of a batch, and sum what its images contribute."""
-    overlaps, gt_zero, det_zero = without_zero_rectangles(batch, overlaps, parameters)
+    overlaps, gt_zero, det_zero = area_matches.without_zero_rectangles(batch, overlaps, parameters)
     gt_counts = ~(batch.gt.dont_care | gt_zero)
     det_counts = ~(in_dont_care(batch, overlaps, parameters.dont_care_overlap) | det_zero)
     overlaps = overlaps.some(gt_counts[overlaps.gt] & det_counts[overlaps.det])
-    match, gt, det = match_of_pairs(batch, overlaps, parameters), overlaps.gt, overlaps.det
+    gt, det, area = overlaps.gt, overlaps.det, overlaps.area
+    if parameters.match == "dice":
+        match = 2 * area / (overlaps.gt_area[gt] + overlaps.det_area[det])
+    else:
+        a, b = (
+            boxes_of(side, area_matches.convention(parameters)) for side in (batch.gt, batch.det)
+        )
+        around = np.maximum(a[gt, 2:], b[det, 2:]) - np.minimum(a[gt, :2], b[det, :2])
+        match = np.minimum(area / around.prod(axis=1), 1.0)
     gt_best, det_best = np.zeros(batch.gt.count), np.zeros(batch.det.count)
     np.maximum.at(gt_best, gt, match)
     np.maximum.at(det_best, det, match)
-    tally = CreditTally(
-        *object_counts(batch, gt_counts, det_counts),
-        recall_credit=per_image(gt_best, batch.gt.image, len(batch.names)),
-        precision_credit=per_image(det_best, batch.det.image, len(batch.names)),
-    )
+    credits = image_sums(batch, gt_best, det_best)
+    tally = CreditTally(*object_counts(batch, gt_counts, det_counts), *credits)
     # Partners are those that either side has as its best.
     best = at_least(match, gt_best[gt]) | at_least(match, det_best[det])
     values = {"best_match": gt_best}, {"best_match": det_best}
     return Evidence(tally, matching.matches(gt[best], det[best], gt_counts, det_counts, *values))
 
 
-def match_of_pairs(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Floats:
-    """(p,) match of each overlapping pair."""
-    gt, det = overlaps.gt, overlaps.det
-    if parameters.match == "dice":
-        return np.asarray(2 * overlaps.area / (overlaps.gt_area[gt] + overlaps.det_area[det]))
-    a, b = (shapes.boxes_of(side, convention(parameters)) for side in (batch.gt, batch.det))
-    around = np.maximum(a[gt, 2:], b[det, 2:]) - np.minimum(a[gt, :2], b[det, :2])
-    return np.asarray(np.minimum(overlaps.area / around.prod(axis=1), 1.0))
-
-
-# Rectangles of zeros, which some data sets have in images without text ----------------------------
-
-
-def without_zero_rectangles(
-    batch: ImageBatch, overlaps: Overlaps, parameters: Any
-) -> tuple[Overlaps, Bools, Bools]:
-    """Return overlaps without rectangles of zeros, and (G,), (D,) bool which these are; none where
-    they count.
-    """
-    is_ignored = parameters.zero_rectangles == "ignored" and not batch.has_masks
-    pixels = (side.boxes if side.pixels is None else side.pixels for side in (batch.gt, batch.det))
-    gt, det = (np.asarray(is_ignored & (corners < 1).all(axis=1)) for corners in pixels)
-    return overlaps.some(~(gt[overlaps.gt] | det[overlaps.det])), gt, det
-
-
-# Scores -------------------------------------------------------------------------------------------
-
-
 def scores(tally: CreditTally, parameters: Parameters) -> Scores:
     """Mean best matches, and 1 / (α/precision + (1 - α)/recall)."""
-    result = scores_of(tally, tally.recall_credit, tally.precision_credit)
+    result = credit_scores(tally, parameters)
     recall, precision = result["recall"], result["precision"]
     weighted = parameters.alpha * recall + (1 - parameters.alpha) * precision
     return result | {"hmean": ratio(recall * precision, weighted)}
 
 
-def image_scores(tally: CreditTally, parameters: Parameters) -> Scores:
-    """As `scores`; 1 in an image with neither objects nor detections."""
-    has_any = (tally.counted_gt_objects > 0) | (tally.counted_detections > 0)
-    found = scores(tally, parameters)
-    return {name: where(has_any, value, 1.0) for name, value in found.items()}
-
-
 PROTOCOL = Protocol(
     name="icdar2003",
     title="ICDAR 2003: the best overlap of each box, by area",
-    version=1,
     parameters=Parameters,
     tally=CreditTally,
     evidence=evidence,
     scores=scores,
-    convention=convention,
-    image_scores=image_scores,
+    convention=area_matches.convention,
+    image_scores=lambda tally, parameters: one_without_any(tally, scores(tally, parameters)),
     object_credit=matching.mean_of("best_match"),
 )

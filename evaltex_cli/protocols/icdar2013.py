@@ -29,10 +29,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from evaltex_cli.protocols import area_matches
-from evaltex_cli.protocols.area_matches import AreaTally, Match, Thresholds, or_default
-from evaltex_cli.protocols.base import Evidence, Protocol, Scores, parameter
+from evaltex_cli.protocols.area_matches import (
+    AreaTally,
+    Thresholds,
+    as_competition,
+    or_default,
+)
+from evaltex_cli.protocols.base import Evidence, Protocol, parameter
 from evaltex_cli.protocols.matching import in_dont_care, mean_of
-from evaltex_cli.protocols.scores import scores_of
+from evaltex_cli.protocols.scores import credit_scores
 from evaltex_cli.records import ImageBatch, Overlaps
 
 
@@ -42,17 +47,13 @@ class Parameters:
 
     t_r: float = parameter(0.8, "area recall, at least", min=0.0, max=1.0)
     t_p: float = parameter(0.4, "area precision, at least", min=0.0, max=1.0)
-    center: float = parameter(
-        1.0, "one-to-one: distance of centres below so many mean diagonals", min=0.0
-    )
+    center: float = parameter(1.0, "one-to-one: centres' distance / mean diagonal", min=0.0)
     split_weight: float = parameter(0.8, "credit of each part of a split", min=0.0, max=1.0)
     merge_weight: float = parameter(1.0, "credit of each part of a merge", min=0.0, max=1.0)
     dont_care_overlap: float = area_matches.optional(
         "t_p; share on a don't-care object above which a detection is ignored"
     )
-    shape: str = parameter(
-        "box", "polygons as bounding boxes, or as they are", choices=("box", "polygon")
-    )
+    shape: str = parameter("box", "polygons as boxes, or as they are", choices=("box", "polygon"))
     variant: ClassVar[str] = "icdar2013"
     scatter: ClassVar[str] = "constant"
     border: ClassVar[bool] = False
@@ -62,33 +63,19 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> E
     """Match a batch, and sum what its images contribute."""
     t_r, t_p = parameters.t_r, parameters.t_p
     ignored = in_dont_care(batch, overlaps, or_default(parameters.dont_care_overlap, t_p))
-    counts = ~batch.gt.dont_care, ~ignored
-    t = Thresholds(t_r, t_p, t_r, t_p, t_p, t_r)
-    found: list[Match] = []
-    for _, pairs in area_matches.area_pairs(batch, counts, overlaps, parameters):
-        found += area_matches.match_image(pairs, t, parameters)[0]
-    return Evidence(*area_matches.tally_and_matches(batch, counts, found, parameters))
-
-
-def scores(tally: AreaTally, parameters: Parameters) -> Scores:
-    """Recall, precision and their harmonic mean."""
-    return scores_of(tally, tally.recall_credit, tally.precision_credit)
-
-
-def image_scores(tally: AreaTally, parameters: Parameters) -> Scores:
-    """As `scores`, or what the script prints for an image without an object that counts."""
-    return area_matches.as_competition(tally, scores(tally, parameters))
+    counts, t = (~batch.gt.dont_care, ~ignored), Thresholds(t_r, t_p, t_r, t_p, t_p, t_r)
+    pairs = area_matches.area_pairs(batch, counts, overlaps, parameters)
+    return area_matches.evidence_of(batch, counts, area_matches.match_pairs(pairs, t, parameters))
 
 
 PROTOCOL = Protocol(
     name="icdar2013",
     title="ICDAR 2013: DetEval's matches by the rules of the competitions",
-    version=1,
     parameters=Parameters,
     tally=AreaTally,
     evidence=evidence,
-    scores=scores,
+    scores=credit_scores,
     convention=area_matches.convention,
-    image_scores=image_scores,
+    image_scores=lambda tally, parameters: as_competition(tally, credit_scores(tally, parameters)),
     object_credit=mean_of("credit"),
 )

@@ -3,10 +3,9 @@ pairs by IoU > 0.5.
 
 Task: text localisation by boxes, polygons or labelled masks. An object and a detection are a pair
 or not; a split or a merged word counts for nothing. The program takes coordinates cut to integers,
-and pairs first-fit (`first_fit`), so the order of an image's detections may change the score.
-
-Average precision, which the program adds where detections have confidences, ranks the detections of
-all images together; it is no sum over images, and left out.
+and pairs first-fit (`first_fit`), so the order of an image's detections may change the score. Its
+average precision ranks the detections of all images together; it is no sum over images, and left
+out.
 
 Empty cases: a ratio 0/0 is 0 in the dataset. An image without objects that count has recall 1, and
 precision 0 if it has detections that count, else 1, as in the program.
@@ -31,16 +30,8 @@ import numpy as np
 import shapely
 
 from evaltex_cli.geometry import outlines
+from evaltex_cli.protocols import matching
 from evaltex_cli.protocols.base import Evidence, Protocol, Scores, parameter
-from evaltex_cli.protocols.matching import (
-    above,
-    first_fit,
-    in_dont_care,
-    matches,
-    mean_of,
-    object_counts,
-    scatter,
-)
 from evaltex_cli.protocols.measured import order_field
 from evaltex_cli.protocols.object_warnings import ObjectWarning, object_warning
 from evaltex_cli.protocols.scores import image_scores_by, scores_of
@@ -85,74 +76,6 @@ class IouParameters(Parameters):
     )
 
 
-def convention(parameters: Parameters) -> Convention:
-    """Boxes and polygons as they are; coordinates are cut to integers unless the user says no."""
-    return Convention(truncated=parameters.truncate)
-
-
-# Which objects count ------------------------------------------------------------------------------
-
-
-def counting(
-    batch: ImageBatch, overlaps: Overlaps, parameters: Parameters
-) -> tuple[Bools, Bools, tuple[ObjectWarning, ...]]:
-    """Find which objects and detections count.
-
-    Returns
-    -------
-    gt_counts, det_counts : (G,), (D,) bool
-        Objects that are not don't care and not left out; detections that are not in don't care.
-    warnings : tuple of ObjectWarning
-        Where objects are left out.
-    """
-    gt_counts = ~batch.gt.dont_care
-    det_counts = ~in_dont_care(batch, overlaps, parameters.dont_care_overlap)
-    if parameters.self_crossing == "counted" or batch.has_masks or batch.gt.outlines.all_boxes:
-        return gt_counts, det_counts, ()
-    crossing, polygons = outlines.self_crossing(batch.gt.outlines)
-    left_out = np.zeros(batch.gt.count, dtype=bool)
-    # One without area cannot be repaired, and is never found.
-    left_out[crossing] = shapely.area(outlines.repaired(polygons)) > 0
-    left_out &= gt_counts
-    text = (
-        "{count} object[s] left out because [its polygon crosses itself|their polygons cross"
-        " themselves] ({images}); repair [it|them] or set self_crossing=counted"
-    )
-    return gt_counts & ~left_out, det_counts, object_warning(text, batch, left_out)
-
-
-# Pairs --------------------------------------------------------------------------------------------
-
-
-def pair(gt: Ints, det: Ints, iou: Floats, is_free: Bools, threshold: float) -> Ints:
-    """(m,) which of (p,) overlaps, sorted by (gt, det), are pairs: each object takes, of its
-    detections with an IoU above the threshold, the first that is free. Only overlaps in which both
-    are free before may become pairs.
-    """
-    rows = np.flatnonzero(is_free & above(iou, threshold))
-    return rows[first_fit(gt[rows], det[rows])]
-
-
-def pair_best(gt: Ints, det: Ints, iou: Floats, is_free: Bools, threshold: float) -> Ints:
-    """(m,) which overlaps are pairs, as `pair`; but each detection asks only for the object with
-    which it has the highest IoU.
-    """
-    rows = np.flatnonzero(is_free)
-    best = rows[best_of_detections(gt[rows], det[rows], iou[rows])]
-    return best[pair(gt[best], det[best], iou[best], is_free[best], threshold)]
-
-
-def best_of_detections(gt: Ints, det: Ints, iou: Floats) -> Ints:
-    """(m,) which of (p,) overlaps has the highest IoU of its detection; of several equal ones that
-    with the first object.
-    """
-    by_det = np.lexsort((gt, -iou.round(9), det))
-    return np.sort(by_det[np.diff(det[by_det], prepend=-1) > 0])
-
-
-# Evidence and scores ------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class Tally(ObjectTally):
     """Evidence of IoU: the number of pairs."""
@@ -165,6 +88,41 @@ class Tally(ObjectTally):
         require(self.one_to_one <= self.counted_detections, "more pairs than detections")
 
 
+def convention(parameters: Parameters) -> Convention:
+    """Boxes and polygons as they are; coordinates are cut to integers unless the user says no."""
+    return Convention(truncated=parameters.truncate)
+
+
+def counting(
+    batch: ImageBatch, overlaps: Overlaps, parameters: Parameters
+) -> tuple[Bools, Bools, tuple[ObjectWarning, ...]]:
+    """Return which objects count, (G,) bool: no don't care, and none that crosses itself; which
+    detections, (D,): none in don't care; and a warning of objects that cross themselves.
+    """
+    gt_counts = ~batch.gt.dont_care
+    det_counts = ~matching.in_dont_care(batch, overlaps, parameters.dont_care_overlap)
+    left_out = np.zeros(batch.gt.count, dtype=bool)
+    if parameters.self_crossing == "ignored" and not batch.has_masks:
+        crossing, polygons = outlines.self_crossing(batch.gt.outlines)
+        # One without area cannot be repaired, and is never found.
+        left_out[crossing] = shapely.area(outlines.repaired(polygons)) > 0
+    left_out &= gt_counts
+    text = (
+        "{count} object[s] left out because [its polygon crosses itself|their polygons cross"
+        " themselves] ({images}); repair [it|them] or set self_crossing=counted"
+    )
+    return gt_counts & ~left_out, det_counts, object_warning(text, batch, left_out)
+
+
+def pair(gt: Ints, det: Ints, iou: Floats, is_free: Bools, threshold: float) -> Ints:
+    """(m,) which of (p,) overlaps, sorted by (gt, det), are pairs: each object takes, of its
+    detections with an IoU above the threshold, the first that is free. Only overlaps in which both
+    are free before may become pairs.
+    """
+    rows = np.flatnonzero(is_free & matching.above(iou, threshold))
+    return rows[matching.first_fit(gt[rows], det[rows])]
+
+
 def evidence(batch: ImageBatch, overlaps: Overlaps | None, parameters: IouParameters) -> Evidence:
     """Pair a batch and count the pairs of its images."""
     warnings: tuple[ObjectWarning, ...] = ()
@@ -174,17 +132,15 @@ def evidence(batch: ImageBatch, overlaps: Overlaps | None, parameters: IouParame
     else:
         gt_counts, det_counts, warnings = counting(batch, overlaps, parameters)
         gt, det, iou = overlaps.gt, overlaps.det, overlaps.iou()
-    find = pair_best if parameters.pairing == "best" else pair
-    pairs = find(gt, det, iou, gt_counts[gt] & det_counts[det], parameters.iou)
+    is_free = gt_counts[gt] & det_counts[det]
+    if parameters.pairing == "best":
+        is_free &= matching.are_best(det, gt, np.where(is_free, iou, 0.0))
+    pairs = pair(gt, det, iou, is_free, parameters.iou)
     gt, det, iou = gt[pairs], det[pairs], iou[pairs]
     found = np.bincount(batch.gt.image[gt], minlength=len(batch.names))
     return Evidence(
-        Tally(*object_counts(batch, gt_counts, det_counts), found),
-        matches(
-            *(gt, det, gt_counts, det_counts),
-            {"iou": scatter(iou, gt, batch.gt.count)},
-            {"iou": scatter(iou, det, batch.det.count)},
-        ),
+        Tally(*matching.object_counts(batch, gt_counts, det_counts), found),
+        matching.one_to_one(gt, det, gt_counts, det_counts, iou=iou),
         warnings,
     )
 
@@ -204,5 +160,5 @@ PROTOCOL = Protocol(
     scores=scores,
     convention=lambda parameters: None if parameters.unrotated else convention(parameters),
     image_scores=image_scores_by(scores),
-    object_credit=mean_of("iou"),
+    object_credit=matching.mean_of("iou"),
 )

@@ -13,27 +13,18 @@ whose text is near no word is left out. With `error_rates` the texts of all pair
 by their edit distances.
 
 An object whose transcription is empty, on which the program fails, is found by a detection without
-text.
-
-Empty cases: as in `iou`.
+text. Other empty cases: as in `iou`.
 
 Examples
 --------
-Both words are found, but one of them is read wrongly; capitals are no error:
+Both words are found, but one of them is read wrongly; capitals are no error. One of eight
+characters, and one of two words, is wrong:
 
 >>> from evaltex_cli import Accumulator, image_objects
 >>> boxes = [[0, 0, 100, 20], [120, 0, 220, 20]]
->>> words = image_objects(boxes, texts=["Hotel", "Bar"])
->>> detections = image_objects(boxes, texts=["HOTEL", "Bor"])
->>> accumulator = Accumulator("iou-crw")
->>> accumulator.update(words, detections)
->>> accumulator.compute().scores
-{'recall': 0.5, 'precision': 0.5, 'hmean': 0.5}
-
-One of eight characters, and one of two words, is wrong:
-
 >>> accumulator = Accumulator("iou-crw", error_rates=True)
->>> accumulator.update(words, detections)
+>>> words = image_objects(boxes, texts=["Hotel", "Bar"])
+>>> accumulator.update(words, image_objects(boxes, texts=["HOTEL", "Bor"]))
 >>> scores = accumulator.compute().scores
 >>> {name: round(scores[name], 3) for name in scores if name not in ("recall", "hmean")}
 {'precision': 0.5, 'one_minus_ned': 0.833, 'character_error_rate': 0.125, 'word_error_rate': 0.5}
@@ -49,16 +40,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.protocols import iou as iou_protocol
+from evaltex_cli.protocols import matching
 from evaltex_cli.protocols.base import Evidence, Protocol, Scores, parameter
 from evaltex_cli.protocols.edit_distance import edit_distance
 from evaltex_cli.protocols.iou import convention, counting, pair
 from evaltex_cli.protocols.lexicon import fingerprinted, replacements
-from evaltex_cli.protocols.matching import matches, mean_of, object_counts, per_image, scatter
 from evaltex_cli.protocols.normalisation import normalisation_field, with_normalised_texts
 from evaltex_cli.protocols.object_warnings import object_warning
 from evaltex_cli.protocols.scores import image_scores_by, rate, ratio, scores_of, where
 from evaltex_cli.protocols.tally import Count, Sum, at_most, require
-from evaltex_cli.records import Bools, ImageBatch, Overlaps
+from evaltex_cli.records import ImageBatch, Overlaps
 
 PUNCTUATION = "'!?.:,*\"()·[]/"
 DICTIONARY_WORD = re.compile("[a-zA-ZÀ-ÖØ-öø-ƿǄ-ɿΆ-Ͽ-]{3,}")
@@ -114,115 +105,81 @@ class Tally(iou_protocol.Tally):
     def check(self) -> None:
         super().check()
         require(self.correctly_read <= self.one_to_one, "more pairs correctly read than there are")
-        if self.normalised_edits is not None:
-            wrong = self.one_to_one - self.correctly_read
-            require(
-                at_most(self.normalised_edits, wrong), "more than one normalised edit for a pair"
-            )
+        wrong, edits = self.one_to_one - self.correctly_read, self.normalised_edits
+        require(edits is None or at_most(edits, wrong), "more than one normalised edit for a pair")
 
 
 def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Evidence:
     """Pair a batch, compare the texts of its pairs, and count those of its images."""
     batch = with_normalised_texts(batch, parameters.normalisation)
     if parameters.word_spotting:
-        no_word = [not is_dictionary_word(text) for text in batch.gt.texts]
-        batch = replace(batch, gt=replace(batch.gt, dont_care=batch.gt.dont_care | no_word))
+        no_word = [not DICTIONARY_WORD.fullmatch(cleaned(text)) for text in batch.gt.texts]
+        dont_care = batch.gt.dont_care | np.array(no_word, bool)
+        batch = replace(batch, gt=replace(batch.gt, dont_care=dont_care))
     gt_counts, det_counts, warnings = counting(batch, overlaps, parameters)
-    det_texts: list[str] | list[str | None] = list(batch.det.texts)
-    if parameters.lexicon:
-        det_texts = replacements(
-            batch, parameters.lexicon, parameters.lexicon_edits, parameters.normalisation
-        )
-        det_counts &= np.array([text is not None for text in det_texts], np.bool_)
+    read = replacements(batch, parameters)
+    det_counts &= np.array([text is not None for text in read], bool)
 
-    counts = gt_counts[overlaps.gt] & det_counts[overlaps.det]
-    pairs = overlaps.some(pair(overlaps.gt, overlaps.det, overlaps.iou(), counts, parameters.iou))
-    gt, det, iou = pairs.gt, pairs.det, pairs.iou()
-    read = [det_texts[j] or "" for j in det.tolist()]
-    texts = list(zip(batch.gt.texts[gt], read, strict=True))
-    same = spots if parameters.word_spotting else READS[parameters.strip]
-    correct = np.array([same(*both) for both in texts], np.bool_)
-
-    image, images = batch.gt.image[gt], len(batch.names)
-    errors = _errors(texts, correct, parameters) if parameters.error_rates else {}
+    is_free = gt_counts[overlaps.gt] & det_counts[overlaps.det]
+    pairs = overlaps.some(pair(overlaps.gt, overlaps.det, overlaps.iou(), is_free, parameters.iou))
+    texts = [(batch.gt.texts[i], read[j] or "") for i, j in matching.pairs_of(pairs)]
+    is_right = np.array([reads(*both, parameters) for both in texts], bool)
+    image, images = batch.gt.image[pairs.gt], len(batch.names)
+    errors = _errors(texts, is_right.tolist(), parameters) if parameters.error_rates else {}
     tally = Tally(
-        *object_counts(batch, gt_counts, det_counts),
+        *matching.object_counts(batch, gt_counts, det_counts),
         one_to_one=np.bincount(image, minlength=images),
-        correctly_read=per_image(correct, image, images),
-        **{name: per_image(column, image, images) for name, column in errors.items()},
+        correctly_read=matching.per_image(is_right, image, images),
+        **{name: matching.per_image(column, image, images) for name, column in errors.items()},
     )
-    values = {"iou": iou, "text_correct": correct.astype(np.float64)}
-    matched = matches(
-        *(gt, det, gt_counts, det_counts),
-        {name: scatter(column, gt, batch.gt.count) for name, column in values.items()},
-        {name: scatter(column, det, batch.det.count) for name, column in values.items()},
+    values = {"iou": pairs.iou(), "text_correct": is_right.astype(np.float64)}
+    textless = gt_counts & ~batch.gt.texts.are_written
+    return Evidence(
+        tally,
+        matching.one_to_one(pairs.gt, pairs.det, gt_counts, det_counts, **values),
+        warnings + object_warning(TEXTLESS, batch, textless),
     )
-    textless = gt_counts & (batch.gt.texts.lengths == 0)
-    return Evidence(tally, matched, warnings + object_warning(TEXTLESS, batch, textless))
 
 
 # Texts --------------------------------------------------------------------------------------------
-
-
-def is_dictionary_word(text: str) -> bool:
-    """Whether word spotting looks for an object of this transcription."""
-    return DICTIONARY_WORD.fullmatch(cleaned(text)) is not None
 
 
 def cleaned(text: str) -> str:
     """A transcription as word spotting compares it: without a final 's, hyphens at its ends, and
     punctuation.
     """
-    if text.endswith(("'s", "'S")):
-        text = text[:-2]
+    text = text[:-2] if text.endswith(("'s", "'S")) else text
     return text.strip("-").translate(BLANKS).strip()
 
 
-def spots(gt: str, det: str) -> bool:
-    """Whether a detection's text is that of an object, in word spotting."""
-    return cleaned(gt).upper() == det.upper()
-
-
-def reads(gt: str, det: str) -> bool:
-    """Whether a detection's text is that of an object, end to end; one punctuation mark at either
-    end of the object's text may be missing.
-    """
+def reads(gt: str, det: str, parameters: Parameters) -> bool:
+    """Whether a detection's text is that of an object."""
+    if parameters.word_spotting:
+        return cleaned(gt).upper() == det.upper()
     gt, det = gt.upper(), det.upper()
-    if gt == det:
-        return True
-    firsts = (0, 1) if gt[:1] in PUNCTUATION else (0,)
-    lasts = (0, 1) if gt[-1:] in PUNCTUATION else (0,)
-    return any(gt[first : len(gt) - last] == det for first in firsts for last in lasts)
-
-
-def reads_inside_punctuation(gt: str, det: str) -> bool:
-    """Whether both texts are the same but for punctuation at their ends."""
-    return gt.upper().strip(PUNCTUATION) == det.upper().strip(PUNCTUATION)
-
-
-READS = {"gt": reads, "both": reads_inside_punctuation}
-"""How texts are compared end to end, by the parameter `strip`."""
+    if parameters.strip == "both":
+        return gt.strip(PUNCTUATION) == det.strip(PUNCTUATION)
+    accepted = [gt, gt[1:]] if gt[:1] in PUNCTUATION else [gt]
+    accepted += [text[:-1] for text in accepted if gt[-1:] in PUNCTUATION]
+    return det in accepted
 
 
 def _errors(
-    texts: list[tuple[str, str]], correct: Bools, parameters: Parameters
+    texts: list[tuple[str, str]], is_right: list[bool], parameters: Parameters
 ) -> dict[str, NDArray[Any]]:
     """Return the errors of each pair of texts, by the fields of a tally; texts that are the same to
     the comparison have none.
     """
-    as_compared = cleaned if parameters.word_spotting else str
-    rows = []
-    for (gt, det), is_same in zip(texts, correct.tolist(), strict=True):
-        expected = as_compared(gt).upper()
-        read = expected if is_same else det.upper()
-        words, edits = expected.split(), edit_distance(expected, read)
-        normalised = edits / max(len(expected), len(read), 1)
-        word_edits = edit_distance(words, read.split())
-        rows.append((edits, len(expected), word_edits, len(words), normalised))
+    counts, normalised = [], []
+    for (gt, det), right in zip(texts, is_right, strict=True):
+        expected = (cleaned(gt) if parameters.word_spotting else gt).upper()
+        read = expected if right else det.upper()
+        edits, words = edit_distance(expected, read), expected.split()
+        counts.append((edits, len(expected), edit_distance(words, read.split()), len(words)))
+        normalised.append(edits / max(len(expected), len(read), 1))
     names = ("character_edits", "characters", "word_edits", "words")
-    columns = np.array(rows, np.float64).reshape(-1, 5).T
-    counts = dict(zip(names, columns[:4].astype(np.int64), strict=True))
-    return counts | {"normalised_edits": columns[4]}
+    columns = np.array(counts, np.int64).reshape(-1, len(names)).T
+    return {"normalised_edits": np.array(normalised), **dict(zip(names, columns, strict=True))}
 
 
 # Scores -------------------------------------------------------------------------------------------
@@ -231,34 +188,20 @@ def _errors(
 def scores(tally: Tally, parameters: Parameters) -> Scores:
     """Correctly read pairs over the objects that count, and over the detections that count; error
     rates if asked for.
-    """
-    return _of_words(tally, parameters) | _error_rates(tally)
 
-
-def _of_words(tally: Tally, parameters: Parameters) -> Scores:
-    return scores_of(tally, tally.correctly_read, tally.correctly_read)
-
-
-def _error_rates(tally: Tally) -> Scores:
-    """Objects and detections without a partner count as pairs with an empty text for 1-NED (Sun et
+    Objects and detections without a partner count as pairs with an empty text for 1-NED (Sun et
     al., ICDAR 2019 competition on large-scale street view text), and not for the other rates.
     """
+    words = scores_of(tally, tally.correctly_read, tally.correctly_read)
     if tally.normalised_edits is None:
-        return {}
+        return words
     alone = tally.counted_gt_objects + tally.counted_detections - 2 * tally.one_to_one
     errors, number = tally.normalised_edits + alone, tally.one_to_one + alone
-    return {
+    return words | {
         "one_minus_ned": where(number > 0, 1.0 - ratio(errors, number), None),
         "character_error_rate": rate(tally.character_edits, tally.characters),
         "word_error_rate": rate(tally.word_edits, tally.words),
     }
-
-
-def image_scores(tally: Tally, parameters: Parameters) -> Scores:
-    """Return the scores of an image; without objects that count, its recall and precision are
-    those of the program.
-    """
-    return image_scores_by(_of_words)(tally, parameters) | _error_rates(tally)
 
 
 PROTOCOL = Protocol(
@@ -270,7 +213,7 @@ PROTOCOL = Protocol(
     evidence=evidence,
     scores=scores,
     convention=convention,
-    image_scores=image_scores,
+    image_scores=image_scores_by(scores),
     needs=frozenset({"texts", "outlines"}),
-    object_credit=mean_of("text_correct"),
+    object_credit=matching.mean_of("text_correct"),
 )

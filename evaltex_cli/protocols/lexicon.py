@@ -11,20 +11,21 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from functools import lru_cache, partial
-from pathlib import Path, PurePosixPath
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.errors import ConfigError, InputError, quote
+from evaltex_cli.protocols.config import read_text
 from evaltex_cli.protocols.edit_distance import edit_distance
 from evaltex_cli.protocols.normalisation import normalised
 from evaltex_cli.records import ImageBatch
 
 ALL_IMAGES = ""
 """The name of the lexicon of all images."""
-_KINDS = 16
 _PREFIX = re.compile(r"\A(?:new_|pair_)?voc_")
 """Of an image's file; ``new_`` and ``pair_`` as text spotters distribute them."""
 _FINGERPRINT = re.compile(r"(.+)@([0-9a-f]{8})", re.DOTALL)
@@ -47,49 +48,46 @@ class Lexicon:
         several; None if no word is near.
         """
         text = text.upper()
-        if text not in self._replacements:
-            self._replacements[text] = self._search(text)
-        return self._replacements[text]
-
-    def _search(self, text: str) -> str | None:
+        if text in self._replacements:
+            return self._replacements[text]
         # Of the longer of two texts, all characters that the other one does not have need an edit.
         # A lexicon may have 90,000 words, and this is all that is compared of most of them.
         common = np.minimum(self._counts, _counts(text)[:, None]).sum(axis=0, dtype=np.int32)
         least = np.maximum(self._lengths, len(text)) - common
         near = np.flatnonzero(least <= self._most_edits)
-        distance, place = self._most_edits + 1, -1
+        best = self._most_edits + 1, -1
         for k in near[np.argsort(least[near], kind="stable")].tolist():
-            if least[k] > distance:
+            if least[k] > best[0]:
                 break
-            distance, place = min((distance, place), (edit_distance(text, self._words[k]), k))
-        return None if place < 0 else self._replacements[self._words[place]]
+            best = min(best, (edit_distance(text, self._words[k]), k))
+        found = None if best[1] < 0 else self._replacements[self._words[best[1]]]
+        self._replacements[text] = found
+        return found
 
 
 def _counts(word: str) -> NDArray[np.int32]:
     """(16,) how many characters a word has of each kind: of each code modulo 16."""
-    codes = [ord(character) % _KINDS for character in word]
-    return np.bincount(codes, minlength=_KINDS).astype(np.int32)
+    codes = [ord(character) % 16 for character in word]
+    return np.bincount(codes, minlength=16).astype(np.int32)
 
 
-def replacements(
-    batch: ImageBatch, value: str, most_edits: int, normalisation: str
-) -> list[str | None]:
-    """Return, for each detection, what replaces its text, in capitals; None if no word is near.
-
-    The others are as `load` has them. Raises `InputError` for an image with detections that has no
-    lexicon.
+def replacements(batch: ImageBatch, parameters: Any) -> list[str | None]:
+    """Return, for each detection, what replaces its text, in capitals, None if no word is near; or
+    the texts without a lexicon. Raises `InputError` for an image with detections that has none.
     """
-    lexicons = load(value, most_edits, normalisation)
-    words = []
-    for k, text in zip(batch.det.image.tolist(), batch.det.texts, strict=True):
+    texts: list[Any] = list(batch.det.texts)
+    if not parameters.lexicon:
+        return texts
+    lexicons = load(parameters.lexicon, parameters.lexicon_edits, parameters.normalisation)
+    for row, k in enumerate(batch.det.image.tolist()):
         image = batch.names[k]
-        last = PurePosixPath(image).name
-        name = next((name for name in (ALL_IMAGES, image, last) if name in lexicons), None)
-        if name is None:
+        last = image.rpartition("/")[2]
+        own = lexicons.get(ALL_IMAGES) or lexicons.get(image) or lexicons.get(last)
+        if own is None:
             expected = f"{quote(f'voc_{last}.txt')} in the folder of lexicons"
             raise InputError(f"image {quote(image)} has no lexicon; expected {expected}")
-        words.append(lexicons[name].nearest(text))
-    return words
+        texts[row] = own.nearest(texts[row])
+    return texts
 
 
 @lru_cache(maxsize=2)
@@ -97,11 +95,11 @@ def load(value: str, most_edits: int, normalisation: str) -> Mapping[str, Lexico
     """Return lexicons by the names of the images, or one by `ALL_IMAGES`; `value` is as from
     `fingerprinted`, and words get the Unicode form `normalisation`.
     """
-    form = partial(normalised, form=normalisation)
-    return {
-        name: Lexicon({form(word): form(text) for word, text in words.items()}, most_edits)
-        for name, words in _read(Path(value[: -len("@01234567")])).items()
-    }
+    lexicons = {}
+    for name, pairs in _read(Path(value[: -len("@01234567")])).items():
+        forms = ([normalised(text, normalisation) for text in pair] for pair in pairs.items())
+        lexicons[name] = Lexicon(dict(forms), most_edits)
+    return lexicons
 
 
 def fingerprinted(value: str) -> str:
@@ -113,7 +111,7 @@ def fingerprinted(value: str) -> str:
     if not value:
         return value
     known = None if Path(value).exists() else _FINGERPRINT.fullmatch(value)
-    path, digits = (known[1], known[2]) if known else (value, None)
+    path, digits = known.groups() if known else (value, None)
     listed = [(name, list(words.items())) for name, words in sorted(_read(Path(path)).items())]
     now = hashlib.sha256(repr(listed).encode("utf-8", "surrogatepass")).hexdigest()[:8]
     if digits not in (None, now):
@@ -123,32 +121,22 @@ def fingerprinted(value: str) -> str:
     return f"{path}@{now}"
 
 
-# Files --------------------------------------------------------------------------------------------
-
-
 def _read(path: Path) -> dict[str, dict[str, str]]:
-    """The words of each file of a folder by image, or those of a file by `ALL_IMAGES`."""
-    try:
-        files = _files(path) if path.is_dir() else {ALL_IMAGES: path}
-        return {name: _words(file) for name, file in files.items()}
-    except OSError as error:
-        reason = error.strerror or error
-        expected = "expected one word in each line"
-        raise ConfigError(f"{path}: cannot be read ({reason}); {expected}") from error
-
-
-def _files(folder: Path) -> dict[str, Path]:
-    """The file of each image; if it has one of words and one of pairs, that of pairs."""
+    """The words of each file of a folder by image, or those of a file by `ALL_IMAGES`; if an image
+    has a file of words and one of pairs, those of pairs.
+    """
+    if not path.is_dir():
+        return {ALL_IMAGES: _words(path)}
     files: dict[str, Path] = {}
-    for file in sorted(folder.glob("*.txt"), key=lambda file: (_has_pairs(file), file.name)):
-        name = _PREFIX.sub("", file.stem)
-        if name in files and _has_pairs(files[name]) == _has_pairs(file):
-            both = f"{quote(files[name].name)} and {quote(file.name)}"
-            raise ConfigError(f"{folder}: {both} are lexicons of one image; leave one of them")
+    for file in sorted(path.glob("*.txt"), key=lambda file: (_has_pairs(file), file.name)):
+        before = files.get(name := _PREFIX.sub("", file.stem))
+        if before and _has_pairs(before) == _has_pairs(file):
+            both = f"{quote(before.name)} and {quote(file.name)}"
+            raise ConfigError(f"{path}: {both} are lexicons of one image; leave one of them")
         files[name] = file
     if not files:
-        raise ConfigError(f"{folder}: no .txt file; expected one for each image, voc_img_1.txt say")
-    return files
+        raise ConfigError(f"{path}: no .txt file; expected one for each image, voc_img_1.txt say")
+    return {name: _words(file) for name, file in files.items()}
 
 
 def _has_pairs(file: Path) -> bool:
@@ -157,17 +145,13 @@ def _has_pairs(file: Path) -> bool:
 
 def _words(file: Path) -> dict[str, str]:
     """Each word of a file in capitals -> the text that replaces it."""
-    data = file.read_bytes()
-    try:
-        lines = [line.strip().upper() for line in data.decode("utf-8-sig").splitlines()]
-    except UnicodeDecodeError as error:
-        line, byte = data.count(b"\n", 0, error.start) + 1, data[error.start]
-        raise ConfigError(f"{file}:{line}: byte 0x{byte:02x} is not UTF-8") from error
-    if not any(lines):
+    text = read_text(file, "expected one word in each line").upper()
+    lines = {k: line for k, line in enumerate(map(str.strip, text.splitlines()), 1) if line}
+    if not lines:
         raise ConfigError(f"{file}: no word in it; expected one in each line")
     if not _has_pairs(file):
-        return {line: line for line in lines if line}
-    return dict(_pair(f"{file}:{k}", line) for k, line in enumerate(lines, 1) if line)
+        return {line: line for line in lines.values()}
+    return dict(_pair(f"{file}:{k}", line) for k, line in lines.items())
 
 
 def _pair(place: str, line: str) -> tuple[str, str]:

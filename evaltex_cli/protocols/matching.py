@@ -1,20 +1,15 @@
-"""What protocols share: ties, the pairs of an image, don't care, and the results of objects.
-
-A protocol measures areas in columns for a whole batch, and matches image by image in plain Python
-over the few pairs that overlap (`by_image`).
-"""
+"""What protocols share: ties, pairs in plain Python, don't care, and the results of objects."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Objects, Overlaps, offsets_of
+from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps, offsets_of
 
 TIE = 1e-9
 """Ratios nearer than this are equal: only rounding makes them different."""
@@ -22,20 +17,14 @@ Pair: TypeAlias = tuple[int, int]
 """An object and a detection, as rows of the batch."""
 Types: TypeAlias = NDArray[np.uint8]
 """(n,) uint8. For each object an index into `MATCH_TYPES`."""
+Values: TypeAlias = Mapping[str, NDArray[Any]]
+"""The protocol's own values of objects, (n,) each."""
 MATCH_TYPES = (
-    "one-to-one",
-    "one-to-many",
-    "many-to-one",
-    "many-to-many",
-    "missed",
-    "false-positive",
-    "ignored",
+    *("one-to-one", "one-to-many", "many-to-one", "many-to-many"),
+    *("missed", "false-positive", "ignored"),
 )
 """How objects and detections are matched, always read from the ground truth to the detections."""
 ONE_TO_ONE, ONE_TO_MANY, MANY_TO_ONE, MANY_TO_MANY, MISSED, FALSE_POSITIVE, IGNORED = range(7)
-
-
-# Ties ---------------------------------------------------------------------------------------------
 
 
 def at_least(ratio: Any, threshold: Any) -> Any:
@@ -48,37 +37,12 @@ def above(ratio: Any, threshold: Any) -> Any:
     return ratio > threshold + TIE
 
 
-def larger_area(area: Floats, least: float) -> Bools:
-    """Whether areas are more than another one, of whatever unit."""
-    return area > least * (1 + TIE)
+# Pairs --------------------------------------------------------------------------------------------
 
 
-# Pairs of an image --------------------------------------------------------------------------------
-
-
-class ImagePairs(NamedTuple):
-    """The pairs of an image that overlap, sorted by (object, detection)."""
-
-    image: int
-    recall: dict[Pair, float]
-    """Share of the object that the detection covers: Area(G ∩ D) / Area(G)."""
-    precision: dict[Pair, float]
-    """Share of the detection that the object covers: Area(G ∩ D) / Area(D)."""
-
-
-def by_image(gt: Objects, overlaps: Overlaps) -> Iterator[ImagePairs]:
-    """Yield the pairs of every image that has any."""
-    pairs = list(zip(overlaps.gt.tolist(), overlaps.det.tolist(), strict=True))
-    recall, precision = overlaps.recall().tolist(), overlaps.precision().tolist()
-    starts = np.searchsorted(overlaps.gt, gt.offsets).tolist()
-    for image, (start, stop) in enumerate(pairwise(starts)):
-        if start < stop:
-            own = pairs[start:stop]
-            yield ImagePairs(
-                image,
-                dict(zip(own, recall[start:stop], strict=True)),
-                dict(zip(own, precision[start:stop], strict=True)),
-            )
+def pairs_of(overlaps: Overlaps) -> list[Pair]:
+    """Return overlaps as pairs, sorted."""
+    return list(zip(overlaps.gt.tolist(), overlaps.det.tolist(), strict=True))
 
 
 def columns_of(pairs: list[Pair]) -> tuple[Ints, Ints]:
@@ -88,47 +52,31 @@ def columns_of(pairs: list[Pair]) -> tuple[Ints, Ints]:
 
 
 def alone(pairs: list[Any]) -> list[Any]:
-    """Return the pairs whose object and whose detection are in no other pair; these come first."""
+    """Return the pairs whose object and whose detection, their first items, are in no other."""
     of_gt, of_det = Counter(pair[0] for pair in pairs), Counter(pair[1] for pair in pairs)
     return [pair for pair in pairs if of_gt[pair[0]] == 1 and of_det[pair[1]] == 1]
 
 
-def by_gt(pairs: Iterable[Pair]) -> dict[int, list[Pair]]:
+def by_gt(pairs: Iterable[Pair], side: int = 0) -> dict[int, list[Pair]]:
     """Return the pairs of each object."""
     groups = defaultdict(list)
     for pair in pairs:
-        groups[pair[0]].append(pair)
+        groups[pair[side]].append(pair)
     return groups
 
 
 def by_det(pairs: Iterable[Pair]) -> dict[int, list[Pair]]:
     """Return the pairs of each detection."""
-    groups = defaultdict(list)
-    for pair in pairs:
-        groups[pair[1]].append(pair)
-    return groups
+    return by_gt(pairs, side=1)
 
 
 def first_fit(gt: Ints, det: Ints) -> Bools:
-    """Pair each object, in order, with its first candidate that is still free.
-
-    Parameters
-    ----------
-    gt, det : (p,) int64
-        Candidate pairs in the order in which they are tried.
-
-    Returns
-    -------
-    (p,) bool
-        The chosen pairs; no object and no detection is in two.
-    """
-    # Only pairs with a rival need the loop: few, because most objects overlap one detection.
-    is_contested = (np.bincount(gt)[gt] > 1) | (np.bincount(det)[det] > 1)
-    chosen: Bools = ~is_contested
+    """(p,) which candidates are pairs: each object, in order, takes its first that is free."""
+    # A candidate that nothing competes with is a pair; most are.
+    chosen: Bools = (np.bincount(gt)[gt] == 1) & (np.bincount(det)[det] == 1)
     paired_gt, paired_det = set(), set()
-    disputes = np.flatnonzero(is_contested)
-    columns = (column.tolist() for column in (disputes, gt[disputes], det[disputes]))
-    for k, i, j in zip(*columns, strict=True):
+    for k in np.flatnonzero(~chosen).tolist():
+        i, j = int(gt[k]), int(det[k])
         if i not in paired_gt and j not in paired_det:
             paired_gt.add(i)
             paired_det.add(j)
@@ -136,11 +84,18 @@ def first_fit(gt: Ints, det: Ints) -> Bools:
     return chosen
 
 
+def are_best(own: Ints, other: Ints, iou: Floats) -> Bools:
+    """(p,) pairs with the highest IoU of their own side; of equal ones, with the first object of
+    the other side.
+    """
+    order = np.lexsort((other, -iou.round(9), own))
+    result = np.zeros(len(own), dtype=bool)
+    result[order[np.diff(own[order], prepend=-1) > 0]] = True
+    return result
+
+
 def in_dont_care(
-    batch: ImageBatch,
-    overlaps: Overlaps,
-    share: float,
-    is_enough: Callable[[Any, Any], Any] = above,
+    batch: ImageBatch, overlaps: Overlaps, share: float, is_enough: Any = above
 ) -> Bools:
     """(D,) detections, as the overlaps number them, of which more than a share lies in a single
     don't-care object; with ``is_enough=at_least`` the share itself is enough.
@@ -163,7 +118,7 @@ class SideMatches(NamedTuple):
     """`offsets` and `partners`: (n + 1,), (k,) int64. Object i's partners are
     ``partners[offsets[i]:offsets[i + 1]]``, indices into the other side."""
     values: Mapping[str, Floats]
-    """Dict of (n,) float64. The protocol's own values; NaN where undefined."""
+    """The protocol's own values, (n,) float64; NaN where undefined."""
 
 
 class Matches(NamedTuple):
@@ -174,73 +129,45 @@ class Matches(NamedTuple):
 
 
 def matches(
-    gt: Ints,
-    det: Ints,
-    gt_counts: Bools,
-    det_counts: Bools,
-    gt_values: Mapping[str, NDArray[Any]],
-    det_values: Mapping[str, NDArray[Any]],
-    types: tuple[Types, Types] | None = None,
+    gt: Ints, det: Ints, gt_counts: Bools, det_counts: Bools, gt_values: Values, det_values: Values
 ) -> Matches:
-    """Return every object's type, partners and values; the values of what does not count are
-    undefined.
-
-    Parameters
-    ----------
-    gt, det : (p,) int64
-        The matched pairs, in any order.
-    gt_counts, det_counts : (G,), (D,) bool
-        Objects and detections that count; the others are ignored.
-    gt_values, det_values : mapping of (G,), (D,)
-        The protocol's own values.
-    types : (G,), (D,) uint8, optional
-        If the protocol has its own; by default those that follow from the pairs.
+    """Return every object's type, partners and values, from (p,) pairs in any order; what does not
+    count, by (G,), (D,) bool, is ignored, and its values are undefined.
     """
-    is_split, is_merged = np.bincount(gt)[gt] > 1, np.bincount(det)[det] > 1
-    gt_type, det_type = types or (
-        _types(gt, is_split, is_merged, gt_counts, MISSED),
-        _types(det, is_split, is_merged, det_counts, FALSE_POSITIVE),
-    )
+    relation = np.where(np.bincount(gt)[gt] > 1, ONE_TO_MANY, ONE_TO_ONE)
+    relation |= np.where(np.bincount(det)[det] > 1, MANY_TO_ONE, ONE_TO_ONE)
     return Matches(
-        side_matches(gt_type, gt, det, gt_counts, gt_values),
-        side_matches(det_type, det, gt, det_counts, det_values),
+        _side(gt, det, relation, gt_counts, MISSED, gt_values),
+        _side(det, gt, relation, det_counts, FALSE_POSITIVE, det_values),
     )
 
 
-def _types(own: Ints, is_split: Bools, is_merged: Bools, counts: Bools, unmatched: int) -> Types:
-    """The types of one side; an object is split or merged if any of its pairs is."""
-    is_matched, splits, merges = (
-        np.bincount(own, weights, len(counts)) > 0 for weights in (None, is_split, is_merged)
+def one_to_one(
+    gt: Ints, det: Ints, gt_counts: Bools, det_counts: Bools, **values: NDArray[Any]
+) -> Matches:
+    """Return `matches` of pairs with these values, (p,) each; without a pair a value is 0."""
+    of_gt, of_det = (
+        {name: scatter(column, own, len(counts)) for name, column in values.items()}
+        for own, counts in ((gt, gt_counts), (det, det_counts))
     )
-    relation = np.where(splits, ONE_TO_MANY, ONE_TO_ONE) + np.where(merges, MANY_TO_ONE, 0)
-    types = np.where(is_matched, relation, unmatched)
-    return np.where(counts, types, IGNORED).astype(np.uint8)
+    return matches(gt, det, gt_counts, det_counts, of_gt, of_det)
 
 
-def side_matches(
-    types: Types, own: Ints, other: Ints, counts: Bools | bool, values: Mapping[str, NDArray[Any]]
+def _side(
+    own: Ints, other: Ints, relation: Ints, counts: Bools, unmatched: int, values: Values
 ) -> SideMatches:
-    """Return the results of one side, from (p,) pairs of its objects and the other side's."""
-    shown: dict[str, Floats] = {
-        name: np.where(counts, value, np.nan) for name, value in values.items()
-    }
-    return SideMatches(types, *group_by(own, other, len(types)), shown)
-
-
-def group_by(key: Ints, values: Ints, groups: int) -> tuple[Ints, Ints]:
-    """Return offsets (groups + 1,) and the values sorted by (key, value)."""
-    order = np.lexsort((values, key))  # the last key of lexsort is the first to be compared
-    return offsets_of(np.bincount(key, minlength=groups)), values[order]
+    types = np.full(len(counts), unmatched, np.uint8)
+    types[own] = ONE_TO_ONE
+    np.bitwise_or.at(types, own, relation.astype(np.uint8))  # many to many is both of the others
+    types[~counts] = IGNORED
+    known = {name: np.where(counts, value, np.nan) for name, value in values.items()}
+    offsets = offsets_of(np.bincount(own, minlength=len(counts)))
+    return SideMatches(types, offsets, other[np.lexsort((other, own))], known)
 
 
 def mean_of(*names: str) -> Callable[[Types, Mapping[str, Floats]], Floats]:
     """Return an `object_credit`: the mean of some of the objects' values, undefined ones as 0."""
-    return lambda _, values: np.mean([defined(values[name]) for name in names], axis=0)
-
-
-def defined(values: Floats) -> Floats:
-    """The values, undefined ones as 0."""
-    return np.where(np.isnan(values), 0.0, values)
+    return lambda _, values: np.mean([np.nan_to_num(values[name]) for name in names], axis=0)
 
 
 # Columns ------------------------------------------------------------------------------------------
@@ -259,22 +186,25 @@ def per_image(values: NDArray[Any], image: Ints, images: int) -> NDArray[Any]:
     return sums.astype(np.float64 if values.dtype.kind == "f" else np.int64)
 
 
+def image_sums(
+    batch: ImageBatch, gt_values: NDArray[Any], det_values: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """(images,) each, the sums of values of objects (G,) and of detections (D,)."""
+    images = len(batch.names)
+    gt = per_image(gt_values, batch.gt.image, images)
+    return gt, per_image(det_values, batch.det.image, images)
+
+
 def object_counts(
     batch: ImageBatch, gt_counts: Bools, det_counts: Bools
 ) -> tuple[Ints, Ints, Ints, Ints]:
     """(images,) each, the first fields of an `ObjectTally`; (G,), (D,) bool say which count."""
-    images = len(batch.names)
-    return (
-        np.diff(batch.gt.offsets),
-        per_image(gt_counts, batch.gt.image, images),
-        np.diff(batch.det.offsets),
-        per_image(det_counts, batch.det.image, images),
-    )
+    gt, det = image_sums(batch, gt_counts, det_counts)
+    return np.diff(batch.gt.offsets), gt, np.diff(batch.det.offsets), det
 
 
 def unique_pairs(one: Ints, other: Ints) -> tuple[Ints, Ints]:
     """Return where each different pair of numbers comes first, and (n,) which one each is."""
-    other = np.unique(other, return_inverse=True)[1]
-    key = one * (other.max(initial=0) + 1) + other
-    _, first, which = np.unique(key, return_index=True, return_inverse=True)
-    return first, which
+    pairs = np.column_stack([one, other])
+    _, first, which = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
+    return first, which.ravel()

@@ -5,66 +5,52 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from evaltex_cli.errors import counted, quote
 from evaltex_cli.geometry import boxes, rings
-from evaltex_cli.records import Bools, Convention, ImageBatch
+from evaltex_cli.records import Bools, ImageBatch
 
 SHOWN_IMAGES = 3
 LARGE_BOX = 1.5
-"""A bounding box of more than so many times its polygon's area is not what is drawn: that of a
-word of 5:1 turned by 6 degrees or more, of 10:1 by 3."""
+"""Times the area of a polygon from which its bounding box is not what is drawn."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectWarning:
-    """What the user should know about some objects; warnings with the same `text` add up over
-    batches.
-    """
+    """What the user should know about some objects; those of one text add up over batches."""
 
     text: str
-    """As `counted` takes it; ``{images}`` where the names are listed, ``{share}`` for the share of
-    the objects that count."""
-    count: int
-    """Number of objects."""
-    names: tuple[str, ...]
-    images: int
-    """`names` and `images`: the first few images with such objects, and the number of all."""
+    """As `counted` takes it, with ``{images}``, and ``{share}`` of the objects that count."""
+    images: tuple[str, ...]
+    """The name of each object's image."""
 
     def __add__(self, other: ObjectWarning) -> ObjectWarning:
-        names = (self.names + other.names)[:SHOWN_IMAGES]
-        return ObjectWarning(self.text, self.count + other.count, names, self.images + other.images)
+        return ObjectWarning(self.text, self.images + other.images)
 
     def of(self, objects: int) -> str:
         """Return the sentence; `objects` is how many of the ground truth count."""
-        others = self.images - len(self.names)
-        images = ", ".join(map(quote, self.names)) + (f" and {others} more" if others else "")
-        share = max(round(100 * self.count / max(objects, 1)), 1)
-        return counted(self.count, self.text).format(images=images, share=f"{share}%")
+        count, names = len(self.images), list(dict.fromkeys(self.images))
+        images, others = ", ".join(map(quote, names[:SHOWN_IMAGES])), len(names) - SHOWN_IMAGES
+        images += f" and {others} more" if others > 0 else ""
+        share = max(round(100 * count / max(objects, 1)), 1)
+        return counted(count, self.text).format(images=images, share=f"{share}%")
 
 
 def object_warning(text: str, batch: ImageBatch, objects: Bools) -> tuple[ObjectWarning, ...]:
-    """ObjectWarning on these objects of the ground truth, (G,) bool; nothing without any."""
-    images = np.flatnonzero(np.bincount(batch.gt.image[objects])).tolist()
-    names = tuple(batch.names[k] for k in images[:SHOWN_IMAGES])
-    return (ObjectWarning(text, int(objects.sum()), names, len(images)),) if images else ()
+    """Return a warning on these objects of the ground truth, (G,) bool; nothing without any."""
+    images = tuple(batch.names[k] for k in batch.gt.image[objects].tolist())
+    return (ObjectWarning(text, images),) if images else ()
 
 
-def of_large_boxes(
-    batch: ImageBatch, convention: Convention | None, name: str, parameters: Any
-) -> tuple[ObjectWarning, ...]:
-    """Return a warning of rotated and curved text of which the protocol of this name takes the
-    bounding boxes.
-    """
-    outlines = batch.gt.outlines
+def of_large_boxes(batch: ImageBatch, protocol: Any, parameters: Any) -> tuple[ObjectWarning, ...]:
+    """Return a warning of rotated and curved text of which a protocol takes the bounding boxes."""
+    outlines, convention = batch.gt.outlines, protocol.convention(parameters)
     is_taken = convention is not None and (convention.as_boxes or convention.inclusive)
     if not is_taken or batch.has_masks or outlines.all_boxes:
         return ()
     drawn = rings.area(*rings.corners_and_vertices(outlines))
     is_large = boxes.area(outlines.boxes) > LARGE_BOX * drawn
     text = (
-        f"{name}: the bounding box[es] of {{count}} rotated or curved object[s]"
+        f"{protocol.name}: the bounding box[es] of {{count}} rotated or curved object[s]"
         " ({share}) [is|are] used, of more than 1.5 times the area"
     )
     if hasattr(parameters, "shape"):

@@ -8,9 +8,8 @@ candidates, of equal ones) that covers most of the object is taken. The characte
 in common are crossed out of both, and so on until no candidate is left. Recall and precision are
 the shares of characters crossed out.
 
-Outlines are convex hulls of vertices cut to integers. Only images that both sides have are
-compared, as in the published program. Objects with an empty transcription have nothing to be found
-and are ignored.
+Outlines are convex hulls of vertices cut to integers. As in the published program, only images that
+both sides have are compared. Objects with an empty transcription are ignored.
 
 Empty cases: a ratio 0/0 is 0 in the dataset; an image without characters in the ground truth has
 recall 1, and precision 0 if its detections have characters, else 1.
@@ -30,10 +29,8 @@ Three of four characters are common to the word and its detection:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeAlias
 
 import numpy as np
 import shapely
@@ -41,24 +38,16 @@ import shapely
 from evaltex_cli.geometry import rings
 from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.geometry.touching import touching_boxes
+from evaltex_cli.protocols import matching
 from evaltex_cli.protocols.base import Evidence, Protocol, Scores, parameter
-from evaltex_cli.protocols.matching import in_dont_care, matches, mean_of, object_counts, per_image
+from evaltex_cli.protocols.matching import Pair, by_det, by_gt, in_dont_care, pairs_of
 from evaltex_cli.protocols.normalisation import normalisation_field, with_normalised_texts
-from evaltex_cli.protocols.scores import divide, harmonic_mean, recall_precision, where
-from evaltex_cli.protocols.tally import Count, Tally, require
-from evaltex_cli.records import (
-    Floats,
-    Geometries,
-    ImageBatch,
-    Ints,
-    Objects,
-    Overlaps,
-)
+from evaltex_cli.protocols.scores import ratio, recall_precision, scores_or_empty, where
+from evaltex_cli.protocols.tally import Count, ObjectTally, require
+from evaltex_cli.records import Geometries, ImageBatch, Objects, Overlaps
 
 APART = 0.25
 """Boxes grown by this much on every side overlap exactly if those with whole coordinates touch."""
-Crossed: TypeAlias = tuple[int, int, int]
-"""Object, detection, and how many characters were crossed out of both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +61,10 @@ class Parameters:
 
 
 @dataclass(frozen=True, eq=False)
-class PopEvalTally(Tally):
+class PopEvalTally(ObjectTally):
     """Evidence of PopEval: characters of objects and detections, and those crossed out of both."""
 
     compared_images: Count
-    gt_objects: Count
-    counted_gt_objects: Count
-    detections: Count
-    counted_detections: Count
     gt_characters: Count
     det_characters: Count
     removed_characters: Count
@@ -94,45 +79,36 @@ class PopEvalTally(Tally):
 def evidence(batch: ImageBatch, overlaps: None, parameters: Parameters) -> Evidence:
     """Cross out the characters of a batch and sum what its images contribute."""
     batch = with_normalised_texts(batch, parameters.normalisation)
-    gt_lengths, det_lengths = (side.texts.lengths for side in (batch.gt, batch.det))
+    gt_lengths, det_lengths = batch.gt.texts.lengths, batch.det.texts.lengths
     pairs = meeting(batch)
     gt_counts = ~batch.gt.dont_care & (gt_lengths > 0) & batch.named_in_detections[batch.gt.image]
     with_area = pairs.some(pairs.area > 0)
     det_counts = ~in_dont_care(batch, with_area, parameters.dont_care_overlap)
     pairs = pairs.some(gt_counts[pairs.gt] & det_counts[pairs.det])
-    distance = distances(pairs.gt_shapes)
-    crossed_out: list[Crossed] = []
-    covered = divide(pairs.area, pairs.gt_area[pairs.gt]).round(9).tolist()
-    columns = list(zip(pairs.gt.tolist(), pairs.det.tolist(), covered, strict=True))
-    starts = np.searchsorted(pairs.gt, batch.gt.offsets).tolist()
-    for start, stop in pairwise(starts):
-        crossed_out += cross_out(columns[start:stop], batch.gt.texts, batch.det.texts, distance)
+    # Objects nearest to the origin come first, by a point in each of them.
+    inside = shapely.point_on_surface(pairs.gt_shapes.geometries(np.arange(batch.gt.count)))
+    distance = np.linalg.norm(shapely.get_coordinates(inside), axis=1).tolist()
+    covered = ratio(pairs.area, pairs.gt_area[pairs.gt]).round(9).tolist()
+    shares = list(zip(pairs_of(pairs), covered, strict=True))
+    crossed_out: list[tuple[int, int, int]] = []
+    for start, stop in pairwise(np.searchsorted(pairs.gt, batch.gt.offsets).tolist()):
+        crossed_out += cross_out(dict(shares[start:stop]), batch, distance)
     gt, det, crossed = np.array(crossed_out, np.int64).reshape(-1, 3).T
-    images = len(batch.names)
     tally = PopEvalTally(
+        *matching.object_counts(batch, gt_counts, det_counts),
         batch.named_in_detections.astype(np.int64),
-        *object_counts(batch, gt_counts, det_counts),
-        gt_characters=per_image(np.where(gt_counts, gt_lengths, 0), batch.gt.image, images),
-        det_characters=per_image(np.where(det_counts, det_lengths, 0), batch.det.image, images),
-        removed_characters=per_image(crossed, batch.gt.image[gt], images),
+        *matching.image_sums(batch, gt_lengths * gt_counts, det_lengths * det_counts),
+        matching.per_image(crossed, batch.gt.image[gt], len(batch.names)),
     )
-    gt_removed, gt_share = _removed(gt, crossed, gt_lengths)
-    det_removed, det_share = _removed(det, crossed, det_lengths)
-    matched = matches(
+    gt_removed = np.bincount(gt, crossed, batch.gt.count)
+    det_removed = np.bincount(det, crossed, batch.det.count)
+    recall, precision = ratio(gt_removed, gt_lengths), ratio(det_removed, det_lengths)
+    matched = matching.matches(
         *(gt, det, gt_counts, det_counts),
-        {"characters": gt_lengths, "removed_characters": gt_removed, "recall": gt_share},
-        {"characters": det_lengths, "removed_characters": det_removed, "precision": det_share},
+        {"characters": gt_lengths, "removed_characters": gt_removed, "recall": recall},
+        {"characters": det_lengths, "removed_characters": det_removed, "precision": precision},
     )
     return Evidence(tally, matched)
-
-
-def _removed(index: Ints, crossed: Ints, lengths: Ints) -> tuple[Floats, Floats]:
-    """(n,) characters crossed out of each object or detection, and their share of all."""
-    removed = np.bincount(index, crossed, len(lengths)).astype(np.float64)
-    return removed, divide(removed, lengths.astype(np.float64))
-
-
-# Candidates ---------------------------------------------------------------------------------------
 
 
 def meeting(batch: ImageBatch) -> Overlaps:
@@ -158,75 +134,49 @@ def hulls(objects: Objects) -> Shapes:
     return Shapes(shapely.bounds(polygons).reshape(-1, 4), polygons)
 
 
-def distances(hulls: Shapes) -> list[float]:
-    """(n,) distance from the origin to a point in each hull."""
-    every = hulls.geometries(np.arange(len(hulls.boxes)))
-    points = shapely.get_coordinates(shapely.point_on_surface(every))
-    distance: list[float] = np.sqrt(points[:, 0] ** 2 + points[:, 1] ** 2).tolist()
-    return distance
-
-
-# Crossing out -------------------------------------------------------------------------------------
-
-
 def cross_out(
-    pairs: Sequence[tuple[int, int, float]],
-    gt_texts: Sequence[str],
-    det_texts: Sequence[str],
-    distance: Sequence[float],
-) -> list[Crossed]:
-    """Cross out the characters of one image; pairs are object, detection, and the share of the
-    object that the detection covers.
+    shares: dict[Pair, float], batch: ImageBatch, distance: list[float]
+) -> list[tuple[int, int, int]]:
+    """Cross out the characters of an image, of whose pairs the detection covers these shares of the
+    object. Return objects, detections, and how many characters are crossed out of both.
     """
-    objects = {i: Counter(gt_texts[i]) for i, _, _ in pairs}
-    detections = {j: Counter(det_texts[j]) for _, j, _ in pairs}
-    candidates: dict[int, dict[int, float]] = {i: {} for i in objects}
-    objects_of: dict[int, list[int]] = {j: [] for j in detections}
-    for i, j, share in pairs:
-        if objects[i] & detections[j]:
-            candidates[i][j] = share
-            objects_of[j].append(i)
+    objects = {i: Counter(batch.gt.texts[i]) for i, _ in shares}
+    detections = {j: Counter(batch.det.texts[j]) for _, j in shares}
+    candidates = by_gt((i, j) for i, j in shares if objects[i] & detections[j])
+    met = by_det(shares)
     crossed = []
-    while any(candidates.values()):
+    while candidates:
         # Those with a single candidate come first, then those nearest to the origin.
-        _, _, i = min((len(own) > 1, distance[i], i) for i, own in candidates.items() if own)
-        most = max(candidates[i].values())
-        for j in [j for j, share in candidates[i].items() if share == most]:
+        i = min(candidates, key=lambda i: (len(candidates[i]) > 1, distance[i], i))
+        most = max(shares[pair] for pair in candidates[i])
+        taken = [j for _, j in candidates[i] if shares[i, j] == most]
+        for j in taken:
             common = objects[i] & detections[j]
             objects[i] -= common
             detections[j] -= common
             if common:
                 crossed.append((i, j, common.total()))
-            changed = [(i, other) for other in candidates[i]] + [(k, j) for k in objects_of[j]]
-            for k, other in changed:
-                if not objects[k] & detections[other]:
-                    candidates[k].pop(other, None)
+        for k in {i, *(k for j in taken for k, _ in met[j])} & candidates.keys():
+            candidates[k] = [pair for pair in candidates[k] if objects[k] & detections[pair[1]]]
+            if not candidates[k]:
+                del candidates[k]
     return crossed
 
 
-# Scores -------------------------------------------------------------------------------------------
-
-
 def scores(tally: PopEvalTally, parameters: Parameters) -> Scores:
-    """Shares of the characters that were crossed out, the harmonic mean, and
-    how many they were; 0/0 is 0.
-    """
+    """Shares of the characters that were crossed out, and how many they were; 0/0 is 0."""
     removed = tally.removed_characters
     result = recall_precision(removed, tally.gt_characters, removed, tally.det_characters)
     return {**result, "removed_characters": removed}
 
 
 def image_scores(tally: PopEvalTally, parameters: Parameters) -> Scores:
-    """As `scores`; a compared image without text has recall 1, and precision
-    0 if there are characters, else 1.
+    """As `scores`; a compared image without text has recall 1, and precision 0 if there are
+    characters, else 1.
     """
     has_text = (tally.gt_characters > 0) | (tally.compared_images == 0)
     precision = where(tally.det_characters > 0, 0.0, 1.0)
-    empty = {"recall": 1.0, "precision": precision, "hmean": harmonic_mean(1.0, precision)}
-    return {
-        name: where(has_text, value, empty.get(name, value))
-        for name, value in scores(tally, parameters).items()
-    }
+    return scores_or_empty(has_text, scores(tally, parameters), 1.0, precision)
 
 
 PROTOCOL = Protocol(
@@ -240,5 +190,5 @@ PROTOCOL = Protocol(
     convention=lambda parameters: None,
     image_scores=image_scores,
     needs=frozenset({"texts", "outlines"}),
-    object_credit=mean_of("recall"),
+    object_credit=matching.mean_of("recall"),
 )

@@ -1,14 +1,9 @@
-"""Presets: for each data set its official program's protocol, parameters and policy for invalid
-polygons, and formats.
-
-Only what is not the default of the protocol is listed, so the table shows what the data sets'
-programs differ in.
-"""
+"""Presets: what each data set's official program is, where it differs from the defaults."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 
 class Preset(NamedTuple):
@@ -37,50 +32,39 @@ class Preset(NamedTuple):
     @property
     def options(self) -> str:
         """What it is on the command line."""
-        parameters = [
-            f"--set {self.protocol}.{key}={str(value).lower()}"
-            for key, value in self.parameters.items()
-        ]
-        levels = [f"--{side}-level {self.level}" for side in self.formats if self.level]
-        invalid = [] if self.invalid == "repair" else [f"--invalid {self.invalid}"]
-        return " ".join([f"--protocol {self.protocol}", *parameters, *levels, *invalid])
+        options = [f"--protocol {self.protocol}"]
+        for key, value in self.parameters.items():
+            options.append(f"--set {self.protocol}.{key}={str(value).lower()}")
+        if self.level:
+            options.append(f"--gt-level {self.level} --det-level {self.level}")
+        if self.invalid != "repair":
+            options.append(f"--invalid {self.invalid}")
+        return " ".join(options)
 
     @property
     def levels(self) -> Mapping[str, Any]:
         """The levels that both sides are read at, as options of reading."""
-        return {f"{side}_level": self.level for side in self.formats if self.level}
-
-    @property
-    def formats(self) -> Mapping[Literal["gt", "det"], tuple[str, ...]]:
-        """The formats of both sides."""
-        return {"gt": self.gt_formats, "det": self.det_formats}
+        return {"gt_level": self.level, "det_level": self.level} if self.level else {}
 
 
+# Sources, with the formats of both sides where several presets have them.
 _RRC = "script of the Robust Reading Competition"
-_CURVED = {"truncate": False}
-"""The scripts for curved text take coordinates as they are."""
-_AS_READ = {"normalisation": "none"}
-"""No script normalises texts."""
-_HIERTEXT = "S. Long et al., CVPR 2022"
-_ON_PIXELS = {"objects": "regions", "areas": "pixels"}
-"""Lines and paragraphs are unions of the pixels of their words."""
+_WORDS = _RRC, ("quad", "ltrb"), ("quad", "ltrb")
+_ART = _RRC, ("art",), ("art",)
+_HIERTEXT = "S. Long et al., CVPR 2022", ("hiertext",), ("hiertext",)
+_XML, _BOXES, _QUADS, _POLYGONS = ("icdar-xml",), ("ltrb",), ("quad",), ("polygon", "quad")
 
-_XML, _BOXES, _QUADS, _POLYGONS, _ART = (
-    ("icdar-xml",),
-    ("ltrb",),
-    ("quad",),
-    ("polygon", "quad"),
-    ("art",),
-)
+# No script normalises texts, those for curved text take coordinates as they are, and HierText's
+# lines and paragraphs are unions of the pixels of their words.
+_AS_READ, _CURVED = {"normalisation": "none"}, {"truncate": False}
+_ON_PIXELS = _AS_READ | {"objects": "regions", "areas": "pixels"}
 
 PRESETS: Mapping[str, Preset] = {
     "icdar2003": Preset(
         "ICDAR 2003, text locating",
         "icdar2003",
         "S. M. Lucas et al., ICDAR 2003",
-        _XML,
-        _XML,
-        {"match": "minbox"},
+        *(_XML, _XML, {"match": "minbox"}),
     ),
     "icdar2005": Preset(
         "ICDAR 2005, text locating", "icdar2003", "S. M. Lucas, ICDAR 2005", _XML, _XML
@@ -90,20 +74,12 @@ PRESETS: Mapping[str, Preset] = {
     ),
     "icdar2015": Preset("ICDAR 2015, incidental text, localisation", "iou", _RRC, _QUADS, _QUADS),
     "icdar2015-e2e": Preset(
-        "ICDAR 2013 and 2015, end to end without a lexicon",
-        "iou-crw",
-        _RRC,
-        ("quad", "ltrb"),
-        ("quad", "ltrb"),
-        _AS_READ,
+        "ICDAR 2013 and 2015, end to end without a lexicon", "iou-crw", *_WORDS, _AS_READ
     ),
     "icdar2015-spotting": Preset(
         "ICDAR 2013 and 2015, word spotting without a lexicon",
         "iou-crw",
-        _RRC,
-        ("quad", "ltrb"),
-        ("quad", "ltrb"),
-        _AS_READ | {"word_spotting": True},
+        *(*_WORDS, _AS_READ | {"word_spotting": True}),
     ),
     "coco-text": Preset(
         "COCO-Text (ICDAR 2017), localisation", "iou", _RRC, ("coco-text", "ltrb"), _BOXES
@@ -111,28 +87,23 @@ PRESETS: Mapping[str, Preset] = {
     "mlt": Preset(
         "MLT 2017 and 2019, localisation",
         "iou",
-        _RRC,
-        ("mlt",),
-        _QUADS,
+        *(_RRC, ("mlt",), _QUADS),
         sorts_for_average_precision=False,
     ),
     "rects": Preset("ReCTS (ICDAR 2019), line detection", "iou", _RRC, ("rects",), _QUADS),
-    "art": Preset("ArT (ICDAR 2019), localisation", "iou", _RRC, _ART, _ART, _CURVED),
-    "lsvt": Preset("LSVT (ICDAR 2019), localisation", "iou", _RRC, _ART, _ART, _CURVED),
+    "art": Preset("ArT (ICDAR 2019), localisation", "iou", *_ART, _CURVED),
+    "lsvt": Preset("LSVT (ICDAR 2019), localisation", "iou", *_ART, _CURVED),
     "totaltext": Preset(
         "Total-Text",
         "deteval",
         "the data set's Python script Deteval.py",
-        ("totaltext", "totaltext-mat"),
-        _POLYGONS,
-        {"variant": "totaltext"},
+        *(("totaltext", "totaltext-mat"), _POLYGONS, {"variant": "totaltext"}),
     ),
     "ctw1500": Preset(
         "CTW1500 (SCUT-CTW1500)",
         "iou",
         "the data set's Python script voc_eval_polygon",
-        ("ctw1500-xml", "ctw1500-offsets", "polygon"),
-        _POLYGONS,
+        *(("ctw1500-xml", "ctw1500-offsets", "polygon"), _POLYGONS),
         _CURVED | {"pairing": "best"},
         invalid="skip",
     ),
@@ -140,27 +111,11 @@ PRESETS: Mapping[str, Preset] = {
         "MSRA-TD500",
         "iou",
         "C. Yao et al., CVPR 2012, in the order of its Python script",
-        ("msra-td500",),
-        ("msra-td500",),
-        {"unrotated": True},
+        *(("msra-td500",), ("msra-td500",), {"unrotated": True}),
     ),
-    "hiertext": Preset("HierText, words", "pq", _HIERTEXT, ("hiertext",), ("hiertext",), _AS_READ),
-    "hiertext-line": Preset(
-        "HierText, lines",
-        "pq",
-        _HIERTEXT,
-        ("hiertext",),
-        ("hiertext",),
-        _AS_READ | _ON_PIXELS,
-        level="line-words",
-    ),
+    "hiertext": Preset("HierText, words", "pq", *_HIERTEXT, _AS_READ),
+    "hiertext-line": Preset("HierText, lines", "pq", *_HIERTEXT, _ON_PIXELS, level="line-words"),
     "hiertext-paragraph": Preset(
-        "HierText, paragraphs",
-        "pq",
-        _HIERTEXT,
-        ("hiertext",),
-        ("hiertext",),
-        _AS_READ | _ON_PIXELS,
-        level="paragraph-words",
+        "HierText, paragraphs", "pq", *_HIERTEXT, _ON_PIXELS, level="paragraph-words"
     ),
 }

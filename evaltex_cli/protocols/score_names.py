@@ -6,13 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaltex_cli.errors import ConfigError, quote
-from evaltex_cli.errors.suggestions import nearest
+from evaltex_cli.errors import ConfigError, nearest, quote
 
 UNBOUNDED = (
-    *("generality", "character_error_rate", "word_error_rate", "removed_characters"),
-    *("splits", "merges"),
-    *("missed_characters", "overlapped_characters", "false_positive_characters"),
+    *("generality", "character_error_rate", "word_error_rate", "splits", "merges"),
+    *("removed_characters", "missed_characters", "overlapped_characters"),
+    "false_positive_characters",
 )
 """Scores that are not in [0, 1]: counts, and rates of errors."""
 _F_SCORE = r"(?<![a-z0-9])(?:f_?1(?:_?score)?|f_?(?:score|measure)|h_?mean|rq)(?![a-z0-9])"
@@ -20,29 +19,24 @@ _F_SCORE = r"(?<![a-z0-9])(?:f_?1(?:_?score)?|f_?(?:score|measure)|h_?mean|rq)(?
 
 
 def same(name: str) -> str:
-    """Return one form for all spellings of a score's name.
-
-    >>> same("F-Score_no_split") == same("f1_no_split")
-    True
-    """
+    """Return one form for all spellings of a score's name, such as F-Score and f1."""
     return re.sub(_F_SCORE, "hmean", re.sub(r"[-\s]+", "_", name.strip().lower()))
 
 
-def resolve(typed: str, names: Sequence[str]) -> str:
-    """Return which of some scores is meant by what the user typed.
+def shown(name: str) -> str:
+    """Return what tables over protocols call a score: every F-score is ``hmean``, but for RQ."""
+    return "hmean" if name != "rq" and same(name) == "hmean" else name
 
-    Raises
-    ------
-    ConfigError
-        When none is; it has the nearest name, and all of them.
-    """
-    meant = [name for name in names if same(name) == same(typed)]
-    if len(meant) != 1:
-        raise ConfigError(
-            f"unknown score {quote(typed)}{nearest(typed, names)}; expected one of"
-            f" {', '.join(names)}"
-        )
-    return meant[0]
+
+def resolve(typed: str, names: Sequence[str]) -> str:
+    """Return which of some scores the user typed; raises `ConfigError` when it is none of them."""
+    for name in names:
+        if same(name) == same(typed):
+            return name
+    expected = ", ".join(names)
+    raise ConfigError(
+        f"unknown score {quote(typed)}{nearest(typed, names)}; expected one of {expected}"
+    )
 
 
 def scalars(scores: Mapping[str, Any]) -> list[str]:

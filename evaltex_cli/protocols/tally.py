@@ -11,126 +11,81 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaltex_cli.records import Ints
-
 Count: TypeAlias = Any
-"""A whole number that adds up.
-
-(images,) int64 in a batch, int for one image or a data set; of a histogram (images, bins), and a
-list of int.
-"""
+"""A whole number that adds up: (images,) int64 in a batch, int for one image or a data set; of a
+histogram (images, bins), and a list of int."""
 Sum: TypeAlias = Any
 """Fractions that add up: as `Count`, of float64 and float."""
 Totals: TypeAlias = Mapping[str, Any]
-"""A `Tally` of one image or a data set in the form of JSON: name -> number,
-or a list of them for a histogram.
-"""
-_SLACK = 1e-9
-"""What rounding may add to a sum, as a share of it and at least."""
-
-
-class EvidenceError(ValueError):
-    """Evidence that contradicts itself: a bug in a protocol, or a result that was edited."""
+"""A `Tally` of one image or a data set in the form of JSON: name -> number, or a list of them."""
 
 
 def require(condition: Any, rule: str) -> None:
-    """Refuse evidence that breaks a rule; the condition is a bool, or an array of them."""
+    """Raise `ValueError` where a bug in a protocol, or an edited result, breaks a rule."""
     if not np.all(condition):
-        raise EvidenceError(f"evidence contradicts itself: {rule}")
+        raise ValueError(f"evidence contradicts itself: {rule}")
 
 
 def at_most(part: Any, whole: Any) -> Any:
     """Whether sums are at most others, but for rounding."""
-    return part <= whole * (1 + _SLACK) + _SLACK
+    return part <= whole + 1e-9 * (1 + whole)
 
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Evidence, which adds up: columns of a batch, one image's row of them, or the sums of a data
-    set.
+    """Evidence, which adds up.
 
-    A protocol declares its own, one field per quantity, each a `Count` or a `Sum`. Names and order
-    of the fields are those of the results' JSON; `gt_objects` and `detections`, of all objects of
-    an image, are among them (`ObjectTally`). An optional field is None where the parameters do not
-    ask for it, and not in the JSON.
+    A protocol declares its own, one field per quantity, each a `Count` or a `Sum`, with the names
+    and the order of the results' JSON; `gt_objects` and `detections`, of all objects, are among
+    them. An optional field is None where the parameters do not ask for it, and not in the JSON.
     """
 
     def __post_init__(self) -> None:
         self.check()
 
     def check(self) -> None:
-        """Refuse what cannot be; protocols add the rules of their own quantities.
-
-        Raises
-        ------
-        EvidenceError
-        """
-        for name, value in self.as_dict().items():
-            require(
-                name not in self._names("Count") or np.min(value, initial=0) >= 0, f"{name} < 0"
-            )
+        """Raise `ValueError` for what cannot be; protocols add rules of their own quantities."""
+        for name in self.as_dict().keys() & self.counts():
+            require(np.min(getattr(self, name), initial=0) >= 0, f"{name} < 0")
 
     @classmethod
-    def _names(cls, kind: str) -> set[str]:
-        """The fields that are a `Count` or a `Sum`; annotations are texts."""
-        return {field.name for field in fields(cls) if str(field.type).startswith(kind)}
+    def counts(cls) -> set[str]:
+        """Return the names of the fields that are a `Count`."""
+        return {field.name for field in fields(cls) if str(field.type).startswith("Count")}
 
     def as_dict(self) -> dict[str, Any]:
-        """Name -> column, number or list, in the order of the JSON; without
-        the fields that are None.
-        """
+        """Name -> column, number or list, in the order of the JSON; without those that are None."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, ArrayLike]) -> Self:
-        """Return columns that were read from results.
-
-        Raises
-        ------
-        TypeError, ValueError
-            When they are not of these names, a count is no whole number, or the evidence
-            contradicts itself.
+        """Return columns that were read from results; raises `TypeError` or `ValueError` for other
+        names, a count that is not a whole number, and evidence that contradicts itself.
         """
         arrays = {name: np.asarray(column) for name, column in columns.items()}
-        for name in arrays.keys() & cls._names("Count"):
-            if arrays[name].dtype.kind != "i" and arrays[name].size:
+        for name, column in arrays.items():
+            if name not in cls.counts():
+                arrays[name] = column.astype(np.float64)
+            elif column.dtype.kind != "i" and column.size:
                 raise ValueError(f"{name} is not a whole number")
-        for name in arrays.keys() & cls._names("Sum"):
-            arrays[name] = arrays[name].astype(np.float64, copy=False)
         return cls(**arrays)
 
     def each(self, function: Callable[..., Any], *others: Self) -> Self:
         """Return the results of a function of each field, and of the same field of others."""
         result = object.__new__(type(self))  # without `check`, which these have passed
-        result.__dict__.update(
-            (name, function(value, *(getattr(other, name) for other in others)))
-            for name, value in self.as_dict().items()
-        )
+        for name, value in self.as_dict().items():
+            result.__dict__[name] = function(value, *(getattr(other, name) for other in others))
         return result
 
     def rows(self) -> Iterator[Self]:
         """Yield the evidence of each image."""
         lists = self.each(lambda column: column.tolist())
-        images = len(next(iter(lists.as_dict().values())))
-        return (lists.each(itemgetter(image)) for image in range(images))
-
-    def columns(self) -> Self:
-        """Return it as `Protocol.scores` takes it: a histogram is a list of columns, too."""
-        return self.each(np.transpose)
+        for image in range(len(next(iter(lists.as_dict().values())))):
+            yield lists.each(itemgetter(image))
 
     def take(self, images: Any) -> Self:
         """Return the evidence of some images, given by a slice or their indices."""
         return self.each(lambda column: column[images])
-
-    def replaced(self, images: Ints, rows: Self) -> Self:
-        """Return the columns with the evidence of some images, given by their indices, replaced."""
-
-        def replace(column: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
-            column = column.copy()
-            column[images] = new
-            return column
-
-        return self.each(replace, rows)
 
     @classmethod
     def concatenate(cls, tallies: Sequence[Self]) -> Self:
@@ -155,9 +110,7 @@ def _sum(column: NDArray[Any]) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class ObjectTally(Tally):
-    """Objects and detections, and those that count: what most protocols begin
-    with (`object_counts`).
-    """
+    """Objects and detections, and those that count (`object_counts`)."""
 
     gt_objects: Count
     counted_gt_objects: Count
@@ -172,17 +125,12 @@ class ObjectTally(Tally):
 
 @dataclass(frozen=True, eq=False)
 class CreditTally(ObjectTally):
-    """Summed credits, at most 1 each, of objects towards recall and of
-    detections towards precision.
-    """
+    """Summed credits from 0 to 1: of objects towards recall, of detections towards precision."""
 
     recall_credit: Sum
     precision_credit: Sum
 
     def check(self) -> None:
         super().check()
-        require(at_most(self.recall_credit, self.counted_gt_objects), "more recall than objects")
-        require(
-            at_most(self.precision_credit, self.counted_detections),
-            "more precision than detections",
-        )
+        require(at_most(self.recall_credit, self.counted_gt_objects), "recall above 1")
+        require(at_most(self.precision_credit, self.counted_detections), "precision above 1")

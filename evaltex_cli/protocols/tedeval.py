@@ -29,7 +29,7 @@ The detection contains two of the word's four pseudo character centres:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import dist
+from itertools import compress, pairwise
 from typing import Any
 
 import numpy as np
@@ -38,36 +38,15 @@ import shapely
 from evaltex_cli.geometry import rings
 from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.geometry.touching import touching_boxes
-from evaltex_cli.protocols.base import Evidence, Protocol, Scores, parameter
-from evaltex_cli.protocols.matching import (
-    ImagePairs,
-    Pair,
-    above,
-    alone,
-    at_least,
-    by_det,
-    by_gt,
-    by_image,
-    columns_of,
-    matches,
-    mean_of,
-    object_counts,
-    per_image,
-)
+from evaltex_cli.protocols import matching
+from evaltex_cli.protocols.base import Evidence, Protocol, parameter
+from evaltex_cli.protocols.matching import Pair, above, at_least
 from evaltex_cli.protocols.measured import order_field
 from evaltex_cli.protocols.normalisation import normalisation_field, with_normalised_texts
 from evaltex_cli.protocols.object_warnings import object_warning
-from evaltex_cli.protocols.scores import divide, image_scores_by, scores_of
+from evaltex_cli.protocols.scores import credit_scores, image_scores_by, ratio
 from evaltex_cli.protocols.tally import CreditTally
-from evaltex_cli.records import (
-    Bools,
-    Convention,
-    Floats,
-    ImageBatch,
-    Ints,
-    Objects,
-    Overlaps,
-)
+from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Overlaps
 
 SEVERAL_LINES = 45.0
 """Angle in degrees between reading direction and neighbour from which both are on several lines."""
@@ -80,46 +59,28 @@ Point = tuple[float, float]
 class Parameters:
     """Parameters of TedEval; the defaults are the paper's."""
 
-    t_r: float = parameter(
-        0.4, "least area recall of a match; of a split, of the sum", min=0.0, max=1.0
-    )
-    t_p: float = parameter(
-        0.4, "least area precision of a match; of a merge, of the sum", min=0.0, max=1.0
-    )
-    center: float = parameter(
-        1.0, "one-to-one: centres nearer than this share of the mean diagonal", min=0.0
-    )
+    t_r: float = parameter(0.4, "least area recall; of a split, of the sum", min=0.0, max=1.0)
+    t_p: float = parameter(0.4, "least area precision; of a merge, of the sum", min=0.0, max=1.0)
+    center: float = parameter(1.0, "one-to-one: distance of centres, in mean diagonals", min=0.0)
     normalisation: str = normalisation_field("none")
     order: str = order_field()
-
-
-def convention(parameters: Parameters) -> Convention:
-    """Coordinates cut to integers."""
-    return Convention(truncated=True)
 
 
 def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Evidence:
     """Match a batch, and sum what its images contribute."""
     batch = with_normalised_texts(batch, parameters.normalisation)
-    overlaps, ignored, remains = without_dont_care(batch, overlaps, parameters)
-    words, detections = Side(batch.gt), Side(batch.det, remains)
-    is_ignored = ignored.tolist()
-    pairs: list[Pair] = []
-    for image in by_image(batch.gt, overlaps):
-        pairs += sorted(match(image, words, detections, is_ignored, parameters))
+    overlaps, ignored, cut = without_dont_care(batch, overlaps, parameters)
+    words, detections = Side(batch.gt), Side(batch.det, cut, overlaps.det_shapes.geometries(cut))
+    pairs = match(overlaps, words, detections, ignored, parameters)
     characters = np.where(batch.gt.dont_care, 0, batch.gt.texts.lengths)
     gt_found, det_found, det_characters = characters_found(pairs, words, detections, characters)
-    recall = divide(gt_found, characters.astype(np.float64))
-    precision = divide(det_found, det_characters)
-    gt_counts, det_counts = ~batch.gt.dont_care, ~ignored
-    images = len(batch.names)
+    recall, precision = ratio(gt_found, characters), ratio(det_found, det_characters)
+    counts = ~batch.gt.dont_care, ~ignored
     tally = CreditTally(
-        *object_counts(batch, gt_counts, det_counts),
-        recall_credit=per_image(recall, batch.gt.image, images),
-        precision_credit=per_image(precision, batch.det.image, images),
+        *matching.object_counts(batch, *counts), *matching.image_sums(batch, recall, precision)
     )
-    matched = matches(
-        *(*columns_of(pairs), gt_counts, det_counts),
+    matched = matching.matches(
+        *(*matching.columns_of(pairs), *counts),
         {"characters": characters, "characters_found": gt_found, "recall": recall},
         {"characters": det_characters, "characters_found": det_found, "precision": precision},
     )
@@ -127,8 +88,7 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> E
         "tedeval: {count} object[s] without transcription [has|have] no characters, so no credit"
         " (in {images})"
     )
-    warnings = object_warning(text, batch, gt_counts & (characters == 0))
-    return Evidence(tally, matched, warnings)
+    return Evidence(tally, matched, object_warning(text, batch, counts[0] & (characters == 0)))
 
 
 # Don't care ---------------------------------------------------------------------------------------
@@ -136,9 +96,9 @@ def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> E
 
 def without_dont_care(
     batch: ImageBatch, overlaps: Overlaps, parameters: Parameters
-) -> tuple[Overlaps, Bools, dict[int, Any]]:
-    """Return overlaps of objects that count, (D,) detections of don't care, and the geometries of
-    those that lost a part.
+) -> tuple[Overlaps, Bools, Ints]:
+    """Return overlaps of objects that count, (D,) detections of don't care, and which detections
+    lost a part, ascending.
 
     A don't-care object first loses what it shares with any object that counts. A detection is of
     don't care when those of which it covers more than t_r are t_p of its area or more, or a single
@@ -146,7 +106,7 @@ def without_dont_care(
     """
     ignored = np.zeros(batch.det.count, dtype=bool)
     if not batch.gt.dont_care[overlaps.gt].any():
-        return overlaps, ignored, {}
+        return overlaps, ignored, np.zeros(0, np.int64)
     gt_side, det_side = overlaps.gt_shapes, overlaps.det_shapes
     i, j = touching_boxes(gt_side.boxes, batch.gt.offsets, gt_side.boxes, batch.gt.offsets)
     mixed = batch.gt.dont_care[i] & ~batch.gt.dont_care[j]
@@ -164,9 +124,8 @@ def without_dont_care(
     cutting = on_dont_care & np.isin(det, det[~on_dont_care])
     det_side = det_side.without(det[cutting], gt_side, gt[cutting])
     cut = np.unique(det[cutting])
-    remains = dict(zip(cut.tolist(), det_side.geometries(cut), strict=True))
     overlaps = overlaps.some(~on_dont_care)
-    return measured_again(overlaps, gt_side, det_side, np.isin(overlaps.det, cut)), ignored, remains
+    return measured_again(overlaps, gt_side, det_side, np.isin(overlaps.det, cut)), ignored, cut
 
 
 def measured_again(overlaps: Overlaps, gt: Shapes, det: Shapes, changed: Bools) -> Overlaps:
@@ -180,50 +139,69 @@ def measured_again(overlaps: Overlaps, gt: Shapes, det: Shapes, changed: Bools) 
 # Matches (Section 3.1) ----------------------------------------------------------------------------
 
 
+class Side:
+    """The objects of one side, their coordinates cut to integers: four corners each, or more."""
+
+    def __init__(self, objects: Objects, cut: Ints | None = None, remains: Any = None) -> None:
+        """Take the objects; ``remains`` is what remains of those that lost a part, ``cut``."""
+        points, offsets = rings.corners_and_vertices(objects.outlines, truncate=True)
+        first, half = offsets[:-1], np.maximum(np.diff(offsets) // 2, 1)
+        # Both ends of the upper side in reading direction, then of the lower side against it.
+        corners = points[np.stack([first, first + half - 1, first + half, offsets[1:] - 1])]
+        self.starts = (corners[0] + corners[3]) / 2
+        """(n, 2) the middle of the side where reading begins."""
+        self.diagonals = np.hypot(*(corners[:2] - corners[2:]).transpose(2, 0, 1)).mean(axis=0)
+        self.centres = rings.centroids(points, offsets)
+        """(n, 2) as drawn."""
+        self.centroids = self.centres.copy()
+        """(n, 2) of what remains."""
+        vertices = points.tolist()
+        self.rings = [[vertices[start:stop]] for start, stop in pairwise(offsets.tolist())]
+        """The rings of what remains, holes among them."""
+        if cut is not None:
+            centres = shapely.centroid(remains)
+            self.centroids[cut] = np.column_stack([shapely.get_x(centres), shapely.get_y(centres)])
+            for k, polygon in zip(cut.tolist(), remains, strict=True):
+                every = shapely.get_rings(shapely.get_parts(polygon))
+                self.rings[k] = [shapely.get_coordinates(ring)[:-1].tolist() for ring in every]
+
+
 def match(
-    image: ImagePairs,
-    words: Side,
-    detections: Side,
-    ignored: list[bool],
-    parameters: Parameters,
-) -> set[Pair]:
-    """Return all pairs of an image that any kind of match has."""
-    recall, precision, t_r, t_p = image.recall, image.precision, parameters.t_r, parameters.t_p
+    overlaps: Overlaps, words: Side, detections: Side, ignored: Bools, parameters: Parameters
+) -> list[Pair]:
+    """Return all pairs that any kind of match has, sorted."""
+    t_r, t_p, pairs = parameters.t_r, parameters.t_p, matching.pairs_of(overlaps)
+    recall = dict(zip(pairs, overlaps.recall().tolist(), strict=True))
+    precision = dict(zip(pairs, overlaps.precision().tolist(), strict=True))
     # One-to-one; ignored detections are rivals too.
-    fits = [p for p in recall if at_least(recall[p], t_r) and at_least(precision[p], t_p)]
-    matched = {
-        (i, j)
-        for i, j in alone(fits)
-        if not ignored[j] and are_near(words, i, detections, j, parameters.center)
-    }
-    counting = [(i, j) for i, j in recall if not ignored[j]]
-    # One-to-many.
-    for group in by_gt(p for p in counting if at_least(precision[p], t_p)).values():
-        enough = len(group) > 1 and at_least(sum(recall[p] for p in group), t_r)
-        if enough and on_one_line([detections.place(j) for _, j in group]):
-            matched.update(group)
-    # Many-to-one.
-    for group in by_det(p for p in counting if at_least(recall[p], t_r)).values():
-        enough = len(group) > 1 and at_least(sum(precision[p] for p in group), t_p)
-        if enough and on_one_line([words.place(i) for i, _ in group]):
-            matched.update(group)
-    return matched
+    fits = [p for p in pairs if at_least(recall[p], t_r) and at_least(precision[p], t_p)]
+    alone = matching.alone(fits)
+    gt, det = matching.columns_of(alone)
+    distance = np.hypot(*(words.centroids[gt] - detections.centroids[det]).T)
+    near = 2 * distance < parameters.center * (words.diagonals[gt] + detections.diagonals[det])
+    matched = set(compress(alone, near & ~ignored[det]))
+    # One-to-many and many-to-one.
+    counting = matching.pairs_of(overlaps.some(~ignored[overlaps.det]))
+    splits = matching.by_gt(p for p in counting if at_least(precision[p], t_p))
+    merges = matching.by_det(p for p in counting if at_least(recall[p], t_r))
+    for groups, ratios, least, side, own in (
+        (splits, recall, t_r, detections, 1),
+        (merges, precision, t_p, words, 0),
+    ):
+        for group in groups.values():
+            enough = len(group) > 1 and at_least(sum(ratios[p] for p in group), least)
+            if enough and on_one_line(side, [p[own] for p in group]):
+                matched.update(group)
+    return sorted(matched)
 
 
-def are_near(words: Side, i: int, detections: Side, j: int, center: float) -> bool:
-    """Whether the distance of the centres is below a share of the mean diagonal."""
-    diagonals = words.diagonals[i] + detections.diagonals[j]
-    distance = dist(words.centroid(i), detections.centroid(j))
-    return bool(2 * distance < center * diagonals)
-
-
-def on_one_line(places: list[tuple[Point, Point]]) -> bool:
+def on_one_line(side: Side, members: list[int]) -> bool:
     """Whether each member is read towards all others.
 
     A member's reading direction is that from the middle of its first side to its centre. Seen from
     another's centre both make an angle, which folded to [0, 90] degrees is below `SEVERAL_LINES`.
     """
-    starts, centres = np.array(places).swapaxes(0, 1)
+    starts, centres = side.starts[members], side.centres[members]
     for k, centre in enumerate(centres):
         (to_x, to_y), (from_x, from_y) = (
             np.delete(x - centre, k, axis=0).T for x in (centres, starts)
@@ -244,110 +222,56 @@ def characters_found(
     """Return (G,) how many characters of each object exactly one of its detections contains; (D,)
     how many each detection contains, and (D,) how many the objects have that it is matched with.
     """
-    gt_found = np.zeros(len(words.centres))
-    det_found, det_characters = np.zeros((2, len(detections.centres)))
-    for i, own in by_gt(pairs).items():
-        centres = words.character_centres(i, int(characters[i]))
-        times = [0] * len(centres)
-        for _, j in own:
-            inside = detections.contain(j, centres)
-            det_found[j] += sum(inside)
-            det_characters[j] += len(centres)
-            times = [count + one for count, one in zip(times, inside, strict=True)]
-        gt_found[i] = times.count(1)
+    gt_found = np.zeros(len(words.rings))
+    det_found, det_characters = np.zeros((2, len(detections.rings)))
+    for i, own in matching.by_gt(pairs).items():
+        points = character_centres(words.rings[i][0], int(characters[i]))
+        inside = [contained(points, detections.rings[j]) for _, j in own]
+        gt_found[i] = [sum(times) for times in zip(*inside, strict=True)].count(1)
+        for (_, j), some in zip(own, inside, strict=True):
+            det_found[j] += sum(some)
+            det_characters[j] += len(points)
     return gt_found, det_found, det_characters
 
 
-class Side:
-    """The objects of one side, their coordinates cut to integers: four corners each, or more."""
-
-    def __init__(self, objects: Objects, remains: dict[int, Any] | None = None) -> None:
-        points, offsets = rings.corners_and_vertices(objects.outlines, truncate=True)
-        first, half = offsets[:-1], np.maximum(np.diff(offsets) // 2, 1)
-        # Both ends of the upper side in reading direction, then of the lower side against it.
-        corners = points[np.stack([first, first + half - 1, first + half, offsets[1:] - 1], axis=1)]
-        self.corners = corners.tolist()
-        self.diagonals = np.hypot(*(corners[:, :2] - corners[:, 2:]).T).mean(axis=0).tolist()
-        self.centres = rings.centroids(points, offsets).tolist()
-        self.vertices, self.offsets = points.tolist(), offsets.tolist()
-        self.remains = remains or {}
-        """What remains of those that lost a part."""
-
-    def place(self, k: int) -> tuple[Point, Point]:
-        """The middle of the side where reading begins, and the centre of the outline as drawn."""
-        x, y = self.centres[k]
-        return middle(self.corners[k][0], self.corners[k][3]), (x, y)
-
-    def centroid(self, k: int) -> Point:
-        """The centroid of what remains of an object."""
-        x, y = self.remains[k].centroid.coords[0] if k in self.remains else self.centres[k]
-        return x, y
-
-    def ring(self, k: int) -> list[Point]:
-        """The vertices of an object."""
-        vertices: list[Point] = self.vertices[self.offsets[k] : self.offsets[k + 1]]
-        return vertices
-
-    def character_centres(self, k: int, characters: int) -> list[Point]:
-        """Pseudo character centres: evenly spaced on the middle line (Eq. 1)."""
-        if not characters:
-            return []
-        ring = self.ring(k)
-        if len(ring) != 4:
-            shares = (np.arange(characters) + 0.5) / characters
-            top, bottom = (rings.along(chain, shares) for chain in rings.chains(np.array(ring)))
-            return [(x, y) for x, y in ((top + bottom) / 2).tolist()]
-        p1, p2, p3, p4 = self.corners[k]
-        width, height = (max(side) - min(side) for side in zip(p1, p2, p3, p4, strict=True))
-        if width and height / width > VERTICAL:
-            p1, p2, p3, p4 = p4, p1, p2, p3
-        (x0, y0), (x1, y1) = middle(p1, p4), middle(p2, p3)
-        dx, dy = (x1 - x0) / characters, (y1 - y0) / characters
-        return [(x0 + dx / 2 + dx * c, y0 + dy / 2 + dy * c) for c in range(characters)]
-
-    def contain(self, k: int, points: list[Point]) -> list[bool]:
-        """Whether points are in what remains of a detection, or on its left or top side."""
-        inside = [False] * len(points)
-        for ring in self.rings(k):
-            x0, y0 = ring[-1]
-            for x1, y1 in ring:
-                for at, (x, y) in enumerate(points):
-                    if (y0 <= y) != (y1 <= y) and x < (x0 - x1) * (y - y1) / (y0 - y1) + x1:
-                        inside[at] = not inside[at]
-                x0, y0 = x1, y1
-        return inside
-
-    def rings(self, k: int) -> list[list[Point]]:
-        """The rings of what remains of a detection, holes among them."""
-        if k not in self.remains:
-            return [self.ring(k)]
-        every = shapely.get_rings(shapely.get_parts(self.remains[k]))
-        return [shapely.get_coordinates(ring)[:-1].tolist() for ring in every]
+def character_centres(ring: list[Point], characters: int) -> list[Point]:
+    """Pseudo character centres: evenly spaced on the middle line (Eq. 1)."""
+    if not characters:
+        return []
+    if len(ring) != 4:
+        shares = (np.arange(characters) + 0.5) / characters
+        top, bottom = (rings.along(chain, shares) for chain in rings.chains(np.array(ring)))
+        return [(x, y) for x, y in ((top + bottom) / 2).tolist()]
+    p1, p2, p3, p4 = ring
+    width, height = (max(side) - min(side) for side in zip(*ring, strict=True))
+    if width and height / width > VERTICAL:
+        p1, p2, p3, p4 = p4, p1, p2, p3
+    x0, y0 = (p1[0] + p4[0]) / 2, (p1[1] + p4[1]) / 2
+    x1, y1 = (p2[0] + p3[0]) / 2, (p2[1] + p3[1]) / 2
+    dx, dy = (x1 - x0) / characters, (y1 - y0) / characters
+    return [(x0 + dx / 2 + dx * c, y0 + dy / 2 + dy * c) for c in range(characters)]
 
 
-def middle(p: Point, q: Point) -> Point:
-    """The point midway between two."""
-    return (p[0] + q[0]) / 2, (p[1] + q[1]) / 2
-
-
-# Scores -------------------------------------------------------------------------------------------
-
-
-def scores(tally: CreditTally, parameters: Parameters) -> Scores:
-    """Recall, precision and their harmonic mean: credits over the numbers of objects that count."""
-    return scores_of(tally, tally.recall_credit, tally.precision_credit)
+def contained(points: list[Point], outline: list[list[Point]]) -> list[bool]:
+    """Whether points are in the rings of a detection, or on its left or top side."""
+    inside = [False] * len(points)
+    for ring in outline:
+        for (x0, y0), (x1, y1) in pairwise([ring[-1], *ring]):
+            for at, (x, y) in enumerate(points):
+                if (y0 <= y) != (y1 <= y) and x < (x0 - x1) * (y - y1) / (y0 - y1) + x1:
+                    inside[at] = not inside[at]
+    return inside
 
 
 PROTOCOL = Protocol(
     name="tedeval",
     title="TedEval: matches by area, scored by pseudo character centres",
-    version=1,
     parameters=Parameters,
     tally=CreditTally,
     evidence=evidence,
-    scores=scores,
-    convention=convention,
-    image_scores=image_scores_by(scores),
+    scores=credit_scores,
+    convention=lambda parameters: Convention(truncated=True),
+    image_scores=image_scores_by(credit_scores),
     needs=frozenset({"outlines"}),
-    object_credit=mean_of("recall"),
+    object_credit=matching.mean_of("recall"),
 )

@@ -3,24 +3,50 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from evaltex_cli.display import Record
-from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.protocols.base import EvidenceRows
+from evaltex_cli.comparison.detectors import DetectorResult
+from evaltex_cli.protocols.base import EvidenceRows, Protocol
 from evaltex_cli.ranking import statistics
 from evaltex_cli.ranking.board import Settings
-from evaltex_cli.ranking.entry import Entry, Subsets, drawn_of, protocol_of
 from evaltex_cli.records import Floats
 from evaltex_cli.results import significance
+from evaltex_cli.results.significance import Replicates
+from evaltex_cli.tables.record import Record
 
 Interval: TypeAlias = "tuple[float, float] | None"
-Entries: TypeAlias = "Mapping[str, Mapping[str, Mapping[str, Entry]]]"
-"""Data set -> protocol -> detector -> what it is ranked by."""
+
+
+class Entry(NamedTuple):
+    """A detector's result under one protocol, and its headline scores of subsets of the images."""
+
+    result: DetectorResult
+    drawn: Replicates
+
+    def value(self, score: str) -> float:
+        """Return a score; NaN where it is undefined."""
+        value = self.result.scores[score]
+        return np.nan if value is None else float(value)
+
+
+Entries: TypeAlias = Mapping[str, Entry]
+"""Detector -> what it is ranked by."""
+
+
+def replicates_of(
+    protocol: Protocol, parameters: Any, rows: EvidenceRows, settings: Settings
+) -> Replicates:
+    """Return the headline scores of subsets of the images."""
+
+    def headline(tally: Any) -> dict[str, Any]:
+        scores = protocol.scores(tally, parameters)
+        return {name: scores[name] for name in protocol.headline}
+
+    return significance.replicates(rows, headline, settings.resamples, settings.seed)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -32,13 +58,12 @@ class OverallDetector(Record):
     label : str
     macro : float or None
         Mean of the main scores of all data sets, whatever their size.
+    macro_interval, mean_rank_interval : (low, high) or None
+        From resamples of the images within each data set; None if one has too few images.
     mean_rank : float
         Mean of its ranks; detectors with equal scores share the mean of their ranks.
-    macro_interval, mean_rank_interval : (low, high) or None
-        Of resamples of the images within each data set; None if one has too few images.
-    pooled : float or None
+    pooled, pooled_interval : optional
         The score of the evidence of all data sets together, if asked for.
-    pooled_interval : (low, high) or None
     """
 
     label: str
@@ -52,8 +77,8 @@ class OverallDetector(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Overall(Record):
-    """One protocol over all data sets, the best macro mean first; `left_out` are detectors without
-    all data sets.
+    """One protocol over all data sets, the highest macro mean first; `left_out` are detectors that
+    some data set lacks.
     """
 
     score: str
@@ -61,103 +86,76 @@ class Overall(Record):
     left_out: list[str]
 
 
-def of_datasets(entries: Entries, settings: Settings) -> dict[str, Overall]:
-    """Return protocol -> detectors over all data sets that it ranks; nothing for a single one."""
-    names = [
-        name
-        for name in PROTOCOLS
-        if len(entries) > 1 and all(name in one for one in entries.values())
-    ]
-    return {
-        name: _overall({data: of_one[name] for data, of_one in entries.items()}, settings)
-        for name in names
-    }
-
-
-def _overall(entries: Mapping[str, Mapping[str, Entry]], settings: Settings) -> Overall:
-    every = list(dict.fromkeys(label for of_one in entries.values() for label in of_one))
-    labels = [label for label in every if all(label in of_one for of_one in entries.values())]
-    score = protocol_of(next(iter(entries.values()))).main_score
-    images = min(_images(of_one, labels) for of_one in entries.values())
-    # (data sets, detectors), and the same with resamples behind.
-    values = np.array(
-        [[_value(of_one[label], score) for label in labels] for of_one in entries.values()]
-    )
-    drawn = np.array(
-        [_resampled(name, of_one, labels, score, settings) for name, of_one in entries.items()]
-    )
-    values = values.reshape(len(entries), len(labels))
-    ranks = np.array([statistics.mean_ranks(one) for one in values])
-    drawn_ranks = np.array([statistics.mean_ranks(one) for one in drawn])
+def overall(datasets: Mapping[str, Entries], settings: Settings) -> Overall:
+    """Return the detectors that all data sets have, under one protocol."""
+    every = list(dict.fromkeys(label for entries in datasets.values() for label in entries))
+    labels = [label for label in every if all(label in one for one in datasets.values())]
+    left_out = [label for label in every if label not in labels]
+    protocol = next(iter(next(iter(datasets.values())).values())).result.protocol
+    score = protocol.main_score
     if not labels:
-        return Overall(score, [], every)
-    found = [
-        OverallDetector(
-            label,
-            _or_none(values[:, k].mean()),
-            _varying(_interval(drawn[:, k].mean(axis=0), images, settings)),
-            float(ranks[:, k].mean()),
-            _interval(drawn_ranks[:, k].mean(axis=0), images, settings),
-            *(_pooled([one[label] for one in entries.values()], score, settings)),
+        return Overall(score, [], left_out)
+    # (data sets, detectors), and the same with resamples behind.
+    columns = {name: [one[label] for label in labels] for name, one in datasets.items()}
+    values = np.array([[entry.value(score) for entry in column] for column in columns.values()])
+    drawn = np.array([_resampled(name, one, score, settings) for name, one in columns.items()])
+    ranks = np.array([statistics.mean_ranks(column) for column in values])
+    drawn_ranks = np.array([statistics.mean_ranks(column) for column in drawn])
+    # Resamples of too few images are much alike, whatever other images would show.
+    images = min(map(compared_images, columns.values()))
+    detectors = []
+    for k, label in enumerate(labels):
+        macro = values[:, k].mean()
+        interval = _interval(drawn[:, k].mean(axis=0), images, settings)
+        if interval is not None and interval[0] == interval[1]:
+            interval = None  # all images score the same
+        detectors.append(
+            OverallDetector(
+                label,
+                None if np.isnan(macro) else float(macro),
+                interval,
+                float(ranks[:, k].mean()),
+                _interval(drawn_ranks[:, k].mean(axis=0), images, settings),
+                *_pooled([column[k] for column in columns.values()], score, settings),
+            )
         )
-        for k, label in enumerate(labels)
-    ]
-    found.sort(key=lambda one: (one.macro is None, -(one.macro or 0.0)))
-    return Overall(score, found, [label for label in every if label not in labels])
+    detectors.sort(key=lambda one: (one.macro is None, -(one.macro or 0.0)))
+    return Overall(score, detectors, left_out)
 
 
-def _value(entry: Entry, score: str) -> float:
-    value = entry.scores[score]
-    return np.nan if value is None else float(value)
+def compared_images(entries: Sequence[Entry]) -> int:
+    """Return how many images have objects, or detections of any detector."""
+    return int(np.any([entry.drawn.has_objects for entry in entries], axis=0).sum())
 
 
-def _or_none(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
-
-
-def _resampled(
-    name: str, entries: Mapping[str, Entry], labels: list[str], score: str, settings: Settings
-) -> Floats:
+def _resampled(name: str, entries: Sequence[Entry], score: str, settings: Settings) -> Floats:
     """(detectors, resamples) scores of the same random subsets of a data set's images.
 
-    The subsets of each data set are drawn from those that were scored in an order of its own, as
-    those of two data sets would else be the same random numbers.
+    Each data set draws its subsets in an order of its own: with one order for all, the scores of
+    two data sets would vary together.
     """
     seed = [settings.seed, *hashlib.sha256(name.encode("utf-8", "backslashreplace")).digest()]
-    values = np.array([entries[label].drawn.values[score] for label in labels])
-    values = values.reshape(len(labels), -1)
+    values = np.array([entry.drawn.values[score] for entry in entries])
     chosen = np.random.default_rng(seed).integers(0, max(values.shape[1], 1), settings.resamples)
-    return values[:, chosen] if values.shape[1] else np.zeros((len(labels), settings.resamples))
-
-
-def _images(entries: Mapping[str, Entry], labels: list[str]) -> int:
-    """How many images have objects or detections of any detector."""
-    return int(np.any([entries[label].drawn.has_objects for label in labels], axis=0).sum())
+    return values[:, chosen] if values.shape[1] else np.zeros((len(values), settings.resamples))
 
 
 def _interval(values: Floats, images: int, settings: Settings) -> Interval:
-    """The interval of what was resampled, `images` in the smallest data set: resamples of too few
-    are much alike, whatever other images would show.
-    """
     return significance.of_values(values, images, settings.level).interval
 
 
-def _varying(interval: Interval) -> Interval:
-    """The interval of a score; None if all images score the same, as of one data set's score."""
-    return None if interval is None or interval[0] == interval[1] else interval
-
-
-def _pooled(entries: list[Entry], score: str, settings: Settings) -> tuple[float | None, Interval]:
+def _pooled(
+    entries: Sequence[Entry], score: str, settings: Settings
+) -> tuple[float | None, Interval]:
     """The score of the evidence of all data sets together, and its interval."""
-    protocol, parameters = entries[0].protocol, entries[0].parameters
-    if not settings.pooled or any(entry.parameters != parameters for entry in entries):
+    results = [entry.result for entry in entries]
+    protocol, parameters = results[0].protocol, results[0].parameters
+    if not settings.pooled or any(one.parameters != parameters for one in results):
         return None, None
-    tally = protocol.tally.concatenate([entry.rows.tally for entry in entries])
+    tally = protocol.tally.concatenate([one.rows.tally for one in results])
     # The data set's number keeps its images apart from those of the same name.
-    names = [f"{k} {name}" for k, entry in enumerate(entries) for name in entry.rows.names]
-    drawn = drawn_of(
-        protocol, parameters, EvidenceRows(names, tally), Subsets(settings.resamples, settings.seed)
-    )
+    names = [f"{k} {name}" for k, one in enumerate(results) for name in one.rows.names]
+    drawn = replicates_of(protocol, parameters, EvidenceRows(names, tally), settings)
     images = int(drawn.has_objects.sum())
     value = protocol.scores(tally.sum(), parameters)[score]
     return value, significance.of_score(score, drawn, images, settings.level).interval

@@ -28,10 +28,7 @@ class Figure:
     def parse(cls, text: str) -> Figure:
         """Return what ``0.8162``, ``81.6`` or ``81.6%`` says: above 1 it is per cent.
 
-        Raises
-        ------
-        ConfigError
-            When it is no number from 0 to 100.
+        Raises `ConfigError` when it is no number from 0 to 100.
         """
         parts = _NUMBER.fullmatch(text.strip())
         if parts is None or not (parts[1] or parts[2]):
@@ -58,10 +55,7 @@ class Figure:
 def parsed(given: Mapping[str, str | None]) -> dict[str, Figure]:
     """Return the figures that were given, by `NAMES`.
 
-    Raises
-    ------
-    ConfigError
-        When there is none, or one is no figure.
+    Raises `ConfigError` when there is none, or one is no figure.
     """
     found = {}
     for name, text in given.items():

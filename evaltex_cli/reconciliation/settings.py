@@ -8,7 +8,7 @@ from itertools import combinations, product
 from typing import Any, TypeAlias
 
 from evaltex_cli.errors import ConfigError
-from evaltex_cli.formats.options import DONT_CARE_OBJECTS, INVALID_POLYGONS, InputOptions
+from evaltex_cli.formats.options import DONT_CARE_OBJECTS, INVALID_POLYGONS
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import load
 
@@ -71,18 +71,6 @@ class Setting:
         graphs = hasattr(parameters, "curve_points")
         return replace(parameters, curve_points=0) if graphs else parameters
 
-    @property
-    def is_valid(self) -> bool:
-        """Whether its values do not contradict each other."""
-        try:
-            return self.parameters is not None
-        except ConfigError:
-            return False
-
-    def options(self, options: InputOptions) -> InputOptions:
-        """Return options of reading with the changes."""
-        return replace(options, **dict(self.reading))
-
     def arguments(self, base: Any) -> list[str]:
         """Return the options of a command, which without them has the parameters `base`."""
         wanted = self.parameters
@@ -105,14 +93,11 @@ def alternatives(protocol: str, has_confidences: bool, has_dont_care: bool = Tru
         if value != field.default
     ]
     changes += [(name, value) for name, values in READING.items() for value in values]
-    changes = [change for change in changes if has_dont_care or change[0] != "dont_care"]
+    if not has_dont_care:
+        changes = [change for change in changes if change[0] != "dont_care"]
     if has_confidences:
-        changes += [("min_confidence", value) for value in CONFIDENCES]
-    return [
-        (name, value)
-        for name, value in changes
-        if has_confidences or (name, value) != ("order", "confidence")
-    ]
+        return changes + [("min_confidence", value) for value in CONFIDENCES]
+    return [change for change in changes if change != ("order", "confidence")]
 
 
 def _values(field: Any) -> Sequence[Any]:
@@ -128,5 +113,9 @@ def settings(protocol: str, changes: Sequence[Change], count: int) -> Iterator[S
         by_name.setdefault(change[0], []).append(change)
     for names in combinations(by_name, count):
         for chosen in product(*(by_name[name] for name in names)):
-            if (setting := Setting(protocol, chosen)).is_valid:
-                yield setting
+            setting = Setting(protocol, chosen)
+            try:
+                _ = setting.parameters
+            except ConfigError:  # values that contradict each other
+                continue
+            yield setting

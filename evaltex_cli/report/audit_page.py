@@ -4,31 +4,30 @@ the decisions as a patch.
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from itertools import islice, repeat
+import json
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
-from evaltex_cli.audit.patches import AuditedObject
+import numpy as np
+
+from evaltex_cli.audit.audit import Audit
+from evaltex_cli.audit.patches import AuditedObject, Patch, audited, in_json
+from evaltex_cli.audit.places import Scene
 from evaltex_cli.audit.suspects import Suspect
 from evaltex_cli.errors import counted
-from evaltex_cli.progress import tracked
-from evaltex_cli.report import image_json, skeleton
-from evaltex_cli.report.audit_reasons import Detectors, reasons
-from evaltex_cli.report.crops import Region, crops, region
-from evaltex_cli.report.inputs import DECIMALS, pictures_of
-from evaltex_cli.report.surroundings import Detection, Surroundings, Vertices
-from evaltex_cli.results.text_tables import JsonObject
+from evaltex_cli.records import Objects
+from evaltex_cli.report.page import DECIMALS
+from evaltex_cli.report.pictures import Region, crops, pictures_of, region
+from evaltex_cli.results.page import page
 from evaltex_cli.runtime.outputs import output_file
+from evaltex_cli.runtime.progress import tracked
 
-PARTS = skeleton.Parts("evaltex audit", ("report.css", "audit.css"), ("elements.js", "audit.js"))
-BLOCK = 50
-"""Suspects in one block, which the page parses when one of them is shown."""
-MOST_CROPS = 10_000
-"""The most suspicious ones; a page of more pictures would be slow to open."""
+MOST_CROPS = 2000
+"""The most suspicious ones; a page with more pictures would be slow to open."""
+MOST_NEAR = 200
+"""Objects, and detections, that are drawn around a suspect."""
 KINDS = {
     "missing": "Missing object",
     "unfound": "Unfound object",
@@ -42,169 +41,124 @@ KINDS = {
 """Kind of suspect -> its heading."""
 
 
-@dataclass(frozen=True, slots=True)
-class Audit:
-    """What a page shows."""
+def write(file: Path, name: str, found: Audit, patch: Patch, pictures: Path | None = None) -> int:
+    """Write the page, and return how many suspects have a crop; same input, same bytes.
 
-    ground_truth: str
-    """Its name."""
-    detectors: Detectors
-    suspects: Sequence[Suspect]
-    """By falling suspicion."""
-    patch: Iterable[str]
-    """The patch file, as JSON in pieces; its entries are those of the suspects, in their order."""
-    surroundings: Iterable[Surroundings] = ()
-    """Of each suspect; empty if they are not known."""
+    `name` is the ground truth's. The patch has the suspects' entries, in their order. Crops of
+    `pictures`, a folder of the images' pictures, become part of the file.
 
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """What was written: the file's size, the suspects in it, and how many of them have a crop."""
-
-    bytes: int
-    suspects: int
-    crops: int
-
-    def __str__(self) -> str:
-        suspects = counted(self.suspects, "{count} suspect[s]")
-        return f"{self.bytes / 1e6:.1f} MB, {suspects}, {self.crops} with a picture"
-
-
-def write(file: Path, audit: Audit, pictures: Path | None = None) -> Made:
-    """Write the page. Same input, same bytes.
-
-    Parameters
-    ----------
-    file : Path
-        Where to write; what is there stays as it is until all is done.
-    pictures : Path, optional
-        Folder of the images' pictures. Crops of them become part of the file.
-
-    Raises
-    ------
-    InputError
-        When the folder cannot be read or has a picture of none of the images, or the file cannot be
-        written.
+    Raises `InputError` when the folder cannot be read or has a picture of none of the images, or
+    the file cannot be written.
     """
-    wanted = [] if pictures is None else _wanted(audit.suspects[:MOST_CROPS], pictures)
+    cut = {} if pictures is None else _crops(found.suspects[:MOST_CROPS], pictures)
+    image = {name: k for k, name in enumerate(found.scene.names)}
+    suspects = [
+        {
+            "kind": one.kind,
+            "image": one.image,
+            "objects": one.objects,
+            "suspicion": float(one.suspicion),
+            "reason": reason(one, found),
+            "region": region(one.box),
+            "crop": cut.get(k),
+            "by": one.detectors,
+            "now": list(map(_object, one.current)),
+            "proposed": list(map(_object, one.proposed)),
+            "near": _near(found.scene, image[one.image], one),
+            "found": _detections(found, image[one.image], one),
+        }
+        for k, one in enumerate(found.suspects)
+    ]
+    text = page(
+        "report/audit.html",
+        "audit",
+        f"Audit of {name}",
+        styles=["report/report.css", "report/audit.css"],
+        scripts=["report/elements.js", "report/audit.js"],
+        found=found,
+        kinds={kind: KINDS[kind] for kind in KINDS if kind in {one.kind for one in found.suspects}},
+        data={"kinds": KINDS, "suspects": suspects, "patch": json.loads(in_json(patch))},
+    )
     with output_file(file) as out:
-        out.write(skeleton.head(PARTS))
-        out.writelines(skeleton.streamed("audit", _overview(audit)))
-        blocks, cut = _blocks(audit), _crops(wanted)
-        first = list(islice(cut, 1))
-        out.writelines([*islice(blocks, 1), *first])  # shown while the rest is read
-        out.write(skeleton.program(PARTS))
-        out.writelines(blocks)
-        out.writelines(skeleton.streamed("patch", map(_escaped, audit.patch)))
-        made = len(first)
-        for island in cut:
-            out.write(island)
-            made += 1
-        out.write(skeleton.END)
-    return Made(file.stat().st_size, len(audit.suspects), made)
+        out.write(text)
+    return len(cut)
 
 
-class _Wanted(NamedTuple):
-    """A suspect that gets a crop of its picture."""
-
-    number: int
-    picture: Path
-    region: Region
-
-
-def _wanted(suspects: Sequence[Suspect], pictures: Path) -> list[_Wanted]:
-    """Return the suspects that get a crop."""
-    places = [(one.image, region(one.box)) for one in suspects]
-    names = list(dict.fromkeys(name for name, _ in places))
+def _crops(suspects: Sequence[Suspect], pictures: Path) -> Mapping[int, tuple[str, Region]]:
+    """Return the crops of suspects, by their numbers."""
+    names = list(dict.fromkeys(one.image for one in suspects))
     paths = dict(zip(names, pictures_of(pictures, names), strict=True))
-    found = ((k, paths[name], place) for k, (name, place) in enumerate(places))
-    return [_Wanted(k, path, place) for k, path, place in found if path is not None]
+    wanted = [
+        (k, path, region(one.box))
+        for k, one in enumerate(suspects)
+        if (path := paths[one.image]) is not None
+    ]
+    cut = crops([(path, place) for _, path, place in wanted])
+    cut = tracked(cut, "cutting", "pictures", len(wanted))
+    return {wanted[at][0]: crop for at, crop in cut if crop is not None}
 
 
-def _crops(wanted: Sequence[_Wanted]) -> Iterator[str]:
-    cut = crops([(one.picture, one.region) for one in wanted])
-    for at, crop in tracked(cut, "cutting", "pictures", len(wanted)):
-        if crop is not None:
-            yield skeleton.island(f"crop-{wanted[at].number}", crop)
+def reason(suspect: Suspect, found: Audit) -> str:
+    """Return why a place is suspect: how many of the detectors agree on what, and how well."""
+    detectors = found.readers if suspect.kind == "text" else found.independent
+    who = f"{len(suspect.detectors)} of {counted(len(detectors), '{count} detector[s]')}"
+    objects = counted(len(suspect.current), "{count} object[s]")
+    texts = counted(len(suspect.proposed), "{count} text[s]")
+    several = f"{who} agree on {texts} where the ground truth has {objects}."
+    cares = not all(one.dont_care for one in suspect.current)
+    sentence = {
+        "missing": f"{who} agree on text where the ground truth has no object.",
+        "unfound": "No detector finds this object, while they find objects like it.",
+        "misplaced": f"{who} agree with each other better than with this object.",
+        "merged": several,
+        "split": several,
+        "dont-care": "This object counts, but it is like those that are don't care."
+        if cares
+        else f"{who} agree on this object, which is don't care.",
+        "text": f"{who} agree on another transcription.",
+        "duplicate": f"The ground truth has {objects} in one place.",
+    }[suspect.kind]
+    if suspect.iou:
+        sentence += f" The mean IoU of their outlines is {suspect.iou:.2f}"
+        if suspect.kind == "misplaced":
+            sentence += f", with the object as it is {suspect.current_iou:.2f}"
+        sentence += "."
+    return sentence
 
 
-def _escaped(json: str) -> str:
-    """Return JSON without what could end its element; `<` is only in its strings."""
-    return json.replace("<", "\\u003c").encode("utf-8", "backslashreplace").decode("utf-8")
+def _near(scene: Scene, image: int, suspect: Suspect) -> list[dict[str, Any]]:
+    """Return the objects around a suspect other than its own."""
+    rows = _touching(scene.gt, image, region(suspect.box))
+    others = [row for row in rows if scene.gt.ids[row] not in suspect.objects]
+    return [_object(audited(scene.gt, row)) for row in others[:MOST_NEAR]]
 
 
-def _overview(audit: Audit) -> Iterator[str]:
-    """Yield what the page needs of all suspects at once, in pieces."""
-    kinds = {kind: k for k, kind in enumerate(KINDS)}
-    images: dict[str, int] = {}
-    columns = {name: io.StringIO() for name in ("kind", "image", "objects", "suspicion")}
-    for k, one in enumerate(audit.suspects):
-        values = (
-            kinds[one.kind],
-            images.setdefault(one.image, len(images)),
-            one.objects,
-            float(one.suspicion),
+def _detections(found: Audit, image: int, suspect: Suspect) -> list[dict[str, Any]]:
+    """Return all detectors' detections around a suspect, and whether they agree on it."""
+    scene, detections = found.scene, []
+    for row in _touching(scene.det, image, region(suspect.box))[:MOST_NEAR]:
+        values = scene.det.confidences
+        value = math.nan if values is None else float(values[row])
+        detections.append(
+            {
+                **_object(audited(scene.det, row)),
+                "by": found.detectors[scene.detector[row]],
+                "agrees": row in suspect.agreeing,
+                "confidence": round(value, 5) if math.isfinite(value) else None,
+            }
         )
-        for column, value in zip(columns.values(), values, strict=True):
-            column.write(f"{',' if k else ''}{image_json.text(value)}")
-    head = {
-        "groundTruth": audit.ground_truth,
-        "detectors": audit.detectors.labels,
-        "independent": audit.detectors.outlines,
-        "kinds": list(KINDS.items()),
-        "images": list(images),
-        "block": BLOCK,
-    }
-    yield image_json.text(head)[:-1]
-    for name, column in columns.items():
-        yield from (f',"{name}":[', column.getvalue(), "]")
-    yield "}"
+    return detections
 
 
-def _blocks(audit: Audit) -> Iterator[str]:
-    labels = {name: k for k, name in enumerate(audit.detectors.labels)}
-    nearby = iter(audit.surroundings or repeat(Surroundings()))
-    for part, start in enumerate(range(0, len(audit.suspects), BLOCK)):
-        suspects = [*audit.suspects[start : start + BLOCK]]
-        around = [*islice(nearby, len(suspects))]
-        why = reasons(suspects, around, audit.detectors)
-        shown = map(partial(_suspect, labels), suspects, around, why)
-        yield skeleton.island(f"suspects-{part}", list(shown))
+def _touching(objects: Objects, image: int, box: Region) -> list[int]:
+    """Return the rows of an image's objects that share some of a box."""
+    start, stop = objects.offsets[image : image + 2].tolist()
+    x0, y0, x1, y1 = objects.boxes[start:stop].T
+    meets = (x0 < box[2]) & (x1 > box[0]) & (y0 < box[3]) & (y1 > box[1])
+    rows: list[int] = (start + np.flatnonzero(meets)).tolist()
+    return rows
 
 
-def _suspect(
-    labels: Mapping[str, int],
-    suspect: Suspect,
-    around: Surroundings,
-    why: tuple[str, list[int]],
-) -> JsonObject:
-    reason, evidence = why
-    return {
-        "reason": reason,
-        "evidence": evidence,
-        "region": region(suspect.box),
-        "by": [labels[name] for name in suspect.detectors],
-        "now": [_object(one) for one in suspect.current],
-        "proposed": [_object(one) for one in suspect.proposed],
-        "near": [_object(one) for one in around.objects],
-        "found": [_detection(one, labels) for one in around.detections],
-    }
-
-
-def _object(one: AuditedObject) -> JsonObject:
-    return {"shape": _numbers(one.vertices), "text": one.text, "dontCare": one.dont_care}
-
-
-def _detection(one: Detection, labels: Mapping[str, int]) -> JsonObject:
-    return {
-        "shape": _numbers(one.vertices),
-        "text": one.text,
-        "by": labels[one.detector],
-        "confidence": None if one.confidence is None else round(one.confidence, 5),
-    }
-
-
-def _numbers(vertices: Vertices) -> list[float]:
-    """Return x and y in turn, rounded."""
-    rounded = (round(float(value), DECIMALS) for vertex in vertices for value in vertex)
-    return [int(value) if value.is_integer() else value for value in rounded]
+def _object(one: AuditedObject) -> dict[str, Any]:
+    shape = [round(float(value), DECIMALS) for vertex in one.vertices for value in vertex]
+    return {"shape": shape, "text": one.text, "dontCare": one.dont_care}

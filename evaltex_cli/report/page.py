@@ -1,303 +1,393 @@
-"""The report's HTML file: scores, images and pictures as JSON that markup cannot break out of."""
+"""The HTML report: scores, where they are lost, and images with their objects, in one file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise, zip_longest
 from pathlib import Path
+from typing import Any
 
-from evaltex_cli.comparison import comparison
-from evaltex_cli.comparison.tables import footer, p_cells
-from evaltex_cli.diagnosis.breakdown import PROPERTIES
-from evaltex_cli.diagnosis.error_types import Thresholds
+import numpy as np
+
+from evaltex_cli.comparison.compare import Comparisons, compare
+from evaltex_cli.comparison.detectors import of_document
 from evaltex_cli.errors import InputError, counted
-from evaltex_cli.progress import phase, tracked
-from evaltex_cli.protocols.matching import MATCH_TYPES
-from evaltex_cli.report import image_columns, image_json, skeleton
-from evaltex_cli.report.image_columns import packed_numbers
-from evaltex_cli.report.inputs import (
-    data_url,
-    link,
-    pictures_of,
-    refuse_too_large,
+from evaltex_cli.evaluation.evaluate import (
+    BatchImages,
+    Run,
+    image_results,
+    measure,
+    task_of,
+    with_empty_images,
 )
-from evaltex_cli.report.subject import Losses, Result, Subject, image_names
+from evaltex_cli.evaluation.evaluation import ImageResult, ObjectResult, defined
+from evaltex_cli.formats.filters import treat_invalid
+from evaltex_cli.protocols import config
+from evaltex_cli.protocols.base import Protocol, load
+from evaltex_cli.protocols.matching import FALSE_POSITIVE, IGNORED, MATCH_TYPES, MISSED
+from evaltex_cli.protocols.score_names import shown
+from evaltex_cli.records import Floats, Ints, Objects
+from evaltex_cli.report.detectors import Detector
+from evaltex_cli.report.pictures import data_urls, pictures_of
 from evaltex_cli.results import significance
 from evaltex_cli.results.extras import Bootstrap, Intervals
-from evaltex_cli.results.image_table import NO_IMAGES
+from evaltex_cli.results.image_table import ImageTable
+from evaltex_cli.results.line_chart import svg
+from evaltex_cli.results.page import link, page
 from evaltex_cli.results.result_document import ResultDocument
-from evaltex_cli.results.text_tables import JsonObject
 from evaltex_cli.runtime.outputs import output_file
+from evaltex_cli.runtime.progress import phase
+from evaltex_cli.tables import Column, Table
 
-NAME, COMPARISON_NAME = "report.html", "comparison.html"
-PARTS = skeleton.Parts("evaltex report", ("report.css",), ("elements.js", "report.js"))
-THRESHOLDS = Thresholds()
-MEANINGS = {
-    "missed": "an object that no detection is on",
-    "split": "an object that needs several detections",
-    "merged": "a detection that several objects need",
-    "loose": f"less than {100 * THRESHOLDS.loose:g} % of the detection is text",
-    "tight": f"less than {100 * THRESHOLDS.tight:g} % of the object is covered",
-    "false": "a detection on nothing",
-    "duplicate": "a detection that every object it is on does without",
-    "interaction": "what repairing all kinds at once changes beyond the sum of each alone",
-    "unexplained": "what is lost still when all kinds are repaired",
-}
-"""What the page says of the rows of its table."""
-_LOSS_PARTS = ("scores", "losses", "kinds", "interaction", "unexplained", "breakdowns", "misread")
+MOST_IMAGES = 300
+"""Images on a page, unless all are asked for."""
+KINDS = (*MATCH_TYPES, "misread")
+"""What the page says of objects: a misread word is found, but its text is wrong."""
+MISREAD = len(MATCH_TYPES)
+DECIMALS = 2
+"""Coordinates on the page are in pixels with so many decimals."""
+_BATCH = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """What was written: the file's size, the images in it, and how many of them have a picture."""
+def make(
+    file: Path,
+    detectors: Sequence[Detector],
+    pictures: Path | None = None,
+    *,
+    embed: bool = False,
+    all_images: bool = False,
+    page_folder: Path | None = None,
+) -> str:
+    """Write a report of detectors on the same images by the same protocols, and return what is in
+    it; the same input gives the same bytes.
 
-    bytes: int
-    images: int
-    pictures: int
+    The page links to the images' pictures in the folder `pictures`, or has them in it (`embed`),
+    and shows the `MOST_IMAGES` worst images, or `all_images`. `page_folder` is where the file will
+    be in the end, if that is not where it is written.
 
-    def __str__(self) -> str:
-        images, pictures = (
-            counted(self.images, "{count} image[s]"),
-            counted(self.pictures, "{count} picture[s]"),
+    Raises `InputError` when pictures cannot be read, or results are not those of this version.
+    """
+    names = detectors[0].names
+    if pictures is not None and not names:
+        raise InputError(
+            f"{detectors[0].label}: holds no images' results to draw; run that evaluation again"
+            " with -a"
         )
-        return f"{self.bytes / 1e6:.1f} MB, {images}, {pictures}"
-
-
-@dataclass(frozen=True, slots=True)
-class Pictures:
-    """The folder of the images' pictures, and whether they become part of the file, which else
-    links to them.
-
-    `page_folder` is where the file will be in the end, which links are relative to; by default
-    where it is written.
-    """
-
-    folder: Path | None = None
-    embed: bool = False
-    page_folder: Path | None = None
-
-
-def make(file: Path, subject: Subject, pictures: Pictures | None = None) -> Made:
-    """Write a report. Same input, same bytes.
-
-    Parameters
-    ----------
-    file : Path
-        Where to write; what is there stays as it is until all is done.
-
-    Raises
-    ------
-    InputError
-        When inputs or pictures cannot be read.
-    """
-    names, pictures = image_names(subject.rows), pictures or Pictures()
-    paths: list[Path | None] = [None] * len(names)
-    if pictures.folder is not None:
-        if not names:
-            raise InputError(
-                f"{subject.results[0]}: holds no images' results to draw; run that evaluation again"
-                " with -a"
-            )
-        paths = pictures_of(pictures.folder, names)
-    if pictures.embed:
-        refuse_too_large(paths)
-    folder = pictures.page_folder or file.parent
-    urls = [
-        None if path is None else True if pictures.embed else link(path, folder) for path in paths
-    ]
-    starts = _chunk_starts(subject.rows)
-    with output_file(file) as out:
-        out.write(skeleton.head(PARTS))
-        out.writelines(_overview(subject, names, starts, pictures))
-        out.write(skeleton.program(PARTS))
-        with phase("writing the report", "images", len(names)) as advance:
-            out.writelines(_images(subject, urls, starts, advance))
-        if pictures.embed:
-            for k, path in enumerate(tracked(paths, "embedding", "pictures", len(paths))):
-                if path is not None:
-                    out.write(skeleton.island(f"picture-{k}", data_url(path)))
-        out.write(skeleton.END)
-    return Made(file.stat().st_size, len(names), sum(path is not None for path in paths))
-
-
-def _chunk_starts(rows: Sequence[Sequence[Result]]) -> list[int]:
-    """Where the chunks of images begin, and their number."""
-    of_rows = ([one.document.table for one in row if one.names] for row in rows)
-    return image_columns.chunk_starts(next(filter(None, of_rows), [NO_IMAGES]))
-
-
-def _overview(
-    subject: Subject, names: Sequence[str], starts: Sequence[int], pictures: Pictures
-) -> Iterator[str]:
-    rows = subject.rows
-    yield skeleton.island(
-        "overview",
-        {
-            "systems": [result.label for result in rows[0]],
-            "protocols": [row[0].protocol.name for row in rows],
-            "matchTypes": MATCH_TYPES,
-            "hasShapes": bool(subject.inputs),
-            "meanings": MEANINGS,
-            "properties": PROPERTIES,
-            "gates": [
-                [gate._asdict() for row in rows for gate in row[k].document.extras.gates or ()]
-                for k in range(len(rows[0]))
-            ],
-            "images": names,
-            "chunkStarts": starts,
+    order = _worst_first(detectors)
+    chosen = order if all_images else order[:MOST_IMAGES]
+    paths: list[Path | None] = [None] * len(chosen)
+    if pictures is not None:
+        paths = pictures_of(pictures, [names[k] for k in chosen])
+    folder = page_folder or file.parent
+    if embed:
+        urls = data_urls(paths)
+    else:
+        urls = [None if path is None else link(path, folder) for path in paths]
+    labels = [one.label for one in detectors]
+    protocols = list(detectors[0].documents)
+    text = page(
+        "report/report.html",
+        "report",
+        f"Text detection: {', '.join(labels)}",
+        styles=["report/report.css"],
+        scripts=["report/elements.js", "report/report.js"],
+        labels=labels,
+        sections=[_section(name, detectors) for name in protocols],
+        gates=_gates(detectors),
+        total=len(names),
+        shown=len(chosen),
+        has_shapes=detectors[0].inputs is not None,
+        data={
+            "detectors": labels,
+            "protocols": protocols,
+            "headlines": [list(map(shown, load(name).headline)) for name in protocols],
+            "kinds": KINDS,
+            "images": list(_images(detectors, chosen, urls)),
         },
     )
-    for k, row in enumerate(rows):
-        extra = {} if subject.losses is None else {"losses": _losses(subject.losses[k])}
-        yield skeleton.island(f"protocol-{k}", _protocol(row) | extra)
+    with output_file(file) as out:
+        out.write(text)
+    images = counted(len(chosen), "{count} image[s]")
+    if len(chosen) < len(names):
+        images = f"the {len(chosen)} worst of {len(names)} images"
+    found = counted(sum(path is not None for path in paths), "{count} picture[s]")
+    return f"{file.stat().st_size / 1e6:.1f} MB, {images}, {found}"
 
 
-def _losses(losses: Losses) -> JsonObject:
-    if isinstance(losses, str):
-        return {"note": losses}
-    return {
-        "systems": [
-            {name: shown[name] for name in _LOSS_PARTS if shown[name] is not None}
-            for shown in map(asdict, losses)
-        ]
-    }
+# Images -------------------------------------------------------------------------------------------
+
+
+def _worst_first(detectors: Sequence[Detector]) -> Ints:
+    """Return all images: those first where a detector is worse than the first one, then those with
+    most errors, then those with low scores.
+    """
+    count = len(detectors[0].names)
+    errors, change, scores = np.zeros(count), np.zeros(count), np.zeros(count)
+    for name in detectors[0].documents if count else ():
+        main = load(name).main_score
+        tables = [one.documents[name].table for one in detectors]
+        values = [np.nan_to_num(table.scores[main], nan=1.0) for table in tables]
+        errors += sum(map(_errors, tables))
+        scores += sum(values)
+        for other in values[1:]:
+            change = np.minimum(change, other - values[0])
+    return np.lexsort((scores, -errors, change))
+
+
+def _errors(table: ImageTable) -> Floats:
+    """(images,) objects that are missed or misread, and false detections."""
+    errors = (table.counts[:, MISSED] + table.counts[:, FALSE_POSITIVE]).astype(np.float64)
+    correct = table.objects.values.get("text_correct")
+    if correct is not None and len(correct):
+        is_found = (table.objects.types != MISSED) & (table.objects.types != IGNORED)
+        image = np.repeat(np.arange(len(errors)), np.diff(table.offsets))
+        errors += np.bincount(image, is_found & (correct == 0), len(errors))
+    return errors
 
 
 def _images(
-    subject: Subject,
-    urls: Sequence[str | bool | None],
-    starts: Sequence[int],
-    advance: Callable[[int], None],
-) -> Iterator[str]:
-    """Yield the islands of the images: their objects, and what every protocol says of them."""
-    ranges = list(pairwise(starts))
-    chunks = subject.images or (_read_chunk(subject, *one) for one in ranges)
-    for part, ((start, stop), (objects, rows)) in enumerate(zip(ranges, chunks, strict=True)):
-        matches = ",".join(f"[{','.join(row)}]" for row in rows)
-        pictures = image_json.text(urls[start:stop])
-        pieces = [
-            '{"objects":[',
-            ",".join(objects),
-            '],"matches":[',
-            matches,
-            f'],"picture":{pictures}}}',
-        ]
-        yield from skeleton.streamed(f"images-{part}", pieces)
-        advance(stop - start)
+    detectors: Sequence[Detector], chosen: Ints, urls: Sequence[str | None]
+) -> Iterator[dict[str, Any]]:
+    """Yield what the page's script needs of each image."""
+    names, protocols = detectors[0].names, list(detectors[0].documents)
+    with phase("writing the report", "images", len(chosen)) as advance:
+        for start in range(0, len(chosen), _BATCH):
+            batch = chosen[start : start + _BATCH]
+            drawn = [_drawn(one, batch) for one in detectors]
+            results = [_results(one, batch) for one in detectors]
+            for at, k in enumerate(batch.tolist()):
+                size, gt, _ = drawn[0][at]
+                yield {
+                    "name": names[k],
+                    "size": size,
+                    "picture": urls[start + at],
+                    "gt": gt,
+                    "det": [of_detector[at][2] for of_detector in drawn],
+                    "results": [[of[name][at] for of in results] for name in protocols],
+                }
+            advance(len(batch))
 
 
-def _read_chunk(subject: Subject, start: int, stop: int) -> image_columns.Chunk:
-    """Read some images from the results and inputs."""
-    of_images = [[result.document.images[start:stop] for result in row] for row in subject.rows]
-    if subject.inputs:
-        objects = image_columns.objects_of_inputs(subject.inputs, start, stop)
-    else:
-        complete = next(row for row in of_images if row[0])
-        objects = [image_columns.ids_of_results(one, k == 0) for k, one in enumerate(complete)]
-    return objects, [
-        [image_columns.of_results(images) if images else "null" for images in row]
-        for row in of_images
+def _drawn(detector: Detector, images: Ints) -> list[tuple[Any, list[Any], list[Any]]]:
+    """Return size, objects and detections of images; each as ID, outline, text and confidence."""
+    if detector.inputs is None:
+        stored = next(iter(detector.documents.values())).images
+        listed = [stored[k] for k in images.tolist()]
+        return [(None, _listed(one.objects), _listed(one.detections)) for one in listed]
+    task, invalid = task_of(detector.inputs, images), detector.inputs.options.invalid
+    # Objects that a policy makes unreachable are drawn where they are.
+    gt = treat_invalid(task.gt.objects, "repair" if invalid == "skip" else invalid, "gt")[0]
+    det = with_empty_images(treat_invalid(task.det.objects, invalid, "det")[0], task.present)
+    sizes = [
+        [width, height] if height * width else None for height, width in task.gt.sizes.tolist()
     ]
+    return [(size, _shapes(gt, k), _shapes(det, k)) for k, size in enumerate(sizes)]
 
 
-def _protocol(results: Sequence[Result]) -> JsonObject:
-    """Everything of one protocol but its images' objects: scores, intervals, histograms, plots, the
-    table of images.
-
-    Several results share the intervals of their comparison; a single one has its run's, or such as
-    are made here.
-    """
-    protocol = results[0].protocol
-    content: JsonObject = {
-        "name": protocol.name,
-        "title": protocol.title,
-        "headline": list(protocol.headline),
-        "main_score": protocol.main_score,
-        "systems": [_system_content(result) for result in results],
-        "images": _index(results),
-    }
-    systems = [result.system for result in results if result.system is not None]
-    if len(results) > 1 and len(systems) == len(results):
-        content |= _comparison(comparison.compare(systems))
-    else:
-        content["level"] = _level(results[0].document)
-        bounds = [_intervals(result) for result in results]
-        for (intervals, _), system in zip(bounds, content["systems"], strict=True):
-            system["intervals"] = intervals
-        content["footer"] = list(
-            dict.fromkeys(warning for _, warnings in bounds for warning in warnings)
-        )
-    return content
+def _listed(objects: Sequence[ObjectResult]) -> list[list[Any]]:
+    return [[one.id, None, "", None] for one in objects]
 
 
-def _level(document: ResultDocument) -> float:
-    made = document.extras.bootstrap
-    return significance.LEVEL if made is None else made.level
+def _shapes(objects: Objects, image: int) -> list[list[Any]]:
+    """Return an image's objects; an outline has x and y in turn, that of a box of two corners."""
+    shapes = []
+    for row in range(*objects.offsets[image : image + 2].tolist()):
+        ring = objects.outlines.ring(row).ravel()
+        outline = np.round(ring if len(ring) else objects.boxes[row], DECIMALS).tolist()
+        value = np.nan if objects.confidences is None else float(objects.confidences[row])
+        confidence = round(value, 5) if np.isfinite(value) else None
+        shapes.append([int(objects.ids[row]), outline, objects.texts[row], confidence])
+    return shapes
 
 
-def _comparison(comparison: comparison.Comparison) -> JsonObject:
-    detectors = range(1, len(comparison.systems))
-    scores = [
-        asdict(score)
-        | {"p_shown": ["", *(" / ".join(p_cells(comparison, score, k)) for k in detectors)]}
-        for score in comparison.scores
-    ]
-    return {
-        "level": significance.LEVEL,
-        "comparison": scores,
-        "footer": footer(comparison, significance.LEVEL),
-    }
-
-
-def _system_content(result: Result) -> JsonObject:
-    document, protocol = result.document, result.protocol
-    scores = document.scores
-    return {
-        "signature": document.signature,
-        "parameters": document.parameters,
-        "inputs": asdict(document.inputs),
-        "warnings": document.warnings,
-        "scores": {
-            name: value
-            for name, value in scores.items()
-            if value is None or isinstance(value, int | float)
-        },
-        "histograms": [
-            {
-                "name": name,
-                "shares": value,
-                "counts": document.totals.get(name.replace("_histogram", "_bins")),
-            }
-            for name, value in scores.items()
-            if name.endswith("_histogram") and isinstance(value, list)
-        ],
-        "plots": [plot._asdict() for plot in protocol.plots(scores)] if protocol.plots else [],
-    }
-
-
-def _intervals(result: Result) -> tuple[Intervals, list[str]]:
-    """Return a result's intervals, and what to know about them that is not among its warnings."""
-    stored = result.document.extras.intervals
-    if stored is not None or result.system is None:
-        return stored or {}, []
-    system = result.system
-    return significance.intervals(
-        system.rows, system.score, Bootstrap(significance.LEVEL, significance.RESAMPLES, 0)
-    )
-
-
-def _index(results: Sequence[Result]) -> list[JsonObject] | None:
-    """The table of images, in columns; None if a run has no images' results."""
-    if not all(result.names for result in results):
-        return None
-    return [
-        {
-            "scores": {
-                name: packed_numbers(result.document.table.scores[name])
-                for name in result.protocol.headline
-            },
-            "counts": [packed_numbers(column) for column in result.document.table.counts.T],
+def _results(detector: Detector, images: Ints) -> dict[str, list[dict[str, Any]]]:
+    """Return protocol -> what the page says of images: measured again, or as it is stored."""
+    documents, inputs = detector.documents, detector.inputs
+    if inputs is None or not detector.can_measure:
+        return {
+            name: [_result(one.images[k]) for k in images.tolist()]
+            for name, one in documents.items()
         }
-        for result in results
+    runs = [
+        Run(load(name), config.checked(name, one.parameters)) for name, one in documents.items()
     ]
+    options = inputs.options
+    part = measure(runs, options.invalid, options.masks, [_measured], task_of(inputs, images))
+    part.faults.raise_if_any()
+    made = {name: of_run[0] for name, of_run in zip(documents, part.made, strict=True)}
+    for name, results in made.items():
+        main = load(name).main_score
+        stored = documents[name].table.scores[main][images].tolist()
+        for k, score, one in zip(images.tolist(), stored, results, strict=True):
+            if abs(score - (one["scores"][shown(main)] or 0.0)) > 1e-9:  # not for NaN
+                raise InputError(
+                    f"{detector.label}: this version scores image {detector.names[k]} otherwise by"
+                    f" {name}; evaluate again"
+                )
+    return made
+
+
+def _measured(images: BatchImages) -> list[dict[str, Any]]:
+    """Return what the page says of a batch, with the best IoU of what has no partner."""
+    run, batch = images.run, images.batch
+    convention = run.protocol.convention(run.parameters)
+    overlaps = images.measured.overlaps(*([] if convention is None else [convention]))
+    gt, det, iou = np.zeros(batch.gt.count), np.zeros(batch.det.count), overlaps.iou()
+    np.maximum.at(gt, overlaps.gt, iou)
+    np.maximum.at(det, overlaps.det, iou)
+    ours, theirs = (
+        [side[start:stop].tolist() for start, stop in pairwise(offsets.tolist())]
+        for side, offsets in ((gt, batch.gt.offsets), (det, batch.det.offsets))
+    )
+    return list(map(_result, image_results(images), ours, theirs))
+
+
+def _result(
+    image: ImageResult, gt_iou: Iterable[float] = (), det_iou: Iterable[float] = ()
+) -> dict[str, Any]:
+    """Return scores, and objects as kind, partners and values."""
+    scores = defined(image.scores, image.totals)
+    scores = {shown(name): one for name, one in scores.items() if not isinstance(one, list)}
+    return {
+        "scores": scores,
+        "gt": [_object(*both) for both in zip_longest(image.objects, gt_iou)],
+        "det": [_object(*both) for both in zip_longest(image.detections, det_iou)],
+    }
+
+
+def _object(one: ObjectResult, best_iou: float | None) -> list[Any]:
+    values, kind = dict(one.values), MATCH_TYPES.index(one.match)
+    if kind in (MISSED, FALSE_POSITIVE) and best_iou is not None:
+        # A protocol has 0 here for what has no partner, however near it is.
+        values["iou" if "iou" in values else "best_iou"] = best_iou
+    if one.partners and kind != IGNORED and values.get("text_correct") == 0:
+        kind = MISREAD
+    return [kind, one.partners, values]
+
+
+# Tables and charts --------------------------------------------------------------------------------
+
+
+def _section(name: str, detectors: Sequence[Detector]) -> dict[str, Any]:
+    """Return what the page shows of all images by one protocol."""
+    protocol, labels = load(name), [one.label for one in detectors]
+    documents = [one.documents[name] for one in detectors]
+    headline, scores = _scores(protocol, detectors)
+    return {
+        "name": name,
+        "title": protocol.title,
+        "headline": headline,
+        "scores": scores,
+        "histograms": _histograms(documents, labels),
+        "plots": [
+            svg(plot._replace(title=f"{plot.title}, {label}" if len(labels) > 1 else plot.title))
+            for label, document in zip(labels, documents, strict=True)
+            for plot in (protocol.plots(document.scores) if protocol.plots else ())
+        ],
+        "losses": _losses(name, detectors),
+        "origins": [_origin(*both) for both in zip(documents, labels, strict=True)],
+        "warnings": list(dict.fromkeys(text for one in documents for text in one.warnings)),
+    }
+
+
+def _scores(
+    protocol: Protocol, detectors: Sequence[Detector]
+) -> tuple[Sequence[Table], Sequence[Table]]:
+    """Return tables of the headline scores, and of all scores."""
+    name = protocol.name
+    if len(detectors) > 1 and detectors[0].names:
+        compared = compare(
+            [of_document(Path(one.label), one.documents[name], one.label) for one in detectors]
+        )
+        return compared.tables(), Comparisons({name: compared}, all_scores=True).tables()
+    columns = [Column("score"), Column("value", "score"), Column("interval", "interval")]
+    headline, every = [], []
+    for one in detectors:
+        document = one.documents[name]
+        bounds, notes = _intervals(document, protocol)
+        scores = defined(document.scores, document.totals)
+        rows = {
+            score: [shown(score), value, bounds.get(score)]
+            for score, value in scores.items()
+            if not isinstance(value, list)
+        }
+        title = one.label if len(detectors) > 1 else ""
+        headline.append(Table(title, columns, [rows[score] for score in protocol.headline], notes))
+        every.append(Table(title, columns, list(rows.values())))
+    return headline, every
+
+
+def _intervals(document: ResultDocument, protocol: Protocol) -> tuple[Intervals, list[str]]:
+    """Return a result's intervals, its own or new ones, and notes on them."""
+    extras = document.extras
+    bounds: Intervals = extras.intervals or {}
+    notes: list[str] = []
+    if extras.intervals is None and document.table.rows.names:
+        parameters = config.checked(protocol.name, document.parameters)
+        bounds, notes = significance.intervals(
+            document.table.rows,
+            lambda tally: protocol.scores(tally, parameters),
+            Bootstrap(significance.LEVEL, significance.RESAMPLES, 0),
+        )
+    if any(bounds.values()):
+        level = 100 * (extras.bootstrap.level if extras.bootstrap else significance.LEVEL)
+        notes = [f"intervals: {level:g}%, paired permutation test over images", *notes]
+    return bounds, [f"{text[0].upper()}{text[1:]}." for text in notes]
+
+
+def _histograms(
+    documents: Sequence[ResultDocument], labels: Sequence[str]
+) -> list[tuple[str, Table]]:
+    """Return the histograms among the scores: a title, and the bins with each detector's share."""
+    histograms = []
+    for name, shares in documents[0].scores.items():
+        if isinstance(shares, list) and name.endswith("_histogram"):
+            edges = [
+                f"{k / len(shares):g} to {(k + 1) / len(shares):g}" for k in range(len(shares))
+            ]
+            rows = zip(edges, *(one.scores[name] for one in documents), strict=True)
+            columns = [Column("bin"), *(Column(label, "score") for label in labels)]
+            histograms.append((name.replace("_", " "), Table("", columns, [*map(list, rows)])))
+    return histograms
+
+
+def _losses(name: str, detectors: Sequence[Detector]) -> list[tuple[str, str, Sequence[Table]]]:
+    """Return each detector's label, with the tables of its diagnosis or a note why it has none."""
+    return [
+        (one.label, one.note, one.diagnoses[name].tables(True) if name in one.diagnoses else [])
+        for one in detectors
+        if one.note or name in one.diagnoses
+    ]
+
+
+def _gates(detectors: Sequence[Detector]) -> Table | None:
+    """Return what the gates of all runs say; None without gates."""
+    columns = [
+        *(Column("state"), Column("detector"), Column("fails if"), Column("protocol")),
+        *(Column("score"), Column("value", "score"), Column("limit", "score")),
+        Column("baseline", "score"),
+    ]
+    rows: list[list[Any]] = [
+        [gate.state, one.label, *gate[:3], gate.value, gate.limit, gate.baseline]
+        for one in detectors
+        for document in one.documents.values()
+        for gate in document.extras.gates or ()
+    ]
+    failed = sum(row[0] == "FAILED" for row in rows)
+    title = f"Gates: {failed} of {len(rows)} failed" if failed else f"Gates: all {len(rows)} passed"
+    return Table(title, columns, rows) if rows else None
+
+
+def _origin(document: ResultDocument, label: str) -> Table:
+    """Return how a result was made."""
+
+    def listed(values: Mapping[str, Any]) -> str:
+        return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in values.items())
+
+    rows = [
+        ["signature", document.signature],
+        ["ground truth", listed(document.gt.to_dict())],
+        ["detections", listed(document.det.to_dict())],
+        ["parameters", ", ".join(f"{k}={value}" for k, value in document.parameters.items())],
+    ]
+    return Table(label, [Column("what"), Column("value")], rows)

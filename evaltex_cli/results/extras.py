@@ -1,4 +1,4 @@
-"""Members of a result that only some runs have: a preset, intervals, verdicts of gates."""
+"""Members of a result that only some runs have: intervals, verdicts of gates."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 SCHEMA = 1
+TEST = "paired permutation test over images"
 
 Interval: TypeAlias = tuple[float, float]
 Intervals: TypeAlias = Mapping[str, Interval | None]
@@ -48,12 +49,15 @@ class Bootstrap(NamedTuple):
     resamples: int
     seed: int
 
+    @property
+    def title(self) -> str:
+        """What tables say of the intervals."""
+        return f"{100 * self.level:g}% confidence intervals: {TEST}"
+
 
 class Extras(NamedTuple):
     """Members that only some results have; None if a result does not have one."""
 
-    preset: str | None = None
-    """The preset of the run, also in the signature."""
     intervals: Intervals | None = None
     bootstrap: Bootstrap | None = None
     gates: Sequence[Verdict] | None = None

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from evaltex_cli.marks import comment
-from evaltex_cli.protocols.base import Mark, Plot
+from evaltex_cli.protocols.base import Plot
+from evaltex_cli.runtime.marks import comment
 
 WIDTH, HEIGHT = 640, 420
 LEFT, TOP, RIGHT, BOTTOM = 64, 48, 24, 64
@@ -53,19 +53,20 @@ def _lines(plot: Plot) -> Iterator[str]:
         legend_x = LEFT + 150 * k
         yield f'<line x1="{legend_x}" y1="36" x2="{legend_x + 28}" y2="36" {stroke}/>'
         yield f'<text x="{legend_x + 34}" y="40">{escape(label)}</text>'
-    for mark in plot.marks:
-        yield from _mark(mark, _x(mark.x, low, high), _y(mark.y))
+    if plot.mark is not None:
+        x, y, label = plot.mark
+        yield from _mark(label, _x(x, low, high), _y(y))
     yield "</svg>"
 
 
-def _mark(mark: Mark, x: float, y: float) -> Iterator[str]:
+def _mark(label: str, x: float, y: float) -> Iterator[str]:
     """A circle, and its label where there is room."""
     yield f'<circle cx="{x:.2f}" cy="{y:.2f}" r="5" fill="#fff" stroke="#000" stroke-width="2"/>'
     is_left = x > (LEFT + WIDTH - RIGHT) / 2
     side, anchor = (-10, "end") if is_left else (10, "start")
     yield (
         f'<text x="{x + side:.2f}" y="{min(y + 18, HEIGHT - BOTTOM - 6):.2f}"'
-        f' text-anchor="{anchor}">{escape(mark.label)}</text>'
+        f' text-anchor="{anchor}">{escape(label)}</text>'
     )
 
 

@@ -1,29 +1,24 @@
-"""Reads the .json of a result.
-
-A result is taken as this tool has written it: only what is used is looked at.
-"""
+"""Reads the .json of a result."""
 
 from __future__ import annotations
 
+import json
 import re
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from evaltex_cli.errors import ConfigError, InputError, quote
 from evaltex_cli.evaluation.inputs import InputSummary
-from evaltex_cli.marks import kind_of
-from evaltex_cli.progress import tracked
-from evaltex_cli.protocols import PROTOCOLS, config
+from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import load
-from evaltex_cli.results import stored_images
 from evaltex_cli.results.extras import SCHEMA, Bootstrap, Extras, Verdict
-from evaltex_cli.results.image_table import ImageTable, joined, of_images
-from evaltex_cli.results.result_document import InputSummaries, ResultDocument
+from evaltex_cli.results.image_table import NO_IMAGES, of_images
+from evaltex_cli.results.result_document import ResultDocument, image_of
 from evaltex_cli.runtime.input_files import first_bytes
+from evaltex_cli.runtime.marks import kind_of
+from evaltex_cli.runtime.progress import tracked
 
 EXPECTED = "the .json of an earlier run"
-_DECODED_AT_ONCE = 256
 _HEAD_BYTES = 256
 _TOOL = re.compile(rb'"tool"\s*:\s*"evaltex"')
 
@@ -43,14 +38,14 @@ def is_document(path: Path) -> bool:
         return False
 
 
-def read(path: Path, table: ImageTable | None = None) -> ResultDocument:
-    """Read the document of an earlier run; its `images` are decoded when they are asked for.
+def read(path: Path, with_images: bool = True) -> ResultDocument:
+    """Read the document of an earlier run; without its images, of any version.
 
-    They are not read for their table if it is given. Raises `InputError` when the document cannot
-    be read, is not a result of this tool and schema, or lacks something.
+    Raises `InputError` when the document cannot be read, is not a result of this tool and schema,
+    lacks something, or is one that this version does not make.
     """
     try:
-        value = stored_images.read(path)
+        value = json.loads(path.read_bytes())
     except OSError as error:
         raise InputError(
             f"{path}: cannot be read ({error.strerror or error}); give {EXPECTED}"
@@ -66,47 +61,43 @@ def read(path: Path, table: ImageTable | None = None) -> ResultDocument:
             f" {EXPECTED}"
         )
     if value.get("schema") != SCHEMA:
+        schema = quote(str(value.get("schema")))
         raise InputError(
-            f"{path}: has schema {quote(str(value.get('schema')))}; this version reads {SCHEMA}:"
-            " evaluate again"
+            f"{path}: has schema {schema}; this version reads {SCHEMA}: evaluate again"
         )
     try:
-        return _document(value, table)
+        return _document(value, with_images)
+    except ConfigError as error:
+        raise InputError(
+            f"{path}: is no result that this version makes ({error}); evaluate again"
+        ) from error
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise InputError(f"{path}: is a damaged result ({what}); evaluate again") from error
 
 
-def refuse_unknown(path: Path, document: ResultDocument) -> None:
-    """Refuse a result of a protocol, or with a parameter, that this version does not have."""
-    try:
-        config.checked(document.protocol, document.parameters)
-    except ConfigError as error:
-        raise InputError(
-            f"{path}: is no result that this version makes ({error}); evaluate again"
-        ) from error
-
-
-def _document(value: dict[str, Any], table: ImageTable | None) -> ResultDocument:
-    name, images = value["protocol"], value["images"]
-    if table is None:
-        headline = load(name).headline if name in PROTOCOLS else ()
-        decoded = tracked(images, f"reading {name}", "images", len(images))
-        parts = iter(lambda: list(islice(decoded, _DECODED_AT_ONCE)), [])
-        table = joined([of_images(part, headline) for part in parts])
+def _document(value: dict[str, Any], with_images: bool) -> ResultDocument:
+    name, images, table = value["protocol"], [], NO_IMAGES
+    if with_images:
+        config.checked(name, value["parameters"])
+        protocol = load(name)
+        protocol.tally.from_columns(value["totals"])
+        elements = tracked(value["images"], f"reading {name}", "images", len(value["images"]))
+        images = [image_of(element) for element in elements]
+        table = of_images(images, protocol)
+        if len(table.objects.ids):
+            protocol.object_credit(table.objects.types, table.objects.values)
     intervals, bootstrap, gates = (value.get(key) for key in ("intervals", "bootstrap", "gates"))
+    gt, det = (InputSummary(**value["inputs"][side]) for side in ("gt", "det"))
     return ResultDocument(
-        version=value["version"],
         protocol=name,
         signature=value["signature"],
         parameters=value["parameters"],
-        inputs=InputSummaries(
-            InputSummary(**value["inputs"]["gt"]), InputSummary(**value["inputs"]["det"])
-        ),
+        gt=gt,
+        det=det,
         totals=value["totals"],
         scores=value["scores"],
         extras=Extras(
-            preset=value.get("preset"),
             intervals=intervals and {key: each and tuple(each) for key, each in intervals.items()},
             bootstrap=bootstrap and Bootstrap(**bootstrap),
             gates=gates and [Verdict(**gate) for gate in gates],

@@ -5,47 +5,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
 
-from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult
+from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult, ObjectResult
 from evaltex_cli.evaluation.inputs import InputSummary, options_of, parts_of
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import Scores
 from evaltex_cli.protocols.tally import Totals
 from evaltex_cli.results.extras import Extras
-from evaltex_cli.version import __version__
+from evaltex_cli.results.image_table import ImageTable
 
-if TYPE_CHECKING:
-    from evaltex_cli.results.image_table import ImageTable
-
-
-@dataclass(frozen=True, slots=True)
-class InputSummaries:
-    """What was read of both sides."""
-
-    gt: InputSummary
-    det: InputSummary
+PARTNERS = {"objects": "detections", "detections": "objects"}
+"""Each side of an image, and what its objects' partners are called in the .json."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResultDocument:
     """One protocol's result of one run."""
 
-    version: str
-    """That of the package."""
     protocol: str
     signature: str
     parameters: Mapping[str, str | float | bool]
     """Every parameter of the protocol -> its value."""
-    inputs: InputSummaries
+    gt: InputSummary
+    det: InputSummary
     totals: Totals
     scores: Scores
     """`totals` and `scores`: as in `Evaluation`."""
     extras: Extras
     warnings: list[str]
     images: Sequence[ImageResult]
-    """Decoded when they are asked for; empty if the run was made without ``-a``."""
+    """Empty if the run was made without ``-a``."""
     table: ImageTable
     """Columns of these images."""
 
@@ -57,26 +48,54 @@ class ResultDocument:
     @property
     def options(self) -> InputOptions:
         """How the inputs were read, but for folders of pictures, which a result does not name."""
-        gt, det = self.inputs.gt, self.inputs.det
-        return replace(options_of(self.signature), gt_format=gt.format, det_format=det.format)
+        read = options_of(self.signature)
+        return replace(read, gt_format=self.gt.format, det_format=self.det.format)
 
     @property
     def ground_truths(self) -> Sequence[str]:
         """SHA-256 of the ground truth of every evaluation in this result."""
-        return self.extras.merged_from or [self.inputs.gt.sha256]
+        return self.extras.merged_from or [self.gt.sha256]
+
+
+def json_of(image: ImageResult) -> dict[str, Any]:
+    """Return an image as an element of ``images``; partners are called by their side."""
+    members = {field.name: getattr(image, field.name) for field in fields(image)}
+    for side, partners in PARTNERS.items():
+        members[side] = [
+            {"id": one.id, "match": one.match, partners: one.partners, **one.values}
+            for one in members[side]
+        ]
+    return members
+
+
+def image_of(value: Mapping[str, Any]) -> ImageResult:
+    """Return the image of an element of ``images``."""
+    members = {field.name: value[field.name] for field in fields(ImageResult)}
+    for side, partners in PARTNERS.items():
+        known = ("id", "match", partners)
+        members[side] = [
+            ObjectResult(
+                entry["id"],
+                entry["match"],
+                entry[partners],
+                {name: value for name, value in entry.items() if name not in known},
+            )
+            for entry in members[side]
+        ]
+    return ImageResult(**members)
 
 
 def of_evaluation(evaluation: Evaluation, table: ImageTable) -> ResultDocument:
     """Return what the .json of an evaluation would contain, without its images."""
     return ResultDocument(
-        version=__version__,
         protocol=evaluation.protocol.name,
         signature=evaluation.signature,
         parameters=asdict(evaluation.parameters),
-        inputs=InputSummaries(evaluation.gt, evaluation.det),
+        gt=evaluation.gt,
+        det=evaluation.det,
         totals=evaluation.totals,
         scores=evaluation.scores,
-        extras=Extras(preset=options_of(evaluation.signature).preset),
+        extras=Extras(),
         warnings=evaluation.warnings,
         images=(),
         table=table,
@@ -93,7 +112,7 @@ def _provenance(document: ResultDocument) -> dict[str, object]:
     """Everything that two results must agree in for their scores to be
     comparable, by what messages call it.
     """
-    signed, gt = document.signed, document.inputs.gt
+    signed, gt = document.signed, document.gt
     return {
         "ground truth (SHA-256)": gt.sha256,
         "format of the ground truth": gt.format,

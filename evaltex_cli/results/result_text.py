@@ -29,7 +29,7 @@ def dataset(evaluation: Evaluation) -> str:
     return "\n".join(lines) + "\n"
 
 
-def image(result: ImageResult, run: Run) -> str:
+def image(result: ImageResult, run: Run | Evaluation) -> str:
     """Return the text of an image's file."""
     totals, scores = result.totals, result.scores
     if run.protocol.name == "evaltex":
@@ -46,14 +46,13 @@ def image(result: ImageResult, run: Run) -> str:
     return "\n".join(lines) + "\n"
 
 
-_COUNTS = """\
+_STATISTICS = """\
 General
 Number of GTs =%(gt_objects)d
 Number of detections = %(detections)d
 Number of false positives =%(false_positives)d
 Number of true positives =%(true_positives)d
-"""
-_SCORES = """\
+
 Global results
 Recall=%(recall).6g
 Recall_noSplit=%(recall_no_split).6g
@@ -70,28 +69,30 @@ Precision=%(quantity_precision).6g
 Quality results
 Recall=%(quality_recall).6g
 Recall_noSplit=%(quality_recall_no_split).6g
-Precision=%(quality_precision).6g"""
-_EMD = "EMD results\nRecall=%(emd_recall).6g\n"
-_EMD_NO_SPLIT = "Recall_noSplit=%(emd_recall_no_split).6g\n"
+Precision=%(quality_precision).6g
+Coverage histogram = %(coverage)s
+Accuracy histogram = %(accuracy)s
+
+EMD results
+Recall=%(emd_recall).6g
+"""
+_EMD_RECALL = "Recall_noSplit=%(emd_recall_no_split).6g\n"
 _EMD_REST = "Precision=%(emd_precision).6g\nFScore=%(emd_fscore).6g"
-_EMD_END = "\n\nFScore_noSplit=%(emd_fscore_no_split).6g"
+_EMD_FSCORE = "\n\nFScore_noSplit=%(emd_fscore_no_split).6g"
 
 
 def _original_statistics(
     totals: Totals, scores: Scores, level: int, with_all_emd_scores: bool
 ) -> Iterator[str]:
-    """Yield lines, of which some are several with line ends between them."""
-    yield _COUNTS % totals
-    yield _SCORES % scores
-    yield f"Coverage histogram = {_histogram(scores['coverage_histogram'])}"
-    yield f"Accuracy histogram = {_histogram(scores['accuracy_histogram'])}\n"
-    emd = [_EMD, _EMD_NO_SPLIT, _EMD_REST, _EMD_END] if with_all_emd_scores else [_EMD, _EMD_REST]
-    yield "".join(emd) % scores
+    """Yield lines, of which the first is several with line ends between them."""
+    histograms = {name: _shown(scores[f"{name}_histogram"]) for name in ("coverage", "accuracy")}
+    more = [_EMD_RECALL, _EMD_FSCORE] if with_all_emd_scores else ["", ""]
+    text = _EMD_REST.join([_STATISTICS + more[0], more[1]])
+    yield text % {**totals, **scores, **histograms}
     if level >= 1:
         yield from ("", "Matching")
-        yield from (
-            f"{name.replace('_', '-').capitalize()}={totals[name]}" for name in _MATCH_COUNTS
-        )
+        for name in _MATCH_COUNTS:
+            yield f"{name.replace('_', '-').capitalize()}={totals[name]}"
 
 
 def _original_objects(result: ImageResult, level: int) -> Iterator[str]:
@@ -102,21 +103,13 @@ def _original_objects(result: ImageResult, level: int) -> Iterator[str]:
         yield f"GT object {entry.id}"
         yield "Coverage = {} Accuracy = {} Split = {}".format(*values)
         if level >= 2:
-            yield f"Match = {entry.match} Detections = {_ids(entry.partners)}"
+            yield f"Match = {entry.match} Detections = {_shown(entry.partners)}"
 
 
 def _original_detections(result: ImageResult) -> Iterator[str]:
     for entry in result.detections:
         yield f"Detection {entry.id}"
-        yield f"Match = {entry.match} GT objects = {_ids(entry.partners)}"
-
-
-def _ids(ids: list[int]) -> str:
-    return "{" + ", ".join(map(str, ids)) + "}"
-
-
-def _histogram(values: list[float]) -> str:
-    return "{" + ", ".join(["%.6g"] * len(values)) % tuple(values) + "}"
+        yield f"Match = {entry.match} GT objects = {_shown(entry.partners)}"
 
 
 def number(value: float) -> str:

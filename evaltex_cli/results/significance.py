@@ -1,4 +1,4 @@
-"""Intervals and p-values: the sign-flip (permutation) test over images, and its inversion.
+"""Intervals and p-values: the paired permutation test over images, by signs, and its inversion.
 
 The test asks how often a score's difference would be as far from 0 if the sign of each image's part
 in it were a matter of chance. The hypotheses that it does not reject are the interval, so p < 1 -
@@ -18,9 +18,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,12 +27,12 @@ from numpy.typing import NDArray
 
 from evaltex_cli.errors import ConfigError, counted
 from evaltex_cli.evaluation.evaluation import Evaluation
-from evaltex_cli.progress import phase
 from evaltex_cli.protocols.base import EvidenceRows, Scores
 from evaltex_cli.protocols.scores import score_columns
 from evaltex_cli.protocols.tally import Tally
-from evaltex_cli.records import Bools, Floats, Ints, offsets_of
+from evaltex_cli.records import Bools, Floats
 from evaltex_cli.results.extras import Bootstrap, Intervals
+from evaltex_cli.runtime.progress import phase
 
 LEVEL = 0.95
 RESAMPLES = 2000
@@ -92,88 +91,63 @@ def replicates(
     """
     images = len(rows.names)
     order = np.array(sorted(range(images), key=rows.names.__getitem__), np.intp)
-    evidence = _Evidence.of(rows.tally, order)
-    once = np.ones((1, images))
-    known = score_columns(scores, evidence.sums(np.vstack([once, 2 * once, 0 * once])))
+    numbers = numbers_of(rows.tally)[order]
+
+    def scored(weights: Floats) -> dict[str, Floats]:
+        return score_columns(scores, tally_of(weights @ numbers, rows.tally))
+
+    known = scored(np.repeat([[1.0], [2.0], [0.0]], images, axis=1))
     counts = {name for name, (all_, doubled, _) in known.items() if all_ and doubled == 2 * all_}
-    values = {name: np.empty(_count(images, resamples)) for name in known}
-    stop = 0
-    with phase("resampling", "resamples", _count(images, resamples)) as advance:
-        for weights in _subsets(images, resamples, seed):
-            start, stop = stop, stop + len(weights)
+    is_exact = images < _WORD and 2**images - 1 <= resamples
+    subsets = 2**images - 1 if is_exact else resamples
+    values: dict[str, Floats] = {name: np.empty(subsets) for name in known}
+    generator, at_once = np.random.default_rng(seed), max(1, _CHUNK_CELLS // max(images, 1))
+    with phase("resampling", "resamples", subsets) as advance:
+        for start in range(0, subsets, at_once):
+            stop = min(start + at_once, subsets)
+            words = (
+                np.arange(start + 1, stop + 1, dtype=np.uint64)[:, None]
+                if is_exact
+                else generator.integers(
+                    0, 2**_WORD, (stop - start, math.ceil(images / _WORD)), np.uint64
+                )
+            )
+            # Bit k decides on image k; little-endian, so that every machine draws the same.
+            octets = words.astype("<u8").view(np.uint8)
+            bits = np.unpackbits(octets, axis=1, count=images, bitorder="little")
+            weights = bits.astype(np.float64)
             scale = images / np.maximum(weights.sum(axis=1), 1)
-            for name, scored in score_columns(scores, evidence.sums(weights)).items():
-                values[name][start:stop] = scored * scale if name in counts else scored
-            advance(len(weights))
+            for name, column in scored(weights).items():
+                values[name][start:stop] = column * scale if name in counts else column
+            advance(stop - start)
     return Replicates(
         {name: np.round(drawn, DECIMALS) for name, drawn in values.items()},
         {name: _or_none(of_all) for name, (of_all, _, _) in known.items()},
         {name: None if name in counts else _or_none(none) for name, (_, _, none) in known.items()},
         rows.has_objects[order],
-        _is_exact(images, resamples),
+        is_exact,
     )
 
 
-def _is_exact(images: int, resamples: int) -> bool:
-    return images < _WORD and 2**images - 1 <= resamples
+def numbers_of(tally: Tally) -> Floats:
+    """(images, numbers) all fields beside each other, a histogram as several numbers."""
+    columns = [
+        column.reshape(len(column), math.prod(column.shape[1:]))
+        for column in tally.as_dict().values()
+    ]
+    return np.hstack(columns).astype(np.float64)
 
 
-def _count(images: int, resamples: int) -> int:
-    """How many subsets are scored."""
-    return 2**images - 1 if _is_exact(images, resamples) else resamples
+def tally_of(numbers: Floats, like: Tally) -> Tally:
+    """Return (n, numbers) sums of `numbers_of` as a tally, counts as whole numbers."""
+    counts = [math.prod(column.shape[1:]) for column in like.as_dict().values()]
+    parts = iter(np.split(numbers, np.cumsum(counts)[:-1], axis=1))
 
+    def column(own: NDArray[Any]) -> NDArray[Any]:
+        part = next(parts).reshape(len(numbers), *own.shape[1:])
+        return part if own.dtype.kind == "f" else np.rint(part).astype(np.int64)
 
-def _subsets(images: int, resamples: int, seed: int) -> Iterator[Floats]:
-    """Which images are in each subset, 0 or 1, for some subsets at a time."""
-    exact, subsets = _is_exact(images, resamples), _count(images, resamples)
-    # Rounded up.
-    words = -(-images // _WORD)
-    generator = np.random.default_rng(seed)
-    at_once = max(1, _CHUNK_CELLS // max(images, 1))
-    for start in range(0, subsets, at_once):
-        stop = min(start + at_once, subsets)
-        drawn = (
-            np.arange(start + 1, stop + 1, dtype=np.uint64)[:, None]
-            if exact
-            else generator.integers(0, 2**_WORD, size=(stop - start, words), dtype=np.uint64)
-        )
-        # Bit k of a random number decides on image k; little-endian, so that every machine draws
-        # the same.
-        bits = np.unpackbits(
-            drawn.astype("<u8").view(np.uint8), axis=1, count=images, bitorder="little"
-        )
-        yield bits.astype(np.float64)
-
-
-class _Evidence(NamedTuple):
-    """Evidence of images, and the numbers of all its fields as one matrix, in another order."""
-
-    tally: Tally
-    numbers: Floats
-    """(images, numbers) float64."""
-
-    @classmethod
-    def of(cls, tally: Tally, order: Ints) -> _Evidence:
-        columns = list(tally.as_dict().values())
-        ends = offsets_of([math.prod(column.shape[1:]) for column in columns])
-        numbers = np.empty((len(order), ends[-1]))
-        for column, (start, stop) in zip(columns, pairwise(ends), strict=True):
-            for k, one in enumerate(column.reshape(len(order), stop - start).T, start):
-                numbers[:, k] = one[order]
-        return cls(tally, numbers)
-
-    def sums(self, weights: Floats) -> Tally:
-        """Return the sums by each row of weights, which are whole numbers."""
-        # (subsets, images) times (images, numbers): one product sums all subsets.
-        sums = weights @ self.numbers
-        counts = [math.prod(column.shape[1:]) for column in self.tally.as_dict().values()]
-        parts = iter(np.split(sums, np.cumsum(counts)[:-1], axis=1))
-
-        def summed(column: NDArray[Any]) -> NDArray[Any]:
-            part = next(parts).reshape(len(weights), *column.shape[1:])
-            return part if column.dtype.kind == "f" else np.rint(part).astype(np.int64)
-
-        return self.tally.each(summed)
+    return like.each(column)
 
 
 def _or_none(value: float) -> float | None:
@@ -220,11 +194,19 @@ def of_values(values: Floats, images: int, level: float) -> Outcome:
     """Test whether what was replicated is 0; undefined replicates and the
     empty subset count for both sides.
     """
-    subsets = len(values)
-    reason = _unresolved(images, subsets, level)
-    if reason is not None:
-        return Outcome(reason=reason)
-    rejected = _rejected(subsets, level)
+    subsets, alpha = len(values), round(1 - level, DECIMALS) or 1 - level
+    # The most subsets at 0 or beyond it with which a difference is significant.
+    rejected = math.ceil(alpha * (1 + subsets) / 2)
+    while rejected >= 0 and _p_value(rejected, subsets) >= alpha:
+        rejected -= 1
+    least = next(n for n in itertools.count(1) if 2.0 ** (1 - n) < alpha)
+    cannot = f"cannot show a difference with p < {alpha:g}; at least"
+    if images < least:
+        have = counted(images, "{count} image[s]")
+        return Outcome(reason=f"{have} {cannot} {least} are needed")
+    if rejected < 0:
+        needed = math.floor(2 / alpha - 1) + 1
+        return Outcome(reason=f"{subsets} resamples {cannot} {needed} are needed")
     undefined = np.isnan(values)
     # An undefined replicate may be anything, so it counts as the lowest for the low end, as the
     # highest for the other.
@@ -236,44 +218,15 @@ def of_values(values: Floats, images: int, level: float) -> Outcome:
     return Outcome((low, high), _p_value(min(below, above), subsets))
 
 
-def smallest_p(subsets: int) -> float:
-    """Return the smallest p-value that so many subsets can show."""
-    return _p_value(0, subsets)
-
-
 def _p_value(as_far: int, subsets: int) -> float:
     """Two-sided p-value, when so many subsets are at 0 or beyond it."""
     return min(1.0, 2 * (1 + as_far) / (1 + subsets))
 
 
-def _alpha(level: float) -> float:
-    return round(1 - level, DECIMALS) or 1 - level
-
-
-def _rejected(subsets: int, level: float) -> int:
-    """Return the most subsets at 0 or beyond it with which a difference is
-    significant; -1 if none is few enough.
-    """
-    as_far = math.ceil(_alpha(level) * (1 + subsets) / 2)
-    while as_far >= 0 and _p_value(as_far, subsets) >= _alpha(level):
-        as_far -= 1
-    return as_far
-
-
-def _unresolved(images: int, subsets: int, level: float) -> str | None:
-    """Why no difference of so few images or subsets can be significant, or None."""
-    alpha = _alpha(level)
-    least = next(n for n in itertools.count(1) if 2.0 ** (1 - n) < alpha)
-    if images < least:
-        have = counted(images, "{count} image[s]")
-        return f"{have} cannot show a difference with p < {alpha:g}; at least {least} are needed"
-    if _rejected(subsets, level) < 0:
-        resamples = math.floor(2 / alpha - 1) + 1
-        return (
-            f"{subsets} resamples cannot show a difference with p < {alpha:g}; at least"
-            f" {resamples} are needed"
-        )
-    return None
+def shown_subsets(count: int, is_exact: bool) -> str:
+    """Say of how many subsets the scores are (`Replicates`)."""
+    every = "all {count} subset[s] of the images"
+    return counted(count, every if is_exact else "{count} resample[s]")
 
 
 def few_images(images: int) -> str | None:
@@ -293,14 +246,17 @@ def intervals(
     drawn = replicates(rows, scores, bootstrap.resamples, bootstrap.seed)
     images = int(drawn.has_objects.sum())
     outcomes = {name: of_score(name, drawn, images, bootstrap.level) for name in drawn.values}
-    warning = few_images(images)
-    return (
-        {name: outcome.interval for name, outcome in outcomes.items()},
-        [
-            *([warning] if warning else []),
-            *missing({name: outcome.reason for name, outcome in outcomes.items()}),
-        ],
-    )
+    # Scores that are defined and have no interval, by the reason.
+    without: dict[str, list[str]] = {}
+    for name, outcome in outcomes.items():
+        without.setdefault(outcome.reason or "", []).append(name)
+    without.pop(UNDEFINED, None)
+    warnings = [few] if (few := few_images(images)) else []
+    for reason, names in without.items():
+        if reason:
+            shown = f" ({', '.join(names)})" if len(without) > 1 else ""
+            warnings.append(f"no interval: {reason}{shown}")
+    return {name: outcome.interval for name, outcome in outcomes.items()}, warnings
 
 
 def with_intervals(
@@ -309,32 +265,12 @@ def with_intervals(
     """Return the evaluations, which have rows, with warnings of missing
     intervals; and by protocol `intervals`.
     """
-    replicated = [
-        ({}, []) if one.rows is None else intervals(one.rows, one.score, bootstrap)
-        for one in evaluations
-    ]
-    warned = [
-        replace(one, warnings=[*one.warnings, *warnings])
-        for one, (_, warnings) in zip(evaluations, replicated, strict=True)
-    ]
-    return warned, {
-        one.protocol.name: made for one, (made, _) in zip(evaluations, replicated, strict=True)
-    }
-
-
-def missing(reasons: Mapping[str, str | None]) -> list[str]:
-    """Return a sentence for each reason why scores that are defined have no
-    interval, with these scores' names.
-    """
-    scores: dict[str | None, list[str]] = {}
-    for name, reason in reasons.items():
-        scores.setdefault(reason, []).append(name)
-    scores.pop(UNDEFINED, None)
-    return [
-        f"no interval: {reason}" + ("" if len(scores) == 1 else f" ({', '.join(names)})")
-        for reason, names in scores.items()
-        if reason is not None
-    ]
+    warned, found = [], {}
+    for one in evaluations:
+        assert one.rows is not None
+        found[one.protocol.name], warnings = intervals(one.rows, one.score, bootstrap)
+        warned.append(replace(one, warnings=[*one.warnings, *warnings]))
+    return warned, found
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:

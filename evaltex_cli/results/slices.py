@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from evaltex_cli.errors import ConfigError, quote
-from evaltex_cli.errors.suggestions import nearest
+from evaltex_cli.errors import ConfigError, nearest, quote
 
 QUANTITIES = ("height", "aspect_ratio", "length")
 _NUMBER = r"(\d+(?:\.\d*)?|\.\d+)"

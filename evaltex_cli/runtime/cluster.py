@@ -33,7 +33,7 @@ def workers_of(address: str, timeout: float = 60) -> Iterator[OrderedMap]:
         import distributed
     except ImportError as error:
         raise InputError(
-            "--cluster needs the package distributed: pip install 'evaltex[cluster]'"
+            "--cluster needs the package distributed: pip install distributed"
         ) from error
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # an error is one message of ours
     with _dask_errors(address):

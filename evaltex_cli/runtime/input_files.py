@@ -11,13 +11,7 @@ from evaltex_cli.errors import InputError
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return the path itself, or the files that match where it is a pattern (``gt-*.txt``).
-
-    Raises
-    ------
-    InputError
-        When a pattern matches no file.
-    """
+    """Return the path itself, or the files that match a pattern (``gt-*.txt``), at least one."""
     if not glob.has_magic(str(path)) or os.path.lexists(path):
         return [path]
     names = sorted(filter(os.path.isfile, glob.glob(str(path), recursive=True)), key=natural_key)  # noqa: PTH207

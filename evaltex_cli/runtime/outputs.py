@@ -10,6 +10,7 @@ from __future__ import annotations
 import filecmp
 import glob
 import os
+import platform
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -50,13 +51,10 @@ def _identity(path: Path) -> tuple[int, int]:
 
 
 def check_file(path: Path, is_own: IsOwn | None = None) -> None:
-    """Refuse a file that is an input, cannot be written, or is not the command's own; `is_own` None
-    where that cannot be known yet.
-    """
-    if is_stream(path):
-        return
-    _refuse_foreign([path], is_own or (lambda _: True))
-    _refuse_place(path)
+    """Refuse a file that is an input, cannot be written, or is not the command's own, if known."""
+    if not is_stream(path):
+        _refuse_foreign([path], is_own or (lambda _: True))
+        _refuse_place(path)
 
 
 def check_folder(path: Path) -> None:
@@ -197,7 +195,7 @@ def _temporary_folder(place: Path) -> Iterator[Path]:
     beside = _nearest_folder(place.parent)
     if place.is_dir() and (os.path.ismount(place) or not os.access(beside, os.W_OK | os.X_OK)):
         beside = place
-    start = f"{TEMPORARY}{place.name[:50]}-{os.uname().nodename}-"
+    start = f"{TEMPORARY}{place.name[:50]}-{platform.node()}-"
     for old in beside.glob(f"{glob.escape(start)}*"):
         if not _is_running(old.name.removeprefix(start)):
             shutil.rmtree(old, ignore_errors=True)
@@ -211,6 +209,8 @@ def _temporary_folder(place: Path) -> Iterator[Path]:
 
 def _is_running(process: str) -> bool:
     """Whether another process, of which the number is given, may still write to its folder."""
+    if os.name == "nt":  # there, the call would end it
+        return True
     try:
         os.kill(int(process), 0)
     except ProcessLookupError:

@@ -24,10 +24,17 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.evaluation.evaluate import Run
+from evaltex_cli.evaluation.evaluate import BatchImages, Run
 from evaltex_cli.geometry import outlines
 from evaltex_cli.protocols import iou as iou_protocol
-from evaltex_cli.protocols.matching import FALSE_POSITIVE, IGNORED, above, at_least, first_fit
+from evaltex_cli.protocols.matching import (
+    FALSE_POSITIVE,
+    IGNORED,
+    above,
+    are_best,
+    at_least,
+    first_fit,
+)
 from evaltex_cli.protocols.measured import Measured
 from evaltex_cli.protocols.presets import PRESETS
 from evaltex_cli.records import Bools, Floats, ImageBatch, Objects, Overlaps
@@ -42,55 +49,38 @@ States: TypeAlias = NDArray[np.int8]
 
 
 class Ranked(NamedTuple):
-    """The detections of some images, in the order of the files, and what each definition makes of
-    them.
-    """
+    """Detections in the order of the files, and what each definition makes of them."""
 
     confidence: Floats
-    """(D,) float64. Infinite for a detection without."""
     rrc: States
     in_file_order: States
     coco: States
-    """(D, 10) int8. For each of `COCO_THRESHOLDS`."""
+    """(D, 10) for each of `COCO_THRESHOLDS`."""
     objects: tuple[int, int]
-    """How many objects count for the competition's script, and for the other two."""
+    """How many count for the competition's script, and for the other two."""
 
 
-def ranked(
-    run: Run, measured: Measured, max_detections: int | None = None, preset: str | None = None
-) -> Ranked:
-    """Return what the definitions make of a batch's detections.
+def ranked(max_detections: int | None, preset: str | None, images: BatchImages) -> list[Ranked]:
+    """Return what the definitions make of a batch's detections; nothing for protocols but iou.
 
-    Parameters
-    ----------
-    run : Run
-        Of the protocol iou; its parameters are those of the pairs of ``ap_rrc`` only.
-    max_detections : int, optional
-        Of an image, for COCO: those of the highest confidences.
-    preset : str, optional
-        Whose script's order ``ap_rrc`` pairs in (`Preset.sorts_for_average_precision`).
+    `max_detections` limits those of an image for COCO to the highest confidences. The preset is
+    that whose script's order ``ap_rrc`` pairs in (`Preset.sorts_for_average_precision`).
     """
-    batch = measured.batch
-    confidence = np.full(batch.det.count, np.nan)
-    if batch.det.confidences is not None:
-        confidence = batch.det.confidences
-    confidence = np.where(np.isnan(confidence), np.inf, confidence)
+    run, batch, pairs = images.run, images.batch, images.measured.overlaps()
+    if run.protocol.name != iou_protocol.PROTOCOL.name:
+        return []
+    confidence = known_confidences(batch.det)
     sorts = preset is None or PRESETS[preset].sorts_for_average_precision
     rrc, counted = _rrc(run, batch, confidence if sorts else None)
-    pairs = measured.overlaps()
-    return Ranked(
-        confidence,
-        rrc,
-        _in_file_order(batch, pairs),
-        _coco(batch, pairs, confidence, max_detections),
-        (counted, int((~batch.gt.dont_care).sum())),
-    )
+    objects = counted, int((~batch.gt.dont_care).sum())
+    coco = _coco(batch, pairs, confidence, max_detections)
+    return [Ranked(confidence, rrc, _in_file_order(batch, pairs), coco, objects)]
 
 
 def averages(parts: Sequence[Ranked]) -> dict[str, float | None]:
-    """Return each average precision, of parts in the order of the images in the ground truth; None
-    where no object counts.
-    """
+    """Return each average precision; None where no object counts."""
+    if not parts:
+        return {}
     confidence, rrc, in_file_order, coco = (
         np.concatenate([part[k] for part in parts]) for k in range(4)
     )
@@ -109,10 +99,15 @@ def averages(parts: Sequence[Ranked]) -> dict[str, float | None]:
 # Each detection -----------------------------------------------------------------------------------
 
 
+def known_confidences(objects: Objects) -> Floats:
+    """(n,) confidences; infinite for detections without."""
+    if objects.confidences is None:
+        return np.full(objects.count, np.inf)
+    return np.where(np.isnan(objects.confidences), np.inf, objects.confidences)
+
+
 def _rrc(run: Run, batch: ImageBatch, confidence: Floats | None) -> tuple[States, int]:
-    """Return which detections are pairs of the script, which sorts them by a confidence if there is
-    one, and how many objects count.
-    """
+    """Return which detections are pairs, by confidence if given, and how many objects count."""
     parameters = run.parameters
     if confidence is not None:
         parameters = replace(parameters, order="confidence")
@@ -126,14 +121,12 @@ def _rrc(run: Run, batch: ImageBatch, confidence: Floats | None) -> tuple[States
 
 
 def _in_file_order(batch: ImageBatch, pairs: Overlaps) -> States:
-    """Return which detections are right for CTW1500's script; don't care is what it calls
-    difficult.
-    """
+    """Return which detections are right for CTW1500's script; its "difficult" is don't care."""
     gt_valid = _is_valid(batch.gt, pairs.gt_area)
     det_valid = _is_valid(batch.det, pairs.det_area)
     usable = pairs.some(gt_valid[pairs.gt] & det_valid[pairs.det])
     best = usable.some(above(usable.iou(), FILE_ORDER_IOU))
-    best = best.some(iou_protocol.best_of_detections(best.gt, best.det, best.iou()))
+    best = best.some(are_best(best.det, best.gt, best.iou()))
     dont_care = batch.gt.dont_care[best.gt]
     states = np.where(det_valid, WRONG, PASSED_OVER).astype(np.int8)
     states[best.det[dont_care]] = PASSED_OVER

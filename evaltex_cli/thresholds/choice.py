@@ -5,41 +5,36 @@ adds to its score.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from math import floor
 
 import numpy as np
 
-from evaltex_cli.errors import ConfigError
 from evaltex_cli.evaluation.evaluate import Run
+from evaltex_cli.protocols.base import Scores
+from evaltex_cli.protocols.scores import score_columns
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Floats, Ints
-from evaltex_cli.results.significance import DECIMALS
+from evaltex_cli.results.extras import Bootstrap
+from evaltex_cli.results.significance import DECIMALS, numbers_of, tally_of
+from evaltex_cli.runtime.progress import phase
 
-FOLDS, TOLERANCE = 5, 0.005
+SUBSETS_AT_ONCE = 64
 ROUNDING = 1e-12
 """A difference of scores that may be rounding."""
 
 
 def best_level(scores: Sequence[float | None] | Floats) -> int:
-    """Return the level of the highest score; of several that differ by rounding at most, the
-    highest. An undefined one, None or NaN, is the lowest.
-    """
+    """Return the highest level of the best score but for rounding; undefined ones are the worst."""
     known = np.round(np.array(scores, np.float64), DECIMALS)
     known[np.isnan(known)] = -np.inf
     return int(np.flatnonzero(known == known.max())[-1])
 
 
-def plateau_of(
-    scores: Sequence[float | None], best: int, tolerance: float = TOLERANCE
-) -> tuple[int, int]:
-    """Return the first and last of the neighbouring levels, the best among them, whose scores are
-    within the tolerance of the best one's.
-    """
+def plateau_of(scores: Sequence[float | None], best: int, tolerance: float) -> tuple[int, int]:
+    """Return the first and last of the levels around the best, all within the tolerance of it."""
+    known = np.array(scores, np.float64)
+    near = known[best] - known <= tolerance + ROUNDING
     low = high = best
-    top = scores[best]
-    if top is None:
-        return best, best
-    near = [one is not None and top - one <= tolerance + ROUNDING for one in scores]
     while low > 0 and near[low - 1]:
         low -= 1
     while high + 1 < len(near) and near[high + 1]:
@@ -47,53 +42,68 @@ def plateau_of(
     return low, high
 
 
-def folds_of(names: Sequence[str], folds: int, seed: int) -> Ints:
-    """(images,) the fold of each image; as many folds as images, if there are fewer images.
+def folds_of(names: Sequence[str], folds: int, seed: int) -> list[Ints]:
+    """Return the indices of the images in each fold, at most as many folds as images.
 
-    Images are sorted by name (code points) and permuted at random; the image at place i of the
-    permutation is in fold i mod `folds`. So neither the order of the files nor that of the images
-    matters.
-
-    Raises
-    ------
-    ConfigError
-        For less than two folds.
+    Images are sorted by name (code points), so that their order does not matter, and permuted at
+    random; the image at place i of the permutation is in fold i mod `folds`.
     """
-    if folds < 2:
-        raise ConfigError(f"folds={folds}; expected a number from 2 up")
-    images = len(names)
-    by_name = np.array(sorted(range(images), key=names.__getitem__), np.int64)
-    permuted = by_name[np.random.default_rng(seed).permutation(images)]
-    result = np.zeros(images, np.int64)
-    result[permuted] = np.arange(images) % max(min(folds, images), 1)
-    return result
+    by_name = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
+    permuted = by_name[np.random.default_rng(seed).permutation(len(names))]
+    count = max(min(folds, len(names)), 1)
+    return [permuted[fold::count] for fold in range(count)]
 
 
-def cross_validated(runs: Sequence[Run], sums: Sequence[Sequence[Tally]]) -> Any:
+def cross_validated(
+    runs: Sequence[Run], sums: Sequence[Sequence[Tally]]
+) -> tuple[list[int], Scores] | None:
     """Return the level chosen for each fold on the others, and the scores of the folds' evidence at
-    these levels, added up; None with a single fold, which has no others.
-
-    Parameters
-    ----------
-    runs : sequence of Run
-        The protocol with its parameters at each level.
-    sums : sequence of sequence of Tally
-        Of each fold at each level.
+    these levels, added up; None with a single fold. `sums` are by level, then by fold.
     """
-    if len(sums) < 2:
+    folds, chosen = len(sums[0]), []
+    if folds < 2:
         return None
-    levels = range(len(runs))
-    name = runs[0].protocol.main_score
-    chosen = []
-    for fold in range(len(sums)):
-        others = [
-            Tally.total([of_fold[k] for other, of_fold in enumerate(sums) if other != fold])
-            for k in levels
-        ]
-        scores = (
-            run.protocol.scores(tally, run.parameters)
-            for run, tally in zip(runs, others, strict=True)
-        )
-        chosen.append(best_level([one[name] for one in scores]))
-    held_out = Tally.total([sums[fold][k] for fold, k in enumerate(chosen)])
-    return chosen, runs[0].protocol.scores(held_out, runs[0].parameters)
+    for fold in range(folds):
+        scores = []
+        for run, of_folds in zip(runs, sums, strict=True):
+            others = Tally.total([*of_folds[:fold], *of_folds[fold + 1 :]])
+            scores.append(run.scores(others)[run.protocol.main_score])
+        chosen.append(best_level(scores))
+    held_out = Tally.total([sums[level][fold] for fold, level in enumerate(chosen)])
+    return chosen, runs[0].scores(held_out)
+
+
+def level_interval(
+    changes: Sequence[tuple[Ints, Tally]],
+    names: Sequence[str],
+    runs: Sequence[Run],
+    bootstrap: Bootstrap,
+) -> tuple[int, int]:
+    """Return the lowest and the highest level that random subsets of the images choose, but for
+    equal shares of the subsets at either end.
+
+    Each subset contains every image with probability 1/2, as in `results.significance`, in the
+    order of the names. `changes` are each level's images with new evidence, and this evidence.
+    """
+    rank = np.argsort(sorted(range(len(names)), key=names.__getitem__))
+    numbers = numbers_of(changes[0][1])
+    differences = [(changes[0][0], numbers.copy())]
+    for images, tally in changes[1:]:
+        new = numbers_of(tally)
+        differences.append((images, new - numbers[images]))
+        numbers[images] = new
+    generator, chosen = np.random.default_rng(bootstrap.seed), list[int]()
+    with phase("choosing levels again", "resamples", bootstrap.resamples) as advance:
+        while len(chosen) < bootstrap.resamples:
+            count = min(SUBSETS_AT_ONCE, bootstrap.resamples - len(chosen))
+            weights = generator.integers(0, 2, (count, len(names)))[:, rank].astype(np.float64)
+            sums, scores = np.zeros((count, numbers.shape[1])), []
+            for run, (images, difference) in zip(runs, differences, strict=True):
+                sums = sums + weights[:, images] @ difference
+                columns = score_columns(run.scores, tally_of(sums, changes[0][1]))
+                scores.append(columns[run.protocol.main_score])
+            chosen += map(best_level, zip(*scores, strict=True))
+            advance(count)
+    cut = floor(round((1 - bootstrap.level) / 2 * len(chosen), DECIMALS))
+    chosen.sort()
+    return chosen[cut], chosen[-1 - cut]

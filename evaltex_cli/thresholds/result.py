@@ -1,52 +1,35 @@
-"""What a sweep found for one protocol, as a record."""
+"""What a sweep found, as records."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evaltex_cli.display import (
-    DataFrame,
-    Record,
-    Table,
-    frame_of_rows,
-    number,
-    plain,
-    unknown_table,
-)
+from evaltex_cli.errors import counted
 from evaltex_cli.evaluation.inputs import InputSummary
+from evaltex_cli.protocols import score_names
 from evaltex_cli.protocols.base import Scores
+from evaltex_cli.tables import Cell, Column, Table
+from evaltex_cli.tables.record import Record, Several, plain
 
 Interval = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OperatingPoint(Record):
-    """The level of the highest main score.
-
-    Attributes
-    ----------
-    level : float
-    kept : int
-        Detections that are kept.
-    scores : mapping
-        Score -> value.
-    plateau : (float, float)
-        The lowest and the highest of the neighbouring levels around it whose main score is within
-        the tolerance.
-    intervals : mapping or None
-        Score -> (low, high), bootstrap intervals at this level; None for a score without.
-    level_interval : (float, float) or None
-        The interval of the level, which is chosen again in each resample.
-    """
+    """The level of the highest main score."""
 
     level: float
     kept: int
+    """Detections that are kept."""
     scores: Scores
     plateau: Interval
+    """The lowest and the highest level around it whose main score is within the tolerance."""
     intervals: Mapping[str, Interval | None] | None = None
+    """Score -> (low, high), bootstrap intervals at this level; None for a score without."""
     level_interval: Interval | None = None
+    """The interval of the level, which is chosen again in each resample."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the members of the JSON; intervals only if there are any."""
@@ -58,127 +41,128 @@ class OperatingPoint(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CrossValidated(Record):
-    """Scores of images at levels that were chosen on other images.
-
-    Attributes
-    ----------
-    levels : tuple of float
-        The level of each fold, chosen on all other folds.
-    scores : mapping
-        Of the evidence of all folds at these levels.
-    optimism : float
-        The main score at the operating point minus the cross-validated one.
-    """
+    """Scores of images at levels that were chosen on other images."""
 
     levels: tuple[float, ...]
+    """The level of each fold, chosen on all other folds."""
     scores: Scores
+    """Of the evidence of all folds at these levels."""
     optimism: float
+    """The main score at the operating point minus the cross-validated one."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Sweep(Record):
-    """Scores of one protocol at each confidence level of one detection file.
-
-    Attributes
-    ----------
-    protocol, signature : str
-        `signature` is that of the run on all detections.
-    parameters : dataclass
-        The protocol's parameters record.
-    gt, det : InputSummary
-    seed, folds : int
-        Of the cross-validation.
-    levels : tuple of float
-        They rise; level τ keeps detections of confidence τ or more, and those without one.
-    kept : tuple of int
-        Detections that each level keeps.
-    scores : mapping
-        Score -> its value at each level.
-    main_score : str
-        The score that the operating point maximises.
-    operating_point : OperatingPoint
-    cross_validated : CrossValidated or None
-        None for a single image.
-    average_precision : mapping
-        Name of a definition -> value; empty but for the protocol `iou`.
-    warnings : list of str
-    """
+    """Scores of one protocol at each confidence level of one detection file."""
 
     protocol: str
     signature: str
+    """That of the run on all detections."""
     parameters: Any
     gt: InputSummary
     det: InputSummary
     seed: int
     folds: int
+    """`seed` and `folds` are those of the cross-validation."""
     levels: tuple[float, ...]
+    """They rise; level τ keeps detections of confidence τ or more, and those without one."""
     kept: tuple[int, ...]
+    """Detections that each level keeps."""
     scores: Mapping[str, Sequence[Any]]
+    """Score -> its value at each level."""
     main_score: str
+    """The score that the operating point maximises."""
     operating_point: OperatingPoint
     cross_validated: CrossValidated | None
+    """None for a single image."""
     average_precision: Mapping[str, float | None] = field(default_factory=dict)
+    """Name of a definition -> value; empty but for the protocol `iou`."""
     warnings: list[str] = field(default_factory=list)
 
     def summary(self) -> str:
         """Return the operating point in a line, and what choosing it adds to the score."""
-        best = self.operating_point
-        found = f"{self.main_score} {number(best.scores[self.main_score])} at {best.level:g}"
+        best, name = self.operating_point, score_names.shown(self.main_score)
+        shown = Column("", "score").shown
+        found = f"{name} {shown(best.scores[self.main_score])} at {best.level:g}"
         if self.cross_validated is None:
             return found
-        return f"{found}, {number(self.cross_validated.scores[self.main_score])} cross-validated"
+        return f"{found}, {shown(self.cross_validated.scores[self.main_score])} cross-validated"
 
-    def shown(self) -> Table:
-        """Return the scores at the operating point, at the ends of its plateau, and of all
-        detections.
-        """
-        names = list(dict.fromkeys(("recall", "precision", self.main_score)))
-        low, high = self.operating_point.plateau
-        of_levels = {
-            "operating point": self.operating_point.level,
-            "plateau from": low,
-            "plateau to": high,
-            "all detections": self.levels[0],
-        }
-        rows = [["", "level", "detections", *names]]
-        for what, level in of_levels.items():
-            k = self.levels.index(level)
-            values = (number(self.scores[name][k]) for name in names)
-            rows.append([what, f"{level:.6g}", str(self.kept[k]), *values])
-        if self.cross_validated is not None:
-            values = (number(self.cross_validated.scores[name]) for name in names)
-            rows.append(["cross-validated", "", "", *values])
-        ap = ", ".join(f"{name} {number(one)}" for name, one in self.average_precision.items())
-        return Table(f"{self.protocol}: {self.summary()}", rows, ap)
+    def tables(self) -> list[Table]:
+        """Return the operating point."""
+        return Sweeps([self]).tables()
+
+    def average_precisions(self) -> list[str]:
+        """Return a sentence with the average precision by each definition, if there is one."""
+        shown = Column("", "score").shown
+        values = [f"{name} {shown(value)}" for name, value in self.average_precision.items()]
+        return [f"Average precision: {', '.join(values)}"] if values else []
+
+    def data(self) -> Mapping[str, Callable[[], Table]]:
+        """Return one row per level: protocol, level, detections that are kept, and all scores."""
+        return {"levels": self._levels}
+
+    def _levels(self) -> Table:
+        columns = [Column(name) for name in ("protocol", "level", "kept", *self.scores)]
+        values = zip(self.levels, self.kept, *self.scores.values(), strict=True)
+        return Table("", columns, [[self.protocol, *row] for row in values])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the protocol's members of sweep.json."""
+        members = ["signature", "main_score", "parameters", "levels", "kept", "scores"]
+        members += ["operating_point", "cross_validated", "average_precision", "warnings"]
+        return {name: plain(getattr(self, name)) for name in members}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Sweeps(Several):
+    """Sweeps of the same inputs by several protocols."""
+
+    results: Sequence[Sweep]
+    notes: Sequence[str] = ()
+    """Sentences below the table."""
+    interval_level: float | None = None
+    """The level of the intervals, if there are any."""
+
+    def tables(self) -> list[Table]:
+        """Return the operating points, one row per protocol, and their intervals."""
+        first = self.results[0]
+        names = list(dict.fromkeys(score_names.shown(one.main_score) for one in self.results))
+        score = Column(names[0] if len(names) == 1 else "score", "score")
+        recall, precision = Column("recall", "score"), Column("precision", "score")
+        level = Column("level", "number")
+        columns = [Column("protocol"), level, recall, precision, score]
+        columns += [Column("crossval", "score"), Column("optimism", "score"), Column("plateau")]
+        rows: list[list[Cell]] = []
+        ends: list[list[Cell]] = []
+        for one in self.results:
+            point, checked = one.operating_point, one.cross_validated
+            shown = ("recall", "precision", one.main_score)
+            crossval: list[Cell] = [None, None]
+            if checked is not None:
+                crossval = [checked.scores[one.main_score], checked.optimism]
+            scores = [point.scores[name] for name in shown]
+            plateau = "{:.3g}–{:.3g}".format(*point.plateau)
+            rows.append([one.protocol, point.level, *scores, *crossval, plateau])
+            intervals = point.intervals or {}
+            ends.append([one.protocol, point.level_interval, *map(intervals.get, shown)])
+        notes = [line for one in self.results for line in one.average_precisions()]
+        if len(names) > 1:
+            notes.append(f"The score is each protocol's main score: {' or '.join(names)}.")
+        images = counted(first.gt.images, "{count} image[s]")
+        title = f"Operating points of {first.det.file or 'detections'} on {images}"
+        if self.interval_level is None:
+            return [Table(title, columns, rows, [*notes, *self.notes])]
+        of_ends = [columns[0], level, *(replace(one, kind="interval") for one in columns[2:5])]
+        method = f"{100 * self.interval_level:g}% intervals (paired permutation test over images)"
+        return [Table(title, columns, rows, notes), Table(method, of_ends, ends, self.notes)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the members of sweep.json."""
+        first = self.results[0]
         return {
-            "signature": self.signature,
-            "main_score": self.main_score,
-            "parameters": plain(asdict(self.parameters)),
-            "levels": list(self.levels),
-            "kept": list(self.kept),
-            "scores": plain(self.scores),
-            "operating_point": self.operating_point.to_dict(),
-            "cross_validated": plain(self.cross_validated),
-            "average_precision": plain(self.average_precision),
-            "warnings": list(self.warnings),
+            "inputs": {"gt": first.gt.to_dict(), "det": first.det.to_dict()},
+            "seed": first.seed,
+            "folds": first.folds,
+            "protocols": {one.protocol: one.to_dict() for one in self.results},
         }
-
-    def to_pandas(self, table: str = "levels") -> DataFrame:
-        """Return the scores at each level as a data frame, one row per level.
-
-        Raises
-        ------
-        ConfigError
-            When pandas is not installed (extra ``tables``), and for another table.
-        """
-        if table != "levels":
-            raise unknown_table(table, ("levels",))
-        return frame_of_rows(("protocol", "level", "kept", *self.scores), self.rows())
-
-    def rows(self) -> Iterator[Sequence[Any]]:
-        """Yield protocol, level, detections that are kept, and all scores, for each level."""
-        for k, (level, kept) in enumerate(zip(self.levels, self.kept, strict=True)):
-            yield [self.protocol, level, kept, *(values[k] for values in self.scores.values())]

@@ -1,43 +1,42 @@
-"""What a validation reports, as JSON or rows: the problems, what each side contains, which images
-pair.
-"""
+"""What a validation reports: the problems, what each side contains, which images pair."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, Literal
 
-from evaltex_cli.display import DataFrame, Record, Table, frame, unknown_table
-from evaltex_cli.errors import counted
+from evaltex_cli.errors import SHOWN_PLACES, counted, kind_of, quote
 from evaltex_cli.evaluation.inputs import InputSummary
 from evaltex_cli.formats.base import Side
-from evaltex_cli.results import markup
-from evaltex_cli.results.text_tables import json_document
+from evaltex_cli.tables import Cell, Column, Table, printable
+from evaltex_cli.tables.record import Record
 
 Level = Literal["error", "warning"]
 LEVELS: tuple[Level, ...] = ("error", "warning")
+FEW_PAIRS = 20
+"""Rows of the pairing table that are shown."""
+_PAIRED = {
+    "name": "by name",
+    "file name": "by file name",
+    "id": "by ID",
+    "only image": "as only image",
+    "alike": "that would pair if spelled alike",
+    "missing": "without detections",
+    "extra": "only in the detections",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Problem(Record):
     """One thing that is wrong or suspicious; an error stops an evaluation.
 
-    Attributes
-    ----------
-    kind : str
-        ``input`` (what a reader says), ``extra-image``, ``missing-image``, ``empty-image``,
-        ``invalid-polygon``, ``zero-area``, ``outside-picture``, ``duplicate``, ``orientation``,
-        ``dont-care``, ``no-objects``, ``coordinates``, ``confidences``, ``texts``, ``picture``,
-        ``swapped-sides``.
-    line : int or None
-        From 1, in text and XML.
-    where : str
-        What leads to the value in a JSON document, such as ``annotations[3].bbox``; else empty.
-    object : int or None
-        The object's ID.
-    found, advice : str
-        What is there; what was expected, or is to be done.
+    Its kind is ``input`` (what a reader says), ``extra-image``, ``missing-image``, ``empty-image``,
+    ``invalid-polygon``, ``zero-area``, ``outside-picture``, ``duplicate``, ``orientation``,
+    ``dont-care``, ``no-objects``, ``coordinates``, ``confidences``, ``texts``, ``picture`` or
+    ``swapped-sides``.
     """
 
     level: Level
@@ -45,11 +44,15 @@ class Problem(Record):
     side: Side
     file: str
     line: int | None = None
+    """From 1, in text and XML."""
     where: str = ""
+    """What leads to the value in a JSON document, such as ``annotations[3].bbox``; else empty."""
     image: str | None = None
     object: int | None = None
+    """The object's ID."""
     found: str
     advice: str = ""
+    """What was expected, or is to be done."""
 
     @property
     def place(self) -> str:
@@ -100,50 +103,125 @@ class Validation(Record):
         """Whether an evaluation would run: there is no error."""
         return not self.of_level("error")
 
-    def shown(self) -> Table:
-        """Return whether it passed, and one row per problem, errors first."""
-        counts = (counted(len(self.of_level(one)), f"{{count}} {one}[s]") for one in LEVELS)
-        rows = [["level", "side", "image", "line", "found"]]
-        rows += [
-            [one.level, one.side, one.image or "", str(one.line or ""), one.found]
-            for level in LEVELS
-            for one in self.of_level(level)
-        ]
-        title = f"Validation {'passed' if self.passed else 'failed'}: {', '.join(counts)}"
-        return Table(title, rows if self.problems else ())
+    def summary(self) -> str:
+        """Return whether it passed, and how many problems there are of each kind."""
+        counts = []
+        for level in LEVELS:
+            kinds = Counter(problem.kind for problem in self.of_level(level))
+            listed = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+            kinds_of = f" ({listed})" if kinds else ""
+            counts.append(counted(kinds.total(), f"{{count}} {level}[s]") + kinds_of)
+        return f"Validation {'passed' if self.passed else 'failed'}: {', '.join(counts)}"
+
+    def tables(
+        self, limit: int | None = None, all_pairs: bool = False, every: bool = False
+    ) -> list[Table]:
+        """Return the sides, the pairing, the problems and the summary.
+
+        At most `limit` kinds of errors, and of warnings, are shown; `all_pairs` lists all images;
+        `every` gives each problem a line of its own, which is not wrapped, for programs.
+        """
+        tables = [*_side("ground truth", self.gt), *_side("detections", self.det)]
+        tables += [_pairing(self.pairs, all_pairs)] if self.pairs else []
+        for level in LEVELS:
+            if problems := self.of_level(level):
+                tables.append(Table(f"{level}s", notes=list(_listed(problems, limit, every))))
+        return [*tables, Table(self.summary())]
+
+    def data(self) -> Mapping[str, Callable[[], Table]]:
+        """Return a row per problem of ``problems``, errors first, or per image of ``pairs``."""
+        problems = [problem for level in LEVELS for problem in self.of_level(level)]
+        return {
+            "problems": partial(_rows, Problem, problems),
+            "pairs": partial(_rows, Pair, self.pairs),
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return the members of the command's JSON."""
         counts = {f"{level}s": len(self.of_level(level)) for level in LEVELS}
         return {"passed": self.passed, **counts, **Record.to_dict(self)}
 
-    def to_pandas(self, table: str = "problems") -> DataFrame:
-        """Return a table, ``problems`` or ``pairs`` of images, as a data frame; raises
-        `ConfigError` without pandas.
-        """
-        tables = {"problems": (Problem, self.problems), "pairs": (Pair, self.pairs)}
-        if table not in tables:
-            raise unknown_table(table, list(tables))
-        kind, records = tables[table]
-        names = [one.name for one in fields(kind)]
-        return frame({name: [getattr(record, name) for record in records] for name in names})
+
+def _rows(kind: type[Problem] | type[Pair], records: Sequence[Problem] | Sequence[Pair]) -> Table:
+    columns = [Column(field.name) for field in fields(kind)]
+    rows = [[getattr(record, column.name) for column in columns] for record in records]
+    return Table("", columns, rows)
 
 
-def document(validation: Validation, limit: int | None) -> str:
-    """Return JSON of everything, whatever the limit."""
-    text = json_document("validation", validation.to_dict())
-    return text.encode("utf-8", "replace").decode("utf-8")  # names of files need not be Unicode
+# For reading --------------------------------------------------------------------------------------
 
 
-def _rows(validation: Validation, limit: int | None) -> Iterator[list[Any]]:
-    names = [field.name for field in fields(Problem)]
-    yield names
-    for level in LEVELS:
-        for one in validation.of_level(level)[:limit]:
-            yield [getattr(one, name) for name in names]
+def _side(title: str, side: SideSummary | None) -> Iterator[Table]:
+    if side is None:
+        return
+    counts = {
+        "{count} image[s]": side.images,
+        "{count} object[s]": side.objects,
+        "{count} don't care": side.dont_care,
+        "{count} transcription[s]": side.transcriptions,
+        "{count} image[s] without objects": side.empty,
+        "{count} image[s] with only don't-care objects": side.all_dont_care,
+        "{count} invalid polygon[s]": side.repaired,
+        "{count} object[s] without area": side.zero_area,
+    }
+    shown = [counted(n, what) for k, (what, n) in enumerate(counts.items()) if n or k < 2]
+    notes = [f"format {side.format} ({side.reason})", ", ".join(shown)]
+    yield Table(f"{title}: {printable(side.file)}", notes=notes)
 
 
-FORMATS: dict[str, Callable[[Validation, int | None], str]] = {
-    "json": document,
-    **markup.forms_of("validation", _rows),
-}
+def _pairing(pairs: Sequence[Pair], all_pairs: bool) -> Table:
+    alike = {"stem": "alike", "number": "alike", None: "missing"}
+    by = Counter("extra" if pair.gt is None else alike.get(pair.by, pair.by) for pair in pairs)
+    title = "pairing: " + ", ".join(f"{by[key]} {what}" for key, what in _PAIRED.items() if by[key])
+    notable = [pair for pair in pairs if pair.by not in ("name", "id")]
+    shown = pairs if all_pairs else (pairs if len(pairs) <= FEW_PAIRS else notable)[:FEW_PAIRS]
+    alike_by: dict[str | None, str] = {"stem": "(stem)", "number": "(number)"}
+    columns = [Column("ground truth"), Column("detections"), Column("paired by")]
+    columns += [Column("objects", "number"), Column("detected", "number")]
+    rows: list[list[Cell]] = [
+        [pair.gt, pair.det, alike_by.get(pair.by, pair.by), pair.objects, pair.detections]
+        for pair in shown
+    ]
+    notes = []
+    if len(shown) < len(pairs):
+        what = " that pair[s|] by name or ID" if shown == notable else ""
+        left_out = f"{{count}} image[s]{what} [is|are] not listed; --pairs lists all"
+        notes = [counted(len(pairs) - len(shown), left_out)]
+    return Table(title, columns if rows else (), rows, notes)
+
+
+def _listed(problems: Sequence[Problem], limit: int | None, every: bool) -> Iterator[str]:
+    """Yield the first of equal problems, how many there are, and where the next ones are."""
+    kinds: dict[object, list[Problem]] = {}
+    for problem in problems:
+        key = (problem.kind, problem.side, kind_of(problem.found), kind_of(problem.advice))
+        kinds.setdefault(id(problem) if every else key, []).append(problem)
+    for equal in list(kinds.values())[:limit]:
+        text = _described(equal[0])
+        if len(equal) > 1:
+            files = len({problem.file for problem in equal})
+            of_files = f" in {files} files" if files > 1 else ""
+            also = f", also {' and '.join(_next(equal))}" if _next(equal) else ""
+            text += f" ({len(equal)} such {equal[0].level}s{of_files}{also})"
+        yield f"{'  ' if every else '- '}{printable(text)}"
+    if limit is not None and len(kinds) > limit:
+        what = f"{problems[0].level}[s]" if every else f"kind[s] of {problems[0].level}s"
+        yield counted(len(kinds) - limit, f"... and {{count}} more {what}")
+
+
+def _next(equal: Sequence[Problem]) -> list[str]:
+    """Return the places of the next of equal problems; or their images, if they have one place."""
+    first, *others = equal[:SHOWN_PLACES]
+    places = [one.place for one in others if one.place != first.place]
+    if places:
+        return [f"at {places[0]}", *places[1:]]
+    return list(dict.fromkeys(quote(one.image) for one in others if one.image is not None))
+
+
+def _described(problem: Problem) -> str:
+    text = problem.found
+    if problem.object is not None and problem.image is not None:
+        text = f"image {quote(problem.image)}, object {problem.object}: {text}"
+    elif problem.image is not None and quote(problem.image) not in text:
+        text = f"image {quote(problem.image)}: {text}"
+    return f"{problem.place}: {text}" + (f"; {problem.advice}" if problem.advice else "")

@@ -8,8 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from evaltex_cli.geometry import outlines
-from evaltex_cli.records import Floats, Objects
-from evaltex_cli.records.rows import repeated
+from evaltex_cli.records import Floats, Objects, repeated
 
 PIXEL = 1.0
 """By how much an object may reach beyond the picture, as conventions of the last pixel differ."""
@@ -68,9 +67,7 @@ def duplicates(objects: Objects) -> Iterator[Finding]:
 
 
 def counter_clockwise(objects: Objects) -> Iterator[Finding]:
-    """Yield quadrilaterals drawn counter-clockwise as one sees them; the RRC's scripts refuse
-    these.
-    """
+    """Yield quadrilaterals drawn counter-clockwise as one sees them."""
     drawn = objects.outlines
     quads = np.flatnonzero(drawn.counts == 4)
     corners = drawn.vertices[drawn.offsets[quads, None] + np.arange(4)]  # (q, 4, 2)

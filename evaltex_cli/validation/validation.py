@@ -12,8 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from evaltex_cli.errors import FaultLog, InputError, counted, inside, listed, quote
-from evaltex_cli.errors.suggestions import HINTS, nearest
+from evaltex_cli.errors import (
+    SUGGESTIONS,
+    FaultLog,
+    InputError,
+    counted,
+    inside,
+    listed,
+    nearest,
+    quote,
+)
 from evaltex_cli.evaluation import hints
 from evaltex_cli.evaluation.inputs import InputCounts, opened
 from evaltex_cli.evaluation.pairing import with_names_of, would_pair
@@ -142,9 +150,7 @@ def _unreadable(side: Side, path: str, error: InputError) -> Problem:
 
 
 def _choose_images(sides: Sequence[_Input], options: InputOptions) -> None:
-    """Give detections the names of the ground truth, and leave images out, as an evaluation does;
-    raises `InputError` as it.
-    """
+    """Give detections the ground truth's names, and leave images out, as an evaluation does."""
     for theirs in sides[1:]:
         before = theirs.source
         theirs.source = with_names_of(sides[0].source, before)
@@ -164,7 +170,7 @@ def _use_pictures(one: _Input, folder: Path) -> None:
     missing = [name for name, size in zip(names, sizes, strict=True) if not size.all()]
     if missing:
         count = counted(len(names), f"{len(missing)} of {{count}} image[s]")
-        found = f"{count} without a picture that can be read: {listed(missing, 3)}"
+        found = f"{count} without a picture that can be read: {listed(missing)}"
         one.report("picture", found, "one of the image's name", {"file": str(folder)})
     differ = (stated > 0).all(axis=1) & (sizes > 0).all(axis=1) & (stated != sizes).any(axis=1)
     for k in np.flatnonzero(differ).tolist():
@@ -219,14 +225,14 @@ def _check_objects(one: _Input, sizes: Floats, invalid: str) -> None:
         place = {"file": file, "line": line, "where": where, "image": image, "object": number}
         is_error = kind == "invalid-polygon" and invalid == "error"
         one.report(kind, found, advice, place, "error" if is_error else "warning")
-    for fault in faults.faults:
+    for fault in faults:
         where = inside(fault.where).removesuffix(": ")
         place = {"file": fault.file, "line": fault.line, "where": where}
         one.report("input", fault.found, f"expected {fault.expected}", place, "error")
     for hint in hints.of_lines(faults, source):
         found, _, advice = hint.partition("; ")
         one.report("input", found, advice)
-    if not objects.count and not faults.count:
+    if not objects.count and not faults:
         advice = "check that this is the right input, and its format"
         one.report("no-objects", "no object in it", advice)
 
@@ -295,8 +301,9 @@ def _check_pairs(ours: _Input, theirs: _Input, pairs: Sequence[Pair]) -> None:
     files = {theirs.own_names[name]: det.file_of(k) for k, name in enumerate(det.names)}
     missing = [pair.gt for pair in pairs if pair.gt and not pair.det]
     extra = [pair.det for pair in pairs if pair.det and not pair.gt]
-    nearby = {name: nearest(name, missing or list(ours.source.names)) for name in extra[:HINTS]}
-    nearby |= {name: nearest(name, extra) for name in missing[:HINTS]}
+    known = missing or list(ours.source.names)
+    nearby = {name: nearest(name, known) for name in extra[:SUGGESTIONS]}
+    nearby |= {name: nearest(name, extra) for name in missing[:SUGGESTIONS]}
     for pair, count in zip(pairs, counts, strict=True):
         name, other = pair.gt or "", pair.det or ""
         outcome = "no object in it counts, so none is missed"

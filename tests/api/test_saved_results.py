@@ -38,7 +38,7 @@ def test_saved_results_are_the_command_s(tmp_path: Path) -> None:
         assert (tmp_path / "saved" / file).read_bytes() == (tmp_path / "run" / file).read_bytes(), (
             file
         )
-    assert compare(None, {"a": tmp_path / "saved", "b": tmp_path / "run"}, "iou").images.worse == 0
+    assert compare(None, {"a": tmp_path / "saved", "b": tmp_path / "run"}, "iou").images == []
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "iou.json").write_text("mine", encoding="utf-8")
     with pytest.raises(InputError, match=r"iou\.json"):

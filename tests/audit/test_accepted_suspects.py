@@ -10,9 +10,8 @@ import pytest
 from click.testing import CliRunner
 from reading import read_or_raise
 
-from evaltex_cli.audit.audit import audited
+from evaltex_cli.audit.audit import audit
 from evaltex_cli.audit.patches import Patch, write_patch
-from evaltex_cli.audit.patches import audited as object_of
 from evaltex_cli.cli import main
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.formats.base import Side
@@ -77,10 +76,10 @@ def test_the_suspects_that_were_injected_bring_the_original_back(tmp_path: Path)
     faulty = tmp_path / "faulty.txt"
     faulty.write_text("\n\n".join([*faults, *images[4:]]))
 
-    found = audited({one.stem: open_inputs(faulty, one, InputOptions()) for one in detections})
+    found = audit({one.stem: open_inputs(faulty, one, InputOptions()) for one in detections}, {})
     sha256 = read_or_raise(faulty).sha256
     kinds = {"img_0": "misplaced", "img_1": "missing", "img_2": "merged", "img_3": "text"}
-    entries = [one.entry for one in found.suspects]
+    entries = found.suspects
     accepted = [
         next(one for one in entries if (one.image, one.kind) == wanted) for wanted in kinds.items()
     ]
@@ -98,26 +97,6 @@ def test_the_suspects_that_were_injected_bring_the_original_back(tmp_path: Path)
         assert np.abs(differences).max() <= JITTER
 
 
-def test_the_objects_of_suspects_are_those_of_the_ground_truth(tmp_path: Path) -> None:
-    """So every entry of a patch fits as it was written."""
-    gt = written(tmp_path / "gt.txt", "gt", 5, 9)
-    detections = [written(tmp_path / f"d{k}.txt", "det", 5, k) for k in range(2)]
-    found = audited({one.stem: open_inputs(gt, one, InputOptions()) for one in detections})
-    source = read_or_raise(gt)
-    objects = source.objects
-    known = {
-        (source.names[k], int(number)): object_of(objects, row)
-        for row, (k, number) in enumerate(zip(objects.image, objects.ids, strict=True))
-    }
-    changed = [
-        (one.image, number, now)
-        for one in found.suspects
-        for number, now in zip(one.objects, one.current, strict=True)
-    ]
-    assert changed
-    assert all(known[image, number] == now for image, number, now in changed)
-
-
 @pytest.mark.parametrize("invalid", ["repair", "skip", "drop"])
 def test_an_invalid_polygon_is_an_object_whatever_scores_make_of_it(
     invalid: str, tmp_path: Path
@@ -128,22 +107,6 @@ def test_an_invalid_polygon_is_an_object_whatever_scores_make_of_it(
     gt.write_text(gt.read_text().replace("10.0,10.0,80.0,20.0", drawn, 1))
     detections = [written(tmp_path / f"d{k}.txt", "det", JITTER, k) for k in range(3)]
     options = InputOptions(invalid=invalid)
-    first = audited({one.stem: open_inputs(gt, one, options) for one in detections}).suspects[0]
+    first = audit({one.stem: open_inputs(gt, one, options) for one in detections}, {}).suspects[0]
     assert (first.kind, first.image, first.objects) == ("misplaced", "img_0", (1,))
     assert first.current[0].vertices == ((10, 10), (90, 30), (90, 10), (10, 30))
-
-
-def test_an_audit_does_not_replace_what_was_decided(tmp_path: Path) -> None:
-    gt = written(tmp_path / "gt.txt", "gt", 0, 0)
-    detections = [str(written(tmp_path / f"d{k}.txt", "det", 4, k)) for k in range(2)]
-    patch = tmp_path / "patch.json"
-    arguments = ["audit", str(gt), *detections, "--patch", str(patch)]
-    assert [CliRunner().invoke(main, arguments).exit_code for _ in range(2)] == [0, 0]
-    decided = patch.read_text().replace('"accept": false', '"accept": true', 1)
-    patch.write_text(decided)
-    result = CliRunner().invoke(main, arguments)
-    assert result.exit_code == 2
-    assert "patch.json: is a patch with accepted entries, which would be lost" in result.stderr
-    assert patch.read_text() == decided
-    assert CliRunner().invoke(main, [*arguments, "--force"]).exit_code == 0
-    assert '"accept": true' not in patch.read_text()

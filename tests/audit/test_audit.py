@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evaltex_cli
-from evaltex_cli.audit.audit import ALONE, Audit, audited
+from evaltex_cli.api.arrays import OneImage, image_objects, objects_of
+from evaltex_cli.audit.audit import ALONE, Audit, audit
 from evaltex_cli.audit.patches import Kind
 from evaltex_cli.audit.suspects import Suspect
 from evaltex_cli.errors import InputError
-from evaltex_cli.evaluation.arrays import OneImage, image_objects, objects_of
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.formats import memory
 from evaltex_cli.formats.options import InputOptions
@@ -32,16 +32,11 @@ def shifted(boxes: Sequence[Sequence[float]], seed: int) -> list[list[float]]:
 
 def audit_of(gt: Images, detectors: Mapping[str, Images]) -> Audit:
     gt_side = memory.source("gt", {name: objects_of(one) for name, one in gt.items()}, {})
-    return audited(
-        {
-            label: open_inputs(
-                gt_side,
-                memory.source("det", {name: objects_of(one) for name, one in det.items()}, {}),
-                InputOptions(),
-            )
-            for label, det in detectors.items()
-        }
-    )
+    inputs = {}
+    for label, det in detectors.items():
+        side = memory.source("det", {name: objects_of(one) for name, one in det.items()}, {})
+        inputs[label] = open_inputs(gt_side, side, InputOptions())
+    return audit(inputs, {})
 
 
 def audit_of_page(gt: OneImage, seen: Sequence[Sequence[float]], detectors: int = 3) -> Audit:
@@ -187,10 +182,10 @@ def test_an_iou_of_one_half_is_one_half_at_every_scale(scale: float) -> None:
     objects = np.array([[50, 40, 90, 80], [70, 40, 90, 80], [300, 40, 340, 80]])
     seen = np.array([[50, 40, 90, 80], [300, 20, 340, 100]])
     gt, det = {"page": scale * objects}, {"page": scale * seen}
-    audit = audit_of(gt, {"a": det, "b": {"page": scale * (seen - [0, 0, 0, 1])}, "c": det})
-    assert [one.objects for one in of_kind(audit, "duplicate")] == [(1, 2)]
+    found = audit_of(gt, {"a": det, "b": {"page": scale * (seen - [0, 0, 0, 1])}, "c": det})
+    assert [one.objects for one in of_kind(found, "duplicate")] == [(1, 2)]
     # All three find the first, and but for the second detector also the others.
-    assert not of_kind(audit, "missing")
+    assert not of_kind(found, "missing")
 
 
 def test_an_accent_of_its_own_is_no_other_text() -> None:
@@ -271,6 +266,8 @@ def test_a_detector_that_copies_another_counts_once() -> None:
     assert copied.copies == {"e": "d1", "f": "d1"}
     assert copied.independent == alone.independent == ["d0", "d1", "d2"]
     assert copied.suspects == alone.suspects
+    same = audit_of({"page": WORDS[1:]}, {"a": {"page": WORDS}, "b": {"page": WORDS}})
+    assert (same.independent, of_kind(same, "missing"), same.warnings) == (["a"], [], [ALONE])
 
 
 def test_the_order_of_detectors_and_images_does_not_matter() -> None:
@@ -278,13 +275,6 @@ def test_the_order_of_detectors_and_images_does_not_matter() -> None:
     seen = {f"d{k}": {name: shifted(WORDS, 3 * k) for name in pages} for k in range(3)}
     other = {label: dict(reversed(of_one.items())) for label, of_one in reversed(seen.items())}
     assert audit_of(pages, seen).suspects == audit_of(dict(reversed(pages.items())), other).suspects
-
-
-def test_with_copies_of_one_detector_alone_nothing_agrees() -> None:
-    found = audit_of({"page": WORDS[1:]}, {"a": {"page": WORDS}, "b": {"page": WORDS}})
-    assert of_kind(found, "missing") == []
-    assert found.independent == ["a"]
-    assert found.warnings == [ALONE]
 
 
 def test_a_detector_without_detections_does_not_count() -> None:
@@ -301,12 +291,6 @@ def test_a_detector_without_detections_does_not_count() -> None:
 def test_if_all_detectors_are_empty_no_object_is_unfound() -> None:
     found = audit_of({"page": [*WORDS, WORDS[0]]}, {"a": {"page": []}, "b": {"page": []}})
     assert [one.kind for one in found.suspects] == ["duplicate"]
-
-
-def test_pages_without_objects_or_detections() -> None:
-    for gt, seen in (([], []), ([], WORDS), (WORDS, [])):
-        found = audit_of_page(gt, seen)
-        assert {one.kind for one in found.suspects} <= {"missing", "unfound"}
 
 
 BOXES = st.lists(
@@ -327,10 +311,6 @@ def test_suspects_of_any_boxes(
     page = image_objects(gt, texts=texts, dont_care=hidden)
     detectors = {f"d{k}": {"page": boxes} for k, boxes in enumerate(seen)}
     found = audit_of({"page": page}, detectors)
-    assert [*found.suspects] == sorted(
-        found.suspects,
-        key=lambda one: (-one.suspicion, one.image, one.box, one.kind, one.objects),
-    )
     values = [one.suspicion for one in found.suspects]
     assert values == sorted(values, reverse=True)
     for one in found.suspects:

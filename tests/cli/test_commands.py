@@ -53,6 +53,9 @@ def test_help_names_every_option_and_has_examples(name: str) -> None:
             assert option.help
             assert all(f" {known}" in page for known in (*option.opts, *option.secondary_opts))
     assert 1 <= len(examples_of(name)) <= 3
+    assert all(option in page for option in ("-q, --quiet", "--color", "-V, --version"))
+    assert ("-o, --output" in page) == (name not in ("convert", "toys"))
+    assert ("--format" in page) == (name not in ("convert", "toys", "report"))
     for option in ("-V", "--version"):
         assert run(name, option).stdout == f"evaltex {__version__}\n"
 
@@ -68,7 +71,8 @@ def test_formats_protocols_and_presets_are_listed() -> None:
     protocols = json.loads(run("protocols", "--format", "json").stdout)
     assert list(protocols["protocols"]) == list(PROTOCOLS)
     assert list(protocols["presets"]) == list(PRESETS)
-    assert list(json.loads(run("formats", "--format", "json").stdout)) == list(FORMATS)
+    formats = json.loads(run("formats", "--format", "json").stdout)["formats"]
+    assert list(formats) == list(FORMATS)
     for name, known in (("formats", FORMATS), ("protocols", {**PROTOCOLS, **PRESETS})):
         lines = run(name).stdout.splitlines()
         assert max(map(len, lines)) <= 80

@@ -18,7 +18,7 @@ IMAGES = 30
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("evaltex_cli.evaluation.evaluate.BATCH_IMAGES", 4)
+    monkeypatch.setattr("evaltex_cli.evaluation.evaluate.BATCH_OBJECTS", 4)
     gt = [
         f'img_{k}\n100,200\n1,1,"a{k}",f,{k},20,30,40\n2,2,"###",t,90,20,30,40\n'
         for k in range(IMAGES)
@@ -73,11 +73,11 @@ def test_the_same_faults(line: str) -> None:
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("compare res res --jobs 2", "results were evaluated before"),
-        ("report res --jobs 2", "give --gt and --det, to show where the score is lost"),
+        ("compare res res --jobs 2", "on results, which were evaluated before"),
+        ("report res --jobs 2", "without --gt and --det"),
     ],
 )
 def test_a_warning_where_there_is_nothing_to_share(line: str, why: str) -> None:
     said = " ".join(run(line)[1].split())
-    assert f"--jobs has no effect: {why}" in said
+    assert f"--jobs has no effect {why}" in said
     assert "no effect" not in run(line.removesuffix("--jobs 2"))[1]

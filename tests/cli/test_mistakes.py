@@ -11,7 +11,7 @@ from command_line import invoke as run
 from command_line import tree
 from written_files import zipped
 
-from evaltex_cli.cli import messages
+from evaltex_cli.cli import output
 from evaltex_cli.evaluation import evaluate as evaluation
 
 
@@ -27,13 +27,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         ("gt.txt", "Missing argument 'DET'"),
         ("gt.txt det.txt res a b c", "unexpected extra argument (c)"),
-        ("gt.txt det.txt res a", "GT_IMG_DIR and DET_IMG_DIR go together, after RES_DIR"),
+        ("gt.txt det.txt res a", "GT_IMG_DIR and DET_IMG_DIR go together"),
         (
             "gt.txt det.txt -a",
-            "-a, --plots and --report need a result folder: evaltex GT DET RES_DIR",
-        ),
-        (
-            "gt.txt det.txt --report",
             "-a, --plots and --report need a result folder: evaltex GT DET RES_DIR",
         ),
         ("gt.txt det.txt res --al", "No such option"),
@@ -41,38 +37,22 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "gt.txt det.txt res --protocol evltex",
             "unknown protocol 'evltex' (did you mean 'evaltex'?)",
         ),
-        ("gt.txt det.txt res --protocol iou,tio", "unknown protocol 'tio' (did you mean 'tiou'?)"),
-        ("gt.txt det.txt res --protocol iou,", "unknown protocol ''; known: evaltex, "),
         (
             "gt.txt det.txt res --protocol icdar2015",
             "unknown protocol 'icdar2015', which is a preset (--preset icdar2015)",
         ),
-        (
-            "gt.txt det.txt res --gt-format icdar2015",
-            "unknown format 'icdar2015', which is a preset (--preset icdar2015)",
-        ),
-        (
-            "gt.txt det.txt --preset evaltex",
-            "unknown preset 'evaltex', which is a protocol (--protocol evaltex)",
-        ),
-        ("gt.txt det.txt --protocl iou", "No such option"),
         ("gt.txt det.txt --threshold .5", "No such option"),
         ("valid gt.txt det.txt", "no file and no command 'valid' (did you mean 'validate'?)"),
-        ("gt.txt det.txt --min-confidence 50%", "'50%' is not a valid float range"),
         ("gt.txt det.txt --min-confidence 2", "2.0 is not in the range 0<=x<=1"),
         ("gt.txt det.txt --min-confidence nan", "'nan' is not a number"),
-        ("gt.txt det.txt --ci nan", "Invalid value for '--ci': 'nan'"),
         ("gt.txt det.txt --ci 95", "95.0 is not in the range 0<x<1"),
-        ("gt.txt det.txt --jobs 99999999999999999999", "Invalid value for '--jobs'"),
-        ("gt.txt det.txt --color sometimes", "'sometimes' is not one of 'auto'"),
         (
             "gt.txt det.txt --protocol iou --set tiou.iou=0.5",
             "tiou is not a protocol of this run (iou); add it by --protocol",
         ),
-        ("gt.txt det.txt --protocol iou --set iou.iou=50%", "expected a number from 0 to 1"),
         (
             "gt.txt det.txt --protocol iou --fail-if hmean<50",
-            "every result fails this gate: hmean is from 0 to 1 (did you mean 0.5?)",
+            "every result fails this gate: hmean is from 0 to 1, and it fails if it is < 50",
         ),
         ("gt.txt det.txt res --report --embed", "--embed needs --images DIR"),
         (
@@ -89,30 +69,21 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "unknown key 'region' of iou, but of evaltex; iou knows",
         ),
         ("gt.txt det.txt res --protocol all --set iou=1", "several protocols of this run have"),
-        ("gt.txt det.txt res --set region", "--set region: expected [PROTOCOL.]KEY=VALUE"),
         (
             "gt.txt det.txt res --set det_boder=1",
             "unknown key 'det_boder' (did you mean 'det_border'?)",
         ),
-        ("gt.txt det.txt res --set det_border=0.5", "expected a number from 0 to below 0.5"),
-        ("gt.txt det.txt res --set deteval.t_r=7", "t_r is '7'; expected a number from "),
         (
             "gt.txt det.txt res --config none.ini",
             "none.ini: cannot be read (No such file or directory)",
         ),
         ("gt.txt det.txt res --config bad.ini", "bad.ini:2: unknown key 'a'"),
         ("none.txt det.txt res", "none.txt: cannot be read (No such file or directory)"),
-        ("gt.txt none.txt res", "none.txt: cannot be read (No such file or directory)"),
         ("gt.txt bad.txt res", "bad.txt:2: width 0, height 9; expected both above 0"),
-        (
-            "bad.txt det.txt res",
-            "bad.txt:1: image 'img_1' without a size; expected height,width",
-        ),
+        ("bad.txt det.txt res", "bad.txt:1: image 'img_1' without a size; expected height,width"),
         ("gt.txt other.txt res", "other.txt: image 'img_3' is not in the ground truth"),
-        ("gt.txt det.txt res empty empty", "empty"),
         ("gt.txt det.txt gt.txt", "gt.txt: is a file; give a folder for the results"),
         ("gt.txt det.txt gt.txt/res", "gt.txt/res: is gt.txt, an input of this command"),
-        ("gt.txt det.txt new/res --gt-format quad", "gt.txt"),
         (
             "gt.txt det.txt res --gt-format page-line",
             "it is page at --gt-level or --det-level line",
@@ -130,24 +101,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "endless.txt nothing.txt new/res -a --jobs 2",
             "an image name of more than 1000 bytes; expected a shorter one",
         ),
-        (
-            "too_long.txt nothing.txt new/res -a",
-            "too_long.txt:1: an image name of more than 1000 bytes",
-        ),
         ("'' det.txt res", "'GT': is empty; give a path"),
-        ("gt.txt det.txt ''", "'RES_DIR': is empty; give a path"),
-        ("gt.txt det.txt res --junit ''", "'--junit': is empty; give a path"),
-        ("report ''", "is empty; give a path"),
-        ("compare gt.txt det.txt ''", "is empty; give a path"),
-        (
-            "--ci gt.txt det.txt res",
-            "Invalid value for '--ci': 'gt.txt'",
-        ),
+        ("--ci gt.txt det.txt res", "Invalid value for '--ci': 'gt.txt'"),
         (
             "none.txt det.txt res --fail-if 'fscor<1'",
             "unknown score 'fscor' (did you mean 'fscore'?)",
         ),
-        ("none.txt det.txt res --fail-if 'iou.recall<1'", "protocol iou is not in this run"),
         ("none.txt det.txt res --fail-if recall:-1%", "needs a baseline of evaltex"),
     ],
 )
@@ -159,7 +118,6 @@ def test_wrong_input_ends_in_a_message_and_writes_nothing(
     Path("other.txt").write_text("img_3\n")
     Path("long.txt").write_text("y\n9,9\n" + "x" * 300 + "\n9,9\n")
     Path("endless.txt").write_text("e/" * 2045 + "e\n9,9\n")
-    Path("too_long.txt").write_text("n" * 5000 + "\n9,9\n")
     Path("nothing.txt").write_text("")
     for folder in ("empty", "mine", "mine2/evaltex"):
         Path(folder).mkdir(parents=True)
@@ -197,13 +155,6 @@ def test_a_bug_shows_itself_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(run("gt.txt", "det.txt", "res").exception, KeyError)
 
 
-def test_names_that_are_too_much_for_files_do_without(here: Path) -> None:
-    name = "d/" * 300 + "x" * 300
-    Path("gt.txt").write_text(f"{name}\n9,9\n")
-    Path("det.txt").write_text(f"{name}\n")
-    assert run("gt.txt", "det.txt", "res").exit_code == 0
-
-
 def test_equal_faults_once_and_every_one_on_demand(tmp_path: Path) -> None:
     gt = zipped(tmp_path / "gt.zip", {f"gt_img_{k}.txt": "0,0,10,10,word\n" for k in range(30)})
     det = zipped(tmp_path / "det.zip", {f"res_img_{k}.txt": "0,0,10\n" * 2 for k in range(30)})
@@ -218,7 +169,7 @@ def test_equal_faults_once_and_every_one_on_demand(tmp_path: Path) -> None:
 
 
 def test_names_of_files_cannot_command_a_terminal() -> None:
-    shown = "".join(messages.message("error", "a\u202eb\x1b[31m\x9b\tc.txt: é 中\nand\x07 more"))
+    shown = "".join(output.message("error", "a\u202eb\x1b[31m\x9b\tc.txt: é 中\nand\x07 more"))
     assert shown.isprintable()
     assert "a\\u202eb\\x1b[31m\\x9b\\tc.txt: é 中" in shown
     assert "and\\x07 more" in shown
@@ -231,9 +182,3 @@ def test_a_baseline_without_a_gate_has_no_effect() -> None:
     assert warning in run(*arguments).stderr
     gated = run(*arguments, "--fail-if", "hmean:-1%")
     assert (gated.exit_code, warning in gated.stderr) == (0, False)
-
-
-def test_nothing_written_is_not_said_if_something_is() -> None:
-    assert "no files written" in run("gt.txt", "det.txt").stderr
-    assert "no files written" not in run("gt.txt", "det.txt", "--objects", "o.csv").stderr
-    assert Path("o.csv").exists()

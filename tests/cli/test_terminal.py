@@ -1,18 +1,22 @@
-"""Colours and widths of what every command prints."""
+"""Colours, widths and the progress bar of what commands print on a terminal."""
 
 from __future__ import annotations
 
+import io
 import re
+from contextlib import redirect_stderr
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from cli_inputs import write_inputs
 from click.testing import CliRunner, Result
 
-from evaltex_cli.cli import COMMANDS, main
-from evaltex_cli.results.screen import Screen, width
-from evaltex_cli.validation import terminal_text
-from evaltex_cli.validation.validation import validate
+from evaltex_cli import evaluate, validate
+from evaltex_cli.cli import main, output
+from evaltex_cli.results.scores import RunScores
+from evaltex_cli.runtime import progress
+from evaltex_cli.tables import in_text, text_width
 
 STYLE = "\x1b["
 GT = 'img_1\n100,200\n1,1,"a",f,10,20,30,40\nimg_2\n50,50\n1,1,"b",f,0,0,10,10\n'
@@ -35,13 +39,6 @@ def run(*arguments: str, on_terminal: bool = False, **variables: str | None) -> 
     )
 
 
-@pytest.mark.parametrize("command", ["evaluate", *COMMANDS])
-def test_every_command_has_the_option(command: str) -> None:
-    found = main.get_command(None, command)  # type: ignore[arg-type]
-    assert found is not None
-    assert any("--color" in parameter.opts for parameter in found.params)
-
-
 GATED = ["gt.txt", "det.txt", "res", "--fail-if", "recall<0.999"]
 
 
@@ -54,13 +51,10 @@ def test_a_pipe_has_colours_only_if_they_are_asked_for() -> None:
 
 
 def test_warnings_and_errors_have_colours() -> None:
-    assert (
-        "\x1b[33m\x1b[1mwarning:"
-        in run("gt.txt", "det.txt", "res", "--ci", "--color", "always").stderr
-    )
-    assert (
-        "\x1b[31m\x1b[1merror:" in run("compare", "gt.txt", "det.txt", "--color", "always").stderr
-    )
+    color = ("--color", "always")
+    warned = run("gt.txt", "det.txt", "res", "--ci", *color).stderr
+    assert "\x1b[33m\x1b[1mwarning:" in warned
+    assert "\x1b[31m\x1b[1merror:" in run("compare", "gt.txt", "det.txt", *color).stderr
 
 
 @pytest.mark.parametrize(
@@ -85,46 +79,76 @@ def test_a_file_has_no_colours() -> None:
 
 def test_all_scores() -> None:
     result = run(
-        "gt.txt",
-        "det.txt",
-        "res",
-        "--all-scores",
-        "--protocol",
-        "evaltex",
-        "--protocol",
-        "cleval",
-        "--ci",
+        *["gt.txt", "det.txt", "res", "--all-scores", "--protocol", "evaltex,cleval", "--ci"]
     )
-    lines = result.stdout.splitlines()
-    assert lines[0] == "95% bootstrap confidence intervals over images"
-    assert {"evaltex", "cleval"} < set(lines)
-    assert {"  emd_fscore_no_split", "  splits"} < {line[:21].rstrip() for line in lines}
+    title, note, *lines = result.stdout.splitlines()
+    assert title.endswith("95% confidence intervals: paired permutation test over images")
+    assert note.startswith("–: 2 images cannot show a difference")
+    assert {"evaltex", "emd_fscore_no_split", "cleval", "splits"} <= {
+        line.partition(" ")[0] for line in lines
+    }
 
 
-LONG = f"{'日本語の検出結果-' * 4}.txt"
-COMMANDS_WITH_NAMES = (
-    "compare gt.txt {0} other-{0} {0}",
-    "compare gt.txt {0} other-{0} --all-scores --protocol all",
-    "gt.txt {0} --protocol all --ci --all-scores --resamples 50",
-    "gt.txt {0} --fail-if recall<0.999 --fail-if recall[8<=height<16]<0.999",
-    "diagnose gt.txt {0} --protocol all --all-scores",
-)
+def test_what_is_printed_fits_the_terminal() -> None:
+    name = f"{'日本語の検出結果-' * 4}.txt"
+    Path(name).write_text(DET)
+    evaluations = evaluate(Path("gt.txt"), Path(name), "all")
+    shown = RunScores(list(evaluations.values()), {})
+    for record in (shown, replace(shown, all_scores=True), validate(Path("gt.txt"), Path(name))):
+        assert max(map(text_width, in_text(record.tables(), 80).splitlines())) <= 80
 
 
-def test_nothing_is_wider_than_80_columns() -> None:
-    for path in (LONG, f"other-{LONG}"):
-        Path(path).write_text(DET)
-    for command in COMMANDS_WITH_NAMES:
-        result = run(*command.format(LONG).split())
-        assert result.exit_code in (0, 1), result.output
-        assert [line for line in result.stdout.splitlines() if width(line) > 80] == [], command
+# Progress -----------------------------------------------------------------------------------------
 
 
-def test_findings_and_pairs_fit_the_terminal() -> None:
-    Path("long.txt").write_text(DET.replace("img_2", "img_2" * 9))
-    piped = run("validate", "gt.txt", "long.txt", "--pairs").stdout.splitlines()
-    assert max(map(width, piped)) <= 80
-    result = validate(Path("gt.txt"), Path("long.txt"))
-    found = terminal_text.text(result, None, True, Screen(60, True))
-    assert "\x1b[31merrors" in found
-    assert max(map(width, found.splitlines())) <= 60
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def work(terminal: io.StringIO, quiet: bool = False) -> str:
+    """What is printed on standard error by work on 2 detectors, of 3 images each."""
+    with redirect_stderr(terminal), output.progress_bar(quiet):
+        for detector in progress.tracked("ab", "ranking", "detectors", 2):
+            for _ in progress.tracked(detector * 3, "evaluating", "images", 3):
+                pass
+    assert progress.listener is None
+    return terminal.getvalue()
+
+
+def test_the_outermost_work_has_a_bar_that_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "BAR_AFTER_SECONDS", 0.0)
+    shown = work(Terminal())
+    assert "ranking (detectors)" in shown
+    assert "2/2" in shown
+    assert "evaluating" not in shown
+    assert shown.endswith("\n")
+
+
+def test_a_second_phase_of_the_same_name_has_its_own_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "BAR_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(output, "BAR_EVERY_SECONDS", 0.0)
+    with redirect_stderr(terminal := Terminal()), output.progress_bar(quiet=False):
+        for count in (5, 3):
+            for _ in progress.tracked(range(count), "reading", "files", count):
+                pass
+    assert re.findall(r"(\d)/(\d)", terminal.getvalue().rpartition("5/5")[2])[-1] == ("3", "3")
+
+
+def test_short_work_a_pipe_and_quiet_have_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert work(Terminal()) == ""
+    monkeypatch.setattr(output, "BAR_AFTER_SECONDS", 0.0)
+    assert work(io.StringIO()) == ""
+    assert work(Terminal(), quiet=True) == ""
+
+
+def test_work_that_fails_is_over() -> None:
+    with pytest.raises(ValueError, match="bad"), progress.phase("reading", "files", 2):
+        raise ValueError("bad")
+    heard: list[str] = []
+    progress.listener = lambda label, done, total: heard.append(f"{label} {done} {total}")
+    try:
+        list(progress.tracked("ab", "writing", "files", 2))
+    finally:
+        progress.listener = None
+    assert heard == ["writing (files) 1 2", "writing (files) 2 2"]

@@ -17,9 +17,9 @@ from written_files import contents, in_folder
 
 import evaltex_cli
 from evaltex_cli.cli import main
-from evaltex_cli.conversion import FILE_PER_IMAGE, Target
+from evaltex_cli.conversion import FILE_PER_IMAGE
 from evaltex_cli.conversion.convert import convert
-from evaltex_cli.errors import ConfigError, InputError
+from evaltex_cli.errors import InputError
 from evaltex_cli.formats.options import InputOptions
 
 BOXES = {
@@ -50,42 +50,16 @@ def run(arguments: str) -> Result:
 def test_options_that_change_objects() -> None:
     words = "0,0,50,10,55,5,0,10,a\n55,0,90,0,90,10,55,10,b\n0,30,50,30,50,40,0,40,c\n"
     in_folder(Path("src"), {"1.txt": words, "2.txt": words})
-    for how, regions in (
-        (Target(boxes=True), [1, 2, 3] * 2),
-        (Target(regions="lines"), [1, 1, 2] * 2),
-    ):
-        convert(Path("src"), Path("gt.txt"), "gt", how)
+    cases: tuple[tuple[Any, bool, list[int]], ...] = (
+        ("own", True, [1, 2, 3] * 2),
+        ("lines", False, [1, 1, 2] * 2),
+    )
+    for regions, boxes, expected in cases:
+        convert(Path("src"), Path("gt.txt"), "gt", regions=regions, boxes=boxes)
         objects = read_or_raise(Path("gt.txt")).objects
-        assert (objects.regions.tolist(), objects.outlines.all_boxes) == (regions, how.boxes)
+        assert (objects.regions.tolist(), objects.outlines.all_boxes) == (expected, boxes)
     convert(Path("gt.txt"), Path("again.txt"), "gt")
     assert Path("again.txt").read_bytes() == Path("gt.txt").read_bytes(), "regions stay"
-
-
-def test_some_images_and_confident_objects() -> None:
-    in_folder(Path("src"), {"res_1.txt": "1,2,3,4,0.5,a\n1,2,3,5,0.25,b\n", "res_2.txt": ""})
-    Path("only.txt").write_text("res_1\n")
-    result = run("src det.txt --only only.txt --min-confidence 0.3")
-    assert Path("det.txt").read_text() == '1\n1,"a",1,2,2,2\n\n'
-    assert "note: 1 object left out, its confidence below 0.3" in result.stderr
-    assert "note: 1 confidence left out: the format holds none" in result.stderr
-    assert result.stdout == "det.txt: 1 image, 1 object\n"
-
-
-def test_the_level_and_the_classes_of_the_source() -> None:
-    words = '<Word id="w"><Coords points="0,0 5,0 5,5"/></Word>' * 2
-    line = f'<TextLine id="l"><Coords points="0,0 9,0 9,9"/>{words}</TextLine>'
-    Path("a.xml").write_text(f'<PcGts><Page imageFilename="a">{line}</Page></PcGts>')
-    for level, count in (("word", 2), ("line", 1)):
-        done = evaltex_cli.convert("a.xml", "p.txt", kind="gt", source_level=level)  # type: ignore[arg-type]
-        assert done.objects == read_or_raise(Path("p.txt")).objects.count == count
-    assert "has no level character" in run("a.xml o.txt --from-level character").stderr
-    Path("b.json").write_text(
-        '{"categories": [{"id": 1, "name": "word"}, {"id": 2, "name": "logo"}], "images": [{"id": 1}],'
-        ' "annotations": [{"image_id": 1, "category_id": 1, "bbox": [1, 2, 3, 4]},'
-        ' {"image_id": 1, "category_id": 2, "bbox": [5, 6, 7, 8]}]}'
-    )
-    assert run("b.json o.json --kind gt --from-classes logo").exit_code == 0
-    assert list(read_or_raise(Path("o.json")).objects.labels or ()) == ["logo"]
 
 
 # Ground truth or detections -----------------------------------------------------------------------
@@ -96,9 +70,7 @@ def test_the_level_and_the_classes_of_the_source() -> None:
     [
         ({"in/1.txt": "0,0,9,0,9,9,0,9,###"}, "for ground truth"),
         ({"in/1.txt": "0,0,9,0,9,9,0,9,0.5"}, "for detections"),
-        ({"in/1.txt": "0,0,9,0,9,9,0,9"}, ""),
         ({"in": '1\n1,"",0,0,9,9\n'}, "for detections"),
-        ({"in": '1\n9,9\n1,1,"",f,0,0,9,9\n'}, "for ground truth"),
         ({"in": ALTO.format("")}, ""),
         ({"in": ALTO.format('WC="0.5"')}, ""),
     ],
@@ -154,12 +126,6 @@ def test_a_source_that_is_missing() -> None:
     assert Path("old.txt").read_text() == "what stood there\n"
 
 
-def test_arrays_without_kind() -> None:
-    with pytest.raises(ConfigError, match="kind is not given"):
-        evaltex_cli.convert({"a": [[0, 0, 9, 9]]}, "out.txt")
-    assert evaltex_cli.convert({"a": [[0, 0, 9, 9]]}, "out.txt", kind="det").objects == 1
-
-
 def test_the_source_is_never_its_own_target() -> None:
     source, text = in_folder(Path("gt"), {"1.txt": "0,0,9,9,word\n"}), Path("gt.txt")
     convert(source, text, "gt")
@@ -189,7 +155,7 @@ def test_a_faulty_source_leaves_the_target_alone(target: str) -> None:
         convert(Path("src"), Path("new.txt"), "gt", options=InputOptions("yolo"))
     in_folder(Path("src"), {"1.txt": "0,0,9,9,a\n9,9,0,0,b\n"})
     in_folder(Path("out"), {"gt.txt": "what stood there\n"})
-    to = Target("page") if target == "out" else Target()
+    to = "page" if target == "out" else None
     with pytest.raises(InputError, match=r"1\.txt:2: a box from"):
         convert(Path("src"), Path(target), "gt", to)
     assert contents(Path("out")) == {"gt.txt": "what stood there\n"}
@@ -198,8 +164,8 @@ def test_a_faulty_source_leaves_the_target_alone(target: str) -> None:
 QUAD = {"points": [[1, 2], [30, 2], [30, 40], [1, 40]], "illegibility": False, "language": "Latin"}
 
 
-@pytest.mark.parametrize("name", ["a\ud800b", "x" * 100_000, "../up", "/abs", "a\0b"])
-@pytest.mark.parametrize("target", ["o.txt", "o.zip", "o.json", "o.txt --masks masks"])
+@pytest.mark.parametrize("name", ["a\ud800b", "x" * 100_000, "../up"])
+@pytest.mark.parametrize("target", ["o.txt", "o.zip", "o.json"])
 def test_names_that_no_target_can_have(name: str, target: str) -> None:
     Path("gt.json").write_text(json.dumps({name: [QUAD | {"transcription": "a"}]}, indent=0))
     result = run(f"gt.json {target} --kind gt")
@@ -229,11 +195,3 @@ def test_a_folder_has_the_files_of_the_archive(name: str) -> None:
     Path(f"pages/other{FILE_PER_IMAGE[name]}").touch()
     message = run(f"gt.txt pages {arguments} --force").stderr
     assert "which would be read as one of its images; give an empty folder" in message
-
-
-def test_images_in_folders() -> None:
-    for name in ("a", "b"):
-        in_folder(Path("src") / name, {"1.txt": "0,0,9,9,a\n"})
-    in_folder(Path("pages") / "a", {"photo.jpg": ""})
-    convert(Path("src"), Path("pages"), "gt", Target("page"))
-    assert sorted(contents(Path("pages"))) == ["a/1.xml", "a/photo.jpg", "b/1.xml"]

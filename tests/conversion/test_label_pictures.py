@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,6 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from evaltex_cli import evaluate
-from evaltex_cli.conversion import Target
 from evaltex_cli.conversion.convert import convert
 from evaltex_cli.errors import InputError
 from evaltex_cli.formats.base import TextObject
@@ -24,13 +24,11 @@ def evaltex_gt(path: Path, lines: str, size: str = "20,30") -> Path:
 
 
 @pytest.mark.parametrize("mask_format", ["tif", "png"])
-def test_masks_hold_the_objects(tmp_path: Path, mask_format: str) -> None:
+def test_masks_hold_the_objects(tmp_path: Path, mask_format: Any) -> None:
     gt = evaltex_gt(
         tmp_path / "gt.txt", '1,1,"a",f,2,3,5,4\n300,1,"b",f,4,4,4,4\n3,1,"c",f,10,10,20,10,20,20\n'
     )
-    convert(
-        gt, tmp_path / "out.txt", "gt", Target(masks=tmp_path / "masks", mask_format=mask_format)
-    )
+    convert(gt, tmp_path / "out.txt", "gt", masks=tmp_path / "masks", mask_format=mask_format)
     with Image.open(tmp_path / "masks" / f"img_1.{mask_format}") as picture:
         labels = np.asarray(picture)
     expected = np.zeros((20, 30), int)
@@ -88,13 +86,13 @@ def test_masks_that_cannot_be_are_faults(
 ) -> None:
     gt = evaltex_gt(tmp_path / "gt.txt", lines, size)
     with pytest.raises(InputError, match=message):
-        convert(gt, tmp_path / "out.txt", "gt", Target(masks=tmp_path / "masks"))
+        convert(gt, tmp_path / "out.txt", "gt", masks=tmp_path / "masks")
     with pytest.raises(InputError, match="label pictures go with an EvaLTex file"):
-        convert(gt, tmp_path / "out.zip", "gt", Target(masks=tmp_path / "masks"))
+        convert(gt, tmp_path / "out.zip", "gt", masks=tmp_path / "masks")
     assert [path.name for path in tmp_path.iterdir()] == ["gt.txt"]
 
 
 def test_masks_need_sizes(tmp_path: Path) -> None:
     (tmp_path / "gt.csv").write_text("image,x0,y0,x1,y1\n1,1,2,3,4\n")
     with pytest.raises(InputError, match="image '1' without height and width"):
-        convert(tmp_path / "gt.csv", tmp_path / "o.txt", "gt", Target(masks=tmp_path / "masks"))
+        convert(tmp_path / "gt.csv", tmp_path / "o.txt", "gt", masks=tmp_path / "masks")

@@ -79,7 +79,7 @@ BOXES = st.lists(st.tuples(*SIDES), max_size=14, unique=True).map(
 )
 
 
-@settings(deadline=None, derandomize=True, max_examples=150)
+@settings(deadline=None, derandomize=True, max_examples=50)
 @given(BOXES, st.randoms(use_true_random=False))
 def test_any_words(boxes: Floats, random: object) -> None:
     regions = group_lines(boxes)

@@ -98,7 +98,7 @@ def text_objects(draw: st.DrawFn, side: Side) -> TextObject:
 
 def scenes(side: Side) -> st.SearchStrategy[list[Image]]:
     lists = st.lists(text_objects(side), min_size=1, max_size=4)
-    return st.lists(st.tuples(lists, st.integers(1, 999)), min_size=1, max_size=3).map(
+    return st.lists(st.tuples(lists, st.integers(500, 999)), min_size=1, max_size=3).map(
         lambda images: [
             Image(f"img_{k}", objects, height, 640) for k, (objects, height) in enumerate(images, 1)
         ]
@@ -108,7 +108,7 @@ def scenes(side: Side) -> st.SearchStrategy[list[Image]]:
 @pytest.mark.few_fast(4)
 @pytest.mark.parametrize("side", ["gt", "det"])
 @pytest.mark.parametrize("name", WRITERS)
-@settings(deadline=None, derandomize=True, max_examples=25)
+@settings(deadline=None, derandomize=True, max_examples=12)
 @given(data=st.data())
 def test_what_a_format_holds_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, name: str, side: Side, data: st.DataObject
@@ -145,20 +145,12 @@ def test_what_a_format_holds_is_read_back(
         assert runs(found.objects) == runs(expected.objects)
 
 
-def test_a_word_of_alto_that_has_blanks_is_no_line(tmp_path: Path) -> None:
-    others = [one("a", region=1), TextObject([40, 2, 49, 40], "b", region=1)]
-    images = [Image("1", [one("a b")], 50, 50), Image("2", others, 50, 50)]
-    write(tmp_path / "gt.zip", "alto", "gt", images)
-    assert list(read(tmp_path / "gt.zip", "gt").objects.texts) == ["a b", "a", "b"]
-
-
 @pytest.mark.parametrize(
     ("name", "side", "again"),
     [
         ("coco", "gt", ["word", "logo", "word"]),
         ("coco", "det", ["2", "1", "2"]),
         ("cvat", "gt", ["word", "logo", "word"]),
-        ("label-studio", "gt", ["word", "logo", "word"]),
         ("yolo", "det", ["1", "0", "1"]),
     ],
 )
@@ -170,14 +162,6 @@ def test_classes_are_written(tmp_path: Path, name: str, side: Side, again: list[
         lost = write(path, name, side, [Image("1", objects, 50, 40)])
         assert not any("class" in sentence for sentence in lost)
         assert list(read(path, side, READ_AS.get(name)).objects.labels or ()) == expected
-
-
-def test_classes_that_a_format_does_not_hold_are_counted(tmp_path: Path) -> None:
-    """One class of all objects says nothing."""
-    for labels, count in ((("a", "b", ""), 2), (("text", "text"), 0)):
-        objects = [one(label=label) for label in labels]
-        lost = write(tmp_path / "gt.txt", "evaltex", "gt", [Image("1", objects, 50, 40)])
-        assert sum(lost[sentence] for sentence in lost if "class" in sentence) == count
 
 
 POLYGON = [0, 0, 9, 0, 9.5, 9, 0, 9, -1, 5]
@@ -280,25 +264,11 @@ def test_what_formats_do_not_hold_is_counted(tmp_path: Path, name: str) -> None:
         assert read(path, "gt").objects.regions.tolist() == [1, 1, 2, 3]
 
 
-def test_one_object_of_more_corners_among_many(tmp_path: Path) -> None:
-    """The reader would take all for quadrilaterals, so the note says what to do."""
-    images = [Image("1", [one()] * 30 + [TextObject(POLYGON)])]
-    lost = write(tmp_path / "gt.zip", "icdar2015", "gt", images)
-    assert lost[write_text.MIXED] == 1
-    assert read(tmp_path / "gt.zip", "gt", "polygon").objects.count == 31
-
-
 @pytest.mark.parametrize("name", ["icdar2015", "page"])
 def test_names_that_a_target_loses_are_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="rename the image"):
         write(tmp_path / "gt.zip", name, "gt", [Image("a/b", [one()], 9, 9)])
     assert list(tmp_path.iterdir()) == []
-
-
-def test_names_of_pictures_in_documents(tmp_path: Path) -> None:
-    """A name with an ending is that of its picture."""
-    write(tmp_path / "Label.txt", "paddleocr", "gt", [Image(name) for name in ("a", "b.png")])
-    assert (tmp_path / "Label.txt").read_text().split() == ["a.jpg", "[]", "b.png", "[]"]
 
 
 def test_a_file_of_the_only_image(tmp_path: Path) -> None:
@@ -314,14 +284,6 @@ def test_yolo_needs_sizes(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="image '1' without height and width"):
         write(tmp_path / "a.zip", "yolo", "gt", [Image("1", [one()])])
     write(tmp_path / "a.zip", "yolo", "gt", [Image("1")])
-
-
-def test_the_target_decides_the_writer() -> None:
-    assert writer.writer_name(None, Path("x.TXT")) == "evaltex"
-    with pytest.raises(InputError, match=r"its ending does not say .* one of \.txt, \.zip, \.json"):
-        writer.writer_name(None, Path("x.doc"))
-    with pytest.raises(InputError, match="unknown target format 'cocoo' \\(did you mean 'coco'"):
-        writer.writer_name("cocoo", Path("x"))
 
 
 def test_the_page_on_conversion_says_what_each_target_holds() -> None:

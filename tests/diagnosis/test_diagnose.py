@@ -1,7 +1,6 @@
 """`evaltex diagnose`: the mistakes it counts, the loss they share, and its breakdowns."""
 
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 from diagnosed_scenes import LEFT, RIGHT, A, B, C, assert_sums, counts, diagnosed
 
 from evaltex_cli import diagnose, image_objects
-from evaltex_cli.diagnosis.breakdown import Edges
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, Thresholds, find
 from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.geometry.masks import join
@@ -106,7 +104,9 @@ def test_breakdowns_count_what_is_in_each_bin(tmp_path):
         ((0, 300, 9, 9), "###"),
     ]
     det = [(0, 0, 50, 10), (0, 100, 20, 20)]
-    found = diagnosed(tmp_path, gt, det, edges=Edges((20, 40), (1, 2), (1, 3)), det_border=0)
+    found = diagnosed(
+        tmp_path, gt, det, heights=(20, 40), aspect_ratios=(1, 2), lengths=(1, 3), det_border=0
+    )
     objects = {name: [one.objects for one in bins] for name, bins in found.breakdowns.items()}
     assert objects == {"height": [1, 1, 1], "aspect_ratio": [1, 1, 1], "length": [1, 1, 1]}
     recalls = {name: [one.recall for one in bins] for name, bins in found.breakdowns.items()}
@@ -119,7 +119,13 @@ def test_breakdowns_count_what_is_in_each_bin(tmp_path):
 
 def test_bins_of_iou_hold_its_pairs(tmp_path):
     found = diagnosed(
-        tmp_path, [A, B, (0, 400, 30, 30)], [A, (0, 400, 30, 30)], "iou", edges=Edges((35,), (), ())
+        tmp_path,
+        [A, B, (0, 400, 30, 30)],
+        [A, (0, 400, 30, 30)],
+        "iou",
+        heights=(35,),
+        aspect_ratios=(),
+        lengths=(),
     )
     assert [(one.objects, one.recall) for one in found.breakdowns["height"]] == [(1, 1), (2, 0.5)]
     assert [(one.objects, one.found) for one in found.breakdowns["length"]] == [(3, 2)]
@@ -127,9 +133,9 @@ def test_bins_of_iou_hold_its_pairs(tmp_path):
 
 def test_bad_thresholds_and_edges_are_refused(tmp_path):
     with pytest.raises(ConfigError, match=r"tight is 1\.5; expected a number from 0 to 1"):
-        diagnosed(tmp_path, [A], [A], thresholds=replace(Thresholds(), tight=1.5))
-    with pytest.raises(ConfigError, match="edges of height are 2, 1"):
-        diagnosed(tmp_path, [A], [A], edges=Edges(height=(2, 1)))
+        diagnosed(tmp_path, [A], [A], tight=1.5)
+    with pytest.raises(ConfigError, match=r"edges of height are 2\.0, 1\.0"):
+        diagnosed(tmp_path, [A], [A], heights=(2, 1))
     with pytest.raises(ConfigError, match="unknown option"):
         diagnosed(tmp_path, [A], [A], det_bordr=0.1)
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
 import reference_texts as reference
-from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltex_cli import diagnose
-from evaltex_cli.cli import main
 from evaltex_cli.diagnosis.misread import MOST_LISTED, Misreading, edits, most_frequent
 
 texts = st.text("abß ", max_size=7)
@@ -87,39 +82,3 @@ def test_the_most_frequent_are_listed_and_ties_are_sorted() -> None:
     assert [one.expected for one in found.words[:3]] == ["often", chr(200), chr(201)]
     long = most_frequent(Counter({("a" * 101, "b"): 1}))
     assert (long.pairs, len(long.words), long.characters) == (1, 1, [])
-
-
-def test_table_json_and_csv_show_it(sides: tuple[Path, Path]) -> None:
-    forms = {
-        form: CliRunner()
-        .invoke(main, ["diagnose", *map(str, sides), "--protocol", "iou-crw", "--format", form])
-        .stdout
-        for form in ("table", "json", "csv")
-    }
-    cells = [line.split() for line in forms["table"].splitlines()]
-    first = cells.index(["misread", "words", "read", "as", "count"])
-    assert cells[first + 1 : first + 4] == [["Hotel", "H0tel", "2"], ["SALE", "5ALES", "1"], []]
-    assert cells[first + 4] == ["misread", "characters", "read", "as", "count"]
-    assert cells[first + 5 : first + 8] == [
-        ["O", "0", "2"],
-        ["(nothing)", "S", "1"],
-        ["S", "5", "1"],
-    ]
-    (document,) = json.loads(forms["json"])["protocols"]
-    assert document["misread"]["words"][0] == {"expected": "Hotel", "read": "H0tel", "count": 2}
-    rows = [tuple(row.values())[1:] for row in csv.DictReader(io.StringIO(forms["csv"]))]
-    assert ("misread", "all", "pairs", "3") in rows
-    assert ("misread words", "Hotel -> H0tel", "count", "2") in rows
-    assert ("misread characters", " -> S", "count", "1") in rows
-    (sides[1] / "res_1.txt").write_text(DET["1"].replace("H0tel", "=1+1"))
-    (sides[0] / "gt_1.txt").write_text(GT["1"].replace("Hotel", "=1+2"))
-    escaped = CliRunner().invoke(
-        main, ["diagnose", *map(str, sides), "--protocol", "iou-crw", "--format", "csv"]
-    )
-    assert "iou-crw,misread words,'=1+2 -> =1+1,count,1" in escaped.stdout
-    of_iou = (
-        CliRunner()
-        .invoke(main, ["diagnose", *map(str, sides), "--protocol", "iou", "--format", "json"])
-        .stdout
-    )
-    assert "misread" not in of_iou

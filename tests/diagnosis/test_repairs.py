@@ -17,8 +17,7 @@ from evaltex_cli.evaluation.evaluate import BatchImages, runs_of
 from evaltex_cli.geometry import outlines
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.measured import Measured
-from evaltex_cli.records import Convention, ImageBatch
-from evaltex_cli.records.rows import concatenate, some_images, take_images
+from evaltex_cli.records import Convention, ImageBatch, concatenate, some_images, take_images
 
 
 def repaired(batch, kinds, as_boxes=False):
@@ -103,7 +102,7 @@ def test_repaired_objects_are_consistent(tmp_path_factory, seed, kinds, as_boxes
         mistakes = find(Measured(batch), Thresholds())
         change = {"missed": 1, "false": -1, "duplicate": -1}
         assert det.count - before.det.count == sum(
-            change.get(kind, 0) * mistakes.count(kind) for kind in kinds
+            change.get(kind, 0) * getattr(mistakes, kind).sum() for kind in kinds
         )
 
 

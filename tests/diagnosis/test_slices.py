@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from command_line import invoke as run
 
-from evaltex_cli.diagnosis.breakdown import Edges
+from evaltex_cli.diagnosis.breakdown import Edges, SliceRecalls, slices
 from evaltex_cli.diagnosis.diagnosis import Diagnostician, diagnosed
-from evaltex_cli.diagnosis.slices import SliceRecalls
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.formats.options import InputOptions
@@ -49,22 +48,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def slices() -> list[Slice]:
-    return [
-        Slice(quantity, low, high)
-        for quantity in ("height", "aspect_ratio", "length")
-        for edges in [getattr(EDGES, quantity)]
-        for low, high in zip((None, *edges), (*edges, None), strict=True)
-    ]
-
-
 def test_slices_are_the_bins_of_a_diagnosis_under_every_protocol(folder: Path) -> None:
     parameters = {name: config.checked(name, {}) for name in PROTOCOLS}
     inputs = open_inputs(folder / "gt.txt", folder / "det.txt", InputOptions())
     expected = {
         one.protocol: one for one in diagnosed(inputs, parameters, Diagnostician(edges=EDGES))
     }
-    gathered = SliceRecalls({name: [one.name for one in slices()] for name in PROTOCOLS})
+    gathered = SliceRecalls({name: [one.name for one in slices(EDGES)] for name in PROTOCOLS})
     for evaluation in evaluate_inputs(inputs, runs_of(parameters), [gathered.sink]):
         bins = expected[evaluation.protocol.name].breakdowns
         by_name = {
@@ -78,41 +68,22 @@ def test_slices_are_the_bins_of_a_diagnosis_under_every_protocol(folder: Path) -
 def test_a_gate_compares_with_a_diagnosis(folder: Path, protocol: str) -> None:
     of_first = Path("det.txt").read_text().partition("img_1\n")[0]
     Path("whole.txt").write_text(of_first + "img_1\n" + of_first.removeprefix("img_0\n"))
-    made = run(
-        "diagnose",
-        "gt.txt",
-        "whole.txt",
-        "--protocol",
-        protocol,
-        "--heights",
-        "16",
-        "--format",
-        "json",
-    )
-    Path("whole.json").write_text(made.stdout)
-    arguments = ["gt.txt", "det.txt", "--protocol", protocol, "--heights", "16", "--format", "json"]
-    made = run("diagnose", *arguments)
-    Path("base.json").write_text(made.stdout)
-    below = json.loads(made.stdout)["protocols"][0]["breakdowns"]["height"][0]
+    options = ["--protocol", protocol, "--heights", "16", "--format", "json"]
+    bins = {}
+    for det, name in (("whole.txt", "whole.json"), ("det.txt", "base.json")):
+        Path(name).write_text(run("diagnose", "gt.txt", det, *options).stdout)
+        (found,) = json.loads(Path(name).read_text())["protocols"]
+        bins[name] = found["breakdowns"]["height"][0]
+    below, before = bins["base.json"], bins["whole.json"]["recall"]
     assert (below["low"], below["high"]) == (None, 16)
-    command = [
-        "gt.txt",
-        "det.txt",
-        "--protocol",
-        protocol,
-        "--fail-if",
-        "recall[height<16]:-1%",
-        "--baseline",
-    ]
+    gate = ["--fail-if", "recall[height<16]:-1%"]
+    command = ["gt.txt", "det.txt", "--protocol", protocol, *gate, "--baseline"]
     same = run(*command, "base.json")
     assert same.exit_code == 0, same.output
     worse = run(*command, "whole.json")
     assert worse.exit_code == 1, worse.output
     said = " ".join(worse.stdout.split())
     assert f"{protocol} recall[height<16] is {below['recall']:.6g}" in said
-    before = json.loads(Path("whole.json").read_text())["protocols"][0]["breakdowns"]["height"][0][
-        "recall"
-    ]
     assert f"baseline {before:.6g}" in said
     other = run(*command, "base.json", "--invalid", "drop")
     assert other.exit_code == 2
@@ -120,14 +91,8 @@ def test_a_gate_compares_with_a_diagnosis(folder: Path, protocol: str) -> None:
 
 
 def test_slices_in_results_and_in_several_processes(folder: Path) -> None:
-    command = [
-        "gt.txt",
-        "det.txt",
-        "--fail-if",
-        "recall[8<=height<16]<0.99",
-        "--fail-if",
-        "recall[length<1]<0.1",
-    ]
+    gates = ["--fail-if", "recall[8<=height<16]<0.99", "--fail-if", "recall[length<1]<0.1"]
+    command = ["gt.txt", "det.txt", *gates]
     for jobs in ("1", "2"):
         result = run(*command, f"res-{jobs}", "--jobs", jobs, "-a")
         assert result.exit_code == 1, result.output
@@ -148,4 +113,4 @@ def test_label_pictures_have_no_slices(folder: Path) -> None:
         "gt.txt", "det.txt", "res", "pictures", "pictures", "--fail-if", "recall[height<16]<0.5"
     )
     assert result.exit_code == 2
-    assert "Gates on slices do not work on label pictures" in " ".join(result.output.split())
+    assert "Gates on slices do not work with label pictures" in " ".join(result.output.split())

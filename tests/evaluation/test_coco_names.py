@@ -120,13 +120,6 @@ def test_a_mixture_is_refused(tmp_path: Path) -> None:
         assert len([one for one in problems.problems if one.level == "error"]) == count
 
 
-def test_a_mixture_is_refused_though_ids_are_numbers_of_files(tmp_path: Path) -> None:
-    gt = annotations(tmp_path / "gt.json", SHUFFLED)
-    mixed = {file: f"{file}.jpg" if k < 20 else SHUFFLED[file] for k, file in enumerate(FILES)}
-    with pytest.raises(InputError, match="20 of its 30 image IDs are not in"):
-        evaluate(gt, results(tmp_path / "det.json", mixed), "iou")
-
-
 @pytest.mark.parametrize("ids", [SHUFFLED, FAR])
 def test_a_file_name_is_not_an_id(tmp_path: Path, ids: Mapping[str, Any]) -> None:
     """``1.jpg`` is not the image with ID 1."""
@@ -173,19 +166,6 @@ def test_images_without_file_names_are_named_by_id(tmp_path: Path) -> None:
         annotations(tmp_path / "other.json", SHUFFLED),
     ):
         assert evaluate(gt, det, "iou").scores["hmean"] == 1
-
-
-def test_ids_taken_for_names_are_noted(tmp_path: Path) -> None:
-    gt = annotations(tmp_path / "gt.json", SHUFFLED)
-    document = json.loads(gt.read_text())
-    for image in document["images"]:
-        del image["file_name"]
-    gt.write_text(json.dumps(document))
-    found = evaluate(gt, files(tmp_path / "det.zip", SHUFFLED), "iou")
-    assert found.scores["hmean"] == 1
-    note = "gt.json: images are known only by COCO ID, which is taken for the name in det.zip; if"
-    assert [one for one in found.warnings if one.startswith(note)]
-    assert not evaluate(gt, results(tmp_path / "det.json", SHUFFLED), "iou").warnings
 
 
 def test_some_images_are_named_by_file_or_by_id(tmp_path: Path) -> None:

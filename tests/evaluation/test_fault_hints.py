@@ -4,21 +4,16 @@ screen, with the command that says more.
 
 from __future__ import annotations
 
-import io
-import tarfile
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from PIL import Image
 from written_files import zipped
 
 from evaltex_cli.cli import main
 
 IMAGES = 30
-BOX = (10, 10, 110, 40)
 
 
 def pack(path: Path, name: str, line: str, ids: range = range(IMAGES)) -> Path:
@@ -104,80 +99,6 @@ def test_fractions_of_unknown_pictures_are_not_swapped_sides(tmp_path: Path) -> 
     assert "give the pictures by --images" in reported and "reads well" not in reported
 
 
-def tar(path: Path) -> None:
-    with tarfile.open(path, "w:gz") as packed:
-        entry = tarfile.TarInfo("res_img_0.txt")
-        entry.size = 12
-        packed.addfile(entry, io.BytesIO(b"10,10,110,40"))
-
-
-@pytest.mark.parametrize(
-    ("name", "write", "words"),
-    [
-        (
-            "det.tar.gz",
-            tar,
-            "an archive that is not .zip, which is not read; unpack it, and give the folder",
-        ),
-        ("det.zip", tar, "an archive that is not .zip"),
-        (
-            "det.csv",
-            lambda path: path.write_text("img_0.jpg,10,10,110,40,0.9\n" * 9),
-            "image,x0,y0,x1,y1",
-        ),
-        (
-            "det.txt",
-            lambda path: path.write_text("img_0.jpg,10,10,110,40,0.9\n" * 9),
-            "a table without a header",
-        ),
-        (
-            "det.zip",
-            lambda path: path.write_bytes(b"PK\x03\x04" + bytes(99)),
-            "is damaged",
-        ),
-        (
-            "det.bin",
-            lambda path: path.write_bytes(bytes(range(256)) * 9),
-            "a binary file, which is not read; give text, JSON or XML",
-        ),
-    ],
-)
-def test_what_is_no_input(
-    tmp_path: Path,
-    gt: Path,
-    name: str,
-    write: Callable[[Path], object],
-    words: str,
-) -> None:
-    write(tmp_path / name)
-    assert words in refused(gt, tmp_path / name, tmp_path / "res")
-
-
-@pytest.mark.parametrize(
-    ("ending", "mode", "words"),
-    [
-        (
-            ".png",
-            "RGB",
-            "labels '65793' without an object of this ID; expected labels in one channel: save the",
-        ),
-        (".jpg", "L", "no picture of image 'img_0'; expected a file of that name, one of .tif"),
-    ],
-)
-def test_label_pictures(tmp_path: Path, ending: str, mode: str, words: str) -> None:
-    gt, det = tmp_path / "gt.txt", tmp_path / "det.txt"
-    gt.write_text("".join(f'img_{k}\n90,120\n1,1,"a",f,10,10,100,30\n' for k in range(IMAGES)))
-    det.write_text("".join(f'img_{k}\n1,"a",10,10,100,30\n' for k in range(IMAGES)))
-    (tmp_path / "labels").mkdir()
-    for k in range(IMAGES):
-        picture = Image.new(mode, (120, 90))
-        picture.paste((1, 1, 1) if mode == "RGB" else 1, BOX)
-        picture.save(tmp_path / "labels" / f"img_{k}{ending}")
-    reported = refused(gt, det, tmp_path / "res", tmp_path / "labels", tmp_path / "labels")
-    assert words in reported
-    assert f"{2 * IMAGES} such faults" in reported
-
-
 @pytest.mark.parametrize(("first", "how"), [(-1, "higher"), (1, "lower")])
 def test_numbers_that_count_from_0_on_one_side(tmp_path: Path, first: int, how: str) -> None:
     gt = pack(tmp_path / "gt.zip", "gt_{:03d}.txt", "10,10,110,40,a", range(1, 31))
@@ -185,26 +106,3 @@ def test_numbers_that_count_from_0_on_one_side(tmp_path: Path, first: int, how: 
         tmp_path / "other.zip", "res_{:03d}.txt", "10,10,110,40", range(1 + first, 31 + first)
     )
     assert f"if their numbers were {how} by one" in refused(gt, other)
-
-
-def test_text_that_is_not_utf8_has_no_other_names(tmp_path: Path) -> None:
-    gt, det = tmp_path / "gt.txt", tmp_path / "det.txt"
-    gt.write_text("".join(f'img_{k}\n90,120\n1,1,"a",f,1,1,9,9\n' for k in range(9)))
-    det.write_bytes("".join(f'img_{k}\n1,"a",1,1,9,9\n' for k in range(9)).encode("utf-16"))
-    said = refused(gt, det)
-    assert "expected text in UTF-8" in said and "rename" not in said
-
-
-def test_json_that_is_damaged(tmp_path: Path, gt: Path) -> None:
-    det = tmp_path / "det.json"
-    det.write_text("{not json")
-    assert "det.json:1: Expecting property name" in refused(gt, det)
-
-
-def test_label_pictures_are_no_sign_of_swapped_sides(tmp_path: Path, gt: Path) -> None:
-    det, pictures = pack(tmp_path / "det.zip", "res_img_{}.txt", "10,10,110,40"), tmp_path / "pics"
-    pictures.mkdir()
-    for k in range(IMAGES):
-        Image.new("L", (120, 90)).save(pictures / f"img_{k}.png")
-    said = refused(gt, det, tmp_path / "res", pictures, pictures)
-    assert "without height and width" in said and "as the other one" not in said

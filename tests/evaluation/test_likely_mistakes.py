@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from written_files import in_folder, written, zipped
 
 from evaltex_cli import (
@@ -29,13 +27,10 @@ from evaltex_cli import (
 from evaltex_cli.evaluation import hints
 from evaltex_cli.evaluation.evaluation import AMOUNTS
 from evaltex_cli.evaluation.inputs import open_inputs
-from evaltex_cli.formats import memory
-from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.reconciliation.figures import parsed
 from evaltex_cli.reconciliation.search import search
 from evaltex_cli.records import ImageBatch, Objects, Outlines, offsets_of
-from evaltex_cli.records.rows import repeated
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 SETS = [
@@ -44,7 +39,6 @@ SETS = [
     (GOLDEN / "totaltext/gt.zip", GOLDEN / "totaltext/det.zip"),
 ]
 QUAD = "10,10,110,10,110,40,10,40"
-BOX = "10,10,110,40"
 
 
 def kinds(gt: Path, det: Path) -> list[tuple[str, str]]:
@@ -102,18 +96,6 @@ def test_a_side_against_itself_or_named_as_the_other_is_not_swapped(tmp_path: Pa
         assert ("gt", "swapped-sides") not in kinds(ours, theirs)
 
 
-def test_coco_results_as_ground_truth(tmp_path: Path) -> None:
-    box = {"image_id": 1, "category_id": 1, "bbox": [10, 10, 50, 20]}
-    annotations = {
-        "images": [{"id": 1, "file_name": "1.jpg", "height": 90, "width": 90}],
-        "annotations": [{"id": 1, "iscrowd": 0, **box}],
-        "categories": [{"id": 1, "name": "text"}],
-    }
-    gt = written(tmp_path / "gt.json", [box | {"score": 0.5}])
-    found = evaluate(gt, written(tmp_path / "det.json", annotations), "iou").warnings
-    assert "the ground truth is a list of COCO results" in " ".join(found)
-
-
 @pytest.mark.parametrize(("gt", "det"), SETS)
 def test_whole_sets(gt: Path, det: Path) -> None:
     """Nothing is suspected of them as they are; what is done to them is seen."""
@@ -134,7 +116,6 @@ BOXES = [(10, 10 + 30 * k, 110, 30 + 30 * k) for k in range(6)]
 WORDS = ["to", "be", "or", "not", "to", "be"]
 DECIMALS = ["0.91", "0.87", "0.5", "0.99", "1.0", "0.31"]
 CLASSES = ["1", "2", "1", "3", "1", "2"]
-RUNNING = [str(k + 1) for k in range(6)]
 
 
 def table(path: Path, texts: Sequence[str]) -> Path:
@@ -151,11 +132,9 @@ def table(path: Path, texts: Sequence[str]) -> Path:
     ("gt", "det", "what"),
     [
         (WORDS, DECIMALS, "such as '0.91'; are they confidences, not texts?"),
-        (WORDS, RUNNING, "such as '1'; are they IDs, classes or confidences, not texts?"),
         (WORDS, CLASSES, "such as '1'; are they IDs, classes or confidences, not texts?"),
         (CLASSES, CLASSES[::-1], ""),
         (WORDS, [*CLASSES[:5], "No"], ""),
-        (WORDS[:2], CLASSES[:2], ""),
     ],
 )
 def test_numbers_for_texts(
@@ -178,7 +157,6 @@ FRACTIONS = "all coordinates are in [0, 1], and are read as pixels; if they are 
         ("{f},word", "coordinates", FRACTIONS, {"gt", "det"}),
         ("0.9,{b}", "confidences", "the first coordinate of all boxes is in [0, 1]", {"det"}),
         ("{b},word,0.9", "confidences", "all transcriptions end in a number from 0 to 1", {"det"}),
-        ("{b},word", "", "no such words", set()),
     ],
 )
 def test_values_in_the_place_of_others(
@@ -247,7 +225,7 @@ def test_objects_that_are_there_twice(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("again", "others", "is_said"),
-    [(2, 2, False), (3, 24, True), (3, 25, False), (3, 0, True), (0, 9, False)],
+    [(2, 2, False), (3, 24, True), (3, 25, False), (0, 9, False)],
 )
 def test_three_and_a_tenth_are_many(again: int, others: int, is_said: bool) -> None:
     boxes = [[20 * k, 0, 20 * k + 9, 9] for k in range(others + 3)]
@@ -274,17 +252,6 @@ def test_other_images_outlines_and_masks_are_not_the_same() -> None:
     for k in range(5):
         corners[k, [0, k, 19, 19 - k], [k, 19, 19 - k, 0]] = True
     assert not twice(evaluate({"a": corners}, {"a": corners}, "iou").warnings)
-
-
-def test_repeated_objects_are_those_of_a_plain_search() -> None:
-    rng = random.Random(5)
-    for _ in range(50):
-        boxes = [[float(rng.randrange(-2, 2)) for _ in range(4)] for _ in range(60)]
-        objects = image_objects(np.array([[x, y, x + 3 + w, y + 3 + h] for x, y, w, h in boxes]))
-        objects = replace(objects, offsets=offsets_of(np.array([20, 0, 25, 15])))
-        keys = list(zip(objects.image.tolist(), objects.boxes.tolist(), strict=True))
-        firsts = [(row, keys.index(key)) for row, key in enumerate(keys)]
-        assert repeated(objects) == [(row, first) for row, first in firsts if first != row]
 
 
 # Coordinates that were read in another way --------------------------------------------------------
@@ -319,7 +286,7 @@ def changed(batch: ImageBatch, change: Callable[[Any], Any]) -> ImageBatch:
     return replace(batch, det=with_boxes(batch.det, change(batch.det.boxes)))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(1))
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -334,8 +301,6 @@ def changed(batch: ImageBatch, change: Callable[[Any], Any]) -> ImageBatch:
             "from the bottom",
         ),
         (lambda b: b / 2, "another scale: they fit when multiplied by about 2 "),
-        (lambda b: b / 1280, "another scale: they fit when multiplied by about 1,2"),
-        (lambda b: b * [3, 1.5, 3, 1.5], "multiplied by about 0.3"),
         (lambda b: b / [640, 480, 640, 480], "multiplied by about 6"),
     ],
 )
@@ -344,17 +309,6 @@ def test_misread_coordinates_are_guessed(seed: int, change: Any, words: str) -> 
     assert words in found
     before, after = map(float, re.findall(r"IoU ([0-9.]+) as read, ([0-9.]+) so", found)[0])
     assert after >= before + hints.LEAST_GAIN
-
-
-@pytest.mark.parametrize("side", ["gt", "det"])
-@pytest.mark.parametrize("least", [5e-324, 1e-310, 1e-300])
-def test_the_smallest_numbers_overflow_nothing(side: str, least: float) -> None:
-    """NumPy warns of an overflow, which is an error here; most boxes have the number as a side."""
-    batch = scene(0)
-    boxes = getattr(batch, side).boxes.copy()
-    boxes[: len(boxes) * 3 // 4, :2] = least
-    batch = replace(batch, **{side: with_boxes(getattr(batch, side), boxes)})
-    guess(changed(batch, lambda boxes: boxes / 2))
 
 
 def test_fractions_and_resized_pictures_of_many_sizes() -> None:
@@ -376,42 +330,11 @@ def test_shifted_images_are_guessed(step: int, which: str) -> None:
     assert f"those of the image {which}" in guess(replace(batch, det=det))
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_no_guess_where_the_sides_agree_or_have_nothing_in_common(seed: int) -> None:
     batch = scene(seed)
     assert guess(batch) == ""
     assert guess(replace(batch, det=scene(seed + 100).det)) == ""
-
-
-@settings(deadline=None, derandomize=True, max_examples=20)
-@given(st.integers(0, 1000), st.floats(0.01, 100))
-def test_agreement_is_a_share_and_does_not_depend_on_scale(seed: int, factor: float) -> None:
-    batch = scene(seed, images=3)
-    value = hints.agreement(batch)
-    assert 0 <= value <= 1
-    gt = with_boxes(batch.gt, batch.gt.boxes * factor)
-    scaled = replace(changed(batch, lambda b: b * factor), gt=gt)
-    assert hints.agreement(scaled) == pytest.approx(value)
-
-
-def test_a_sample_is_of_bounded_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    def source(images: int, objects: int) -> Source:
-        box = image_objects(np.array([[30 * k, 0, 30 * k + 20, 10] for k in range(objects)]))
-        return memory.source("gt", {str(k): box for k in range(images)}, {})
-
-    def sampled(gt: Source, det: Source) -> ImageBatch:
-        return hints.sample(gt, det, np.arange(len(gt.names)))
-
-    many = hints.SAMPLE_IMAGES + 5
-    assert len(sampled(source(many, 2), source(many, 3)).names) == hints.SAMPLE_IMAGES
-    crowded = sampled(source(3, 5 * hints.SAMPLE_OBJECTS), source(3, 40))
-    assert set(np.diff(crowded.gt.offsets)) <= set(range(50, hints.SAMPLE_OBJECTS + 1))
-    for most, images in ((2 * 8 * 9, 2), (1, 1)):
-        monkeypatch.setattr(hints, "SAMPLE_PAIRS", most)
-        batch = sampled(source(3, 8), source(3, 9))
-        assert len(batch.names) == len(batch.gt.offsets) - 1 == len(batch.det.offsets) - 1 == images
-    none = hints.sample(source(2, 1), source(2, 1), np.array([-1, -1]))
-    assert (len(none.names), guess(none)) == (0, "")
 
 
 # What a run says of low scores --------------------------------------------------------------------
@@ -448,7 +371,7 @@ def reported(
     return evaluate(gt, archive(tmp_path / "det.zip", det, text, first), protocol).warnings
 
 
-@pytest.mark.parametrize("protocol", ["evaltex", "iou", "pq", "tedeval"])
+@pytest.mark.parametrize("protocol", ["evaltex", "iou"])
 @pytest.mark.parametrize(
     ("read", "words"),
     [
@@ -481,11 +404,3 @@ def test_nothing_matches_and_nothing_explains_it(tmp_path: Path) -> None:
         " diagnose GT DET --protocol iou-crw`"
     )
     assert reported(tmp_path, as_drawn) == []
-
-
-def test_a_low_score_with_another_reason_is_not_explained(tmp_path: Path) -> None:
-    """Detections of one object in eight; no other reading makes them better."""
-    gt = archive(tmp_path / "gt.zip", as_drawn)
-    first = {f"img_{k}.txt": ",".join(map(str, boxes_of(k)[0])) for k in range(IMAGES)}
-    found = evaluate(gt, zipped(tmp_path / "det.zip", first), "iou")
-    assert bool(hints.amount_matched(found)) and found.warnings == []

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from command_line import run
-from report_pages import islands
 from written_files import zipped
 
 from evaltex_cli import diagnose, evaluate
@@ -78,21 +77,6 @@ def test_every_protocol_scores_as_without_them(inputs: dict[str, Path], tmp_path
         assert everything["objects"] + everything["unconfident"] == IMAGES * WORDS
 
 
-def test_jobs_write_the_same(inputs: dict[str, Path], tmp_path: Path) -> None:
-    gt, det, _ = inputs.values()
-    for folder, options in (("one", ()), ("two", ("--jobs", 2))):
-        run(gt, det, tmp_path / folder, "-a", "--quiet", "--min-confidence", MINIMUM, *options)
-    files = {
-        folder: {
-            path.relative_to(tmp_path / folder): path.read_bytes()
-            for path in (tmp_path / folder).rglob("*.*")
-        }
-        for folder in ("one", "two")
-    }
-    assert len(files["one"]) == 4 + IMAGES
-    assert files["one"] == files["two"]
-
-
 def test_the_result_says_so(inputs: dict[str, Path], tmp_path: Path) -> None:
     gt, det, _ = inputs.values()
     found = run(gt, det, tmp_path / "res", "--min-confidence", "0.50")
@@ -157,76 +141,3 @@ def test_conversion_leaves_them_out_and_counts_them(
         assert [some.read(name) for name in some.namelist()] == [
             expected.read(name) for name in expected.namelist()
         ]
-
-
-@pytest.mark.few_fast(1)
-def test_operating_points_are_compared(inputs: dict[str, Path], tmp_path: Path) -> None:
-    gt, det, kept = inputs.values()
-    run(gt, det, tmp_path / "all", "-a", "--quiet")
-    run(gt, det, tmp_path / "some", "-a", "--quiet", "--min-confidence", MINIMUM)
-    found = run("compare", tmp_path / "all", tmp_path / "some", "--format", "csv")
-    expected = run("compare", gt, det, kept, "--label", "all", "--label", "some", "--format", "csv")
-    assert found.stdout == expected.stdout
-    assert "some: detections: " in found.stderr
-    same = run("compare", gt, det, kept, "--min-confidence", MINIMUM, "--format", "json")
-    assert {
-        score["differences"][1] for score in json.loads(same.stdout)["protocols"][0]["scores"]
-    } == {0}
-    refused = run(
-        "compare", tmp_path / "all", tmp_path / "some", "--min-confidence", MINIMUM, status=2
-    )
-    assert "leave out --set, --config and --min-confidence" in refused.stderr
-
-
-def test_merged_results_keep_it_and_differing_ones_are_refused(
-    inputs: dict[str, Path], tmp_path: Path
-) -> None:
-    gt, det, _ = inputs.values()
-    parts = []
-    for part in range(2):
-        names = [f"img_{k}.txt" for k in range(1 + part, IMAGES + 1, 2)]
-        sides = []
-        for source, prefix in ((gt, "gt_"), (det, "res_")):
-            with zipfile.ZipFile(source) as file:
-                entries = {prefix + name: file.read(prefix + name).decode() for name in names}
-            sides.append(zipped(tmp_path / f"{source.stem}{part}.zip", entries))
-        run(*sides, tmp_path / f"part{part}", "-a", "--quiet", "--min-confidence", MINIMUM)
-        run(*sides, tmp_path / f"all{part}", "-a", "--quiet")
-        parts.append(tmp_path / f"part{part}")
-    run("merge", *parts, tmp_path / "merged", "--quiet")
-    run(gt, det, tmp_path / "whole", "--quiet", "--min-confidence", MINIMUM)
-    merged, whole = (document(tmp_path / folder / "evaltex.json") for folder in ("merged", "whole"))
-    assert merged["totals"] == whole["totals"]
-    assert "|min_confidence:0.5|" in merged["signature"]
-    assert merged["inputs"]["det"]["unconfident"] == whole["inputs"]["det"]["unconfident"]
-    refused = run("merge", parts[0], tmp_path / "all1", tmp_path / "never", status=2)
-    assert "min_confidence is 0.5 and None" in refused.stderr
-
-
-@pytest.mark.slow
-def test_the_report_draws_what_was_scored(inputs: dict[str, Path], tmp_path: Path) -> None:
-    gt, det, _ = inputs.values()
-    run(
-        gt,
-        det,
-        tmp_path / "res",
-        "--report",
-        "--quiet",
-        "--min-confidence",
-        MINIMUM,
-        "--protocol",
-        "all",
-    )
-    shown = [
-        confidence
-        for image in islands(tmp_path / "res" / "report.html")["images-0"]
-        for confidence in image["det"][0].get("confidence", ())
-    ]
-    assert len(shown) == document(tmp_path / "res" / "evaltex.json")["inputs"]["det"]["objects"]
-    assert min(shown) == MINIMUM
-    run(gt, det, tmp_path / "other", "-a", "--quiet", "--protocol", "iou")
-    (tmp_path / "res" / "iou.json").write_bytes((tmp_path / "other" / "iou.json").read_bytes())
-    assert (
-        "different least confidences (0.5 and None)"
-        in run("report", tmp_path / "res", status=2).stderr
-    )

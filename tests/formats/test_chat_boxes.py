@@ -13,8 +13,7 @@ import pytest
 from reading import folder, read
 from written_files import written
 
-from evaltex_cli.errors import ConfigError, InputError
-from evaltex_cli.formats.options import Coordinates
+from evaltex_cli.errors import InputError
 from evaltex_cli.records import Labels
 
 
@@ -30,7 +29,6 @@ def boxes(path: Path, coordinates: str | None = None) -> tuple[Any, bool, list[s
     ("item", "coordinates", "box"),
     [
         ({"box_2d": [100, 200, 300, 400]}, "yxyx:1000", [0.2, 0.1, 0.4, 0.3]),
-        ({"box_2d": [0.1, 0.2, 0.3, 0.4]}, "yxyx:1", [0.2, 0.1, 0.4, 0.3]),
         ({"bbox_2d": [0.1, 0.2, 0.3, 0.4]}, "xyxy:1", [0.1, 0.2, 0.3, 0.4]),
         ({"bbox_2d": [100, 200, 300, 1400]}, "xyxy:pixels", [100, 200, 300, 1400]),
     ],
@@ -62,7 +60,6 @@ def test_what_is_not_evident_is_refused(tmp_path: Path, items: Any) -> None:
     ("coordinates", "box"),
     [
         ("xyxy:1000", [0.1, 0.2, 0.3, 0.4]),
-        ("yxyx:1000", [0.2, 0.1, 0.4, 0.3]),
         ("xywh:1000", [0.1, 0.2, 0.4, 0.6]),
         ("xyxy:pixels", [100, 200, 300, 400]),
     ],
@@ -74,11 +71,6 @@ def test_what_is_declared_is_taken_without_a_word(
     for item in ({"bbox_2d": numbers}, {"box": numbers}, numbers):
         path = written(tmp_path / "a.json", [item])
         assert boxes(path, coordinates) == ([box], not coordinates.endswith("pixels"), [])
-
-
-def test_results_of_coco_are_no_boxes_of_a_model(tmp_path: Path) -> None:
-    items = [{"bbox": [1, 2, 3, 4], "image_id": 1, "score": 0.5}]
-    assert read(written(tmp_path / "a.json", items), "det").source.format == "coco-res"
 
 
 def test_all_files_of_an_input_decide(tmp_path: Path) -> None:
@@ -134,11 +126,3 @@ def test_faults_have_their_place(tmp_path: Path) -> None:
     assert [fault[: len(start)] for fault, start in zip(found, expected, strict=True)] == expected
     edge = written(tmp_path / "b.json", [[1, 2, 3, 1005]])
     assert boxes(edge, "xyxy:1000")[0] == [[0.001, 0.002, 0.003, 1.005]]
-
-
-def test_coordinates_are_written_as_they_are_read() -> None:
-    for text in ("xyxy:pixels", "yxyx:1000", "xywh:0.5"):
-        assert str(Coordinates.parse(text)) == text
-    for text in ("", "xyxy", "xyxy:", "xyxy:0", "xyxy:-1", "xyxy:nan", "xyx:1"):
-        with pytest.raises(ConfigError, match="expected ORDER:SCALE"):
-            Coordinates.parse(text)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from json_documents import CURVE, FLAT_CURVE, FLAT_QUAD, QUAD, changed
 from reading import Read, described, read
 from written_files import written
-
-from evaltex_cli import InputError
 
 COCO: dict[str, Any] = {
     "info": {"year": 2024},
@@ -44,8 +39,7 @@ def labels(found: Read) -> list[str]:
 
 
 def places(found: Read) -> list[str]:
-    assert found.objects.places is not None
-    return list(found.objects.places)
+    return [found.source.location(row)[2] for row in range(found.objects.count)]
 
 
 def test_annotations(tmp_path: Path) -> None:
@@ -83,16 +77,12 @@ def test_results(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "names", "warned"),
     [
-        (["a/x.jpg", "b/y.PNG", "z"], ["x", "y", "z"], None),
         (["a/x.jpg", "b\\x.jpg", "z.jpg"], ["a/x", "b/x", "z"], None),
         (["x.jpg", "x.png", "page.1"], ["x.jpg", "x.png", "page.1"], None),
         (["gt_7.jpg", "8", "9"], ["7", "8", "9"], None),
-        (["7", "8", "9"], ["7", "8", "9"], None),
         (["x.jpg", "x.jpg", "y.jpg"], ["7", "8", "9"], "image name 'x.jpg' again"),
         (["../x.jpg", "y/x.jpg", "z.jpg"], ["7", "8", "9"], "image name '../x.jpg'"),
         (["x.jpg", None, "y.jpg"], ["7", "8", "9"], ""),
-        (["x.jpg", 5, ""], ["7", "8", "9"], ""),
-        (["x.jpg", ..., "y.jpg"], ["7", "8", "9"], ""),
     ],
 )
 def test_images_are_named_by_file_if_they_can_be(
@@ -112,10 +102,7 @@ def test_images_are_named_by_file_if_they_can_be(
     ("ids", "expected"),
     [
         ([9, 7, 8, 4], [9, 8, 4, 7]),
-        (["a", "b", "c", "d"], [1, 2, 3, 1]),
-        ([9, "7", 8, 4], [1, 2, 3, 1]),
         ([9, None, 8, 4], [1, 2, 3, 1]),
-        ([9, 1.5, 8, 4], [1, 2, 3, 1]),
         ([9, 1 << 70, 8, 4], [1, 2, 3, 1]),
         ([..., ..., ..., ...], [1, 2, 3, 1]),
     ],
@@ -152,10 +139,7 @@ def test_adelaidets_curves_are_sampled(tmp_path: Path) -> None:
     ("codes", "texts", "warned"),
     [
         ([[*WORD, 96, 96], [94, 96]], ["TRASH 口", "~"], False),
-        ([WORD], ["TRASH 口"], False),
         ([[0, 25, 26, 35, 37], []], ["az09", ""], False),
-        ([[19, 36, 36]], ["t"], False),
-        ([[96, 96]], [""], False),
         ([[4000, 5462], [1]], ["", ""], True),
         (["word", None], ["word", ""], False),
     ],
@@ -176,19 +160,12 @@ FAULTS: list[tuple[tuple[Any, ...], Any, str]] = [
     (("annotations", 0, "image_id"), 99, "annotations[0]: image_id 99; expected the ID of"),
     (("annotations", 0, "id"), 4, "annotations[2]: ID 4 again; expected IDs used once"),
     (("annotations", 0, "bbox"), ..., "annotations[0]: no key 'bbox'; expected it, or a segmentation"),
-    (("annotations", 0, "bbox"), [1, 2, 3], "annotations[0].bbox: "),
     (("annotations", 0, "bbox", 2), -1, "annotations[0]: width -1, height 8.5; expected both"),
-    (("annotations", 0, "bbox", 0), 1e13, "annotations[0]: '1e+13'; expected a finite number"),
     (("annotations", 0, "bbox", 0), float("nan"), "annotations[0]: 'nan'; expected a finite number"),
-    (("annotations", 0, "score"), "0.5", "annotations[0].score: "),
     (("annotations", 0, "bezier_pts"), [1] * 12, "annotations[0]: 12 numbers; expected 16"),
     (("annotations", 0, "polys"), [[1, 2], [3, "4"]], "annotations[0].polys[1][1]: "),
-    (("annotations", 0), 5, "annotations[0]: "),
-    (("annotations", 1, "segmentation"), [[1, 2, 3]], "annotations[1]: 3 coordinates; expected an even"),
     (("annotations", 1, "segmentation"), [[1, 2, 3, 4]], "annotations[1]: 2 vertices; expected three"),
-    (("annotations", 1, "iscrowd"), 2, "annotations[1].iscrowd: "),
     (("images", 0, "id"), 8, "images[1]: ID 8 again; expected IDs used once"),
-    (("images", 0, "width"), "wide", "images[0].width: "),
     (("images",), {}, "images: an object; expected a list"),
 ]  # fmt: skip
 
@@ -205,35 +182,6 @@ def test_faults_name_the_place_and_what_was_expected(
         assert found.objects.count == 3
 
 
-def test_places_are_those_of_the_document_whatever_is_left_out(tmp_path: Path) -> None:
-    wrong = {"image_id": 8, "bbox": [1, 2, -3, 4]}
-    results = [*RESULTS, 5, {"bbox": [1, 2, 3, 4]}, *RESULTS, wrong]
-    found = read(written(tmp_path / "det.json", results), "det", "coco-res")
-    assert [fault.partition(": ")[0] for fault in found.faults] == ["[3]", "[4]", "[8]"]
-    assert places(found) == ["[0]", "[2]", "[5]", "[7]", "[1]", "[6]"]
-
-
-@pytest.mark.parametrize(
-    ("scores", "divisor", "warning"),
-    [
-        ([0.25, 1, 0], 1, ""),
-        ([95.5, 0.5, 100], 100, "its confidences are percent, up to 100; they were divided"),
-        ([2, 0.5, 0], 1, "its confidences are from 0 to 2, not in [0, 1]; they are used"),
-        ([-3, 20, 0], 1, "its confidences are from -3 to 20, not in [0, 1]; they are used"),
-    ],
-)
-def test_confidences_of_other_scales(
-    tmp_path: Path, scores: list[float], divisor: int, warning: str
-) -> None:
-    results = [{"image_id": k, "bbox": [1, 2, 3, 4], "score": one} for k, one in enumerate(scores)]
-    found = read(
-        written(tmp_path / "det.json", [*results, {"image_id": 9, "bbox": [0] * 4}]), "det"
-    )
-    confidences = found.objects.confidences
-    np.testing.assert_allclose(confidences, [*(np.array(scores) / divisor), np.nan])
-    assert [one[: len(warning)] for one in found.warnings] == [warning] * bool(warning)
-
-
 def test_attributes_of_cvat(tmp_path: Path) -> None:
     document = changed(COCO, "annotations", to=[])
     for values in ({"rotation": 90, "Text": "w"}, {"rotation": 0.0, "illegible": True}, ["any"]):
@@ -244,15 +192,6 @@ def test_attributes_of_cvat(tmp_path: Path) -> None:
     assert found.objects.boxes.round(9).tolist() == boxes
     assert (found.texts, found.faults) == (["w", "", ""], [])
     assert found.objects.dont_care.tolist() == [False, True, False]
-
-
-def test_categories_are_named_in_any_document(tmp_path: Path) -> None:
-    document = changed(COCO, "annotations", 0, "area", to=float("nan"))
-    document["categories"].append({"id": 3})
-    path = tmp_path / "gt.json"
-    path.write_bytes(json.dumps(document).encode("utf-16"))
-    found = read(path)
-    assert (labels(found), found.faults) == (["text", "", "", "3"], [])
 
 
 @pytest.mark.parametrize("first", ["images", "annotations"])
@@ -268,46 +207,3 @@ def test_long_documents_are_recognised_by_their_beginning(tmp_path: Path, first:
     path = written(tmp_path / "gt.json", {first: ordered[first]})
     other = "annotations" if first == "images" else "images"
     assert read(path).faults[0].startswith(f"no key '{other}'")
-
-
-SHAPES: list[dict[str, Any]] = [
-    {"bbox": [1, 2, 3, 4], "segmentation": [[]]},
-    {"bbox": [5, 6, 0, 2.5], "segmentation": []},
-    {"segmentation": [FLAT_QUAD]},
-    {"bbox": [0, 0, 9, 9], "segmentation": [FLAT_QUAD, FLAT_CURVE]},
-    {"polys": CURVE},
-    {"segmentation": [FLAT_QUAD, FLAT_CURVE]},
-]
-DRAWN = [[1, 2, 4, 6], [5, 6, 5, 8.5], FLAT_QUAD, [0, 0, 9, 9], FLAT_CURVE, [10, 10, 140, 120]]
-
-
-@settings(deadline=None, derandomize=True, max_examples=60)
-@given(
-    chosen=st.lists(st.tuples(st.integers(0, 5), st.sampled_from([1, 2, "2", 30]), st.booleans()))
-)
-def test_boxes_and_polygons_in_any_order_of_images(
-    tmp_path_factory: pytest.TempPathFactory, chosen: list[tuple[int, int | str, bool]]
-) -> None:
-    annotations = [
-        {"image_id": image, "iscrowd": int(crowd), "text": f"é{k}", **SHAPES[shape]}
-        for k, (shape, image, crowd) in enumerate(chosen)
-    ]
-    document = {"images": [{"id": k} for k in (30, 1, 2)], "annotations": annotations}
-    found = read(written(tmp_path_factory.mktemp("coco") / "gt.json", document))
-    order = sorted(range(len(chosen)), key=lambda k: ["30", "1", "2"].index(str(chosen[k][1])))
-    assert found.texts == [f"é{k}" for k in order]
-    assert found.objects.dont_care.tolist() == [chosen[k][2] for k in order]
-    rings, boxes = found.flat_rings, found.objects.boxes.tolist()
-    drawn = [ring or box for ring, box in zip(rings, boxes, strict=True)]
-    assert drawn == [DRAWN[chosen[k][0]] for k in order]
-    assert np.diff(found.objects.offsets).sum() == len(chosen)
-
-
-def test_documents_of_another_kind_are_no_coco(tmp_path: Path) -> None:
-    for document in ({"images": 5}, {"images": [{"name": "x"}]}, [{"bbox": []}]):
-        with pytest.raises(InputError, match="JSON of no known layout"):
-            read(written(tmp_path / "gt.json", document))
-    for name in ("train.json", "val.json"):
-        written(tmp_path / "both" / name, COCO)
-    with pytest.raises(InputError, match=r"2 \.json files in it; expected one of all images"):
-        read(tmp_path / "both")

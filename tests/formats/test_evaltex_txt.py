@@ -9,11 +9,13 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from evaltex_texts import DET, GT
 from reading import Read, read
 
 from evaltex_cli.formats import evaltex
 from evaltex_cli.formats.base import Side
+
+GT = 'img_1\n100,200\n1,7,"Tiredness",f,10,20,30,40\n2,7,"",t,50,60,5,5\n'
+DET = 'img_1\n1,"",10,20,30,40\n'
 
 
 def read_text(tmp_path: Path, text: str | bytes, side: str = "gt") -> Read:
@@ -40,13 +42,12 @@ LONG = "".join(
 )
 
 
-@pytest.mark.parametrize("block", [1, 7, 64, 1 << 22])
+@pytest.mark.parametrize("block", [7, 1 << 22])
 @pytest.mark.parametrize(
     "form",
     [
         lambda text: text,
         lambda text: text.replace("\n", "\n\n \n\t\n"),
-        lambda text: "\n\n" + text[:-1],
         lambda text: "\ufeff" + text.replace("\n", "\r\n\r\n")[:-4],
     ],
 )
@@ -63,14 +64,11 @@ def test_form_and_blocks_do_not_matter(
     ("line", "text", "box"),
     [
         ('1,2,"say "hi", you",f,1,2,3,4', 'say "hi", you', [1, 2, 4, 6]),
-        ('1,2,"",f,1,2,3,4', "", [1, 2, 4, 6]),
         ("1,2,,f,1,2,3,4", "", [1, 2, 4, 6]),
         ("1,2,with, comma,f,1,2,3,4", "with, comma", [1, 2, 4, 6]),
-        ("1,2,12,f,1,2,3,4", "12", [1, 2, 4, 6]),
         (' 1 , 2 , "a" , f , 1.5 , 2 , 3 , +4e0 ', "a", [1.5, 2, 4.5, 6]),
         ('1,2,"a",f,-1,-2.25,3,4', "a", [-1, -2.25, 2, 1.75]),
         ('1,2,"a",f,0,0,10,0,10,5', "a", [0, 0, 10, 5]),
-        ('1,2,"1,2,3,4",f,1,2,3,4', "1,2,3,4", [1, 2, 4, 6]),
     ],
 )
 def test_object_lines(tmp_path: Path, line: str, text: str, box: list[float]) -> None:
@@ -98,11 +96,6 @@ def test_names_of_all_kinds(tmp_path: Path, name: str, side: Side) -> None:
     lines = '10,10\n1,1,"",f,1,2,3,4' if side == "gt" else '1,"",1,2,3,4'
     found = read_text(tmp_path, f"{name}\n{lines}\n", side)
     assert (found.source.names, found.faults) == ([name], [])
-
-
-def test_images_without_objects(tmp_path: Path) -> None:
-    found = read_text(tmp_path, "c\n\nb", "det")
-    assert (found.source.names, found.objects.offsets.tolist()) == (["c", "b"], [0, 0, 0])
 
 
 @pytest.mark.parametrize("text", [GT, DET, "b\n9,9\n", f"\ufeff\n{GT}"])
@@ -157,27 +150,13 @@ def random_file(rng: random.Random, side: Side) -> str:
 @pytest.mark.parametrize("side", ["gt", "det"])
 def test_usual_lines_say_what_single_lines_say(tmp_path: Path, side: Side) -> None:
     """Objects, names, sizes, places and faults, wherever blocks are cut."""
-    for seed in range(150):
+    for seed in range(30):
         content = random_file(random.Random(seed), side)
         with patch.object(evaltex, "_USUAL", dict.fromkeys(("gt", "det"), re.compile("(?!)"))):
             expected = columns(read_text(tmp_path, content, side))
         for block in (1 << 22, 7):
             with patch.object(evaltex, "BLOCK", block):
                 assert columns(read_text(tmp_path, content, side)) == expected
-
-
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-@pytest.mark.parametrize("side", ["gt", "det"])
-def test_usual_lines_are_not_read_one_by_one(
-    tmp_path: Path, side: Side, newline: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Boxes and polygons; else all of this would be slow, and the test above empty."""
-    monkeypatch.setattr(evaltex._Reader, "_parse", lambda *_: pytest.fail("read one by one"))
-    lines = ['1,"",1,2,3,4', '20,"kills, 1",1.5,-2,31,4', '3,"é",0,0,9,0,9,9']
-    if side == "gt":
-        lines = ["9,9", *(re.sub(r",(.*\"),", r",5,\1,f,", line) for line in lines)]
-    found = read_text(tmp_path, newline.join(["img", *lines]), side)
-    assert (found.objects.ids.tolist(), found.faults) == ([1, 20, 3], [])
 
 
 # Faults -------------------------------------------------------------------------------------------
@@ -191,44 +170,29 @@ EXPECTED = {
 }
 FAULTS_OF_LINES = """
 gt  : 2,1,"",f,1,2,x,4 : '2,1,"",f,1,2,x,4'; GT
-gt  : 2,1,"",f,1,2,,4 : '2,1,"",f,1,2,,4'; GT
 gt  : 2,1,"",f,1,2,1.2.3,4 : '1.2.3'; FINITE
 gt  : 2,1,"",f,nan,2,3,4 : '2,1,"",f,nan,2,3,4'; GT
-gt  : 2,1,"",f,1e13,2,3,4 : '1e13'; FINITE
 gt  : 2,1,"",f,9000000000000,2,3,4 : '9000000000000'; FINITE
 gt  : 2,1,"",f,1,2,0,4 : width 0, height 4; expected both above 0
-gt  : 2,1,"",f,1,2,3,-4 : width 3, height -4; expected both above 0
 gt  : 2,1,"",f,1000000000000,2,0.000000001,4 : width 1e-09, height 4; expected both above 0
 gt  : 2,1,"",T,1,2,3,4 : '2,1,"",T,1,2,3,4'; GT
-gt  : 2,1,"",1,2,3,4 : '2,1,"",1,2,3,4'; GT
 gt  : 2,1,"",f,1,2,3 : 3 coordinates; expected an even count
-gt  : 2,1,"",f,1,2,3,4,5 : 5 coordinates; expected an even count
 gt  : 2,1,"",f,1,2 : 1 vertices; expected three or more
-gt  : 2,1,"",f : '2,1,"",f'; GT
 gt  : 2.0,1,"",f,1,2,3,4 : '2.0,1,"",f,1,2,3,4'; GT
-gt  : 2,,"",f,1,2,3,4 : '2,,"",f,1,2,3,4'; GT
-gt  : 2,1,1,2,3,4 : '2,1,1,2,3,4'; GT
 gt  : 2,1,"x,f,1,2,3,4 : '2,1,"x,f,1,2,3,4'; GT
 gt  : 1,1,"",f,1,2,3,4 : ID 1 again; expected IDs used once in an image (it stands in line 3 too)
 gt  : img_1\\n9,9 : image name 'img_1' again; expected image names used once
 det : 2,"",1,2,3,0 : width 3, height 0; expected both above 0
-det : 2,"",1,2,3,4,5 : 5 coordinates; expected an even count
 det : 2,1,2,3,4 : 3 coordinates; expected an even count
-det : 2,a,9,1,2,3,4 : 5 coordinates; expected an even count
 det : 2,1,"x",f,0,0,9,9 : '2,1,"x",f,0,0,9,9'; DET
 """
 FAULTS_OF_LAYOUT = """
 \\n \\n : 0: no image; expected at least one in ground truth
 1,1,"",f,1,2,3,4\\nimg\\n9,9 : 1: object line '1,1,"",f,1,2,3,4' before any image name; expected an
 img_1\\n1,1,"a",f,1,2,3,4 : 1: image 'img_1' without a size; SIZE after its name
-img_1\\nimg_2\\n9,9 : 1: image 'img_1' without a size; SIZE
 img_1 : 1: image 'img_1' without a size; SIZE
-img_1\\n0,5 : 2: '0,5'; SIZE, both above 0
-img_1\\n5,x : 2: 'x'; FINITE
 img_1\\n960x1280 : 2: '960x1280'; FINITE
-img_1\\n960,1280,3 : 2: '960,1280,3'; SIZE
 ok\\n9,9\\n..\\n9,9 : 3: image name '..'; UNFIT
-ok\\n9,9\\na/../b\\n9,9 : 3: image name 'a/../b'; UNFIT
 ok\\n9,9\\n/etc/x\\n9,9 : 3: image name '/etc/x'; UNFIT
 ok\\n9,9\\nC:x\\n9,9 : 3: image name 'C:x'; UNFIT
 """
@@ -260,8 +224,3 @@ def test_faults_of_the_layout(tmp_path: Path, text: str, message: str) -> None:
     assert fault.removeprefix(f"{tmp_path}/gt.txt").startswith(
         f":{place}: {rest}" if place != "0" else rest
     )
-
-
-def test_text_that_is_not_utf8(tmp_path: Path) -> None:
-    (fault,) = read_text(tmp_path, 'a\n9,9\n1,1,"caf\xe9",f,1,2,3,4\n'.encode("latin-1")).faults
-    assert fault.endswith(":3: byte 0xe9; expected text in UTF-8: save the file as UTF-8")

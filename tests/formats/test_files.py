@@ -7,7 +7,6 @@ import hashlib
 import os
 import random
 import struct
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,7 @@ from evaltex_cli.formats.files import open_listing
 from evaltex_cli.runtime.input_files import natural_key
 
 FILES = {"gt_img_10.txt": b"ten", "gt_img_2.txt": b"", "deep/gt_img_1.txt": b"1,2,3,4,word\n" * 50}
-FLAGS, METHOD, CRC, SIZE, OFFSET = (8, "<H"), (10, "<H"), (16, "<I"), (24, "<I"), (42, "<I")
+FLAGS, CRC, SIZE, OFFSET = (8, "<H"), (16, "<I"), (24, "<I"), (42, "<I")
 """Where fields of a central directory header stand, and their types (APPNOTE 4.3.12)."""
 VOC = "<annotation><object><bndbox>{}</bndbox></object></annotation>".format(
     "<xmin>1</xmin><ymin>2</ymin><xmax>30</xmax><ymax>40</ymax>"
@@ -77,11 +76,9 @@ def test_order_is_natural() -> None:
     [
         (["gt_img_1.txt", "img_2.TXT"], ["img_1", "img_2"]),
         (["res_img_1.txt", "DET_img_2.txt", "poly_gt_img3.txt"], ["img3", "img_1", "img_2"]),
-        (["top/res_1.txt", "top/res_2.txt"], ["1", "2"]),
         (["top/a/1.txt", "top/b/1.txt", "top/b/2.txt"], ["a/1", "b/1", "b/2"]),
         (["1.txt", "a/1.txt"], ["1", "a/1"]),
         (["no\u00e9l \u65e5\u672c.txt"], ["no\u00e9l \u65e5\u672c"]),
-        (["a.jpg.txt", "b.txt.gz"], ["a.jpg", "b"]),
     ],
 )
 def test_images_are_named_without_prefix_and_ending(
@@ -97,16 +94,6 @@ def test_names_without_the_flag_of_utf8(tmp_path: Path, placeholder: str, name: 
     path = zipped(tmp_path / "a.zip", {f"{placeholder}.txt": b"x"})
     path.write_bytes(path.read_bytes().replace(placeholder.encode(), name))
     assert images(path) == ["é_1"]
-
-
-def test_names_of_windows(tmp_path: Path) -> None:
-    path = tmp_path / "a.zip"
-    with zipfile.ZipFile(path, "w") as packed:
-        for name in ("data\\labels\\gt_1.txt", "data\\classes.txt"):
-            entry = zipfile.ZipInfo(name)
-            entry.filename = entry.orig_filename = name
-            packed.writestr(entry, b"x")
-    assert contents(path) == {"1": b"x"}
 
 
 def test_what_is_no_data_is_passed_over_or_told(tmp_path: Path) -> None:
@@ -178,22 +165,7 @@ def test_lying_headers_are_refused(tmp_path: Path, field: tuple[int, str], value
     assert "is damaged" in message and "pack or download it again" in message
 
 
-@pytest.mark.parametrize(
-    ("at", "change", "reason"), [(6, b"\x6e", "zip file version"), (46 + 3, b"\xff\xff", "codec")]
-)
-def test_what_zipfile_raises_besides_its_own_error_is_reported(
-    tmp_path: Path, at: int, change: bytes, reason: str
-) -> None:
-    """A version of the format that nobody reads, and a name flagged as UTF-8 that is none."""
-    path = zipped(tmp_path / "a.zip", {"gt_\xe9.txt": b"1,2,3,4,x\n"})
-    data = bytearray(path.read_bytes())
-    header = data.rindex(b"PK\x01\x02") + at
-    data[header : header + len(change)] = change
-    path.write_bytes(data)
-    assert "is damaged" in refusal(path) and reason in refusal(path)
-
-
-@settings(deadline=None, derandomize=True, max_examples=150)
+@settings(deadline=None, derandomize=True, max_examples=60)
 @given(st.integers(0, 10_000), st.integers(1, 255))
 def test_any_changed_byte_is_harmless_or_refused(
     tmp_path_factory: pytest.TempPathFactory, at: int, change: int
@@ -244,10 +216,3 @@ def test_an_input_without_files_of_its_format_is_refused(tmp_path: Path) -> None
     (folder / "a.png").unlink()
     with pytest.raises(InputError, match="no file in it"):
         read(folder)
-
-
-def test_an_empty_file_of_detections_is_an_image_without_any(tmp_path: Path) -> None:
-    folder = in_folder(tmp_path / "det", {"1.xml": VOC, "2.xml": "", "3.xml": " \n"})
-    found = read(folder, "det")
-    assert (found.source.names, found.objects.count, found.faults) == (["1", "2", "3"], 1, [])
-    assert [fault[:5] for fault in read(folder, "gt").faults] == ["2.xml", "3.xml"]

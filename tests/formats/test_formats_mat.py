@@ -72,12 +72,8 @@ def test_detections(tmp_path: Path) -> None:
     ("variables", "message"),
     [
         ({"other": 1}, NOT_ONE),
-        ({"polygt": np.zeros((3, 3))}, NOT_ONE),
         ({"gt": "text"}, NOT_ONE),
-        ({"polygt": cells(["x:", "y:"])}, "polygt[0]: other cells; expected polygt or gt: rows"),
         ({"gt": cells(row([[1, 2, 3], [1, 2]], "x"))}, "gt[0]: other cells; expected polygt or"),
-        ({"gt": cells(["x:", "text", "y:", 1, "x"])}, "gt[0]: other cells; expected polygt or"),
-        ({"accuInf": cells([np.zeros((2, 3))])}, "accuInf[0]: other cells; expected polygt or"),
         ({"accuInf": cells(["12"])}, "accuInf[0]: other cells; expected polygt or"),
         ({"polygt": cells(row(SHORT, "x"))}, "polygt[0]: 2 vertices; expected three or more"),
         ({"gt": cells(row([[1, np.nan, 2], [1, 2, 3]], "x", kind=float))}, "gt[0]: 'nan';"),
@@ -92,11 +88,11 @@ def test_damaged_files(tmp_path: Path) -> None:
     """Cut anywhere they are a fault; with other bytes at most that."""
     path = saved(tmp_path / "img1.mat", polygt=cells(row(CURVE, "a"), row(SHORT, "#", EMPTY)))
     whole = path.read_bytes()
-    for length in range(128, len(whole) - 8, 97):
+    for length in range(128, len(whole) - 8, 211):
         path.write_bytes(whole[:length])
         assert read(path, "det").fault_count == 1
     rng = random.Random(1)
-    for _ in range(300):
+    for _ in range(80):
         damaged = bytearray(whole)
         for _ in range(3):
             damaged[rng.randrange(128, len(whole))] = rng.choice((0, 1, 5, 14, 15, 200, 255))

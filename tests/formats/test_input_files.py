@@ -47,20 +47,11 @@ def test_parts_are_evaluated_as_the_whole(monkeypatch: pytest.MonkeyPatch) -> No
     """Twelve of them: number 10 comes after number 2, so images keep their order."""
     write(12)
     assert run("gt.txt", "det.txt", "whole", "-a").exit_code == 0
-    monkeypatch.setattr(evaluation, "BATCH_IMAGES", 7)
+    monkeypatch.setattr(evaluation, "BATCH_OBJECTS", 7)
     for gt, name, jobs in (("gt-*.txt", "parts", "1"), ("gt.txt", "mixed", "2")):
         found = run(gt, "det-*.txt", name, "-a", "--jobs", jobs)
         assert found.exit_code == 0, found.output
         assert results(name) == results("whole") and len(results(name)) == IMAGES + 1
-
-
-def test_packed_files_are_evaluated_as_their_content() -> None:
-    write(2)
-    for name in ("gt", "det-0", "det-1"):
-        Path(f"{name}.txt.gz").write_bytes(gzip.compress(Path(f"{name}.txt").read_bytes()))
-    packed, plain = evaluate("gt.txt.gz", "det-*.txt.gz"), evaluate("gt.txt", "det-*.txt")
-    assert packed.scores == plain.scores
-    assert evaluate("gt.txt.gz", "det.txt").signature == evaluate("gt.txt", "det.txt").signature
 
 
 def refusal(gt: str, det: str = "det.txt") -> str:

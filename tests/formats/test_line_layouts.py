@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import hashlib
 import math
 from pathlib import Path
 
@@ -11,7 +9,7 @@ import pytest
 from reading import Read, folder, read
 from written_files import zipped
 
-from evaltex_cli.errors import FaultLog, InputError
+from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats import reading
 from evaltex_cli.formats.base import Side
 from evaltex_cli.formats.lines import LAYOUTS, NOT_READ
@@ -44,52 +42,35 @@ def read_lines(tmp_path: Path, *lines: str, side: Side = "gt", name: str | None 
     ("side", "lines", "layout"),
     [
         ("gt", '38, 43, 920, 215, "Tiredness"', "ltrb"),
-        ("gt", '38 43 920 215 "Tiredness"', "ltrb"),
-        ("gt", "38,43,920,215,1996", "ltrb"),
         ("gt", "1,2,3,4,word\n1,2,3,4,word\n1,2,3,4,60,000\n1,2,3,4,1,2,3,4", "ltrb"),
-        ("gt", "377,117,463,117,465,130,378,130,Genaxis Theatre", "quad"),
         ("gt", "1,2,3,4,5,6,7,8,word\n" * 40 + "1,2,3,4,5,6,7,8,9,10,Downing Street", "quad"),
-        ("gt", "1,2,3,4,5,6,7,8,word\n" * 9 + "1,2,3,4,5,6,word", "polygon"),
         ("gt", f"{QUAD},word\n1,2,###", "quad"),
-        ("gt", "206,633,251,811,386,931,PETROSAINS", "polygon"),
         ("gt", f"{POLYGON},1996", "polygon"),
         ("det", "38\t43\t920\t215\t0.5", "ltrb"),
-        ("det", "656, 101, 656, 83, 699, 83, 699, 101", "quad"),
         ("det", "656,101,656,83,699,83,699,101,0.98,word", "quad"),
-        ("det", "1,2,3,4,5,6,7,8\n" * 99 + "1,2,3,4,5,6", "polygon"),
         ("det", "1,2,3,4,5,6,7,8,9,10,11,12,0.7\n1,2,3,4,5,6,7,8,0.7", "polygon"),
         ("det", "", "ltrb"),
-        ("det", "img_1", "ltrb"),
         # a fifth number: angle, confidence or neither
         ("det", "10,20,50,30,0.2\n10,20,50,30,-0.4", "msra-td500"),
-        ("det", "10,20,50,30,0.2,None\n10,20,50,30,0.4,###", "msra-td500"),
         ("det", "10,20,50,30,0.2\n10,20,50,30,0.4", "ltrb"),
         ("det", "10,20,50,30,0.2\n10,20,50,30,87.5", "ltrb"),
         ("det", "10,20,50,30,2\n10,20,50,30,3", "ltrb"),
-        ("det", "10,20,50,30,-0.2\n" * 9 + "10,20,50,30,word", "msra-td500"),
         ("det", "10,20,50,30,3.2\n10,20,50,30,1.5\n" * 9 + "10,20,50,30,0.5", "ltrb"),
         ("det", "10,20,50,30,0.2\n" * 8 + "10,20,50,30,-0.2", "msra-td500"),
-        ("det", "10,20,50,30,11.7,###", "ltrb"),
-        ("det", "10 20 30 40 0.9\n" * 5, "ltrb"),
         ("det", "10 20 30 40 1984\n50 60 70 80 5", "ltrb"),
-        ("det", "10 20 60 20 60 40\n10 20 60 20 60 50", "polygon"),
         ("det", "14 0.43 162 96 189 245\n" * 9 + "1 20 60 20 60 40", "polygon"),
         # a class and fractions
         ("det", "0 0.5 0.5 0.2 0.1", "yolo"),
-        ("det", "0 0.5 0.5 0.2 0.1 0.9", "yolo"),
         ("det", "0 0.1 0.1 0.3 0.1 0.3 0.2\n1 0.5 0.5 0.2 0.1", "yolo"),
         ("det", "0 0 0 1 1", "ltrb"),
         # DOTA
         ("gt", "imagesource:GoogleEarth\ngsd:0.2\n1 2 3 2 3 4 1 4 ground-track-field 0", "dota"),
         ("gt", "1 2 3 2 3 4 1 4 word 2", "dota"),
-        ("gt", "1 2 3 2 3 4 1 4 word", "quad"),
         # a mark after the numbers
         ("gt", f"1,2,3,2,3,4,1,4,####word\n{CURVE},#######", "ctw1500"),
         ("det", "1,2,3,2,3,4,1,4,0.9,####word", "ctw1500"),
-        ("gt", "1,2,3,2,3,4,1,4,#word", "quad"),
         ("gt", f"{QUAD},Latin,word\n" * 19 + f"{QUAD},Latim,word\n" * 2, "mlt"),
         ("det", f"{QUAD},0.5\n" * 4 + f"{QUAD},Latin,x", "quad"),
-        ("det", f'{QUAD},1,"a"\n{QUAD},1,"b"', "quad"),
         ("gt", f'{QUAD},1,"a"\n{QUAD},0,"b"', "rctw"),
         # boxes and polygons, as CVAT exports
         ("gt", '10 20 50 30 "word"\n10,20,50,20,50,30,10,30,"word"', "box-polygon"),
@@ -111,52 +92,13 @@ def test_two_short_files_do_not_decide_the_layout(tmp_path: Path) -> None:
     assert named.flat_rings == [SHAPE] and len(named.faults) == 1
 
 
-@pytest.mark.parametrize("lines", [f"{QUAD},a\n", "10 20 30 20 30 40 10 40 a\n"])
-def test_vertices_are_no_text_of_a_box(tmp_path: Path, lines: str) -> None:
-    found = read(folder(tmp_path / "a", f"{LTRB},word\n" * 30, lines))
-    assert found.source.format == "ltrb" and found.texts == ["word"] * 30
-    assert found.faults[0].startswith("2.txt:1: 8 numbers at the start")
-
-
-@pytest.mark.parametrize(
-    ("usual", "odd", "found"),
-    [
-        (f"{QUAD},word", f"{QUAD},Latin,word", "lines of the format mlt"),
-        (f"{LTRB},word", "0 0.9 10 20 30 40", "lines of the format class boxes"),
-        (f"{QUAD},Latin,word", f"{QUAD},####word", "lines of the format ctw1500"),
-    ],
-)
-def test_a_file_of_another_layout_is_a_fault(
-    tmp_path: Path, usual: str, odd: str, found: str
-) -> None:
-    many = read(folder(tmp_path / "a", *[f"{usual}\n" * 5] * 4, f"{odd}\n{odd}"))
-    (fault,) = many.faults
-    assert fault.startswith(f"5.txt:1: {found}; expected ") and many.objects.count == 20
-
-
-@pytest.mark.parametrize(
-    ("lines", "todo"),
-    [
-        ("word 10 20 30 40\n", "write the boxes as CSV"),
-        ("0 10 20 15 40\n1 15 20 30 40\n" * 5, "write the boxes as CSV"),
-        ("0 0.9 10 20 30 40\n", "write the boxes as CSV"),
-        ('255 0 9 15 15 10 10 20 20 "w"\n', "give that of localisation"),
-    ],
-)
-def test_lines_that_no_format_reads(tmp_path: Path, lines: str, todo: str) -> None:
-    with pytest.raises(InputError, match=f"a: .*, which no format reads; {todo}"):
-        read(folder(tmp_path / "a", lines))
-
-
 @pytest.mark.parametrize(
     ("lines", "preferred", "layout", "is_noted"),
     [
         ("10,20,50,30,0.0,word", ("msra-td500",), "msra-td500", True),
-        ("10,20,50,30,0.0,word", ("quad", "msra-td500"), "msra-td500", True),
         ("10,20,50,30,0.0,word\n10,20,50,30,word", ("msra-td500",), "ltrb", False),
         (f"{QUAD},Thai,word", ("mlt",), "mlt", True),
         (f"{QUAD},word", ("mlt",), "quad", False),
-        (f"{QUAD},word", ("polygon", "quad"), "quad", False),
         ("0 0.5 0.5 0.2 0.1", ("ltrb",), "yolo", False),
     ],
 )
@@ -171,15 +113,6 @@ def test_a_presets_formats_decide_between_layouts_that_read_as_many(
     )
 
 
-def test_a_named_format_overrides_the_lines(tmp_path: Path) -> None:
-    path = folder(tmp_path / "a", f"{QUAD},a\n{QUAD},b\n{LTRB},c\n30,20,10,40,d")
-    boxes = read(path, "gt", "ltrb")
-    assert boxes.texts == ["c"] and len(boxes.faults) == 3
-    quads = read(path, "gt", "quad")
-    assert quads.source.format == "quad" and quads.texts == ["a", "b"]
-    assert [fault.split(":")[1] for fault in quads.faults] == ["3", "4"]
-
-
 # Text, confidences --------------------------------------------------------------------------------
 
 
@@ -188,21 +121,15 @@ def test_a_named_format_overrides_the_lines(tmp_path: Path) -> None:
     ("written", "text"),
     [
         ("word", "word"),
-        ('"word"', "word"),
         (' "word" ', "word"),
-        (" word ", " word "),
         ('"say \\"hi\\", C:\\\\dir"', 'say "hi", C:\\dir'),
         ("C:\\\\dir", "C:\\\\dir"),
         ("one, two,", "one, two,"),
-        ('"60,000"', "60,000"),
         ("1996", "1996"),
-        ("5 o'clock", "5 o'clock"),
         ('half"', 'half"'),
         ('"', '"'),
-        ('""', ""),
         ("", ""),
         ("nan", "nan"),
-        ("a_b", "a_b"),
         ("Ünï 日本語\u2028\x85", "Ünï 日本語\u2028\x85"),
         ("####", "####"),
     ],
@@ -272,11 +199,9 @@ BEYOND = (
     [
         ([",0.5", ",1", ",1e-3"], [0.5, 1, 0.001], ["", "", ""], []),
         ([",0.5,word", ",1,1996", ',0,"6,7"'], [0.5, 1, 0], ["word", "1996", "6,7"], []),
-        ([",1,a", ",0,b", ",1,"], [1, 0, 1], ["a", "b", ""], []),
         ([",1", ",0", ",1"], None, ["1", "0", "1"], [WHOLE]),
         ([",87.5", ",99", ",3.0"], [0.875, 0.99, 0.03], ["", "", ""], [PERCENT]),
         ([",-1.5", ",99.1,w", ",3"], [-1.5, 99.1, 3], ["", "w", ""], [BEYOND]),
-        (["", "", ""], None, ["", "", ""], []),
     ],
 )  # fmt: skip
 def test_confidences(
@@ -432,34 +357,17 @@ def test_where_yolos_confidence_is(tmp_path: Path, lines: list[str]) -> None:
     ("name", "side", "good", "bad", "found", "expected"),
     [
         ("ltrb", "gt", f"{LTRB},w", "1,2,3", "3 numbers at the start of '1,2,3'", "x0,y0,x1,y1,transcription (format ltrb)"),
-        ("ltrb", "gt", f"{LTRB},w", '1,2,3,4,5,"w"', "5 numbers at the start", "transcription"),
-        ("ltrb", "gt", f"{LTRB},w", "1,2,inf,4,w", "2 numbers at the start", "x0,y0,x1,y1"),
         ("ltrb", "gt", f"{LTRB},w", "1,2,3e12,4,w", "'3e+12'", "at most 1e12 in magnitude"),
-        ("ltrb", "gt", f"{LTRB},w", "1,2,3_0,4,w", "2 numbers at the start", "x0,y0,x1,y1"),
         ("ltrb", "gt", f"{LTRB},w", "5,2,3,4,w", "a box from 5, 2 to 3, 4", "x0 <= x1, y0 <= y1"),
-        ("ltrb", "det", LTRB, "1,2,3,4,5", "5 numbers", "x0,y0,x1,y1 (format ltrb)"),
-        ("quad", "gt", f"{QUAD},w", "1,2,3,4,5,6,7,w", "7 numbers", "x4,y4,transcription (format quad)"),
-        ("quad", "det", QUAD, "1,2,3,4,5,6,7,8,9,10", "10 numbers", "x4,y4 (format quad)"),
-        ("polygon", "det", POLYGON, "1,2,3,4,5,6,7", "7 numbers", "x1,y1,...,xn,yn (format polygon)"),
         ("polygon", "det", POLYGON, "1,2,3,4", "2 vertices", "three or more"),
-        ("polygon", "gt", f"{POLYGON},w", '1,2,3,4,5,6,7,"w"', "7 numbers", "transcription"),
         ("mlt", "gt", f"{QUAD},Latin,w", f"{QUAD},w", "8 numbers at the start", "script,transcription"),
         ("rctw", "gt", f'{QUAD},0,"w"', f'{QUAD},2,"w"', "9 numbers at the start", "difficult"),
-        ("rctw", "gt", f'{QUAD},0,"w"', f'{QUAD},"w"', "8 numbers at the start", "difficult"),
         ("ctw1500", "gt", f"{CURVE},####w", "1,2,3,####w", "3 numbers at the start", "####transcription"),
-        ("ctw1500", "gt", f"{CURVE},####w", "1,2,3,4,####w", "2 vertices", "three or more"),
-        ("ctw1500-offsets", "gt", OFFSETS, f"{OFFSETS},w", "32 numbers at the start", "dx14,dy14"),
-        ("popeval", "gt", "1 2 3 2 3 4 1 4##::w", "1 2 3 2 3 4 1##::w", "7 numbers", "##::"),
         ("popeval", "gt", "1 2 3 2 3 4 1 4##::w", "1 2 3 2 3 4 1 4 w", "8 numbers at the start", "##::"),
         ("totaltext", "gt", TOTAL_TEXT, "x: [[1 2 3]], y: [[4 5]], ornt: [u'c'], transcriptions: [u'a']", "3 x and 2 y", "as many"),
-        ("totaltext", "gt", TOTAL_TEXT, "x: [[1 2]], y: [[4 5]], ornt: [u'c'], transcriptions: [u'a']", "2 vertices", "three or more"),
         ("totaltext", "gt", TOTAL_TEXT, "x: [[1 2 z]], y: [[4 5 6]], ornt: [u'c'], transcriptions: [u'a']", "'z'", "a finite number"),
-        ("totaltext", "gt", TOTAL_TEXT, "x: [[1 2 3]], y: [[4 5 6]], transcriptions: [u'a']", "0 numbers at the start of 'x: [[1 2 3]], y", "x: [[...]]"),
-        ("msra-td500", "gt", "1,2,3,4,0.1", "1,2,3,4", "4 numbers at the start of '1,2,3,4'", "index"),
         ("msra-td500", "gt", "1,2,3,4,0.1", "5,2,3,4,0", "width -2, height 2", "both at least 0"),
-        ("msra-td500", "gt", "1,2,3,4,0.1", "0 2 1 1 1 1 0", "7 numbers at the start", "difficult"),
         ("dota", "gt", "1 2 3 2 3 4 1 4 plane 2", "1 2 3 2 3 4 1 4 plane x", "8 numbers at the start", "class difficult"),
-        ("dota", "gt", "1 2 3 2 3 4 1 4 plane 2", "1 2 3", "3 numbers", "class difficult (format dota)"),
         ("yolo", "det", "0 0.5 0.5 0.1 0.1", "0 0.5 0.5 0.1 0.1 1.5", "1.5 as the confidence", "a number in [0, 1]"),
     ],
 )  # fmt: skip
@@ -491,45 +399,6 @@ def test_text_that_is_not_utf8(tmp_path: Path, content: bytes, line: int, byte: 
 
 
 # Inputs -------------------------------------------------------------------------------------------
-
-
-BARE = {
-    "gt_img_1.txt": ("1,2,3,4,word\n5,6,7,8,###\n", "ltrb"),
-    "img_1.txt": ("imagesource:GoogleEarth\ngsd:0.2\n1 2 3 2 3 4 1 4 plane 0\n", "dota"),
-    "img_1.gt": ("0 0 10 20 40 10 0.5\n", "msra-td500"),
-    "poly_gt_img_1.txt": (
-        "x: [[1 2 3]], y: [[4 5 7]], ornt: [u'c'], transcriptions: [u'a']\n",
-        "totaltext",
-    ),
-    "img_1.csv": ("1,2,3,2,3,4,1,4,####word\n", "ctw1500"),
-}
-
-
-@pytest.mark.parametrize("is_packed", [False, True])
-@pytest.mark.parametrize("name", BARE)
-def test_bare_files_of_one_image(tmp_path: Path, name: str, is_packed: bool) -> None:
-    content, expected = BARE[name]
-    path = tmp_path / (f"{name}.gz" if is_packed else name)
-    path.write_bytes(gzip.compress(content.encode()) if is_packed else content.encode())
-    found = read(path)
-    assert (found.source.format, found.source.names, found.faults) == (expected, ["img_1"], [])
-    assert found.objects.count >= 1
-    assert found.source.sha256 == hashlib.sha256(content.encode()).hexdigest()
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        '1,2,3,4\n480,640\n1,1,"word",f,10,10,50,20\n',
-        '1 2 3 4\n1,"word",10,10,50,20\n',
-        "img_1\n480,640\n",
-        "",
-    ],
-)
-def test_files_of_many_images_remain_evaltexs(tmp_path: Path, content: str) -> None:
-    path = tmp_path / "det.txt"
-    path.write_text(content)
-    assert read(path, "det").source.format == "evaltex"
 
 
 @pytest.mark.parametrize("name", [layout.name for layout in LAYOUTS if layout.name not in NOT_READ])

@@ -27,9 +27,6 @@ from label_pictures import (
 )
 from PIL import Image
 
-from evaltex_cli import evaluate
-from evaltex_cli.errors import InputError
-
 GREY = with_pillow("u1")
 
 
@@ -49,13 +46,11 @@ def test_the_picture_of_an_image(tmp_path: Path, suffix: str) -> None:
     ("name", "files", "message"),
     [
         ("img", (), "no picture of image 'img'; expected a file of that name, one of .tif"),
-        ("img.png", (), "no picture of image 'img.png'; expected a file of that name"),
         (
             "img",
             ("img.png", "img.tif"),
             "2 pictures of image 'img': img.tif, img.png; expected one",
         ),
-        ("i" * 900, (), "no picture of image 'iii"),
     ],
 )
 def test_no_picture(tmp_path: Path, name: str, files: tuple[str, ...], message: str) -> None:
@@ -65,11 +60,6 @@ def test_no_picture(tmp_path: Path, name: str, files: tuple[str, ...], message: 
     runs, [fault] = read(tmp_path / "in", [name], [[1, 2, 3]])
     assert message in fault
     assert len(runs.start) == 0
-
-
-def test_no_folder(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such folder; expected a folder of label pictures"):
-        read(tmp_path / "nothing", ["img"], [[1]])
 
 
 # Sizes and limits ---------------------------------------------------------------------------------
@@ -119,9 +109,7 @@ def test_most_pixels(tmp_path: Path, side: int) -> None:
     ("labels", "ids", "message"),
     [
         (LABELS, [3, 1], "labels '2' without an object of this ID; expected 0 and the IDs"),
-        (LABELS, [], "labels '1', '2', '3' without"),
         (np.arange(120).reshape(8, 15), [], "labels '1', '2', '3' and 116 more without"),
-        (LABELS, [1, 2, 900, 3], "no pixel of the IDs '900'; expected"),
         (LABELS, [1, 0, 2, 7, -5, 3], "no pixel of the IDs '-5', '0', '7'; expected"),
     ],
 )
@@ -130,15 +118,6 @@ def test_labels_that_are_not_the_objects(
 ) -> None:
     GREY(tmp_path / "img.png", labels)
     assert message in only_fault(tmp_path, ids)
-
-
-def test_an_image_without_detections_needs_no_picture(tmp_path: Path) -> None:
-    """If there is one all the same, it is empty."""
-    assert read(tmp_path, ["img"], [[]], has_picture=False)[1] == []
-    GREY(tmp_path / "img.png", LABELS * 0)
-    assert read(tmp_path, ["img"], [[]], has_picture=False)[1] == []
-    GREY(tmp_path / "img.png", LABELS)
-    assert "labels '1', '2', '3' without an object" in only_fault(tmp_path, [], has_picture=False)
 
 
 def test_other_pictures_are_still_checked(tmp_path: Path) -> None:
@@ -151,41 +130,15 @@ def test_other_pictures_are_still_checked(tmp_path: Path) -> None:
     assert np.bincount(runs.owner, minlength=6).tolist() == [0, 0, 4, 4, 4, 0]
 
 
-def test_evaluate_reports_all_pictures_at_once(tmp_path: Path) -> None:
-    """Faults in one message, files named as the user would."""
-    size, gt, det = f"{HEIGHT},{WIDTH}", tmp_path / "gt.txt", tmp_path / "det.txt"
-    gt.write_text(f'a\n{size}\n1,1,"",f,0,0,1,1\nb\n{size}\n')
-    det.write_text('a\n1,"",0,0,1,1\n')
-    folders = {f"{side}_images": tmp_path / side for side in ("gt", "det")}
-    for side, label in (("gt", 2), ("det", 1)):
-        (tmp_path / side).mkdir()
-        GREY(tmp_path / side / "a.png", (LABELS == 1) * label)
-    with pytest.raises(InputError) as caught:
-        evaluate(gt, det, **folders)
-    assert f"{tmp_path / 'gt' / 'a.png'}: labels '2' without" in str(caught.value)
-    assert f"{tmp_path / 'gt'}: no picture of image 'b'" in str(caught.value)
-    GREY(tmp_path / "gt" / "a.png", LABELS == 1)
-    GREY(tmp_path / "gt" / "b.png", LABELS * 0)
-    assert evaluate(gt, det, **folders).scores["fscore"] == 1
-
-
 # Pixels -------------------------------------------------------------------------------------------
 
 
 EXACT: dict[str, tuple[str, Writer, int]] = {
     "PNG 16": (".png", with_pillow("u2", 20_000), 20_000),
-    "PNG palette 4": (".png", palette(bits=4), 1),
     "BMP 8": (".bmp", with_pillow("u1", 80), 80),
-    "BMP palette": (".bmp", palette(), 1),
     "GIF palette": (".gif", palette(), 1),
-    "TIFF 8": (".tif", with_pillow("u1", 80), 80),
     "TIFF 32": (".tif", with_pillow("i4", 700_000_000), 700_000_000),
-    "TIFF float": (".tif", with_pillow("f4", 5_000_000), 5_000_000),
-    "TIFF palette": (".tif", palette(), 1),
     "TIFF LZW 16": (".tif", with_pillow("u2", 20_000, compression="tiff_lzw"), 20_000),
-    "TIFF LZW 32": (".tif", with_pillow("i4", 700_000_000, compression="tiff_lzw"), 700_000_000),
-    "TIFF PackBits": (".tif", with_pillow("u1", 80, compression="packbits"), 80),
-    "TIFF 32, the largest label": (".tif", with_tifffile("<u4", 1_431_655_765), 1_431_655_765),
     "TIFF tiled": (".tif", with_tifffile("<u2", tile=(16, 16)), 1),
     "BigTIFF": (".tif", with_tifffile("<u2", bigtiff=True), 1),
     "TIFF big endian ZIP": (".tif", with_tifffile(">i4", byteorder=">", compression="zlib"), 1),
@@ -243,38 +196,21 @@ def tiff_of(values: np.ndarray, **options: Any) -> Callable[[Path], None]:
     return lambda path: tifffile.imwrite(path, values, **options)
 
 
-def lzw_of_64_bits(path: Path) -> None:
-    """Neither Pillow nor, without another library, tifffile reads it."""
-    with_tifffile("<u8")(path, LABELS)
-    with tifffile.TiffFile(path, mode="r+") as file:
-        file.pages[0].tags["Compression"].overwrite(5)  # type: ignore[union-attr]
-
-
 RGB, GREYS = colours(LABELS), LABELS.astype(np.uint8)
-PLANES: dict[str, Any] = {"photometric": "rgb", "planarconfig": "separate"}
 TURNED: dict[str, Any] = {"photometric": "minisblack", "extratags": [(274, 3, 1, 6, True)]}
 FRAMES = "2 pages or frames; expected a picture of one"
 BMP_16 = bmp(WIDTH, HEIGHT, 16, bytes(HEIGHT * 32))
-PNG_4 = png(WIDTH, HEIGHT, 4, zlib.compress(bytes(HEIGHT * 9)))
 CMYK = Image.new("CMYK", (WIDTH, HEIGHT))
 REFUSED: dict[str, tuple[Callable[[Path], Any], str]] = {
     "1.tif": (tiff_of(RGB.astype("u2"), photometric="rgb"), "RGB of 3 x 16 bits"),
-    "2.tif": (tiff_of(np.moveaxis(RGB, -1, 0), **PLANES), "planes 2"),
     "3.bmp": (lambda path: path.write_bytes(BMP_16), "RGB pixels stored as .*BGR;15"),
     "4.tif": (tiff_of(GREYS, photometric="miniswhite"), "MINISWHITE of 1 x 8 bits"),
     "5.tif": (CMYK.save, "SEPARATED of 4 x 8 bits"),
     "6.tif": (tiff_of(LABELS.astype("u2"), **TURNED), "orientation 6"),
-    "7.tif": (tiff_of(LABELS.astype(np.complex64)), "MINISBLACK of 1 x 64 bits"),
-    "8.tif": (lzw_of_64_bits, "cannot be read"),
     "9.tif": (pillow_of(LABELS / 2), "value 0.5; expected"),
-    "10.tif": (pillow_of(np.where(LABELS, np.nan, 0)), "value nan"),
     "11.tif": (frames, FRAMES),
-    "12.gif": (frames, FRAMES),
-    "13.png": (frames, FRAMES),
-    "14.png": (lambda path: CMYK.save(path, "JPEG"), r"cannot be read \(cannot identify"),
     "15.tif": (lambda path: path.write_bytes(b"II*\0" + bytes(4)), r"cannot be read \("),
     "16.png": (lambda path: path.mkdir(), r"cannot be read \(Is a directory\)"),
-    "17.png": (lambda path: path.write_bytes(PNG_4), "L pixels stored as L;4"),
     "18.gif": (
         lambda path: (GREY(path, LABELS), path.write_bytes(path.read_bytes()[:-40])),
         "cannot be read",

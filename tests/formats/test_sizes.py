@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pytest
 from PIL import Image
-from written_files import in_folder
 
-from evaltex_cli import InputError, evaluate
-from evaltex_cli.errors import FaultLog
 from evaltex_cli.formats import base
 from evaltex_cli.formats.base import Source, TextObject
 from evaltex_cli.formats.columns import columns
-from evaltex_cli.formats.masks import unlimited_and_silent
 from evaltex_cli.formats.sizes import (
     find_pictures,
-    refuse_fractions,
     sizes_from_pictures,
     with_sizes,
     with_sizes_of_each_other,
@@ -98,37 +91,3 @@ def test_the_size_on_the_other_side_makes_them_pixels() -> None:
     np.testing.assert_allclose(ours.objects.boxes[:2], [STATED, [1, 10, 5, 20]])
     assert ours.sizes.tolist() == [[100, 200], [50, 10], [0, 0]]
     assert (in_fractions(ours), in_fractions(theirs)) == ([False, False, True], [])
-
-
-def test_fractions_without_a_size_are_a_fault_of_images_with_objects() -> None:
-    faults = FaultLog()
-    refuse_fractions(source(image("a"), image("b", BOX)), faults)
-    expected = "expected the size of its picture: give the pictures by --images FOLDER"
-    (fault,) = map(str, faults.faults)
-    assert fault.startswith("det.json: ") and "fractions of the page" in fault and expected in fault
-
-
-def test_they_decide_the_scale_of_objects(tmp_path: Path) -> None:
-    """Shorter side of the word over longer side of the picture: 20/200, 10/400, 9/100."""
-    words = {"img_1": "10,10,60,30,one", "img_2": "5,5,25,15,two", "img_3": "0,0,9,9,three"}
-    for side, prefix in (("gt", "gt_"), ("det", "res_")):
-        in_folder(tmp_path / side, {f"{prefix}{name}.txt": line for name, line in words.items()})
-    sides, images = (tmp_path / "gt", tmp_path / "det"), tmp_path / "pictures"
-    picture(images / "img_1.jpg", (200, 100))
-    picture(images / "img_2.jpg", (60, 400))
-    options = {"scale_bins": "0,0.05,1", "images": images}
-    with pytest.raises(InputError, match="image 'img_3' has no height and width"):
-        evaluate(*sides, "cleval", **options)
-    picture(images / "img_3.png", (100, 100))
-    for jobs in (1, 2):
-        totals = evaluate(*sides, "cleval", **options, jobs=jobs).totals
-        assert totals["scale_gt_characters"] == [len("two"), len("onethree")]
-    with pytest.raises(InputError, match="no such folder"):
-        evaluate(*sides, images=tmp_path / "nowhere")
-
-
-def test_settings_of_decoders_are_restored() -> None:
-    limit, filters = Image.MAX_IMAGE_PIXELS, warnings.filters[:]
-    with unlimited_and_silent():
-        assert Image.MAX_IMAGE_PIXELS is None
-    assert limit == Image.MAX_IMAGE_PIXELS and filters == warnings.filters[:]

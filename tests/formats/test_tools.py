@@ -71,17 +71,14 @@ def read_objects(
     ("name", "item", "outline", "text", "label", "is_dont_care"),
     [
         ("labelme", shape(BOX), [10, 10, 60, 30], "word", "", False),
-        ("labelme", shape([[0, 0], [9, 0], [9, 5], [0, 5]]), [0, 0, 9, 5], "word", "", False),
         ("labelme", shape(TURNED, difficult=True), TURNED, "word", "", True),
         ("labelme", shape(TURNED, "quadrilateral", flags={"ignore": 1}), TURNED, "word", "", True),
         ("labelme", shape(TURNED[:3], None, label="###"), TURNED[:3], "###", "", True),
         ("labelme", shape([[50, 60], [53, 64]], "circle"), [45, 55, 55, 65], "word", "", False),
         ("labelme", shape(BOX, description="exit"), [10, 10, 60, 30], "exit", "word", False),
         ("via", region(attributes={"Text": "w", "ignore": "0", "Type": "s"}), None, "w", "s", False),
-        ("via", region(attributes={"difficult": "1"}), [10, 10, 60, 30], "", "", True),
         ("via", region(attributes={"ignore": {"on": True}}), [10, 10, 60, 30], "", "", True),
         ("via", region(attributes={"flags": {"difficult": True}}), None, "", "", True),
-        ("via", region(attributes={"ignore": {"on": False}, "Text": "w"}), None, "w", "", False),
         ("via", region("polygon", {"text": "###"}, all_points_x=[1, 20, 20], all_points_y=[1, 1, 3]),
          [[1, 1], [20, 1], [20, 3]], "###", "", True),
         ("via", region("circle", cx=50, cy=60, r=7), [43, 53, 57, 67], "", "", False),
@@ -95,7 +92,6 @@ def read_objects(
          [[1.5, 2], [30, 4], [6, 50]], "", "", True),
         ("cvat", '<ellipse label="###" cx="50" cy="60" rx="5" ry="6"/>', [45, 54, 55, 66], "", "###",
          True),
-        ("voc", f"<difficult/>{BNDBOX}", [10, 20.5, 110, 50], "", "word", False),
         ("voc", f"<difficult>1</difficult>{BNDBOX}", [10, 20.5, 110, 50], "", "word", True),
         ("voc", ROBNDBOX.format(math.pi / 2), [[110, 30], [110, 70], [90, 70], [90, 30]], "", "word",
          False),
@@ -143,10 +139,7 @@ def test_notes(tmp_path: Path, name: str, ellipse: Any, point: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "size", "expected"),
     [
-        ("labelme", "", [480, 0]),
         ("cvat", "", [480, 640]),
-        ("voc", "", [0, 0]),
-        ("voc", "<size/>", [0, 0]),
         ("voc", "<size><width>640</width><height> </height></size>", [0, 640]),
         ("voc", "<size><width>640</width><height>480</height></size>", [480, 640]),
     ],
@@ -154,13 +147,6 @@ def test_notes(tmp_path: Path, name: str, ellipse: Any, point: Any) -> None:
 def test_sizes(tmp_path: Path, name: str, size: str, expected: list[int]) -> None:
     found = read_objects(tmp_path, name, GOOD[name], size=size)
     assert (found.source.sizes.tolist(), found.faults) == ([expected], [])
-
-
-def test_labels_are_no_texts_beside_descriptions(tmp_path: Path) -> None:
-    found = read_objects(tmp_path, "labelme", shape(BOX, description="exit"), shape(BOX))
-    assert (found.texts, list(found.objects.labels or [])) == (["exit", ""], ["word", "word"])
-    found = read_objects(tmp_path, "labelme", shape(BOX, description="word"), shape(BOX))
-    assert (found.texts, found.objects.labels) == (["word", "word"], None)
 
 
 def test_another_document_in_a_folder_is_no_empty_image(tmp_path: Path) -> None:
@@ -193,23 +179,13 @@ def test_images_of_cvat(tmp_path: Path) -> None:
     ("name", "faulty", "fault"),
     [
         ("labelme", shape([[1, 2]]), "[1]: 1 vertices; expected three or more"),
-        ("labelme", shape([[1, 2]] * 2, "polygon"), "[1]: 2 vertices; expected three or more"),
-        ("labelme", shape([[1, 2], [3, "4"]]), "[1].points[1][1]: '4'; expected a number"),
         ("via", region("rect", x=1), "a.jpg.regions[1]: null; expected a number"),
-        ("via", {}, "a.jpg.regions[1]: null; expected an object"),
         ("cvat", '<box xtl="7" ytl="1" xbr="6" ybr="3"/>', ":4: a box from 7, 1 to 6, 3; expected"),
-        ("cvat", '<box ytl="1" xbr="6" ybr="3"/>', ":4: box without xtl; expected a number there"),
-        ("cvat", '<polygon points="1,2;3,4"/>', ":4: 2 vertices; expected three or more"),
         ("voc", BNDBOX.replace("10<", "1e13<", 1), ":2: bndbox/xmin '1e13'; expected a finite"),
-        ("voc", "", ":2: object without bndbox/xmin; expected a number there"),
         ("voc", f"<difficult>yes</difficult>{BNDBOX}", ":2: difficult 'yes'; expected a finite"),
-        ("voc", ROBNDBOX.format(0).replace("40", "-4"), ":2: width -4, height 20; expected both"),
         ("label-studio", {"value": {"x": "1"}}, "[1]: '1'; expected a number"),
         ("label-studio", {"image_rotation": 90, "value": {"x": 1}}, "a picture that was turned; exp"),
-        ("label-studio", 7, "[0].annotations[0].result[1]: 7; expected an object"),
         ("ctw1500-xml", "<box><segs>1,x</segs></box>", ":2: 'x'; expected a finite number"),
-        ("ctw1500-xml", "<box><segs>1,2,3</segs></box>", ":2: 3 coordinates; expected an even"),
-        ("ctw1500-xml", "<box/>", ":2: 0 vertices; expected three"),
     ],
 )  # fmt: skip
 def test_a_fault_hides_no_other_object(tmp_path: Path, name: str, faulty: Any, fault: str) -> None:

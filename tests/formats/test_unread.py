@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import pickle
 import zipfile
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 from reading import read
 
 from evaltex_cli import InputError
-from evaltex_cli.formats import load
 
 
 def opened(path: Path) -> str:
@@ -28,7 +26,7 @@ def zipped(name: str, content: bytes) -> bytes:
     return file.getvalue()
 
 
-PICKLE, NPY = pickle.dumps({"boxes": [1]}), b"\x93NUMPY\1\0"
+PICKLE = pickle.dumps({"boxes": [1]})
 
 
 @pytest.mark.parametrize(
@@ -36,9 +34,6 @@ PICKLE, NPY = pickle.dumps({"boxes": [1]}), b"\x93NUMPY\1\0"
     [
         ("a.pkl", PICKLE, "a pickle, which is not read; loading it can run"),
         ("model.pth", zipped("archive/data.pkl", PICKLE), "a pickle, which is not read"),
-        ("a.npy", NPY, "a NumPy array, which is not read; write its boxes as CSV"),
-        ("a.xlsx", zipped("[Content_Types].xml", b"<Types/>"), "an Office document, which is not"),
-        ("a.parquet", b"PAR1" + bytes(20), "a Parquet table, which is not read; write it as CSV"),
         ("a.mat", b"MATLAB 7.3 MAT-file".ljust(512), "a MATLAB 7.3 file, which is not read; save"),
         (
             "a.png",
@@ -58,13 +53,11 @@ PICKLE, NPY = pickle.dumps({"boxes": [1]}), b"\x93NUMPY\1\0"
             b'{"a": 1,\n "b": }\n',
             "Expecting value: line 2 column 7 (char 15); expected well-formed JSON",
         ),
-        ("a.json", b'{"name": 1, "b": 2}', "JSON of no known layout; expected a format that"),
         ("a.html", b"<!DOCTYPE html>\n<html>word</html>", "HTML without any class of hOCR, which"),
         ("a.txt", b"1.jpg 10,20,30,40,0 50,60,70,80,0\n", "a list of pictures, which is not read"),
         ("a.txt", b"1.png,10,20,30,40\n", "a table without a header, which is not read; begin it"),
         ("a.txt", b"14 0.43 162 96 189 245\n", "lines of a class and a box in pixels, which no"),
         ("1_GT.txt", b'2 0 9 82 20 70 10 95 30 "a"\n', "ICDAR 2013's ground truth of segm"),
-        ("a.txt", b"word 162 96 18 24\n", "lines of a class and a box in pixels, which no"),
         ("a.xml", b'<?xml version="1.0"?><x:boxes/>', "XML of no known layout; expected a format"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",  # archives have the time in them
@@ -73,23 +66,6 @@ def test_what_is_not_read_is_named(tmp_path: Path, name: str, content: bytes, me
     path = tmp_path / name
     path.write_bytes(content)
     assert opened(path).removeprefix(f"{path}:2: ").startswith(message)
-
-
-def test_the_nearest_name_of_a_format_is_named() -> None:
-    with pytest.raises(
-        InputError,
-        match=r"unknown format 'textocrr' \(did you mean 'textocr'\?\); `evaltex formats` lists",
-    ):
-        load("textocrr")
-
-
-def test_a_format_named_by_mistake(tmp_path: Path) -> None:
-    path = tmp_path / "gt.json"
-    shape = {"label": "a", "points": [[0, 0], [9, 9]], "shape_type": "rectangle"}
-    path.write_text(json.dumps({"shapes": [shape]}))
-    assert read(path, "gt", "textocr").faults[-1] == (
-        "content of the format labelme; expected textocr, which was named"
-    )
 
 
 @pytest.mark.parametrize("name", ["[1", "<1>", "a b 1 2 3 4"])

@@ -17,7 +17,7 @@ RADIUS = 4
 PAD = 2 * RADIUS
 """The boolean pictures have this much room around, as dilated objects reach out of the picture."""
 
-quick = settings(deadline=None, derandomize=True, max_examples=60)
+quick = settings(deadline=None, derandomize=True, max_examples=30)
 
 
 @dataclass

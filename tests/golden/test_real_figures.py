@@ -30,7 +30,7 @@ def test_figures_are_the_official_ones(inputs: str, title: str, figures: dict[st
     protocol, *more = title.replace(LEFT_OUT, "").split()
     prefix = ""
     if more == ["word+line"]:
-        options["gt_lines"] = DATA / "icdar2015" / "gt_textline.zip"
+        options["lines"] = DATA / "icdar2015" / "gt_textline.zip"
         prefix, protocol, more = "iou_" if protocol == "iou" else "", "tiou", []
     parameters = dict(setting.split("=") for setting in [*settings, *more])
     scores = evaluate(DATA / gt, DATA / det, protocol, params=parameters, **options).scores

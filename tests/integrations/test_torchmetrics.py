@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from limits import HANG_SECONDS
 
-from evaltex_cli import Accumulator
+from evaltex_cli import Accumulator, InputError, image_objects
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("torchmetrics", reason="torchmetrics is not installed")
@@ -19,8 +19,8 @@ GT = [[[0, 0, 100, 20], [0, 40, 60, 60]]] * 5
 DET = [[[0, 0, 100, 10 + k]] for k in range(5)]
 
 
-def expected(protocol: Any = ("iou", "evaltex")) -> Any:
-    accumulator: Accumulator[Any] = Accumulator(protocol)
+def expected() -> Any:
+    accumulator = Accumulator(["iou", "evaltex"])
     for gt, det in zip(GT, DET, strict=True):
         accumulator.update(gt, det)
     return accumulator.compute()
@@ -44,12 +44,18 @@ def test_batches_score_as_an_accumulator_does() -> None:
     assert metric.result()["iou"].gt.images == 0
 
 
-def test_parameters_reach_the_protocol() -> None:
+def test_options_reach_the_protocol() -> None:
     from evaltex_cli.integrations.torchmetrics import EvaltexMetric
 
-    metric = EvaltexMetric("iou", {"iou": 0.1})
+    sure = [image_objects(one, confidences=[0.4 + k / 10]) for k, one in enumerate(DET)]
+    metric = EvaltexMetric("iou", {"iou": 0.1}, min_confidence=0.55)
+    metric.update(sure, GT)
+    assert float(metric.compute()["iou/recall"]) == pytest.approx(0.3)
+    with pytest.raises(InputError, match="expected"):
+        metric.update([[[0, 0, 1]]], [[]])
+    metric = EvaltexMetric(preset="icdar2015")
     metric.update(DET, GT)
-    assert float(metric.compute()["iou/recall"]) == 0.5
+    assert "|preset:icdar2015|" in metric.result().signature
 
 
 RANKS = """

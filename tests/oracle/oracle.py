@@ -135,7 +135,8 @@ def scores(case: Case) -> Any:
     """Evaluate; return each protocol's scores of the data set and of every image."""
     from evaltex_cli import evaluate
 
-    options = {key: case[key] for key in ("params", "preset", "gt_lines") if key in case}
+    options = {key: case[key] for key in ("params", "preset") if key in case}
+    options |= {"lines": case["gt_lines"]} if "gt_lines" in case else {}
     protocols = case["protocols"]
     if "preset" in case:
         result = {case["preset"]: evaluate(case["gt"], case["det"], per_image=True, **options)}

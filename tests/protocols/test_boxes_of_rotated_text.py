@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,6 @@ from evaltex_cli.protocols.base import load
 
 OF_BOXES = ["deteval", "icdar2013", "icdar2003"]
 WORD = (100.0, 20.0)
-POLYGONS = Path(__file__).parents[2] / "examples" / "polygons"
 
 
 def turned(degrees: float, width: float = WORD[0], height: float = WORD[1]) -> list[float]:
@@ -52,18 +50,3 @@ def test_no_other_protocol_takes_the_boxes() -> None:
         by_boxes += [name] if convention and (convention.as_boxes or convention.inclusive) else []
     assert [name for name in without_texts if warned(name, turned(30))] == by_boxes
     assert set(OF_BOXES) <= set(by_boxes)
-
-
-@pytest.mark.parametrize("protocol", OF_BOXES)
-def test_not_if_the_shapes_are_taken(protocol: str) -> None:
-    assert warned(protocol, turned(30), shape="polygon") == []
-
-
-def test_curved_text_beside_boxes_and_dont_care() -> None:
-    """The share is of the objects that count."""
-    found = evaluate(POLYGONS / "gt.txt", POLYGONS / "det.txt", "icdar2013")
-    counted = found.gt.objects - found.gt.dont_care
-    texts = [text for text in found.warnings if "bounding" in text]
-    assert [
-        f"boxes of 4 rotated or curved objects ({4 / counted:.0%})" in one for one in texts
-    ] == [True]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import Evidence
 from evaltex_cli.protocols.cleval import PROTOCOL
-from evaltex_cli.protocols.cleval_characters import Side, polygon_centres, shorter_side
+from evaltex_cli.protocols.cleval_characters import polygon_centres, side_of
 from evaltex_cli.protocols.cleval_text import common_subsequence
 from evaltex_cli.records import ImageBatch, Objects
 
@@ -119,15 +118,16 @@ def test_only_the_program_drops_a_detection_at_the_threshold_of_dont_care() -> N
 
 def test_centres_of_a_polygon_with_an_odd_number_of_vertices() -> None:
     """The lower chain has three; its last is the end, wherever the others are."""
-    ring: list[tuple[float, float]] = [(0, 0), (40, 0), (40, 10), (20, 10), (0, 10)]
-    assert polygon_centres(ring, 1) == [(20, 5)]
+    ring = np.array([(0.0, 0.0), (40, 0), (40, 10), (20, 10), (0, 10)])
+    assert polygon_centres(ring, 1).tolist() == [[20, 5]]
 
 
 @pytest.mark.parametrize(("annotation", "area"), [("quad", 600.0), ("polygon", 800.0)])
 def test_areas_of_a_crossed_outline(annotation: str, area: float) -> None:
     """Lobes of 800 and 200 pixels: those of a quadrilateral cancel, of a polygon one remains."""
     crossed = image_objects(polygons=[np.array([[0, 0], [60, 20], [60, 0], [0, 40]])], texts=[""])
-    side = Side(crossed, [False], config.checked("cleval", {"annotation": annotation}))
+    parameters = config.checked("cleval", {"annotation": annotation})
+    side = side_of(crossed, np.array([False]), parameters)
     assert side.area == pytest.approx([area])
 
 
@@ -139,11 +139,8 @@ def test_a_dropped_detection_stands_in_the_way_of_a_one_to_one_match() -> None:
     alone, both = words((WORD, "")), words((WORD, ""), ((20, 0, 100, 10), ""))
     assert scored(gt, alone)["recall"] == 1.0
     scores = scored(gt, both)
-    assert (scores["recall"], scores["precision"], scores["false_positive_characters"]) == (
-        0.0,
-        0.0,
-        1,
-    )
+    names = "recall", "precision", "false_positive_characters"
+    assert [scores[name] for name in names] == [0.0, 0.0, 1]
 
 
 def test_a_tall_word_is_read_from_its_bottom() -> None:
@@ -171,16 +168,6 @@ def test_a_word_on_a_dont_care_object_is_not_dropped() -> None:
     det = words((WORD, ""), ((100, 50, 150, 60), ""))
     scores = scored(gt, det)
     assert (scores["recall"], scores["precision"]) == (1.0, 1.0)
-
-
-@pytest.mark.parametrize("left", range(1, 30))
-def test_shares_of_dont_care_objects_add_up_in_single_precision(left: int) -> None:
-    """Two don't-care objects hold 30 of 100 columns of a detection; whether
-    that is 0.3 hangs on how it is split.
-    """
-    gt = words(((0, 0, left, 10), "###"), ((70 + left, 0, 100, 10), "###"))
-    holds = left not in (1, 4, 6, 24, 26, 29)
-    assert scored(gt, words(((0, 0, 100, 10), "")))["false_positive_characters"] == (not holds)
 
 
 def test_the_edges_of_boxes() -> None:
@@ -222,13 +209,8 @@ def test_nothing_scores_nothing(reference: str) -> None:
     """
     nothing, one = image_objects(), words((WORD, "abcdef"))
     ignored = words((WORD, "###"))
-    for gt, det in (
-        (nothing, nothing),
-        (nothing, one),
-        (one, nothing),
-        (ignored, nothing),
-        (ignored, one),
-    ):
+    pairs = [(nothing, nothing), (nothing, one), (one, nothing), (ignored, nothing), (ignored, one)]
+    for gt, det in pairs:
         scores = scored(gt, det, reference=reference)
         assert [scores[name] for name in ("recall", "precision", "hmean")] == [0.0, 0.0, 0.0]
     assert scored(ignored, one, reference=reference)["false_positive_characters"] == 0
@@ -249,19 +231,13 @@ def test_objects_without_transcription_match_nothing() -> None:
 
 
 def test_penalty_weights() -> None:
-    """A split in two costs the weight."""
-    det = words((HALVES[0], ""), (HALVES[1], ""))
-    assert scored(words((WORD, "abcdef")), det, recall_granularity_penalty=2.5)["recall"] == 3.5 / 6
-    assert scored(words((WORD, "abcdef")), det, recall_granularity_penalty=100.0)["recall"] == 0.0
-    assert (
-        scored(det_as_gt := words((HALVES[0], "abc"), (HALVES[1], "def")), words((WORD, "")))[
-            "precision"
-        ]
-        == 5 / 6
-    )
-    assert (
-        scored(det_as_gt, words((WORD, "")), precision_granularity_penalty=0.0)["precision"] == 1.0
-    )
+    """A split and a merge in two cost the weight."""
+    whole, halves = words((WORD, "abcdef")), words((HALVES[0], "abc"), (HALVES[1], "def"))
+    for weight, recall in ((2.5, 3.5 / 6), (100.0, 0.0)):
+        assert scored(whole, halves, recall_granularity_penalty=weight)["recall"] == recall
+    for weight, precision in ((1.0, 5 / 6), (0.0, 1.0)):
+        scores = scored(halves, whole, precision_granularity_penalty=weight)
+        assert scores["precision"] == precision
 
 
 def test_only_the_paper_clips_every_image() -> None:
@@ -277,23 +253,6 @@ def test_only_the_paper_clips_every_image() -> None:
     assert [a.compute().scores["recall"] for a in accumulators] == [3 / 7, 6 / 7]
 
 
-def test_confidences_order_the_detections(tmp_path: Path) -> None:
-    """Of two detections of one character the surer comes first: AX + A
-    against A leaves another A than A + AX.
-    """
-    (tmp_path / "gt").mkdir()
-    (tmp_path / "gt" / "1.txt").write_text("0,0,20,10,AB\n20,0,40,10,XY\n", encoding="utf-8")
-    credits = []
-    for confidences in ((0.9, 0.1), (0.1, 0.9)):
-        folder = tmp_path / f"det{confidences[0]}"
-        folder.mkdir()
-        lines = [f"0,0,40,10,{confidences[0]},ABXY", f"0,0,20,10,{confidences[1]},AB"]
-        (folder / "1.txt").write_text("\n".join(lines), encoding="utf-8")
-        result = evaluate(tmp_path / "gt", folder, "cleval", per_image=True)
-        credits.append([one.values["credited_characters"] for one in result.images[0].detections])
-    assert credits == [[4.0, 0.0], [2.0, 2.0]]
-
-
 def test_scale_bins() -> None:
     """Words 10 and 20 high in a picture of 100: each is don't care in the
     other's bin, 0.2 counts in two.
@@ -303,24 +262,11 @@ def test_scale_bins() -> None:
     checked = config.checked("cleval", {"scale_bins": "0,0.15,0.2,1"})
     found = evidence_of(gt, det, size=100.0, scale_bins="0,0.15,0.2,1")
     rows = PROTOCOL.scores(next(found.tally.rows()), checked)["scale_wise"]
-    assert [(row["lowest_scale"], row["highest_scale"]) for row in rows] == [
-        (0.0, 0.15),
-        (0.15, 0.2),
-        (0.2, 1.0),
+    names = "lowest_scale", "highest_scale", "recall", "e2e_recall"
+    assert [[row[name] for name in names] for row in rows] == [
+        *([0.0, 0.15, 1.0, 1.0], [0.15, 0.2, 0.0, 0.0], [0.2, 1.0, 0.0, 0.0])
     ]
-    assert [row["recall"] for row in rows] == [1.0, 0.0, 0.0]
-    assert [row["e2e_recall"] for row in rows] == [1.0, 0.0, 0.0]
     assert next(found.tally.rows()).scale_gt_characters == [6, 3, 3]
-
-
-def test_shorter_sides() -> None:
-    """A box, a rectangle turned by 45 degrees (corners rounded), and a line."""
-    rings: list[list[tuple[float, float]]] = [
-        [(0, 0), (30, 0), (30, 10.4), (0, 10.4)],
-        [(0, 10), (10, 0), (30, 20), (20, 30)],
-        [(0, 0), (3, 3), (5, 5), (9, 9)],
-    ]
-    assert [*map(shorter_side, rings)] == pytest.approx([10.0, math.hypot(10, 10), 0.0])
 
 
 @pytest.mark.parametrize("edges", ["0", "0.5,0.1", "a,b", "0,,1", "0,nan"])
@@ -337,50 +283,7 @@ def test_scale_bins_need_sizes() -> None:
 # Any input ---------------------------------------------------------------------------------------
 
 
-BOX = st.tuples(st.integers(0, 60), st.integers(0, 60), st.integers(0, 40), st.integers(0, 20))
-SIDE = st.lists(st.tuples(BOX, st.sampled_from(["", "a", "ab", "abba", "###", "ß日b"])), max_size=6)
-
-
-def boxes_of(entries: list[tuple[tuple[int, int, int, int], str]], is_gt: bool) -> Objects:
-    return image_objects(
-        [[x, y, x + w, y + h] for (x, y, w, h), _ in entries],
-        texts=[text for _, text in entries],
-        dont_care=[is_gt and text == "###" for _, text in entries],
-    )
-
-
-@settings(deadline=None, derandomize=True, max_examples=60)
-@given(
-    images=st.lists(st.tuples(SIDE, SIDE), min_size=1, max_size=4),
-    reference=st.sampled_from(["official", "paper"]),
-)
-def test_scores_are_shares_and_evidence_adds_up(images: list[Any], reference: str) -> None:
-    """Scores lie in [0, 1]; image order and batches do not matter."""
-    pairs = [(boxes_of(g, True), boxes_of(d, False)) for g, d in images]
-    whole, turned = (
-        Accumulator("cleval", reference=reference),
-        Accumulator("cleval", reference=reference),
-    )
-    for pair in pairs:
-        whole.update(*pair)
-    for pair in reversed(pairs):
-        part = Accumulator("cleval", reference=reference)
-        part.update(*pair)
-        turned.merge(part)
-    result = whole.compute()
-    assert result.totals == turned.compute().totals
-    counts = {
-        "splits",
-        "merges",
-        "missed_characters",
-        "overlapped_characters",
-        "false_positive_characters",
-    }
-    for name, value in result.scores.items():
-        assert value is None or (value >= 0 and (name in counts or value <= 1)), name
-
-
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(deadline=None, derandomize=True, max_examples=20)
 @given(
     grid=st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1),
     reference=st.sampled_from(["official", "paper"]),
@@ -390,36 +293,16 @@ def test_ground_truth_against_itself_is_perfect(
     grid: set[tuple[int, int]], reference: str, data: st.DataObject
 ) -> None:
     """Where no two objects overlap."""
-    texts = data.draw(
-        st.lists(st.text("abß日", min_size=1), min_size=len(grid), max_size=len(grid))
-    )
-    gt = image_objects(
-        [[30 * x, 20 * y, 30 * x + 28, 20 * y + 9] for x, y in sorted(grid)], texts=texts
-    )
+    texts = data.draw(st.tuples(*(st.text("abß日", min_size=1) for _ in grid)))
+    boxes = [[30 * x, 20 * y, 30 * x + 28, 20 * y + 9] for x, y in sorted(grid)]
+    gt = image_objects(boxes, texts=texts)
     scores = scored(gt, gt, reference=reference)
-    perfect = (
-        "recall",
-        "precision",
-        "hmean",
-        "e2e_recall",
-        "e2e_precision",
-        "e2e_hmean",
-        "recognition_score",
-    )
+    names = ("recall", "precision", "hmean")
+    perfect = *names, *(f"e2e_{name}" for name in names), "recognition_score"
     assert {scores[name] for name in perfect} == {1.0}
 
 
 # Texts --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("form", "right"), [("none", 0), ("nfc", 1), ("nfkc", 1)])
-def test_normalisation(form: str, right: int) -> None:
-    """A character is a code point: an e and an accent are two."""
-    gt, det = words((WORD, "\u00e9")), words((WORD, "e\u0301"))
-    assert scored(gt, det, normalisation=form)["e2e_recall"] == right
-    assert scored(det, gt, normalisation=form)["missed_characters"] == 0
-    tally = evidence_of(det, gt, normalisation=form).tally.sum()
-    assert tally.gt_characters == 2 - right
 
 
 def test_case() -> None:
@@ -430,7 +313,7 @@ def test_case() -> None:
     assert upper.gt_characters == len("STRASSE")
 
 
-@settings(deadline=None, derandomize=True, max_examples=200)
+@settings(deadline=None, derandomize=True, max_examples=60)
 @given(rows=st.text("ab日", max_size=9), columns=st.text("ab日", max_size=9))
 def test_common_subsequences_are_those_of_the_table(rows: str, columns: str) -> None:
     """Of strings, which the official program fills; a tie goes left."""

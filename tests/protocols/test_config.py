@@ -6,7 +6,6 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from evaltex_cli import ConfigError
@@ -45,24 +44,14 @@ def test_keys_stand_before_any_section_or_in_their_own(tmp_path: Path) -> None:
     "text",
     [
         "det_border=0.2",
-        "\ufeffdet_border=0.2\n",
         "  det_border =  0.2  \r\n",
         "# a comment\n; another\n\ndet_border=0.2 # why\n",
         "det_border=0.2\t; why",
-        "det_border=2e-1",
-        "det_border=.2",
         "[ evaltex ]\ndet_border=0.2",
     ],
 )
 def test_layout_is_free(tmp_path: Path, text: str) -> None:
     assert parameters(tmp_path, text) == load("evaltex").parameters(det_border=0.2)
-
-
-@pytest.mark.parametrize(
-    ("text", "value"), [("true", True), ("FALSE", False), ("on", True), ("no", False), ("1", True)]
-)
-def test_booleans(tmp_path: Path, text: str, value: bool) -> None:
-    assert parameters(tmp_path, f"region={text}").region is value
 
 
 @pytest.mark.parametrize(
@@ -72,11 +61,6 @@ def test_booleans(tmp_path: Path, text: str, value: bool) -> None:
             "\ndet_boder=0.1",
             f"p.ini:2: unknown key 'det_boder' (did you mean 'det_border'?); evaltex knows {KNOWN}",
         ),
-        ("qwxyz=0.1", f"p.ini:1: unknown key 'qwxyz'; evaltex knows {KNOWN}"),
-        (
-            "Region=true",
-            f"p.ini:1: unknown key 'Region' (did you mean 'region'?); evaltex knows {KNOWN}",
-        ),
         (
             "[evaltx]",
             (
@@ -85,25 +69,12 @@ def test_booleans(tmp_path: Path, text: str, value: bool) -> None:
             ),
         ),
         ("det_border=0.5", "p.ini:1: det_border is '0.5'; expected a number from 0 to below 0.5"),
-        (
-            "det_border=-0.01",
-            "p.ini:1: det_border is '-0.01'; expected a number from 0 to below 0.5",
-        ),
         ("det_border=nan", "p.ini:1: det_border is 'nan'; expected a number from 0 to below 0.5"),
-        ("det_border=", "p.ini:1: det_border is ''; expected a number from 0 to below 0.5"),
-        ("det_border=0,1", "p.ini:1: det_border is '0,1'; expected a number from 0 to below 0.5"),
-        ("det_border=0_1", "p.ini:1: det_border is '0_1'; expected a number from 0 to below 0.5"),
-        ("print_level=3", "p.ini:1: print_level is '3'; expected a whole number from 0 to 2"),
-        ("print_level=1.0", "p.ini:1: print_level is '1.0'; expected a whole number from 0 to 2"),
         ("print_level=١", "p.ini:1: print_level is '١'; expected a whole number from 0 to 2"),
-        ("hist_bin_nb=-1", "p.ini:1: hist_bin_nb is '-1'; expected a whole number from 0 to 10000"),
         ("min_area=-1", "p.ini:1: min_area is '-1'; expected a number of at least 0"),
-        ("min_area=inf", "p.ini:1: min_area is 'inf'; expected a number of at least 0"),
-        ("overlap_filter=1.1", "p.ini:1: overlap_filter is '1.1'; expected a number from 0 to 1"),
         ("region=maybe", "p.ini:1: region is 'maybe'; expected true or false"),
         ("split_function=log", "p.ini:1: split_function is 'log'; expected one of tool, paper"),
         ("a line", "p.ini:1: 'a line'; expected key=value, [protocol], or a comment after # or ;"),
-        ("=3", "p.ini:1: '=3'; expected key=value, [protocol], or a comment after # or ;"),
         ("split=true\n[evaltex]\nsplit=no", "p.ini:3: key 'split' again; it stands at p.ini:1 too"),
         (b"# ok\nsplit=\xe9", "p.ini:2: byte 0xe9 is not UTF-8"),
     ],
@@ -112,23 +83,12 @@ def test_refusals_name_place_key_and_range(tmp_path: Path, text: str | bytes, me
     assert refusal(tmp_path, text) == message
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    for path in (tmp_path / "none.ini", tmp_path):
-        with pytest.raises(
-            ConfigError, match=r"cannot be read \((No such file|Is a directory)"
-        ) as caught:
-            config.read_config(path)
-        assert str(caught.value).startswith(f"{path}: ")
-
-
 @pytest.mark.parametrize(
     ("argument", "protocol", "key", "value"),
     [
         ("det_border=0.2", "evaltex", "det_border", "0.2"),
         ("evaltex.det_border=0.2", "evaltex", "det_border", "0.2"),
         (" det_border = 0.2 ", "evaltex", "det_border", "0.2"),
-        ("deteval.t_r=.5", "deteval", "t_r", ".5"),
-        ("a=b=c", "evaltex", "a", "b=c"),
     ],
 )
 def test_set(argument: str, protocol: str, key: str, value: str) -> None:
@@ -139,10 +99,8 @@ def test_set(argument: str, protocol: str, key: str, value: str) -> None:
     ("argument", "chosen", "protocol"),
     [
         ("iou=0.7", ["iou"], "iou"),
-        ("IOU.iou=0.7", ["tiou"], "iou"),
         ("IoU_CRW.iou=0.7", ["evaltex"], "iou-crw"),
         ("t_r=0.7", ["evaltex", "deteval"], "deteval"),
-        ("det_border=0.1", ["iou", "evaltex"], "evaltex"),
         ("nothing=1", ["iou", "evaltex"], "iou"),
     ],
 )
@@ -174,7 +132,6 @@ def test_a_key_of_several_protocols_is_refused() -> None:
             "splt=no",
             f"--set splt=no: unknown key 'splt' (did you mean 'split'?); evaltex knows {KNOWN}",
         ),
-        ("split=2", "--set split=2: split is '2'; expected true or false"),
     ],
 )
 def test_set_refusals(argument: str, message: str) -> None:
@@ -191,31 +148,12 @@ def test_later_settings_win() -> None:
 
 def test_search_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert find_config(None) is None
+    assert find_config() is None
     (tmp_path / "evaltex.ini").write_text("")
-    assert find_config(None) == Path("evaltex.ini")
-    assert find_config(Path("other.ini")) == Path("other.ini")
+    assert find_config() == Path("evaltex.ini")
     (tmp_path / "evaltex.ini").unlink()
     (tmp_path / "evaltex.ini").mkdir()
-    assert find_config(None) is None
-
-
-@pytest.mark.parametrize(
-    ("given", "field"),
-    [
-        ({"det_border": np.float64(0.02)}, 0.02),
-        ({"det_border": np.float32(0.25)}, 0.25),
-        ({"det_border": 0}, 0.0),
-        ({"hist_bin_nb": np.int64(7)}, 7),
-        ({"region": np.bool_(False)}, False),
-        ({"split_function": "paper"}, "paper"),
-    ],
-)
-def test_keywords(given: dict[str, Any], field: Any) -> None:
-    (key,) = given
-    found = getattr(config.checked("evaltex", given), key)
-    assert found == field
-    assert type(found) is type(field)
+    assert find_config() is None
 
 
 @pytest.mark.parametrize(

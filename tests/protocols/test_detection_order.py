@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaltex_cli import InputError, diagnose, evaluate, image_objects
+from evaltex_cli import InputError, evaluate, image_objects
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.config import checked
 from evaltex_cli.protocols.matching import SideMatches
 from evaltex_cli.protocols.measured import Measured
-from evaltex_cli.records import ImageBatch, Objects
-from evaltex_cli.records.rows import concatenate, take
+from evaltex_cli.records import ImageBatch, Objects, concatenate, take
 
 ORDERED = ("iou", "iou-crw", "tiou", "tedeval", "cleval")
 REFUSING = ORDERED[:-1]
@@ -73,7 +72,7 @@ def by_id(side: SideMatches, own: Objects, others: Objects) -> dict[tuple[int, i
 @pytest.mark.parametrize("confidences", [3, 1000])
 def test_is_the_file_sorted(protocol: str, confidences: int) -> None:
     """What the scripts do: sort, then evaluate; equal confidences stay in the order of the file."""
-    for seed in range(15):
+    for seed in range(6):
         batch = random_batch(seed, confidences)
         rows = np.lexsort((-np.asarray(batch.det.confidences), batch.det.image))  # is stable
         expected = found(protocol, rearranged(batch, rows), order="file")
@@ -83,7 +82,7 @@ def test_is_the_file_sorted(protocol: str, confidences: int) -> None:
 @pytest.mark.parametrize("protocol", ORDERED)
 def test_the_order_of_the_file_is_nothing_to_confidences(protocol: str) -> None:
     """Confidences that differ: no permutation of an image's detections changes a sum by a bit."""
-    for seed in range(15):
+    for seed in range(6):
         batch, rng = random_batch(seed, 1), np.random.default_rng(seed)
         differing = rng.permutation(batch.det.count) / 1000
         batch = replace(batch, det=replace(batch.det, confidences=differing))
@@ -122,16 +121,3 @@ def test_the_surer_of_two_is_taken(tmp_path: Path) -> None:
     assert evaluate(gt, det, "iou-crw", order="confidence").scores["recall"] == 1.0
     assert evaluate(gt, det, "tiou").scores["siou_recall"] == 0.6
     assert evaluate(gt, det, "tiou", order="confidence").scores["siou_recall"] == 1.0
-
-
-def test_defaults_are_the_programs() -> None:
-    assert {name: checked(name, {}).order for name in ORDERED} == {
-        **dict.fromkeys(REFUSING, "file"),
-        "cleval": "confidence",
-    }
-
-
-def test_detections_added_by_a_diagnosis_have_confidences(tmp_path: Path) -> None:
-    """An image without detections is repaired by adding some, which are then sorted too."""
-    gt, det = written(tmp_path, "")
-    assert diagnose(gt, det, "iou", order="confidence").losses["recall"] == 1.0

@@ -11,7 +11,6 @@ from deteval_scenes import accumulated, evidence_of, random_scene
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaltex_cli import Accumulator, image_objects
 from evaltex_cli.protocols.matching import SideMatches
 
 FAMILY = ["wolf", "rrc", "totaltext", "icdar2013"]
@@ -44,11 +43,11 @@ def random_options(rng: random.Random, variant: str) -> dict[str, Any]:
     return options
 
 
-@settings(deadline=None, derandomize=True, max_examples=25)
+@settings(deadline=None, derandomize=True, max_examples=10)
 @given(st.integers(0, 10**9), st.sampled_from(["wolf", "rrc", "totaltext"]), st.integers(1, 7))
 def test_graphs_and_grid_are_runs_at_their_thresholds(seed: int, variant: str, points: int) -> None:
     rng = random.Random(seed)
-    scenes = [random_scene(rng) for _ in range(6)]
+    scenes = [random_scene(rng) for _ in range(3)]
     own = random_options(rng, variant)
     result = accumulated(scenes, curve_points=points, grid=True, **own)
     names = {
@@ -78,7 +77,7 @@ def test_graphs_and_grid_are_runs_at_their_thresholds(seed: int, variant: str, p
     assert result.scores["recall_overall"] == pytest.approx(mean, abs=1e-12)
 
 
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(deadline=None, derandomize=True, max_examples=30)
 @given(st.integers(0, 10**9), st.sampled_from(FAMILY))
 def test_no_object_is_credited_twice_and_partners_are_mutual(seed: int, variant: str) -> None:
     """Every credit within [0, 1], whatever the thresholds, and every
@@ -101,23 +100,3 @@ def test_no_object_is_credited_twice_and_partners_are_mutual(seed: int, variant:
 def links(side: SideMatches) -> set[tuple[int, int]]:
     own = np.repeat(np.arange(len(side.types)), np.diff(side.offsets))
     return set(zip(own.tolist(), side.partners.tolist(), strict=True))
-
-
-def test_images_can_come_in_any_order_and_batching() -> None:
-    rng = random.Random(1)
-    scenes = [random_scene(rng) for _ in range(40)]
-    whole = accumulated(scenes)
-    rng.shuffle(scenes)
-    parts = accumulated(scenes[:7])
-    accumulator = Accumulator("deteval")
-    other = Accumulator("deteval")
-    for target, some in ((accumulator, scenes[:7]), (other, scenes[7:])):
-        for gt, dont_care, det in some:
-            target.update(
-                image_objects(np.reshape(gt, (-1, 4)), dont_care=dont_care),
-                np.reshape(det, (-1, 4)),
-            )
-    accumulator.merge(other)
-    assert accumulator.compute().totals == whole.totals
-    assert accumulator.compute().scores == whole.scores
-    assert parts.totals["images"] == 7

@@ -40,14 +40,6 @@ def test_numbers_are_cut_one_by_one(tmp_path):
         assert dice == pytest.approx(1 if recall else 2 * 3 / 7)
 
 
-def test_rectangles_of_zeros_count_unless_ignored(tmp_path):
-    path = write(tmp_path, document([[(*WORD, -1), (0, 0, 0, 0, -1)]]))
-    for protocol in ("deteval", "icdar2003"):
-        assert evaluate(path, path, protocol).totals["counted_gt_objects"] == 2
-        found = evaluate(path, path, protocol, zero_rectangles="ignored")
-        assert (found.totals["counted_gt_objects"], found.scores["hmean"]) == (1, 1)
-
-
 WORD = (0, 0, 100, 20)
 
 

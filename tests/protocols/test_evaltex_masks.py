@@ -51,7 +51,7 @@ def drawn(side: list[Rectangle]) -> Labels:
     return {"img": labels}
 
 
-@settings(deadline=None, derandomize=True, max_examples=40)
+@settings(deadline=None, derandomize=True, max_examples=20)
 @given(rectangles([10, 20]), rectangles([1, 5, 15, 30]), st.sampled_from([0.0, 0.1, 0.2]))
 def test_a_rectangle_is_the_same_as_box_polygon_and_mask(
     gt: list[Rectangle], det: list[Rectangle], det_border: float

@@ -40,7 +40,9 @@ def test_partners_are_the_best_of_either_side() -> None:
 
 def test_an_image_with_nothing_is_right() -> None:
     found = evidence_of([([], [], []), ([WORD], [False], []), ([], [], [WORD])], "icdar2003")
-    scores = [icdar2003.image_scores(row, icdar2003.Parameters()) for row in found.tally.rows()]
+    scores = [
+        icdar2003.PROTOCOL.image_scores(row, icdar2003.Parameters()) for row in found.tally.rows()
+    ]
     assert [(score["recall"], score["precision"]) for score in scores] == [(1, 1), (0, 0), (0, 0)]
     assert accumulated([([], [], [])], "icdar2003").scores == {
         "recall": 0,

@@ -22,15 +22,6 @@ def test_a_match_with_centres_apart_comes_back_as_a_split() -> None:
     assert accumulated(scene, "deteval", center=0.4).scores["recall"] == 0
 
 
-def test_overlaps_below_the_thresholds_are_no_rivals() -> None:
-    """A sliver over the word's end: DetEval's single-overlap test refuses the
-    pair at first, ICDAR 2013 has none.
-    """
-    scene: Any = [([WORD], [False], [WORD, (98, 0, 197, 19)])]
-    assert accumulated(scene, "icdar2013").totals["one_to_one"] == 1
-    assert accumulated(scene, "icdar2013").scores["precision"] == 0.5
-
-
 def test_dont_care_rivals_prevent_a_one_to_one_match() -> None:
     """A don't-care copy of the word would make its detection don't care; with
     a share of 1 it only is a rival.
@@ -46,19 +37,6 @@ def test_a_merge_costs_nothing() -> None:
     assert (scores["recall"], scores["precision"], scores["hmean"]) == (1, 1, 1)
     scores = accumulated(scene, "icdar2013", merge_weight=0.5).scores
     assert (scores["recall"], scores["precision"]) == (0.5, 0.5)
-
-
-def test_splits_are_looked_at_object_by_object() -> None:
-    """Each of 3,000 words is half in the detection before it and half in the one after it.
-
-    The first word has one detection, so no split. The second takes both of its own; the third has
-    only one left; the fourth takes both, and so on: 1,500 words and all detections get 0.8.
-    """
-    words = [[10 * k, 0, 10 * k + 9, 9] for k in range(3000)]
-    accumulator = Accumulator("icdar2013")
-    accumulator.update(words, [[x + 5, y, x1 + 5, y1] for x, y, x1, y1 in words])
-    scores = accumulator.compute().scores
-    assert (scores["recall"], scores["precision"]) == pytest.approx((0.4, 0.8))
 
 
 @pytest.mark.parametrize(

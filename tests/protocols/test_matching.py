@@ -9,10 +9,6 @@ import pytest
 
 from evaltex_cli.protocols.matching import (
     MATCH_TYPES,
-    above,
-    at_least,
-    defined,
-    group_by,
     matches,
     mean_of,
 )
@@ -41,13 +37,6 @@ def named(kinds: np.ndarray) -> list[str]:
     return [MATCH_TYPES[kind] for kind in kinds.tolist()]
 
 
-def test_a_split_is_not_a_merge() -> None:
-    both = np.ones(2, bool)
-    gt, det = matches(*np.array([[0, 0], [0, 1]]), both, both, {}, {})
-    assert named(gt.types) == ["one-to-many", "missed"]
-    assert named(det.types) == ["one-to-many", "one-to-many"]
-
-
 def test_types_partners_and_values_of_both_sides() -> None:
     """Of objects 4 and 5 and detections 4 and 5, only those that have two
     partners on both sides are many to many.
@@ -66,22 +55,9 @@ def test_types_partners_and_values_of_both_sides() -> None:
     assert list(det.values) == ["rank", "is_first"]
 
 
-def test_values_are_grouped_and_sorted() -> None:
-    offsets, values = group_by(np.array([2, 0, 2, 0]), np.array([5, 9, 1, 3]), 4)
-    assert (offsets.tolist(), values.tolist()) == ([0, 2, 2, 4, 4], [3, 9, 1, 5])
-
-
 @pytest.mark.parametrize(("names", "expected"), [(("a",), [1, 0, 0]), (("a", "b"), [0.75, 1, 0])])
 def test_a_mean_takes_undefined_values_as_zero(
     names: tuple[str, ...], expected: list[float]
 ) -> None:
     values = {"a": np.array([1, np.nan, 0]), "b": np.array([0.5, 2, np.nan])}
     assert mean_of(*names)(np.zeros(3, np.uint8), values).tolist() == expected
-    assert defined(values["a"]).tolist() == [1, 0, 0]
-
-
-@pytest.mark.parametrize("threshold", [0.1, 0.4, 0.5, 0.8, 1.0])
-def test_a_ratio_near_a_threshold_is_equal_to_it(threshold: float) -> None:
-    near = threshold + np.array([-2e-9, -5e-10, 0, 5e-10, 2e-9])
-    assert at_least(near, threshold).tolist() == [False, True, True, True, True]
-    assert above(near, threshold).tolist() == [False, False, False, False, True]

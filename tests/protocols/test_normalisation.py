@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from evaltex_cli import Accumulator, image_objects
-from evaltex_cli.protocols.presets import PRESETS
 
 WORD = [[0, 0, 100, 20]]
 TEXTS = {
@@ -67,9 +66,3 @@ def test_lexicons_get_the_form_of_the_texts(tmp_path: Any) -> None:
     pair = ("Müller", "Müller")
     assert hmean("iou-crw", pair, **given) == 1
     assert hmean("iou-crw", pair, **given, normalisation="none") == 0
-
-
-def test_presets_that_compare_texts_compare_them_as_they_are() -> None:
-    for preset in PRESETS.values():
-        if preset.protocol in ("iou-crw", "popeval", "pq"):
-            assert preset.parameters["normalisation"] == "none"

@@ -4,23 +4,64 @@ from __future__ import annotations
 
 import random
 import sys
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
 import numpy as np
 import pytest
+import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference_pq import Object, Ring, plain_totals
 
 from evaltex_cli import Accumulator, image_objects
 from evaltex_cli.errors import InputError
-from evaltex_cli.geometry.overlaps import measure
 from evaltex_cli.protocols.base import Evidence
-from evaltex_cli.protocols.pq import Parameters, evidence
-from evaltex_cli.records import ImageBatch, Objects
-from evaltex_cli.records.rows import concatenate
+from evaltex_cli.protocols.measured import Measured
+from evaltex_cli.protocols.pq import PROTOCOL, Parameters
+from evaltex_cli.records import ImageBatch, Objects, concatenate
+
+Ring = Sequence[tuple[float, float]]
+Object = tuple[list[Ring], str, bool]
+"""The polygons of a word, line or paragraph, its text, and whether it is don't care."""
+
+
+def plain_totals(gt: list[Object], det: list[Object], text: bool = False) -> dict[str, float]:
+    """The counts and the sum of IoUs of an image."""
+    cared = [(union(rings), read) for rings, read, dont_care in gt if not dont_care]
+    others = [union(rings) for rings, _, dont_care in gt if dont_care]
+    found = [(union(rings), read) for rings, read, _ in det]
+    counted = [
+        (shape, read)
+        for shape, read in found
+        if all(shape.intersection(g).area <= 0.5 * shape.area for g in others)
+    ]
+    table = [[iou(g, d) for d, _ in counted] for g, _ in cared]
+    pairs = []
+    for i, row in enumerate(table):
+        for j, value in enumerate(row):
+            column = [other[j] for other in table]
+            if value > 0.5 and row.index(max(row)) == j and column.index(max(column)) == i:
+                pairs.append((i, j))
+    if text:
+        pairs = [(i, j) for i, j in pairs if cared[i][1] == counted[j][1]]
+    return {
+        "counted_gt_objects": len(cared),
+        "counted_detections": len(counted),
+        "pairs": len(pairs),
+        "iou_sum": sum(table[i][j] for i, j in pairs),
+    }
+
+
+def union(rings: list[Ring]) -> Any:
+    return shapely.union_all([shapely.Polygon(ring) for ring in rings])
+
+
+def iou(one: Any, other: Any) -> float:
+    value: float = one.intersection(other).area / one.union(other).area
+    return round(value, 9)
+
 
 PERFECT = {"recall": 1.0, "precision": 1.0, "rq": 1.0, "sq": 1.0, "pq": 1.0}
 
@@ -71,10 +112,10 @@ def in_columns(side: list[Object]) -> Objects:
 def evidence_of(scenes: list[tuple[list[Object], list[Object]]], **given: Any) -> Evidence:
     gt, det = (concatenate([in_columns(scene[side]) for scene in scenes]) for side in (0, 1))
     batch = ImageBatch([f"{k}" for k in range(len(scenes))], np.zeros((len(scenes), 2)), gt, det)
-    return evidence(batch, measure(batch), Parameters(**given))
+    return Measured(batch).evidence(PROTOCOL, Parameters(**given))
 
 
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(deadline=None, derandomize=True, max_examples=20)
 @given(st.integers(0, 10**9), st.booleans(), st.booleans())
 def test_agrees_with_the_definition(seed: int, united: bool, text: bool) -> None:
     rng = random.Random(seed)
@@ -127,12 +168,6 @@ def test_matches_of_members_are_those_of_their_regions() -> None:
     assert det_side.values["iou"].tolist()[1:] == [1, 1, 1, 0]
     nothing = evidence_of([(gt, [])], objects="regions")
     assert nothing.matches.gt.offsets.tolist() == [0] * 6
-
-
-def test_a_region_of_two_images_is_two_regions() -> None:
-    line: list[Object] = [([ring(0, 0, 10, 10)], "", False)]
-    found = evidence_of([(line, line), (line, line)], objects="regions")
-    assert found.tally.pairs.tolist() == [1, 1]
 
 
 def test_a_region_with_a_member_that_is_dont_care_is_dont_care() -> None:
@@ -199,13 +234,6 @@ def test_pixels_beyond_the_image_do_not_count() -> None:
     assert totals["iou_sum"] == pytest.approx(66 / 121, abs=1e-12)
 
 
-def test_words_that_overlap_unite_on_pixels() -> None:
-    """Two words of a line share 2 columns of 11, so that 20 x 6 pixels are filled."""
-    line = image_objects([[10, 10, 20, 15], [19, 10, 29, 15]], regions=[1, 1])
-    totals = pixel_totals(line, [[10, 10, 29, 15]], objects="regions")
-    assert (totals["counted_gt_objects"], totals["iou_sum"]) == (1, 1)
-
-
 @pytest.mark.parametrize(("bottom", "pairs"), [(19, 1), (20, 0)])
 def test_half_is_enough_on_pixels(bottom: int, pairs: int) -> None:
     """5 rows of 10 are a pair, 5 of 11 are not."""
@@ -225,7 +253,7 @@ def test_what_pixels_need() -> None:
     with pytest.raises(InputError, match=r"no height and width.*--images"):
         pixel_totals(one, one, size=None)
     for missing, message in (
-        ({"cv2": None}, r"pip install 'evaltex\[hiertext\]'"),
+        ({"cv2": None}, r"pip install opencv-python-headless"),
         ({"cv2": SimpleNamespace(__version__="4.10.0")}, "OpenCV 4.11 or later.*this is 4.10.0"),
     ):
         with (
@@ -237,11 +265,11 @@ def test_what_pixels_need() -> None:
 
 @pytest.mark.parametrize("more", [{}, {"objects": "regions"}, {"areas": "pixels"}])
 def test_label_pictures_have_no_regions(more: dict[str, str]) -> None:
-    mask = np.ones((1, 9, 9), dtype=bool)
+    objects = image_objects(masks=np.ones((1, 9, 9), dtype=bool))
     accumulator = Accumulator("pq", **more)
-    accumulator.update(image_objects(masks=mask), image_objects(masks=mask))
+    accumulator.update(objects, objects)
     if not more:
         assert accumulator.compute().scores == PERFECT
         return
-    with pytest.raises(InputError, match="do not work on label pictures"):
+    with pytest.raises(InputError, match="leave out the label pictures"):
         accumulator.compute()

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from evaltex_cli.protocols.scores import (
-    divide,
     harmonic_mean,
     image_scores_by,
     quotient,
@@ -20,7 +19,6 @@ from evaltex_cli.protocols.scores import (
 def test_quotients_of_nothing_are_0_and_shares_at_most_1() -> None:
     numerator, denominator = np.array([1.0, 0.0, 3.0, 0.25]), np.array([0.0, 0.0, 2.0, 0.5])
     assert quotient(numerator, denominator).tolist() == [0.0, 0.0, 1.5, 0.5]
-    assert divide(numerator, denominator).tolist() == [0.0, 0.0, 1.0, 0.5]
     assert (ratio(1, 0), ratio(3, 2), ratio(0.25, 0.5), ratio(-1, 2)) == (0.0, 1.0, 0.5, 0.0)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.iou import Tally as IouTally
-from evaltex_cli.protocols.tally import Count, EvidenceError, Sum, Tally
+from evaltex_cli.protocols.tally import Count, Sum, Tally
 
 quick = settings(deadline=None, derandomize=True, max_examples=100)
 numbers = st.floats(-1e9, 1e9, allow_subnormal=False)
@@ -43,38 +43,23 @@ def test_sums_of_batches_are_those_of_their_rows(batches) -> None:
     assert totals["bins"] == [math.fsum(values), math.fsum(2 * value for value in values)]
 
 
-@quick
-@given(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=8), st.data())
-def test_rows_are_replaced(values, data) -> None:
-    before, after = (words(list(column)) for column in zip(*values, strict=True))
-    images = np.array(data.draw(st.lists(st.integers(0, len(values) - 1), unique=True)), np.int64)
-    credits = [after.credit[k] if k in images else before.credit[k] for k in range(len(values))]
-    found = before.replaced(images, after.take(images)).sum().as_dict()
-    assert found == words(credits).sum().as_dict()
-
-
-def test_fields_that_are_none_are_not_there() -> None:
-    assert list(Words(1, 0.5).as_dict()) == ["words", "credit"]
-    assert Words.total([Words(1, 0.5), Words(2, 0.5)]).as_dict() == {"words": 3, "credit": 1.0}
-
-
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_counts_are_not_below_0(protocol: str) -> None:
     kind = load(protocol).tally
     nothing = {field.name: 0 for field in fields(kind)}
     assert kind(**nothing).as_dict() == nothing
-    for name in (field.name for field in fields(kind) if str(field.type).startswith("Count")):
+    for name in kind.counts():
         for negative in (-1, np.array([0, -1]), [0, -1]):
-            with pytest.raises(EvidenceError, match=r"contradicts itself"):
+            with pytest.raises(match=r"contradicts itself"):
                 kind(**nothing | {name: negative})
 
 
 def test_more_pairs_than_objects_are_refused_in_every_form() -> None:
     assert IouTally(2, 1, 3, 2, 1).one_to_one == 1
-    with pytest.raises(EvidenceError, match="more pairs than objects"):
+    with pytest.raises(match="more pairs than objects"):
         IouTally(2, 1, 3, 2, 2)
     columns = np.array([[2, 1, 3, 2, 1], [2, 1, 3, 2, 2]]).T
-    with pytest.raises(EvidenceError, match="more pairs than objects"):
+    with pytest.raises(match="more pairs than objects"):
         IouTally(*columns)
 
 

@@ -13,8 +13,7 @@ from evaltex_cli import Accumulator, InputError, evaluate, image_objects
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.config import checked
 from evaltex_cli.protocols.measured import Measured
-from evaltex_cli.records import ImageBatch
-from evaltex_cli.records.rows import concatenate
+from evaltex_cli.records import ImageBatch, concatenate
 
 WORD = [0, 0, 100, 20]
 
@@ -107,4 +106,4 @@ def test_lines_of_masks_are_refused(tmp_path: Path) -> None:
     paths = tmp_path / "gt.txt", tmp_path / "det.txt"
     assert evaluate(*paths, "tiou", gt_images=tmp_path, det_images=tmp_path).scores["hmean"] == 1.0
     with pytest.raises(InputError, match="lines=file does not work on label pictures"):
-        evaluate(*paths, "tiou", gt_images=tmp_path, det_images=tmp_path, gt_lines=paths[0])
+        evaluate(*paths, "tiou", gt_images=tmp_path, det_images=tmp_path, lines=paths[0])

@@ -8,7 +8,7 @@ import pytest
 
 from evaltex_cli.cli import rank as command
 from evaltex_cli.errors import ConfigError
-from evaltex_cli.ranking import board, board_file
+from evaltex_cli.ranking import board
 
 WHOLE = """
 protocols = ["IoU", "evaltex"]
@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
 def read(folder: Path, text: str) -> board.Board:
     path = folder / "board.toml"
     path.write_text(text, encoding="utf-8")
-    return board_file.read(path)
+    return board.read(path)
 
 
 def fault(folder: Path, text: str) -> str:
@@ -80,7 +80,7 @@ def test_paths_are_relative_to_the_board(folder: Path) -> None:
             '"rects"',
             "protocols: 'rects' is a preset, not a protocol; it stands for --protocol iou",
         ),
-        ('gt = "gt.txt"', "", "datasets.one: Object missing required field `gt`"),
+        ('gt = "gt.txt"', "", "datasets.one: `gt` is missing"),
         ('gt = "gt.txt"', 'gtt = "gt.txt"', "datasets.one: Object contains unknown field `gtt`"),
         ('"gt.txt"', '""', "datasets.one: Expected `str` of length >= 1 - at `$.gt`"),
         ('"gt.txt"', '"no.txt"', "datasets.one: gt = 'no.txt'; there is no "),
@@ -103,15 +103,15 @@ def test_what_is_not_toml_is_refused(folder: Path, content: bytes) -> None:
     path = folder / "board.toml"
     path.write_bytes(content)
     with pytest.raises(ConfigError, match="is not TOML"):
-        board_file.read(path)
+        board.read(path)
 
 
 def test_a_detector_may_be_without_a_data_set_if_the_board_says_so(folder: Path) -> None:
     more = WHOLE + '[detectors.C]\ntwo = "a.txt"\n[datasets.two]\ngt = "gt.txt"\n'
     more = more.replace("[detectors.B]\n", '[detectors.B]\ntwo = "b.txt"\n')
     assert [line.partition(";")[0] for line in fault(folder, more).splitlines()] == [
-        "detectors.A: no detections of two",
-        "detectors.C: no detections of one",
+        "detectors.A: no detections for two",
+        "detectors.C: no detections for one",
     ]
     found = read(folder, "allow_missing = true\n" + more)
     assert [list(one.detections) for one in found.datasets] == [["A", "B"], ["B", "C"]]

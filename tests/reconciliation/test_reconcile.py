@@ -20,11 +20,9 @@ from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols.base import load
 from evaltex_cli.reconciliation.figures import NAMES, Figure, parsed
-from evaltex_cli.reconciliation.prediction import Scored
-from evaltex_cli.reconciliation.search import Found, search
+from evaltex_cli.reconciliation.search import Reconciliation, Scored, search
 from evaltex_cli.reconciliation.settings import Setting, alternatives, settings
-from evaltex_cli.reconciliation.tables import Asked, table
-from evaltex_cli.results.screen import Screen
+from evaltex_cli.tables import in_text
 
 
 @pytest.fixture
@@ -99,17 +97,6 @@ def test_two_changes_are_found(folder: Path) -> None:
     options = ["--protocol", "iou", "--set", "iou.iou=0.8", "--min-confidence", "0.3"]
     listed = found("--protocol", "iou", *figures(scores_of("gt", "det", *options)))["fits"]
     assert any(options[4:] == one["command"][-2:] and one["changes"] == 2 for one in listed)
-
-
-@pytest.mark.slow
-def test_four_changes_are_found(folder: Path) -> None:
-    changes = ("iou=0.75", "order=confidence", "truncate=false")
-    given = [*[part for one in changes for part in ("--set", f"iou.{one}")], "--dont-care", "count"]
-    scores = scores_of("gt", "det", "--protocol", "iou", *given)
-    figures = parsed({name: f"{scores[name]:.4f}" for name in ("recall", "precision", "hmean")})
-    result = search(folder / "gt", folder / "det", figures, ["iou"], InputOptions())
-    assert 1 <= len(result.fits[0].setting.changes) <= 4
-    assert result.tried < 1300
 
 
 def test_a_parameter_file_in_the_folder_does_not_change_what_a_command_gives(folder: Path) -> None:
@@ -193,19 +180,14 @@ def test_figures_have_digits(text: str, value: float, half_unit: float) -> None:
 
 
 def test_figures_with_digits_that_were_cut_off_fit_nothing_but_are_explained() -> None:
-    setting = Setting("iou")
+    figures = parsed({"recall": "0.8162", "precision": "74.97"})
     scores = {"recall": 0.81629, "precision": 0.74975}
-    asked = Asked(
-        parsed({"recall": "0.8162", "precision": "74.97"}),
-        ["gt", "det"],
-        {"iou": setting.parameters},
-    )
-    near = Scored(setting, scores, {"recall": 0.00009, "precision": 0.00005})
-    assert not all(asked.figures[name].agrees(scores[name]) for name in scores)
-    shown = table(Found([], [near], [], 1), asked, Screen())
-    assert "This gives the figures with digits cut off instead of rounded." in shown
+    near = Scored(Setting("iou"), ["evaltex"], scores, {"recall": 0.00009, "precision": 0.00005})
+    assert not all(figures[name].agrees(scores[name]) for name in scores)
+    shown = in_text(Reconciliation(figures, [], [near], [], 1, []).tables())
+    assert "1: the figures with digits cut off, not rounded." in shown
     other = replace(near, scores={**scores, "recall": 0.81619})
-    assert "cut off" not in table(Found([], [other], [], 1), asked, Screen())
+    assert "cut off" not in in_text(Reconciliation(figures, [], [other], [], 1, []).tables())
 
 
 @pytest.mark.parametrize("text", ["", ".", "x", "-1", "101", "0,5", "1e2", "nan", "200%"])

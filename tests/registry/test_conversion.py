@@ -18,12 +18,12 @@ from nested import close
 from PIL import Image
 from writing import INEXACT, READ_AS, ending
 
-from evaltex_cli.conversion import WRITERS, Target
+from evaltex_cli.api.arrays import image_objects
+from evaltex_cli.conversion import WRITERS
 from evaltex_cli.conversion.convert import convert
 from evaltex_cli.conversion.write_text import MIXED
 from evaltex_cli.errors import counted
 from evaltex_cli.evaluation import hints
-from evaltex_cli.evaluation.arrays import image_objects
 from evaltex_cli.evaluation.evaluate import Run, evaluate_inputs
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.formats.base import Source
@@ -77,7 +77,7 @@ def converted(
         there.append(folder / f"{side}{ending(target)}")
         pictures = images if target == "yolo" else None
         how = InputOptions(options.gt_format, options.det_format, images=pictures)
-        notes += convert(path, there[-1], side, Target(target), how).notes  # type: ignore[arg-type]
+        notes += convert(path, there[-1], side, target, how).notes  # type: ignore[arg-type]
     is_mixed = any(note in (counted(1, MIXED), counted(2, MIXED)) for note in notes)
     form = None if target == "icdar2015" else READ_AS.get(target)
     gt_form = "polygon" if is_mixed else form

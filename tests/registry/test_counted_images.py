@@ -39,7 +39,7 @@ def test_images_without_objects_and_detections_do_not_count(protocol: str) -> No
         ranking = rank(GT, {"all": DET, "less": LESS}, protocol, resamples=100)
     assert ranking.datasets[0].protocols[protocol].compared_images == 4
     with pytest.warns(match=FOUR):
-        swept = sweep(GT, DET, protocol, confidence_intervals=0.95, resamples=100)
+        swept = sweep(GT, DET, protocol, ci=0.95, resamples=100)
     point = swept.operating_point
     assert point.intervals is not None
     assert point.intervals[load(protocol).main_score] is None

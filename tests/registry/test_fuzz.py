@@ -33,7 +33,7 @@ COMMANDS = {
     "diagnose": ["diagnose", "gt", "det"],
 }
 
-few = settings(max_examples=25, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=10, suppress_health_check=list(HealthCheck))
 numbers = ["0", "-1", "12.5", "1e308", "1e-320", "1e400", "nan", "inf", "1_0", "٣", "9" * 400]
 words = ["", " ", '"', "###", "t", "\\", "\0", "\x1b[31m", "é", "##::", "img_1", "../x", "\n"]
 tokens = st.sampled_from([token.encode() for token in numbers + words])

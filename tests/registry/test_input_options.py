@@ -15,21 +15,12 @@ from evaltex_cli import evaluate
 IMAGES = 6
 BOW_TIE = "10,10,60,60,60,10,10,60"
 OPTIONS = {
-    "none": [],
-    "repair": ["--invalid", "repair"],
-    "drop": ["--invalid", "drop"],
-    "skip": ["--invalid", "skip"],
-    "confidence": ["--min-confidence", "0.5"],
-    "images": [
-        "--images",
-        "pictures",
-        "--protocol",
-        "cleval",
-        "--set",
-        "cleval.scale_bins=0.1,0.9",
-    ],
-    "formats": ["--gt-format", "quad", "--det-format", "quad"],
-    "jobs": ["--jobs", "2"],
+    "repair": "--invalid repair",
+    "drop": "--invalid drop",
+    "confidence": "--min-confidence 0.5",
+    "images": "--images pictures --protocol cleval --set cleval.scale_bins=0.1,0.9",
+    "formats": "--gt-format quad --det-format quad",
+    "jobs": "--jobs 2",
 }
 
 
@@ -75,125 +66,60 @@ def boxes_of_models(folder: Path) -> None:
         )
 
 
+def protocol_of(command: str, *options: str) -> Any:
+    """What a command writes about its only protocol."""
+    (found,) = json.loads(run(*command.split(), "--format", "json", *options).stdout)["protocols"]
+    return found
+
+
+COMPARE, DIAGNOSE = "compare gt det det --label a --label b", "diagnose gt det"
+
+
 @pytest.mark.usefixtures("boxes_of_models")
 def test_coordinates_are_an_option_of_every_command() -> None:
     options = ["--coordinates", "yxyx:1000", "--images", "pictures"]
     signature, expected = scores("-a", "--report", *options)
     assert "|coordinates:yxyx:1000|" in signature
     assert expected["recall"] == expected["precision"] == 1
-    found = run(
-        "compare", "gt", "det", "det", "--label", "a", "--label", "b", "--format", "json", *options
-    ).stdout
-    assert (
-        json.loads(found)["protocols"][0]["signatures"]
-        == [f"{signature}|resamples:2000|seed:0"] * 2
-    )
-    (found_again,) = json.loads(run("diagnose", "gt", "det", "--format", "json", *options).stdout)[
-        "protocols"
-    ]
-    assert found_again["signature"] == signature
+    compared = protocol_of(COMPARE, *options)
+    assert compared["signatures"] == [f"{signature}|resamples:2000|seed:0"] * 2
+    assert protocol_of(DIAGNOSE, *options)["signature"] == signature
     run("validate", "gt", "det", *options)
     run("convert", "det", "det.txt", "--kind", "det", *options)
     assert "20,10,80,30" in Path("det.txt").read_text()
-    run(
-        "report",
-        "res",
-        "--gt",
-        "gt",
-        "--det",
-        "det",
-        "--images",
-        "pictures",
-        "--output",
-        "page.html",
-    )
+    inputs = "--gt gt --det det --images pictures --output page.html"
+    run("report", "res", *inputs.split())
     run("toys", "det", "toys", "--recipe", "orig", *options)
     evaluated = evaluate("gt", "det", images="pictures", coordinates="yxyx:1000")
     assert evaluated.signature == signature
-    for command in (
-        ["gt", "det", "res"],
-        ["diagnose", "gt", "det"],
-        ["convert", "det", "x.txt", "--kind", "det"],
-    ):
-        assert "expected --coordinates" in run(*command, "--images", "pictures", status=2).stderr
+    for command in ("gt det res", "diagnose gt det", "convert det x.txt --kind det"):
+        error = run(*command.split(), "--images", "pictures", status=2).stderr
+        assert "expected --coordinates" in error
     refused = run("gt", "gt", "res", "--coordinates", "yxyx:1000", status=2).stderr
-    assert (
-        "coordinates yxyx:1000: no input has a format that uses it: gt (ltrb), gt (ltrb)" in refused
-    )
-    assert (
-        "expected ORDER:SCALE"
-        in run("gt", "det", "res", "--coordinates", "yx:1000", status=2).stderr
-    )
+    assert "no input has a format that uses it: gt (ltrb), gt (ltrb)" in refused
+    refused = run("gt", "det", "res", "--coordinates", "yx:1000", status=2).stderr
+    assert "expected ORDER:SCALE" in refused
 
 
 @pytest.mark.few_fast(3)
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-def test_compare_scores_as_a_run(options: list[str]) -> None:
-    signature, expected = scores(*options)
-    (found,) = json.loads(
-        run(
-            "compare",
-            "gt",
-            "det",
-            "det",
-            "--label",
-            "a",
-            "--label",
-            "b",
-            "--format",
-            "json",
-            *options,
-        ).stdout
-    )["protocols"]
-    assert found["signatures"] == [f"{signature}|resamples:2000|seed:0"] * 2
-    assert {score["score"]: score["values"] for score in found["scores"]} == {
+def test_compare_and_diagnose_score_as_a_run(options: str) -> None:
+    signature, expected = scores(*options.split())
+    compared, diagnosed = (protocol_of(one, *options.split()) for one in (COMPARE, DIAGNOSE))
+    assert compared["signatures"] == [f"{signature}|resamples:2000|seed:0"] * 2
+    assert {score["score"]: score["values"] for score in compared["scores"]} == {
         name: [value] * 2
         for name, value in expected.items()
         if value is None or isinstance(value, int | float)
     }
-
-
-@pytest.mark.few_fast(3)
-@pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-def test_diagnose_scores_as_a_run(options: list[str]) -> None:
-    signature, expected = scores(*options)
-    (found,) = json.loads(run("diagnose", "gt", "det", "--format", "json", *options).stdout)[
-        "protocols"
-    ]
-    assert found["signature"] == signature
-    assert found["scores"] == {name: expected[name] for name in found["scores"]}
+    assert diagnosed["signature"] == signature
+    assert diagnosed["scores"] == {name: expected[name] for name in diagnosed["scores"]}
 
 
 @pytest.mark.usefixtures("folder")
 def test_options_matter() -> None:
     """Else equal scores would say nothing."""
-    chosen = [OPTIONS[name] for name in ("none", "confidence", "drop", "skip")]
-    found = [scores(*options)[1] for options in chosen]
+    chosen = [OPTIONS[name] for name in ("repair", "confidence", "drop")]
+    found = [scores(*options.split())[1] for options in chosen]
     assert all(one != other for one, other in combinations(found, 2))
-
-
-@pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize(
-    "command", [("compare", "gt", "det", "det"), ("diagnose", "gt", "det")], ids=lambda c: c[0]
-)
-def test_invalid_polygons_and_missing_sizes_are_refused(command: tuple[str, ...]) -> None:
-    bins = OPTIONS["images"][2:]
-    assert "expected" in run(*command, "--invalid", "error", status=2).stderr
-    assert "size" in run(*command, *bins, status=2).stderr
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("form", ["table", "json", "csv"])
-def test_a_diagnosis_has_the_same_bytes_with_any_number_of_jobs(form: str) -> None:
-    command = ("diagnose", "gt", "det", "--protocol", "all", "--format", form)
-    assert run(*command, "--jobs", "3").stdout == run(*command).stdout
-
-
-@pytest.mark.usefixtures("folder")
-def test_options_of_reading_do_not_go_with_results() -> None:
-    run("gt", "det", "res", "-a", "--quiet")
-    for option in (["--invalid", "drop"], ["--images", "pictures"], ["--min-confidence", "0.5"]):
-        assert "leave out" in run("compare", "res", "res", *option, status=2).stderr

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from evaltex_cli import diagnose, evaluate
-from evaltex_cli.comparison.comparison import compare
-from evaltex_cli.comparison.detector_results import evaluated
+from evaltex_cli.comparison.compare import compare
+from evaltex_cli.comparison.detectors import evaluated
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS
@@ -83,14 +83,4 @@ def test_validate_says_that_nothing_is_missed(sides: tuple[Path, Path]) -> None:
     assert {name: (one.kind, one.advice) for name, one in problems.items()} == {
         "absent": ("missing-image", CALM),
         "named": ("empty-image", CALM),
-    }
-
-
-def test_validate_says_what_is(tmp_path: Path) -> None:
-    gt = written(tmp_path / "gt", GT)
-    problems = validate(gt, written(tmp_path / "det", {"words": "", "named": ""})).problems
-    assert {one.image: one.advice for one in problems if one.image} == {
-        "words": "its objects count as missed",
-        "named": CALM,
-        "absent": CALM,
     }

@@ -1,15 +1,13 @@
-"""What is made to fill memory or time is refused in one message: bombs of six kinds. Crowds are read."""
+"""What is made to fill memory or time is refused in one message: bombs of several kinds."""
 
 from __future__ import annotations
 
 import gzip
 import io
 import json
-import struct
 import subprocess
 import sys
 import zipfile
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -32,33 +30,6 @@ def xml(declared: str, content: str = "&a;", attribute: str = "") -> str:
     return f'<!DOCTYPE annotation [{declared}]><annotation a="{attribute}">{content}</annotation>'
 
 
-def png(width: int, height: int) -> bytes:
-    """A picture of one colour."""
-    packer = zlib.compressobj(9)
-    rows = b"".join(packer.compress(b"\0" * (width + 1)) for _ in range(height)) + packer.flush()
-    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    chunks = ((b"IHDR", header), (b"IDAT", rows), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-        for kind, data in chunks
-    )
-
-
-def mat(megabytes: int) -> bytes:
-    """A MATLAB 5 file of one packed matrix, ``polygt``, of zeros."""
-    count = megabytes << 17
-    flags = struct.pack("<IIII", 6, 8, 6, 0) + struct.pack("<IIii", 5, 8, 1, count)
-    head = flags + struct.pack("<II", 1, 6) + b"polygt\0\0"
-    matrix = (
-        struct.pack("<II", 14, len(head) + 8 + 8 * count) + head + struct.pack("<II", 9, 8 * count)
-    )
-    packer = zlib.compressobj(9)
-    packed = packer.compress(matrix)
-    packed += b"".join(packer.compress(BLOCK) for _ in range(megabytes)) + packer.flush()
-    name = b"MATLAB 5.0 MAT-file".ljust(116) + b"\0" * 8 + struct.pack("<H2s", 0x0100, b"IM")
-    return name + struct.pack("<II", 15, len(packed)) + packed
-
-
 def star(count: int, objects: int = 1) -> str:
     """Polygons of random vertices, which cross themselves everywhere."""
     points = np.random.default_rng(0).uniform(0, 999, (objects, 2 * count)).round(1)
@@ -79,7 +50,6 @@ LAUGHS = '<!ENTITY a0 "lol">' + "".join(
     f'<!ENTITY a{k} "{f"&a{k - 1};" * 10}">' for k in range(1, 12)
 )
 LONG = f'<!ENTITY a "{"a" * 20_000}">'
-LINES = b"1,1,9,1,9,9,1,9,a\n" * 58_000
 BOMBS: dict[str, tuple[str, Callable[[], bytes | str], str]] = {
     "zip-one": ("det.zip", lambda: archive(1, 300), "bytes, unpacked; unpack it"),
     "zip-many": (
@@ -87,20 +57,11 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes | str], str]] = {
         lambda: archive(20, 15, b"\n" * (1 << 20)),
         "bytes, unpacked; unpack it",
     ),
-    "zip-lines": ("det.zip", lambda: archive(20, 15, LINES), "bytes, unpacked; unpack it"),
     "gzip": ("det.json.gz", lambda: gzip.compress(b"[]," * (100 << 20)), "unpacked; unpack it"),
     "json-lists": ("det.json", lambda: "[" * 10_000_000, "maximum recursion depth exceeded"),
     "xml-laughs": ("det.xml", lambda: xml(LAUGHS, "&a11;"), "entit"),
-    "xml-text": ("det.xml", lambda: xml(LONG, "&a;" * 100_000), "entit"),
     "xml-attribute": ("det.xml", lambda: xml(LONG, "", "&a;" * 100_000), "entit"),
-    "xml-file": ("det.xml", lambda: xml('<!ENTITY a SYSTEM "file:///dev/zero">'), "entities of a"),
     "xml-depth": ("det.xml", lambda: "<annotation>" + "<a>" * 3_000_000, "Excessive depth"),
-    "picture": (
-        "pictures/img_1.png",
-        lambda: png(20_001, 5_000),
-        "(5000,20001); expected at most 1",
-    ),
-    "mat": ("det.mat", lambda: mat(300), "MATLAB 5, at most 4 MB unpacked"),
     "vertices": ("det.txt", lambda: star(800_000), "det.txt:2: a polygon of 800000 vertices"),
     "crossings": ("det.txt", lambda: star(10_000, 20), "crosses itself more than 500 times"),
 }
@@ -121,15 +82,11 @@ one has."""
 def test_a_bomb_is_refused_in_one_message(name: str) -> None:
     file, content, message = BOMBS[name]
     path = Path(file)
-    path.parent.mkdir(exist_ok=True)
     data = content()
     path.write_bytes(data.encode() if isinstance(data, str) else data)
     assert path.stat().st_size <= MOST_BYTES
-    Path("gt.txt").write_text(GT.replace("1000,1000", "5000,20001"))
-    Path("of_picture.txt").write_text(DET)
-    of_pictures = ["of_picture.txt", "res", "pictures", "pictures"]
-    arguments = of_pictures if file.startswith("pictures") else [file]
-    command = [sys.executable, "-m", "evaltex_cli", "gt.txt", *arguments, "--jobs", "1"]
+    Path("gt.txt").write_text(GT)
+    command = [sys.executable, "-m", "evaltex_cli", "gt.txt", file, "--jobs", "1"]
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, *command], stdout=subprocess.PIPE, text=True, check=True
     )
@@ -139,28 +96,6 @@ def test_a_bomb_is_refused_in_one_message(name: str) -> None:
     assert message in text and "Traceback" not in text and len(text) < 2000
     assert float(seconds) < MOST_SECONDS
     assert int(kilobytes) << 10 < MOST_MEMORY
-
-
-def crowd(kind: str, count: int) -> str:
-    boxes = [(k % 999, k // 999, k % 999 + 5, k // 999 + 5) for k in range(count)]
-    if kind == "page":
-        words = "".join(
-            f'<Word id="w{k}"><Coords points="{x0},{y0} {x1},{y0} {x1},{y1}"/></Word>'
-            for k, (x0, y0, x1, y1) in enumerate(boxes)
-        )
-        line = f"<TextRegion><TextLine>{words}</TextLine></TextRegion>"
-        return f'<PcGts><Page imageWidth="999" imageHeight="999">{line}</Page></PcGts>'
-    quads = [[[x0, y0], [x1, y0], [x1, y1], [x0, y1]] for x0, y0, x1, y1 in boxes]
-    return json.dumps([[quad, "a", 0.5] for quad in quads])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["page", "easyocr"])
-def test_a_crowd_is_no_bomb(kind: str) -> None:
-    path = Path("det.xml" if kind == "page" else "det.json")
-    path.write_text(crowd(kind, 200_000))
-    found = read(path, "det")
-    assert (found.source.format, found.faults, found.objects.count) == (kind, [], 200_000)
 
 
 def test_limits_of_names_and_vertices() -> None:

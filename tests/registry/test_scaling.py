@@ -14,29 +14,23 @@ from hypothesis import strategies as st
 
 from evaltex_cli import image_objects
 from evaltex_cli.diagnosis import error_types
-from evaltex_cli.geometry import rings
-from evaltex_cli.geometry.shapes import Shapes
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.matching import IGNORED, MISSED, Matches, above, at_least
 from evaltex_cli.protocols.measured import Measured
-from evaltex_cli.records import Floats, ImageBatch, Objects
-from evaltex_cli.records.rows import concatenate
+from evaltex_cli.records import ImageBatch, Objects, concatenate
 
 FACTORS = (1 / 3, 0.1, 0.7, 1e-6, 10, 1000, 12345.678)
 few = settings(deadline=None, derandomize=True, max_examples=15)
 
 INDIFFERENT: list[tuple[str, dict[str, Any]]] = [
     ("evaltex", {}),
-    ("evaltex", {"det_border": 0.1, "region": False, "overlap_filter": 0.0}),
-    ("iou", {"truncate": False}),
     ("iou", {"truncate": False, "pairing": "best"}),
     ("iou-crw", {"truncate": False}),
     ("tiou", {"truncate": False}),
     ("deteval", {"variant": "totaltext"}),
     ("deteval", {"variant": "rrc", "shape": "polygon"}),
     ("icdar2013", {"shape": "polygon"}),
-    ("icdar2003", {"shape": "polygon"}),
     ("icdar2003", {"shape": "polygon", "match": "minbox"}),
     ("pq", {"objects": "regions", "iou": 0.25}),
 ]
@@ -105,19 +99,6 @@ def test_a_share_in_dont_care_at_the_threshold_is_not_ignored(protocol: str) -> 
         for off, is_ignored in ((-1e-6, True), (0.0, protocol == "tedeval")):
             det = found(protocol, gt, tenths(10, 1), **{name: count / 10 + off})[0].det
             assert (det.types[0] == IGNORED) == is_ignored, (count, off)
-
-
-@pytest.mark.parametrize("factor", (1, *FACTORS))
-@pytest.mark.parametrize("place", [0, 24])
-def test_the_first_of_equal_ious_is_taken_at_every_scale(factor: float, place: int) -> None:
-    """Of 1000 pixels the first 700 and the last 700."""
-    whole, ends = (
-        image_objects((np.array(boxes) + np.array([place, 0, place, 0])) * factor)
-        for boxes in ([[0, 0, 1000, 1]], [[0, 0, 700, 1], [300, 0, 1000, 1]])
-    )
-    assert found("pq", whole, ends)[0].gt.partners.tolist() == [0]
-    best = found("iou", ends, whole, pairing="best", truncate=False)
-    assert best[0].det.partners.tolist() == [0]
 
 
 # Scale --------------------------------------------------------------------------------------------
@@ -218,31 +199,3 @@ def test_words_that_touch_do_not_overlap(protocol: str) -> None:
         det = image_objects(np.array([word[0], [3, 0, 5, 100]]) * factor, texts=["a", "a"])
         partners = found(protocol, gt, det)[0].gt.partners.tolist()
         assert partners == ([0, 1] if protocol == "icdar2003" else [0])
-
-
-@pytest.mark.parametrize("factor", FACTORS)
-def test_polygons_with_a_common_side_do_not_overlap(factor: float) -> None:
-    lower = objects([[(7, 7), (77, 37), (77, 67), (7, 47)]], factor)
-    upper = objects([[(7, 7), (77, 37), (97, -3), (17, -33)]], factor)
-    batch = ImageBatch(["a"], np.zeros((1, 2)), lower, upper)
-    assert not len(Measured(batch).overlaps().gt)
-
-
-@pytest.mark.parametrize(
-    ("a", "b"),
-    [
-        ([1e9, 1e9, 1e9 + 1e-3, 1e9 + 1e-3], [1e9, 1e9, 1e9 + 1e-3, 1e9 + 2e-3]),
-        ([0, 0, 1e3, 1e3], [999.0, 999.0, 999.0 + 1e-5, 999.0 + 1e-5]),
-        ([0, 0, 1e9, 1e9], [0, 0, 1e-6, 1e-6]),
-    ],
-)
-def test_small_overlaps_remain(a: list[float], b: list[float]) -> None:
-    first = np.zeros(1, np.int64)
-    area: Floats = Shapes(np.array([a])).pair_area(first, Shapes(np.array([b])), first)
-    assert area[0] == (min(a[2], b[2]) - max(a[0], b[0])) * (min(a[3], b[3]) - max(a[1], b[1])) > 0
-
-
-def test_what_rounding_takes_off_an_integer_is_not_cut() -> None:
-    """-15.4 + 16.4 is .9999999999999982, and 0.57 * 100 is 56.99999999999999."""
-    boxes = np.array([[-15.4, 0.0, -15.4 + 16.4, 0.57 * 100], [-0.9, 0.2, 1.9, 2.9999]])
-    assert rings.truncated(boxes).tolist() == [[-15, 0, 1, 57], [0, 0, 1, 2]]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import gzip
 import os
-import pickle
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PIL import Image
@@ -18,8 +16,7 @@ from written_files import in_folder, zipped
 from evaltex_cli import evaluate, validate
 from evaltex_cli.conversion import BY_SUFFIX
 from evaltex_cli.conversion.convert import convert
-from evaltex_cli.errors import FaultLog
-from evaltex_cli.formats import FORMATS, load, reading
+from evaltex_cli.formats import FORMATS, load
 from evaltex_cli.formats.base import Head
 from evaltex_cli.formats.options import InputOptions
 
@@ -52,30 +49,6 @@ def test_every_packing_is_read_alike(sample: Path, name: str, tmp_path: Path) ->
         found = read(one, "gt", name)
         assert (found.faults, described(found)) == ([], described(expected))
         assert list(found.source.names) == list(expected.source.names)
-
-
-@pytest.mark.parametrize("name", [name for name in FORMATS if not load(name).one_document])
-def test_other_processes_read_the_same(
-    sample: Path, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each file is a task of its own, which is sent there, and so is what comes of it."""
-    (file,) = sample.iterdir()
-    (sample / f"2{file.suffix}").write_bytes(file.read_bytes())
-    monkeypatch.setattr(reading, "FILES_AT_ONCE", 1)
-    sent: list[Any] = []
-
-    def ordered_map(work: Any, tasks: Any) -> Any:
-        for task in tasks:
-            sent.append(task)
-            yield pickle.loads(pickle.dumps(work(pickle.loads(pickle.dumps(task)))))
-
-    options = InputOptions(gt_format=name)
-    here = reading.read(sample, "gt", options, FaultLog())
-    there = reading.read(sample, "gt", options, FaultLog(), ordered_map)
-    assert len(sent) == 2
-    assert list(here.names) == list(there.names)
-    assert here.objects.boxes.tolist() == there.objects.boxes.tolist()
-    assert list(here.objects.texts) == list(there.objects.texts)
 
 
 @pytest.mark.few_fast(20)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,6 @@ from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.results import extras, result_document, writer
 from evaltex_cli.results.extras import Extras
-from evaltex_cli.results.stored_images import entry_of
 
 SCHEMA = json.loads(
     Path(result_document.__file__).with_name("evaltex.schema.json").read_text(encoding="utf-8")
@@ -26,7 +24,8 @@ SCHEMA = json.loads(
 
 
 def document(evaluation: Evaluation) -> dict[str, Any]:
-    text = "".join(writer.document(evaluation, map(writer.json_line, evaluation.images), Extras()))
+    lines, _ = writer.of_images(evaluation, evaluation.images)
+    text = writer.document(evaluation, Extras(), [lines] if lines else [])
     found: dict[str, Any] = json.loads(
         text, parse_constant=lambda name: pytest.fail(f"{name} in JSON")
     )
@@ -55,8 +54,7 @@ def test_json_is_what_the_schema_says(tmp_path: Path, protocol: str, polygons: b
     assert read["scores"] == found.scores
     assert read["totals"] == found.totals
     assert [image["scores"] for image in read["images"]] == [image.scores for image in found.images]
-    objects = [[entry_of(one, "detections") for one in image.objects] for image in found.images]
-    assert [image["objects"] for image in read["images"]] == objects
+    assert read["images"] == list(map(result_document.json_of, found.images))
     assert [len(image["objects"]) for image in read["images"]] != [0] * len(read["images"])
 
 
@@ -68,28 +66,16 @@ def test_json_of_nothing(tmp_path: Path, protocol: str) -> None:
     assert document(found)["images"][0]["objects"] == []
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"schema": 2},
-        {"images": None},
-        {"protocol": "No Name"},
-        {"scores": {"recall": 1.0}},
-        {"warnings": [1]},
-        {"extra": 1},
-        {"totals": {"a": None}},
-        {"signature": "x"},
-    ],
-    ids=str,
-)
-def test_the_schema_refuses(tmp_path: Path, change: dict[str, Any]) -> None:
+def test_the_schema_refuses(tmp_path: Path) -> None:
     """Else the tests above would not mean much."""
-    assert faults(document(run(tmp_path, GT, DET)) | change) != []
+    made = document(run(tmp_path, GT, DET))
+    for change in ({"schema": 2}, {"images": None}, {"scores": {"recall": 1.0}}, {"extra": 1}):
+        assert faults(made | change) != []
 
 
 def test_keys_stand_in_the_specified_order_and_images_are_optional(tmp_path: Path) -> None:
     found = replace(run(tmp_path, GT, DET), images=[])
-    text = "".join(writer.document(found, [], Extras(gates=[])))
+    text = writer.document(found, Extras(gates=[]))
     assert list(json.loads(text)) == [*SCHEMA["required"][:9], "gates", *SCHEMA["required"][9:]]
     assert '"images": [],\n' in text
     assert text.endswith("}\n")
@@ -103,16 +89,5 @@ def test_names_that_are_not_unicode_do_not_break_the_document(tmp_path: Path) ->
         gt=replace(found.gt, file=os.fsdecode(b"gt\xff.txt")),
         warnings=[os.fsdecode(b"\xff")],
     )
-    read = json.loads("".join(writer.document(odd, [], Extras())).encode("utf-8"))
+    read = json.loads(writer.document(odd, Extras()).encode("utf-8"))
     assert (read["inputs"]["gt"]["file"], read["warnings"]) == ("gt?.txt", ["?"])
-
-
-def test_signature_names_what_is_not_default(tmp_path: Path) -> None:
-    found = run(tmp_path, GT, DET, det_border=0.25, region=False)
-    digest = found.gt.sha256
-    assert len(digest) == 64
-    assert re.fullmatch(
-        rf"protocol:evaltex\|revision:\d+\|region:false\|det_border:0.25\|invalid:repair\|images:1\|gt:{digest[:8]}"
-        r"\|version:[\d.]+",
-        found.signature,
-    )

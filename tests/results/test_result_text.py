@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 import scenes
 from page_sample import DET, GT, image_text, run
-from shared_data import SHARED, needs
 
-from evaltex_cli.evaluation.evaluation import ImageResult, ObjectResult
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.protocols.tally import Count, Tally
 from evaltex_cli.results import result_text
 
 STATISTICS = """\
@@ -109,115 +105,6 @@ def test_sample_of_the_tool_page_in_full(tmp_path: Path, level: int) -> None:
         + local(level)
     )
     assert image_text(found) == "EvaLTex statistics - image img_1\n" + image
-
-
-def printed_results(page: str, first: str) -> str:
-    """A sample of the page, without the prose and the pictures' captions between its blocks."""
-    results = re.compile(
-        r"EvaLTex statistics( - .*)?|General|(Global|Quantity|Quality|EMD) results|Local"
-        r" evaluation|GT object \d+"
-        r"|(Number of [\w ]+|(Recall|Precision|Split|FScore)(_noSplit)?|(Coverage|Accuracy)"
-        r" histogram|Coverage) ?=.*|"
-    )
-    block = page[page.index(first + "\n") :]
-    block = re.split(r"\nLocal evaluation \.txt|\nRun the evaluation", block)[0]
-    lines = [line for line in block.splitlines() if results.fullmatch(line)]
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
-
-
-@dataclass(frozen=True, eq=False)
-class PageTally(Tally):
-    """What the tool's page counts."""
-
-    gt_objects: Count
-    detections: Count
-    false_positives: Count
-    true_positives: Count
-
-
-@needs("seeds")
-@pytest.mark.parametrize("first", ["EvaLTex statistics", "EvaLTex statistics - image img_1"])
-def test_layout_of_the_tool_page_to_the_character(tmp_path: Path, first: str) -> None:
-    """The page's own figures, put into our records, come out as they stand there.
-
-    Its slips (Quantity and Quality recall swapped, the accuracy histogram of the data set in the
-    image's file) are figures, not layout: whatever the numbers, this is how they are printed.
-    """
-    (page,) = (SHARED / "seeds").glob("002_*.txt")
-    expected = printed_results(page.read_text(encoding="utf-8"), first)
-    numbers = [
-        [float(number) for number in re.findall(r"\d[\d.e-]*", line)]
-        for line in expected.splitlines()
-        if "=" in line and not line.startswith("Coverage = ")
-    ]
-    of_image = "image" in first
-    names = [
-        "recall",
-        "recall_no_split",
-        "precision",
-        "split",
-        "fscore",
-        "fscore_no_split",
-        "quantity_recall",
-    ]
-    names += [
-        "quantity_precision",
-        "quality_recall",
-        "quality_recall_no_split",
-        "quality_precision",
-    ]
-    names += [
-        "coverage_histogram",
-        "accuracy_histogram",
-        "emd_recall",
-        *(["emd_recall_no_split"] if of_image else []),
-    ]
-    names += ["emd_precision", "emd_fscore", *(["emd_fscore_no_split"] if of_image else [])]
-    counts = ("gt_objects", "detections", "false_positives", "true_positives")
-    totals = {name: int(values[0]) for name, values in zip(counts, numbers[:4], strict=True)}
-    scores = {
-        name: values if "histogram" in name else values[0]
-        for name, values in zip(names, numbers[4:], strict=True)
-    }
-    if of_image:
-        entries = re.findall(
-            r"GT object (\d+)\nCoverage = (.*) Accuracy = (.*) Split = (.*)", expected
-        )
-        assert len(entries) == 6
-        objects = [
-            ObjectResult(
-                int(i),
-                "one-to-one",
-                [],
-                {"coverage": float(a), "accuracy": float(b), "split": float(c)},
-            )
-            for i, a, b, c in entries
-        ]
-        result = ImageResult("img_1", totals, scores, objects, [])
-        assert image_text(replace(run(tmp_path, GT, DET), images=[result])) == expected
-    else:
-        page = replace(run(tmp_path, GT, DET), tally=PageTally(**totals), scores=scores)
-        assert result_text.dataset(page) == expected
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.0, "0"),
-        (1.0, "1"),
-        (1 / 3, "0.333333"),
-        (0.00491442, "0.00491442"),
-        (2 / 3, "0.666667"),
-        (0.1, "0.1"),
-        (0.99999949, "0.999999"),
-        (0.9999999, "1"),
-        (0.0001, "0.0001"),
-        (0.00001234567, "1.23457e-05"),
-        (1234567.0, "1.23457e+06"),
-    ],
-)
-def test_numbers_are_printed_as_cpp_streams_do(value: float, text: str) -> None:
-    assert result_text.number(value) == text
 
 
 def test_rejected_objects_are_left_out_of_the_local_evaluation(tmp_path: Path) -> None:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from evaltex_cli.audit.patches import AuditedObject, Kind, Patch, in_json
+import numpy as np
+
+from evaltex_cli.audit.audit import Audit
+from evaltex_cli.audit.patches import AuditedObject, Kind, Patch
+from evaltex_cli.audit.places import Scene
 from evaltex_cli.audit.suspects import Suspect
-from evaltex_cli.report.audit_page import Audit
-from evaltex_cli.report.audit_reasons import Detectors
-from evaltex_cli.report.surroundings import Detection, Surroundings
+from evaltex_cli.formats.base import TextObject
+from evaltex_cli.formats.columns import objects_of
+from evaltex_cli.report import audit_page
 
 LABELS = ("first", "second", "third")
-ALL = Detectors(LABELS, 3, 3)
 
 
 def square(x: float, y: float, text: str = "", dont_care: bool = False) -> AuditedObject:
@@ -30,7 +34,9 @@ def suspect(
         "box": (50, 60, 130, 110),
         "detectors": LABELS,
     } | given
-    return Suspect(kind, current=tuple(now), proposed=tuple(proposed), **values)
+    # The scene below has a detection of each detector, in order.
+    values["agreeing"] = frozenset(range(len(values["detectors"])))
+    return Suspect(kind=kind, current=tuple(now), proposed=tuple(proposed), **values)
 
 
 def one_of_each() -> list[Suspect]:
@@ -52,22 +58,27 @@ def one_of_each() -> list[Suspect]:
             *case,
             suspicion=(90 - k) / 100,
             objects=tuple(10 * k + number for number in range(len(case[0]))),
-            detectors=() if kind in ("unfound", "duplicate") else LABELS,
+            detectors=() if kind in ("unfound", "duplicate") else LABELS[:2],
         )
         for k, (kind, case) in enumerate(cases.items())
     ]
 
 
-def audit(suspects: Sequence[Suspect], nearby: Sequence[Surroundings] = ()) -> Audit:
-    patch = Patch("0" * 64, [one.entry for one in suspects])
-    return Audit("gt.txt", ALL, suspects, in_json(patch), nearby)
-
-
-def around(one: Suspect) -> Surroundings:
-    """What is proposed, as every detector has it, and a detection and an object next to it."""
-    found = [
-        Detection(label, each.vertices, each.text, 0.5) for label in LABELS for each in one.proposed
-    ]
-    return Surroundings(
-        (square(75, 100, "near"),), (*found, Detection("third", square(90, 95).vertices))
+def write(
+    file: Path,
+    suspects: Sequence[Suspect],
+    pictures: Path | None = None,
+    labels: Sequence[str] = LABELS,
+    text: str = "near",
+) -> int:
+    """Write a page: near each suspect is an object, and a detection of each detector."""
+    names = list(dict.fromkeys(["street_sign", *(one.image for one in suspects)]))
+    one = [TextObject([75, 100, 115, 120], text, id=99)]
+    found = [TextObject([60 + k, 70, 100, 90], text, confidence=0.5) for k in range(len(labels))]
+    detector = np.tile(np.arange(len(labels)), len(names))
+    scene = Scene(names, objects_of([one] * len(names)), objects_of([found] * len(names)), detector)
+    audited = Audit(
+        list(suspects), scene, list(labels), list(labels), list(labels), {}, {}, 0.5, []
     )
+    patch = Patch("0" * 64, suspects)
+    return audit_page.write(file, "gt.txt", audited, patch, pictures)

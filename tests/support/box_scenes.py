@@ -13,13 +13,13 @@ from evaltex_cli.cli import main
 IMAGES = 60
 
 
-def write_boxes(polygons: bool = False, images: int = IMAGES) -> list[str]:
+def write_boxes(polygons: bool = False) -> list[str]:
     """EvaLTex files of images in different order, some without detections;
     every third object is a polygon, if any.
     """
     generator = np.random.default_rng(3)
     gt, det = [], []
-    for k in range(images):
+    for k in range(IMAGES):
         name = f"deep/{k % 4}/img_{k}"
         lines: tuple[list[str], list[str]] = ([], [])
         for i in range(1, int(generator.integers(1, 6)) + 1):
@@ -48,30 +48,26 @@ def write_folders() -> list[str]:
 
 
 def write_masks() -> list[str]:
-    arguments = write_boxes(images=12)
-    for side in ("gt", "det"):
-        for block in Path(f"{side}.txt").read_text().split("deep/")[1:]:
-            lines = block.split("\n")
+    """Label pictures of a dozen images, with up to six words that stand apart."""
+    generator = np.random.default_rng(4)
+    texts: dict[str, list[str]] = {"gt": [], "det": []}
+    for k in range(12):
+        sizes = generator.integers(5, 28, (int(generator.integers(1, 6)), 2)).tolist()
+        for side, shift in (("gt", 0), ("det", 2)):
             labels = np.zeros((200, 200), np.uint8)
-            for line in lines:
-                if '"' in line:
-                    x, y, w, h = map(int, line.split(",")[-4:])
-                    labels[y : y + h, x : x + w] = int(line.split(",")[0])
-            text = Path(f"{side}.txt").read_text()
-            path = Path(side, "deep", f"{lines[0]}.png")
+            texts[side] += [f"deep/img_{k}", *["200,200"] * (side == "gt")]
+            for i, (w, h) in enumerate(sizes, 1):
+                x = 30 * i + shift
+                labels[9 : 9 + h, x : x + w] = i
+                texts[side].append(
+                    f'{i},{f"{i}," * (side == "gt")}"w",{"f," * (side == "gt")}{x},9,{w},{h}'
+                )
+            path = Path(side, "deep", f"img_{k}.png")
             path.parent.mkdir(parents=True, exist_ok=True)
             Image.fromarray(labels).save(path)
-            present = [
-                line
-                for line in lines
-                if '"' in line and not (labels == int(line.split(",")[0])).any()
-            ]
-            for line in present:  # wholly covered by later ones
-                text = text.replace(
-                    f"deep/{block}", "deep/" + block.replace(line + "\n", "").replace(line, "")
-                )
-            Path(f"{side}.txt").write_text(text)
-    return [*arguments, "res", "gt", "det"]
+    for side, lines in texts.items():
+        Path(f"{side}.txt").write_text("\n".join(lines) + "\n")
+    return ["gt.txt", "det.txt", "res", "gt", "det"]
 
 
 def outcome(*arguments: str, expected: int = 0) -> dict[str, bytes]:

@@ -29,16 +29,10 @@ class Chromium:
     def __init__(self, program: str, profile: Path) -> None:
         to_browser, self._write = os.pipe()
         self._read, from_browser = os.pipe()
-        arguments = [
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--no-first-run",
-        ]
-        arguments += ["--remote-debugging-pipe", f"--user-data-dir={profile}", "about:blank"]
+        arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+        arguments += ["--no-first-run", "--remote-debugging-pipe", f"--user-data-dir={profile}"]
         self._process = subprocess.Popen(
-            ["sh", "-c", AS_DESCRIPTORS_3_AND_4, program, *arguments],
+            ["sh", "-c", AS_DESCRIPTORS_3_AND_4, program, *arguments, "about:blank"],
             stdin=to_browser,
             stdout=from_browser,
             stderr=subprocess.DEVNULL,
@@ -116,10 +110,8 @@ class Chromium:
     def press(self, key: str, code: int) -> None:
         """Press and release a key, by its name and its virtual key code."""
         text = {"text": "\r"} if key == "Enter" else {"text": key} if len(key) == 1 else {}
-        self.call(
-            "Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code, **text
-        )
-        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
+        for kind in ({"type": "keyDown"} | text, {"type": "keyUp"}):
+            self.call("Input.dispatchKeyEvent", key=key, windowsVirtualKeyCode=code, **kind)
 
     def point(self, selector: str, *, click: bool = False) -> None:
         """Move the pointer to the middle of an element, and click if asked to."""
@@ -131,24 +123,15 @@ class Chromium:
         self.call("Input.dispatchMouseEvent", type="mouseMoved", **middle)
         if click:
             for kind in ("mousePressed", "mouseReleased"):
-                self.call(
-                    "Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **middle
-                )
+                pressed = {"type": kind, "button": "left", "clickCount": 1} | middle
+                self.call("Input.dispatchMouseEvent", **pressed)
 
     def emulate(self, width: int, height: int, scheme: str = "light", media: str = "") -> None:
         """Set the window's size, the preferred colours and the medium."""
-        self.call(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=1,
-            mobile=False,
-        )
-        self.call(
-            "Emulation.setEmulatedMedia",
-            media=media,
-            features=[{"name": "prefers-color-scheme", "value": scheme}],
-        )
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.call("Emulation.setDeviceMetricsOverride", **size)
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.call("Emulation.setEmulatedMedia", media=media, features=features)
 
     @property
     def complaints(self) -> list[str]:
@@ -156,19 +139,11 @@ class Chromium:
         found = []
         for event in self.events:
             details = event["params"]
-            if event["method"] == "Runtime.exceptionThrown":
-                found.append(str(details["exceptionDetails"]))
-            elif event["method"] == "Runtime.consoleAPICalled" and details["type"] in (
-                "error",
-                "warning",
-                "assert",
-            ):
-                found.append(str(details["args"]))
-            elif event["method"] == "Log.entryAdded" and details["entry"]["level"] in (
-                "error",
-                "warning",
-            ):
-                found.append(str(details["entry"]))
+            kind = details["type"] if event["method"] == "Runtime.consoleAPICalled" else ""
+            kind = details["entry"]["level"] if event["method"] == "Log.entryAdded" else kind
+            is_thrown = event["method"] == "Runtime.exceptionThrown"
+            if is_thrown or kind in ("error", "warning", "assert"):
+                found.append(str(details))
         return found
 
     @property

@@ -12,8 +12,7 @@ from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import Evidence, load
 from evaltex_cli.protocols.measured import Measured
-from evaltex_cli.records import ImageBatch
-from evaltex_cli.records.rows import concatenate
+from evaltex_cli.records import ImageBatch, concatenate
 
 Box = tuple[float, float, float, float]
 Scene = tuple[list[Box], list[bool], list[Box]]
@@ -60,7 +59,7 @@ def evidence_of(scenes: list[Scene], protocol: str, **parameters: Any) -> Eviden
 
 
 def accumulated(scenes: list[Scene], protocol: str = "deteval", **parameters: Any) -> Evaluation:
-    accumulator = Accumulator(protocol, **parameters)
+    accumulator = Accumulator(protocol, params=parameters)
     for gt, dont_care, det in scenes:
         accumulator.update(
             image_objects(np.reshape(gt, (-1, 4)), dont_care=dont_care), np.reshape(det, (-1, 4))

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 import evaltex_cli
-from evaltex_cli.results.stored_images import PARTNERS, entry_of
+from evaltex_cli.results.result_document import json_of
 
 PLAIN = {"det_border": 0, "region": False}
 Labels = dict[str, np.ndarray]
@@ -60,11 +60,7 @@ def evaluate(
             params=parameters,
         )
     images = {
-        image.name: {"scores": image.scores}
-        | {
-            side: [entry_of(one, of) for one in getattr(image, side)]
-            for side, of in PARTNERS.items()
-        }
+        image.name: {key: json_of(image)[key] for key in ("scores", "objects", "detections")}
         for image in found.images
     }
     return {"scores": found.scores, "images": images}

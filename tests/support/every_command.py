@@ -108,6 +108,9 @@ SIMPLE = {
     "reconcile": ["reconcile", "gt.txt", "det.txt", "--protocol", "iou", "--recall", "0.5"],
     "sweep": ["sweep", "gt.txt", "det.csv", "--fail-if", "recall<1e-6"],
     "report": ["report", "old"],
+    "merge": ["merge", "old", "new"],
+    "formats": ["formats"],
+    "protocols": ["protocols"],
     "validate": ["validate", "gt.txt", "det.txt"],
 }
 

@@ -10,13 +10,12 @@ import numpy as np
 import tifffile
 from PIL import Image
 
+from evaltex_cli.api.arrays import image_objects
 from evaltex_cli.errors import FaultLog
-from evaltex_cli.evaluation.arrays import image_objects
 from evaltex_cli.formats.masks import read_runs
 from evaltex_cli.formats.options import MaskFolders
 from evaltex_cli.geometry.masks import Masks
-from evaltex_cli.records import ImageBatch
-from evaltex_cli.records.rows import concatenate
+from evaltex_cli.records import ImageBatch, concatenate
 
 LABELS = np.kron(np.array([[0, 1, 2], [3, 3, 0]]), np.ones((4, 5), np.int64))
 HEIGHT, WIDTH = LABELS.shape
@@ -41,7 +40,7 @@ def read(
     present = np.full(len(names), has_picture)
     batch = ImageBatch(names, sizes, objects, objects, in_detections=present)
     runs = read_runs(batch, "det", MaskFolders(folder, folder, max_pixels), faults)
-    return runs, [str(fault) for fault in faults.faults]
+    return runs, [str(fault) for fault in faults]
 
 
 def painted(masks: Masks, ids: list[int]) -> np.ndarray:

@@ -56,8 +56,8 @@ def read(
     log = FaultLog()
     options |= {f"{side}_format": format_name, f"{side}_level": level}
     source = reading.read(path, side, InputOptions(**options), log)
-    faults = [str(fault).removeprefix(f"{path}: ").removeprefix(f"{path}/") for fault in log.faults]
-    return Read(source, faults, log.count)
+    faults = [str(fault).removeprefix(f"{path}: ").removeprefix(f"{path}/") for fault in log]
+    return Read(source, faults, len(log))
 
 
 def read_or_raise(path: Path, side: Side = "gt", format_name: str | None = None) -> Source:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from evaltex_cli.display import LONGEST_REPR, Record
+from evaltex_cli.tables.record import LONGEST_REPR, Record
 
 
 def reachable(value: Any, seen: set[int]) -> Iterator[Any]:

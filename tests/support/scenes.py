@@ -79,9 +79,7 @@ class Stretch:
 
 @dataclass
 class Scene:
-    """One image in the making; an object is its ID, the fields before its
-    numbers, and the numbers.
-    """
+    """One image in the making; an object is its ID, the fields before its numbers, and the numbers."""
 
     rng: random.Random
     digits: int

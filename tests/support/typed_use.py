@@ -40,7 +40,7 @@ def use() -> float:
     )
     assert_type(evaluate(gt, gt, "all")["iou"], Evaluation)
     assert_type(compare(gt, {"a": gt, "b": gt}, "iou", seed=1), Comparison)
-    assert_type(diagnose(gt, gt, ["iou"], thresholds={"tight": 0.9}), ByProtocol[Diagnosis])
+    assert_type(diagnose(gt, gt, ["iou"], tight=0.9), ByProtocol[Diagnosis])
     assert_type(diagnose(gt, gt, ["iou"])["iou"], Diagnosis)
     assert_type(validate(gt, gt), Validation)
     one, several = Accumulator("iou"), Accumulator(["iou", "evaltex"])

@@ -55,7 +55,7 @@ def test_steps_are_found():
         "Score, and fail when it got worse",
         "Compare with the baseline, image by image",
     ]
-    assert STEPS["Install"]["run"] == "pip install evaltex"
+    assert STEPS["Install"]["run"] == "pip install ./tools/evaltex"
 
 
 @pytest.mark.parametrize(("detections", "status"), [(GOOD, 0), (WORSE, 1)])
@@ -65,7 +65,9 @@ def test_the_workflow(repository, detections, status):
     assert scored.returncode == status, scored.stderr
     compared = shell(STEPS["Compare with the baseline, image by image"]["run"])
     assert compared.returncode == 0, compared.stderr
-    assert "### evaltex" in (repository / "summary.md").read_text(encoding="utf-8")
+    summary = (repository / "summary.md").read_text(encoding="utf-8")
+    assert "| evaltex |" in summary
+    assert ("Gate FAILED  hmean:-0.5%" in summary) == bool(status)
     upload = WORKFLOW["jobs"]["evaltex"]["steps"][-1]["with"]["path"].split()
     assert all((repository / path).exists() for path in upload)
 
@@ -76,4 +78,4 @@ def test_the_hook(repository, detections, status):
     done = subprocess.run(shlex.split(HOOK["entry"]), capture_output=True, text=True, check=False)
     assert done.returncode == status, done.stderr
     assert done.stdout == ""
-    assert ("Gate FAILED  fscore:-0.5%" in done.stderr) == bool(status)
+    assert ("Gate FAILED  hmean:-0.5%" in done.stderr) == bool(status)

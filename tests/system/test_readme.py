@@ -1,30 +1,33 @@
 """What the README shows is what runs."""
 
+from __future__ import annotations
+
 import ast
 import json
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from command_line import run
 
 from evaltex_cli import evaluate
-from evaltex_cli.cli import main
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-SHELL = [
-    line
-    for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
-    for line in block.splitlines()
-]
-COMMANDS = [
-    line.split("&& ")[-1].removeprefix(".venv/bin/evaltex ")
-    for line in SHELL
-    if "/evaltex " in line
-]
-PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+START = ".venv/bin/evaltex "
+
+
+def blocks(page: str, kind: str) -> list[str]:
+    """The fenced blocks of a page, of a language."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return re.findall(rf"```{kind}\n(.*?)```", text, re.DOTALL)
+
+
+SHELL = "".join(blocks("README.md", "sh")).splitlines()
+COMMANDS = [line.split("&& ")[-1].removeprefix(START) for line in SHELL if "/evaltex " in line]
+PYTHON = blocks("README.md", "python")
 
 
 @pytest.fixture
@@ -42,56 +45,35 @@ def test_commands_are_found():
 
 def test_what_the_first_command_prints_is_shown(in_project_copy, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    result = CliRunner().invoke(main, shlex.split(COMMANDS[0]))
-    assert re.search(r"```text\n(.*?)```", README, re.DOTALL)[1] == result.stdout
+    assert blocks("README.md", "text")[0] == run(*shlex.split(COMMANDS[0])).stdout
 
 
 def test_commands_run_one_after_the_other(in_project_copy):
+    known = "only 4 images: ", "no interval: 4 images ", "deteval, icdar2013, icdar2003: the boundi"
     for command in COMMANDS:
         before = set(in_project_copy.iterdir())
-        result = CliRunner().invoke(main, shlex.split(command))
-        assert result.exit_code == 0, result.output
-        warnings = [
-            line for line in result.output.splitlines() if line.startswith("evaltex: warning: ")
-        ]
-        of_few_images = "only 4 images: ", "no interval: 4 images "
-        of_boxes = "deteval, icdar2013, icdar2003: the bounding boxes of 3 rotated"
-        assert all(
-            line.removeprefix("evaltex: warning: ").startswith((*of_few_images, of_boxes))
-            for line in warnings
-        ), command
+        output = run(*shlex.split(command)).output
+        warnings = re.findall("^evaltex: warning: (.*)$", output, re.MULTILINE)
+        assert all(line.startswith(known) for line in warnings), command
         prints_only = command.startswith(("compare", "diagnose", "protocols", "validate"))
         assert (set(in_project_copy.iterdir()) > before) != prints_only, command
 
 
 def test_the_tutorial_runs(in_project_copy):
-    text = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
-    lines = [
-        line
-        for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
-        for line in block.splitlines()
-    ]
+    lines = "".join(blocks("docs/tutorial.md", "sh")).splitlines()
     assert len(lines) >= 9
-    printed = {}
-    for line in lines:
-        result = CliRunner().invoke(main, shlex.split(line.removeprefix(".venv/bin/evaltex ")))
-        assert result.exit_code == 0, result.output
-        printed[line] = result.output
+    printed = {line: run(*shlex.split(line.removeprefix(START))).output for line in lines}
     assert (in_project_copy / "tutorial" / "before" / "comparison.html").is_file()
     (diagnosis,) = (
         output
         for line, output in printed.items()
         if " diagnose " in line and "--output" not in line
     )
-    counts = dict(
-        re.findall(
-            r"^(missed|split|merged|loose|tight|false|duplicate) +(\d+)", diagnosis, re.MULTILINE
-        )
-    )
-    assert [kind for kind, count in counts.items() if count != "0"] == ["tight"]
-    gated = [*shlex.split(lines[-1].removeprefix(".venv/bin/evaltex "))]
-    gated[1] = "tutorial/toys/crop40.zip"
-    assert CliRunner().invoke(main, gated).exit_code == 1
+    kinds = "missed|split|merged|loose|tight|false|duplicate"
+    counts = re.findall(rf"^({kinds}) +(\d+)", diagnosis, re.MULTILINE)
+    assert [kind for kind, count in counts if count != "0"] == ["tight"]
+    gated = shlex.split(lines[-1].removeprefix(START))
+    run(gated[0], "tutorial/toys/crop40.zip", *gated[2:], status=1)
 
 
 @pytest.mark.parametrize("code", PYTHON)
@@ -103,27 +85,21 @@ def test_python_runs(code, in_project_copy, capsys):
 def test_the_commands_and_the_python_of_how_to_run(in_project_copy, capsys):
     """In the order of the page, up to the pipe of a line that has one."""
     text = (ROOT / "docs" / "how-to.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```(sh|python)\n(.*?)```", text, re.DOTALL)
-    lines = [line for kind, block in blocks if kind == "sh" for line in block.splitlines()]
-    ours = [line for line in lines if line.startswith(".venv/bin/evaltex ")]
+    lines = "".join(blocks("docs/how-to.md", "sh")).splitlines()
+    ours = [line for line in lines if line.startswith(START)]
     lists = re.findall(r"^printf '(.*)' > (\S+)$", text, re.MULTILINE)
-    shown_only = ("docker ", "evaltex gt.zip tesseract-output")
+    shown_only = [line for line in lines if line.startswith("evaltex gt.zip tesse")]
     assert len(ours) >= 20
-    assert len(lines) == len(ours) + len(lists) + sum(
-        map(str.startswith, lines, [shown_only] * len(lines))
-    )
+    assert len(lines) == len(ours) + len(lists) + len(shown_only)
     for names, file in lists:
         Path(file).write_text(names.replace("\\n", "\n"), encoding="utf-8")
-    for kind, block in blocks:
+    for kind, block in re.findall(r"```(sh|python)\n(.*?)```", text, re.DOTALL):
         if kind == "python":
             exec(compile(block, "how-to.md", "exec"), {})
-            assert len(capsys.readouterr().out.splitlines()) >= 1
-            continue
+            assert capsys.readouterr().out
         for line in block.splitlines():
             if line in ours:
-                command = line.split(" | ")[0].removeprefix(".venv/bin/evaltex ")
-                result = CliRunner().invoke(main, shlex.split(command))
-                assert result.exit_code == 0, result.output
+                run(*shlex.split(line.split(" | ")[0].removeprefix(START)))
     whole = json.loads(Path("how-to/whole/evaltex.json").read_text(encoding="utf-8"))
     assert whole["scores"] == dict(
         evaluate("examples/icdar/gt.zip", "examples/icdar/det.zip").scores
@@ -133,17 +109,14 @@ def test_the_commands_and_the_python_of_how_to_run(in_project_copy, capsys):
 @pytest.mark.parametrize("page", ["python.md", "diagnose.md"])
 def test_the_python_of_a_page_runs(page, in_project_copy, capsys):
     """Its blocks one after the other, as a reader types them."""
-    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
-    names = {}
-    for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+    names: dict[str, Any] = {}
+    for code in blocks(f"docs/{page}", "python"):
         exec(compile(code, page, "exec"), names)
     assert "recall" in capsys.readouterr().out
 
 
 def test_the_notebook_runs_and_shows_nothing_of_a_machine(in_project_copy):
-    """Its cells one after the other; what each ends with has a text and, if
-    it is a record, HTML.
-    """
+    """Its cells one after the other; what each ends with has a text and, if it is a record, HTML."""
     notebook = json.loads((ROOT / "examples" / "python.ipynb").read_text(encoding="utf-8"))
     names, shown = {}, []
     for cell in notebook["cells"]:
@@ -153,9 +126,8 @@ def test_the_notebook_runs_and_shows_nothing_of_a_machine(in_project_copy):
             last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
             exec(compile(tree, "python.ipynb", "exec"), names)
             if last is not None:
-                shown.append(
-                    eval(compile(ast.Expression(last.value), "python.ipynb", "eval"), names)
-                )
+                value = compile(ast.Expression(last.value), "python.ipynb", "eval")
+                shown.append(eval(value, names))
     assert len(shown) >= 6
     assert all(len(repr(one)) <= 2000 for one in shown)
     assert "<table" in shown[0]._repr_html_()

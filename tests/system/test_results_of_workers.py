@@ -26,7 +26,7 @@ def test_chunks_of_any_size_give_the_same_bytes(kind: str, monkeypatch: pytest.M
     whole = outcome(*arguments)
     assert any(name.endswith(".txt") and "img_" in name for name in whole)
     for images in (1, 7):
-        monkeypatch.setattr(evaluation, "BATCH_IMAGES", images)
+        monkeypatch.setattr(evaluation, "BATCH_OBJECTS", images)
         monkeypatch.setattr(evaluation, "MASK_BATCH_IMAGES", images)
         assert outcome(*arguments) == whole
 
@@ -37,7 +37,7 @@ def test_any_number_of_jobs_gives_the_same_bytes(
 ) -> None:
     arguments = arguments_for(kind)
     alone = outcome(*arguments)
-    monkeypatch.setattr(evaluation, "BATCH_IMAGES", 5)
+    monkeypatch.setattr(evaluation, "BATCH_OBJECTS", 5)
     monkeypatch.setattr(evaluation, "MASK_BATCH_IMAGES", 5)
     assert outcome(*arguments, "--jobs", str(count)) == alone
 
@@ -47,7 +47,7 @@ def test_faults_found_by_workers_are_reported_as_by_one(monkeypatch: pytest.Monk
     write_boxes()
     broken = Path("det.txt").read_text().replace('"word"', '"word')
     Path("det.txt").write_text(broken)
-    monkeypatch.setattr(evaluation, "BATCH_IMAGES", 9)
+    monkeypatch.setattr(evaluation, "BATCH_OBJECTS", 9)
     alone = outcome("gt.txt", "det.txt", "res", "-a", expected=2)
     assert outcome("gt.txt", "det.txt", "res", "-a", "--jobs", "2", expected=2) == alone
     assert (

@@ -37,7 +37,7 @@ def test_its_commands_print_its_figures(tmp_path: Path, monkeypatch: pytest.Monk
     exec(compile(accept, "tutorial", "exec"), {})
     assert "500 images, 3147 objects" in run(*convert).output
     before, after = (
-        re.findall(r"^(\S+)\.zip +(0\.\d+) .* (\d) \([^)]*\) +(\w+)", found, re.MULTILINE)
+        re.findall(r"^(\S+) +(0\.\d+) +\[.*\] +(\d) +\S+ +(\w+)$", found, re.MULTILINE)
         for found in (run(*rank, "--resamples", "200").output for rank in ranks)
     )
     rows = re.findall(r"^\| \S+ \| (0\.\d+) \| (0\.\d+) \| (0\.\d+) \|", TUTORIAL, re.MULTILINE)

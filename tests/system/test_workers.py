@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Iterator
@@ -13,11 +14,43 @@ from pathlib import Path
 
 import pytest
 from limits import HANG_SECONDS, wait_for
-from small_chunks import began, group_members
 from worker_tasks import die_at_three, fail, process_after, square
 
 from evaltex_cli.errors import InputError
 from evaltex_cli.runtime import workers
+
+
+def began(*arguments: str, changed: str = "") -> subprocess.Popen[str]:
+    """Start a run of small chunks, changed by this code."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "COLUMNS": "1000"}
+    lines = changed + (
+        "from evaltex_cli import cli\nfrom evaltex_cli.evaluation import evaluate\n"
+        "evaluate.BATCH_OBJECTS = 60\ncli.main(prog_name='evaltex')\n"
+    )
+    code = "if __name__ == '__main__':\n" + textwrap.indent(lines, "    ")
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.Popen(
+        command,
+        text=True,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        env=environment,
+        start_new_session=True,
+    )
+
+
+def group_members(group: int) -> list[int]:
+    """The processes of a group that live."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[2]) == group and fields[0] != "Z":
+            found.append(int(path.parent.name))
+    return found
+
 
 ROOT = Path(__file__).parents[2]
 

@@ -6,6 +6,7 @@ import contextlib
 import io
 import random
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,39 @@ import pytest
 import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference_average_precision import Found, file_order, rrc
 
 from evaltex_cli import evaluate, image_objects, sweep
 from evaltex_cli.records import Objects
+
+
+def rrc(found: Sequence[tuple[float, bool]], objects: int) -> float:
+    """The competition's: precision at each pair, in the order of confidence, over the objects.
+    Takes the confidence of each detection that counts, and whether it is a pair.
+    """
+    correct, total = 0, 0.0
+    ordered = sorted(found, key=lambda one: -one[0])  # stable
+    for rank, (_, matched) in enumerate(ordered, 1):
+        if matched:
+            correct += 1
+            total += correct / rank
+    return total / objects
+
+
+def file_order(images: Sequence[tuple[list[shapely.Polygon], list[shapely.Polygon]]]) -> float:
+    """CTW1500's, of ground truth and detections of each image."""
+    flags: list[bool] = []
+    objects = sum(len(gt) for gt, _ in images)
+    for gt, det in images:
+        used = [False] * len(gt)
+        for one in det:
+            ious = [one.intersection(other).area / one.union(other).area for other in gt]
+            best = max(range(len(gt)), key=lambda k: (ious[k], -k), default=-1)
+            flags.append(bool(gt) and ious[best] > 0.5 and not used[best])
+            if flags[-1]:
+                used[best] = True
+    precision = [sum(flags[:rank]) / rank for rank in range(1, len(flags) + 1)]
+    return sum(max(precision[k:]) / objects for k, flag in enumerate(flags) if flag)
+
 
 SCENES = Path(__file__).parents[1] / "golden" / "scenes"
 Scene = tuple[list[Objects], list[Objects]]
@@ -37,18 +67,12 @@ def scene(seed: int) -> Scene:
     gt, det = [], []
     for _ in range(made.randint(2, 6)):
         objects, found = made.choice([0, 1, 4, 6]), made.choice([0, 1, 5, 9])
-        gt.append(
-            image_objects(
-                np.array([box(made, whole) for _ in range(objects)]).reshape(-1, 4),
-                dont_care=[made.random() < 0.3 for _ in range(objects)],
-            )
-        )
-        det.append(
-            image_objects(
-                np.array([box(made, whole) for _ in range(found)]).reshape(-1, 4),
-                confidences=[made.choice([0.1, 0.2, 0.3, 0.5, 0.9]) for _ in range(found)],
-            )
-        )
+        boxes = np.array([box(made, whole) for _ in range(objects)]).reshape(-1, 4)
+        dont_care = [made.random() < 0.3 for _ in range(objects)]
+        gt.append(image_objects(boxes, dont_care=dont_care))
+        boxes = np.array([box(made, whole) for _ in range(found)]).reshape(-1, 4)
+        confidences = [made.choice([0.1, 0.2, 0.3, 0.5, 0.9]) for _ in range(found)]
+        det.append(image_objects(boxes, confidences=confidences))
     gt.append(image_objects([[0, 0, 10, 10]]))
     det.append(image_objects([[0, 0, 9, 10]], confidences=[0.4]))
     return gt, det
@@ -61,27 +85,13 @@ def by_pycocotools(gt: list[Objects], det: list[Objects], most: int) -> list[flo
     for image, (objects, found) in enumerate(zip(gt, det, strict=True)):
         for k in range(objects.count):
             x0, y0, x1, y1 = objects.boxes[k].tolist()
-            annotations.append(
-                {
-                    "id": len(annotations) + 1,
-                    "image_id": image,
-                    "category_id": 1,
-                    "bbox": [x0, y0, x1 - x0, y1 - y0],
-                    "area": (x1 - x0) * (y1 - y0),
-                    "iscrowd": int(objects.dont_care[k]),
-                }
-            )
-        assert found.confidences is not None or not found.count
+            box = {"image_id": image, "category_id": 1, "bbox": [x0, y0, x1 - x0, y1 - y0]}
+            about = {"area": (x1 - x0) * (y1 - y0), "iscrowd": int(objects.dont_care[k])}
+            annotations.append({"id": len(annotations) + 1, **box, **about})
         for k in range(found.count):
             x0, y0, x1, y1 = found.boxes[k].tolist()
-            results.append(
-                {
-                    "image_id": image,
-                    "category_id": 1,
-                    "bbox": [x0, y0, x1 - x0, y1 - y0],
-                    "score": float(found.confidences[k]),  # type: ignore[index]
-                }
-            )
+            box = {"image_id": image, "category_id": 1, "bbox": [x0, y0, x1 - x0, y1 - y0]}
+            results.append({**box, "score": float(found.confidences[k])})  # type: ignore[index]
     with contextlib.redirect_stdout(io.StringIO()):
         truth = coco.COCO()
         truth.dataset = {
@@ -120,7 +130,7 @@ def test_rrc_is_the_rule_of_the_script(seed: int) -> None:
         for k, one in enumerate(image.detections):
             if one.match != "ignored":
                 assert objects.confidences is not None
-                found.append(Found(float(objects.confidences[k]), bool(one.partners)))
+                found.append((float(objects.confidences[k]), bool(one.partners)))
     expected = rrc(found, result.totals["counted_gt_objects"])
     assert sweep(gt, det, "iou").average_precision["ap_rrc"] == pytest.approx(expected, abs=1e-12)
 
@@ -143,12 +153,10 @@ def test_file_order_is_the_rule_of_the_script(seed: int) -> None:
         [image_objects(one.boxes, confidences=one.confidences) for one in side]
         for side in scene(seed)
     )
-    images = [
-        ([shapely.box(*b) for b in a.boxes], [shapely.box(*b) for b in d.boxes])
-        for a, d in zip(gt, det, strict=True)
-    ]
+    shapes = ([[shapely.box(*box) for box in one.boxes] for one in side] for side in (gt, det))
+    expected = file_order(list(zip(*shapes, strict=True)))
     found = sweep(gt, det, "iou").average_precision["ap_file_order"]
-    assert found == pytest.approx(file_order(images), abs=1e-12)
+    assert found == pytest.approx(expected, abs=1e-12)
 
 
 def test_polygons_by_their_exact_areas() -> None:
@@ -203,8 +211,7 @@ def test_without_objects_that_count_there_is_none() -> None:
 
 
 def test_only_iou_has_average_precision() -> None:
-    gt, det = scene(1)
-    assert sweep(gt, det, "pq").average_precision == {}
+    assert sweep(*scene(1), "pq").average_precision == {}
 
 
 def test_ctw1500_has_the_figure_of_its_program(tmp_path: Path) -> None:

@@ -33,8 +33,7 @@ def test_gates_compare_with_an_earlier_sweep(files: tuple[Path, Path], tmp_path:
         run(*one, "--baseline", baseline, "--fail-if", "sweep.hmean:-0.5%")
     document = json.loads((old / "sweep.json").read_text())
     of_iou = document["protocols"]["iou"]
-    point = of_iou["operating_point"]
-    point["scores"]["hmean"] = 0.999
+    of_iou["operating_point"]["scores"]["hmean"] = 0.999
     (old / "sweep.json").write_text(json.dumps(document))
     found = run(*one, "--baseline", old, "--fail-if", "sweep.hmean:-0.5%", status=1)
     assert "baseline 0.999" in found.stdout
@@ -46,23 +45,17 @@ def test_gates_compare_with_an_earlier_sweep(files: tuple[Path, Path], tmp_path:
 
 def test_a_baseline_of_another_kind_is_refused(files: tuple[Path, Path], tmp_path: Path) -> None:
     one = ("sweep", *files, "--protocol", "iou")
-    run(*one, tmp_path / "old")
-    gate = ("--baseline", tmp_path / "old", "--fail-if", "sweep.hmean:-1%")
-    assert "'iou' is '0.7'" in run(*one[:-2], "--protocol", "iou", "--set", "iou.iou=0.6", "--baseline", _other(one, tmp_path), status=2).stderr  # fmt: skip
-    assert "needs an earlier sweep of pq" in run(*one[:-2], "--protocol", "pq", *gate, status=2).stderr  # fmt: skip
+    run(*one, tmp_path / "old", "--set", "iou.iou=0.7")
+    earlier = ("--baseline", tmp_path / "old")
+    found = run(*one, "--set", "iou.iou=0.6", *earlier, status=2)
+    assert "'iou' is '0.7'" in found.stderr
+    gate = ("--fail-if", "sweep.hmean:-1%")
+    found = run("sweep", *files, "--protocol", "pq", *earlier, *gate, status=2)
+    assert "needs an earlier sweep of pq" in found.stderr
     for text in ("nonsense", "{}", '{"kind": "scores"}', '{"kind": "sweep", "protocols": 3}'):
         (tmp_path / "bad.json").write_text(text)
         found = run(*one, "--baseline", tmp_path / "bad.json", status=2)
-        assert "bad.json: is no s" in found.stderr
-    (tmp_path / "there").mkdir()
-    (tmp_path / "there" / "sweep.json").mkdir()
-    found = run(*one, "--baseline", tmp_path / "there", status=2)
-    assert "sweep.json: cannot be read (Is a directory)" in " ".join(found.stderr.split())
-
-
-def _other(one: tuple[object, ...], tmp_path: Path) -> Path:
-    run(*one, tmp_path / "other", "--set", "iou.iou=0.7")
-    return tmp_path / "other"
+        assert "bad.json: is not the sweep.json of an earlier sweep" in found.stderr
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 from written_files import in_folder
 
 from evaltex_cli import evaluate
+from evaltex_cli.api.arrays import image_objects
 from evaltex_cli.errors import ConfigError
-from evaltex_cli.evaluation.arrays import image_objects
-from evaltex_cli.geometry import outlines
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.records import Outlines
 from evaltex_cli.validation import object_checks
 
 COORDINATE = st.integers(-2, 6)
@@ -59,33 +57,6 @@ def test_checks_against_plain_ones(boxes: list[Any], rings: list[Any]) -> None:
     assert [one[:2] for one in found] == expected
 
 
-@pytest.mark.parametrize(
-    ("ring", "reported"), [([0, 1, 2, 3], False), ([3, 2, 1, 0], True), ([2, 3, 0, 1], False)]
-)
-def test_clockwise_is_as_seen_on_a_screen(ring: list[int], reported: bool) -> None:
-    square = np.array([[0, 0], [9, 0], [9, 9], [0, 9]])
-    found = list(object_checks.counter_clockwise(image_objects(polygons=[square[ring]])))
-    assert bool(found) == reported
-
-
-@pytest.mark.parametrize(
-    ("ring", "words"),
-    [
-        ([(0, 0), (9, 9), (9, 0), (0, 9)], "crosses or touches itself at (4.5, 4.5)"),
-        ([(1, 1), (1, 1), (1, 1), (1, 1)], "1 distinct point"),
-        ([(1, 1), (2, 2), (1, 1), (2, 2)], "2 distinct points"),
-        ([(0, 0), (4, 4), (9, 9)], "without area, all its points on a line"),
-        ([(0, 0), (4, 0), (4, 4), (2, 0), (0, 4)], "crosses or touches itself"),
-    ],
-)
-def test_invalid_polygons_are_described(ring: list[Any], words: str) -> None:
-    vertices = np.array([*[(0, 0), (1, 0), (1, 1)], *ring], float)
-    offsets = np.array([0, 3, 3, 3 + len(ring)])
-    described = outlines.describe_invalid(Outlines(np.zeros((3, 4)), vertices, offsets))
-    assert list(described) == [2]
-    assert words in described[2].why
-
-
 # The policy for invalid polygons ------------------------------------------------------------------
 
 BOW, GOOD = "100,10,140,30,140,10,100,30", "10,10,60,10,60,20,10,20"
@@ -99,7 +70,7 @@ def test_skipped_objects_count_and_nothing_matches_them(files: Any, protocol: st
         f'img_1\n1,"bow",100,10,140,30\n2,"a",{GOOD}\n3,"bow",{BOW}\n',
     )
     parameters = {"self_crossing": "ignored"} if protocol in ("iou", "iou-crw", "tiou") else {}
-    found = evaluate(*paths, protocol, invalid_polygons="skip", per_image=True, **parameters)
+    found = evaluate(*paths, protocol, invalid="skip", per_image=True, **parameters)
     assert (found.gt.objects, found.gt.dropped, found.gt.dont_care) == (3, 2, 1)
     assert (found.det.objects, found.det.dropped) == (2, 1)
     assert found.images is not None
@@ -116,7 +87,7 @@ def test_dropping_keeps_what_belongs_to_the_others(files: Any) -> None:
         f'img_1\n100,200\n1,7,"bow",f,{BOW}\n2,8,"a",f,10,10,60,20\n3,9,"c",t,10,40,60,40,60,60,10,60\n',
         f'img_1\n1,"a",10,10,60,20\n2,"bow",{BOW}\n',
     )
-    found = evaluate(gt, det, "iou", invalid_polygons="drop", per_image=True)
+    found = evaluate(gt, det, "iou", invalid="drop", per_image=True)
     gt_counts = (found.gt.objects, found.gt.dropped, found.gt.repaired, found.gt.dont_care)
     assert gt_counts == (2, 1, 0, 1)
     assert (found.det.objects, found.det.dropped) == (1, 1)
@@ -129,14 +100,14 @@ def test_zero_area_is_distinguished_from_what_was_dropped(tmp_path: Path) -> Non
     line = "10,10,50,10,90,10,10,10"
     gt = in_folder(tmp_path / "gt", {"1.txt": f"10,10,50,10,50,30,10,30,a\n{line},###\n"})
     for policy, counts in (("repair", (1, 0, 2)), ("drop", (0, 1, 1))):
-        found = evaluate(gt, gt, "iou", invalid_polygons=policy).gt
+        found = evaluate(gt, gt, "iou", invalid=policy).gt
         assert (found.zero_area, found.dropped, found.objects) == counts
 
 
 def test_without_invalid_polygons_the_policy_changes_nothing_but_the_signature(files: Any) -> None:
     plain = evaluate(*files(), "iou")
     for policy in ("drop", "skip", "error"):
-        other = evaluate(*files(), "iou", invalid_polygons=policy)
+        other = evaluate(*files(), "iou", invalid=policy)
         assert other.signature == plain.signature.replace("invalid:repair", f"invalid:{policy}")
         same = replace(other, signature="", rows=plain.rows, tally=plain.tally)
         assert same == replace(plain, signature="")
@@ -146,6 +117,6 @@ def test_without_invalid_polygons_the_policy_changes_nothing_but_the_signature(f
 def test_policies_that_do_not_go(files: Any, tmp_path: Path) -> None:
     masks = {"gt_images": tmp_path, "det_images": tmp_path}
     with pytest.raises(ConfigError, match=r"'mend'; expected one of repair, drop, skip, error"):
-        evaluate(*files(), "iou", invalid_polygons="mend")
+        evaluate(*files(), "iou", invalid="mend")
     with pytest.raises(ConfigError, match="drop does not go with label pictures"):
-        evaluate(*files(), "evaltex", invalid_polygons="drop", **masks)
+        evaluate(*files(), "evaltex", invalid="drop", **masks)

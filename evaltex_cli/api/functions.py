@@ -1,0 +1,584 @@
+"""The other functions: each is a command on paths or arrays, and returns a record.
+
+All take their inputs and options as `evaluate` does (`inputs.request`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, Unpack, overload
+
+from evaltex_cli.api.inputs import (
+    AnyPath,
+    Images,
+    Protocols,
+    ReadingOptions,
+    Request,
+    ScoringOptions,
+    one_side,
+    reading_options,
+    refuse_unknown,
+    request,
+    sides,
+    warn,
+)
+from evaltex_cli.audit.audit import SUSPICION, Audit, audit
+from evaltex_cli.audit.patches import patched
+from evaltex_cli.comparison import detectors as results_of
+from evaltex_cli.comparison.compare import Comparison, Comparisons, compare_all
+from evaltex_cli.conversion import convert as conversion
+from evaltex_cli.conversion.convert import Converted
+from evaltex_cli.diagnosis.breakdown import Edges
+from evaltex_cli.diagnosis.diagnosis import Diagnosis, Diagnostician, diagnosed
+from evaltex_cli.diagnosis.error_types import Thresholds
+from evaltex_cli.errors import ConfigError, InputError
+from evaltex_cli.evaluation.evaluate import Progress, left_out, runs_of
+from evaltex_cli.evaluation.evaluation import ByProtocol, of_protocols
+from evaltex_cli.formats.base import Side
+from evaltex_cli.ranking import board
+from evaltex_cli.ranking.board import CORRECTIONS
+from evaltex_cli.ranking.rank import Ranking, rank_board
+from evaltex_cli.ranking.rank import rank as rank_results
+from evaltex_cli.results import significance
+from evaltex_cli.results.extras import Bootstrap
+from evaltex_cli.tables.record import Rows
+from evaltex_cli.thresholds.result import Sweep
+from evaltex_cli.thresholds.sweep import swept
+from evaltex_cli.validation import validation
+from evaltex_cli.validation.findings import Validation
+
+Detectors: TypeAlias = "Mapping[str, Images] | Sequence[Images]"
+
+
+# compare and rank ---------------------------------------------------------------------------------
+
+
+class ComparisonOptions(ScoringOptions, total=False):
+    """Options of `compare`."""
+
+    resamples: int
+    seed: int
+    ci: float
+
+
+@overload
+def compare(  # type: ignore[overload-overlap]
+    gt: Images | None,
+    detectors: Detectors,
+    protocol: Protocols,
+    **options: Unpack[ComparisonOptions],
+) -> Comparisons: ...
+@overload
+def compare(
+    gt: Images | None,
+    detectors: Detectors,
+    protocol: str | None = None,
+    **options: Unpack[ComparisonOptions],
+) -> Comparison: ...
+def compare(
+    gt: Images | None,
+    detectors: Detectors,
+    protocol: str | Iterable[str] | None = None,
+    *,
+    resamples: int = significance.RESAMPLES,
+    seed: int = 0,
+    ci: float = significance.LEVEL,
+    **options: Any,
+) -> Comparison | Comparisons:
+    """Compare detectors: differences of scores to the first one, with intervals and p-values, and
+    what changed.
+
+    Parameters
+    ----------
+    gt : path, or one array per image
+        As `evaluate`. None if all detectors are results of earlier runs.
+    detectors : mapping or sequence
+        Name -> detections as `evaluate` takes them, or the folder (or .json) of results of a run
+        with ``-a``; two or more. Those of a sequence are named after their files, or numbered.
+    protocol : str or iterable of str
+        As `evaluate`; ``"all"`` for all that serve all detectors.
+    resamples, seed : int
+        Random subsets of the images, at most a million, for intervals and p-values; and their seed.
+    ci : float
+        Level of the intervals.
+    **options
+        As `evaluate`.
+
+    Raises
+    ------
+    InputError, ConfigError
+        As `evaluate`; also for fewer than two detectors, and results that do not belong together.
+
+    Examples
+    --------
+    >>> gt = [[[0, 0, 100, 20]]] * 30
+    >>> found = compare(gt, {"old": [[]] * 30, "new": gt}, "iou")
+    >>> found.scores[0].differences, len(found.images)
+    ([None, 1.0], 30)
+    """
+    _refuse_statistics(resamples, ci)
+    asked = request(protocol, options, ComparisonOptions)
+    results = _results(gt, _named(detectors, "compare"), asked)
+    found, warnings = compare_all(results, asked.protocols, resamples, seed, ci)
+    warn(warnings)
+    return next(iter(found.values())) if asked.is_one else found
+
+
+def rank(
+    gt: Images | None,
+    detectors: Detectors | None = None,
+    protocol: str | Iterable[str] | None = None,
+    *,
+    resamples: int | None = None,
+    seed: int | None = None,
+    ci: float | None = None,
+    correction: str | None = None,
+    **options: Unpack[ScoringOptions],
+) -> Ranking:
+    """Rank detectors: scores and ranks with intervals, ties, and where protocols disagree.
+
+    Parameters
+    ----------
+    gt : path, or one array per image
+        As `evaluate`; or a board (docs/rank.md) if there are no detectors. None if all detectors
+        are results of earlier runs.
+    detectors, protocol
+        As `compare`.
+    resamples, seed : int
+        Random subsets of the images, at most a million, for intervals and p-values; and their
+        seed. By default 2,000 and 0, or what the board says.
+    ci : float
+        Level of the intervals and the tests, by default 0.95.
+    correction : {'max-t', 'holm'}
+        How p-values are corrected for the number of pairs.
+    **options
+        As `evaluate`; only `jobs` with a board, which says the rest for each data set.
+
+    Raises
+    ------
+    InputError, ConfigError
+        As `evaluate`; also for fewer than two detectors, and a board with faults.
+
+    Examples
+    --------
+    >>> gt = [[[0, 0, 100, 20]]] * 30
+    >>> found = rank(gt, {"old": [[]] * 30, "new": gt}, "iou")
+    >>> [(one.label, one.rank, one.groups) for one in found.datasets[0].protocols["iou"].detectors]
+    [('new', 1, 'a'), ('old', 2, 'b')]
+    """
+    given = {"resamples": resamples, "seed": seed, "level": ci, "correction": correction}
+    settings: dict[str, Any] = {name: one for name, one in given.items() if one is not None}
+    _refuse_statistics(settings.get("resamples", 1), settings.get("level", 0.5))
+    if correction not in (None, *CORRECTIONS):
+        raise ConfigError(f"correction={correction!r}; expected one of {', '.join(CORRECTIONS)}")
+    if detectors is None:
+        if not isinstance(gt, str | PathLike):
+            raise InputError("rank: no detectors; give name -> detections, or the path of a board")
+        if unknown := [name for name in options if name != "jobs"]:
+            raise ConfigError(f"{', '.join(unknown)}: a board says this for each data set")
+        names = [protocol] if isinstance(protocol, str) else list(protocol or ())
+        opened = board.read(Path(gt), settings | ({"protocols": names} if names else {}))
+        with request(None, options).workers() as ordered_map:
+            ranking, notes = rank_board(opened, ordered_map)
+    else:
+        asked, named = request(protocol, options), _named(detectors, "rank")
+        results = _results(gt, named, asked, with_images=False)
+        groups, reasons = results_of.by_protocol(results, asked.protocols)
+        notes = [f"left out: {name} ({reason})" for name, reason in reasons.items()]
+        datasets = {results_of.name_of(groups): groups}
+        ranking = rank_results(datasets, list(named), board.Settings(**settings))
+    warn([*notes, *ranking.warnings])
+    return ranking
+
+
+def _refuse_statistics(resamples: int, ci: float) -> None:
+    significance.refuse_resamples(resamples)
+    if not 0 < ci < 1:
+        raise ConfigError(f"ci={ci!r}; expected a number between 0 and 1")
+
+
+def _named(detectors: Detectors, function: str) -> dict[str, Images]:
+    """Return the detectors that a function gets by name; raises `InputError` for fewer than two."""
+    if isinstance(detectors, str | PathLike) or len(detectors) < 2:
+        raise InputError(f"{function}: one detector; expected two or more, in a list or by name")
+    if isinstance(detectors, Mapping):
+        return dict(detectors)
+    paths = [Path(one) for one in detectors if isinstance(one, str | PathLike)]
+    if len(paths) == len(detectors):
+        labels = results_of.labels_of(paths)
+    else:
+        labels = [f"detector {k}" for k in range(1, len(detectors) + 1)]
+    return dict(zip(labels, detectors, strict=True))
+
+
+def _results(
+    gt: Images | None, detectors: Mapping[str, Images], asked: Request, with_images: bool = True
+) -> dict[str, list[results_of.DetectorResult]]:
+    """Read or make the results of detectors, which may be result folders, paths or arrays."""
+    with asked.workers() as ordered_map:
+        return results_of.read_or_evaluate(
+            *(gt, detectors, asked.options, asked.protocols, ordered_map, with_images),
+            opened=asked.open,
+        )
+
+
+# sweep --------------------------------------------------------------------------------------------
+
+
+class SweepingOptions(ScoringOptions, total=False):
+    """Options of `sweep`."""
+
+    points: int
+    folds: int
+    seed: int
+    tolerance: float
+    max_detections: int | None
+    ci: float | None
+    resamples: int
+    progress: Progress | None
+
+
+@overload
+def sweep(  # type: ignore[overload-overlap]
+    gt: Images, det: Images, protocol: Protocols, **options: Unpack[SweepingOptions]
+) -> ByProtocol[Sweep]: ...
+@overload
+def sweep(
+    gt: Images, det: Images, protocol: str | None = None, **options: Unpack[SweepingOptions]
+) -> Sweep: ...
+def sweep(
+    gt: Images,
+    det: Images,
+    protocol: str | Iterable[str] | None = None,
+    *,
+    points: int = 100,
+    folds: int = 5,
+    seed: int = 0,
+    tolerance: float = 0.005,
+    max_detections: int | None = None,
+    ci: float | None = None,
+    resamples: int = significance.RESAMPLES,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Sweep | ByProtocol[Sweep]:
+    """Score detections at each confidence threshold, and show which to choose.
+
+    Parameters
+    ----------
+    gt, det, protocol
+        As `evaluate`; boxes and polygons. `det` has all detections with confidences, unfiltered.
+    points : int
+        Most levels to try; fewer if fewer confidences occur.
+    folds, seed : int
+        Folds of the cross-validation, and their seed.
+    tolerance : float
+        How far below the best the main scores of the plateau are, at most.
+    max_detections : int, optional
+        Most detections of an image for ``ap_coco``, those of the highest confidences.
+    ci, resamples : float and int
+        Level of the intervals, by default none, and the random subsets of images for them.
+    progress : callable
+        Gets the number of images done, and of all.
+    **options
+        As `evaluate`.
+
+    Raises
+    ------
+    InputError, ConfigError
+        As `evaluate`; also for masks, and if no detection has a confidence.
+
+    Examples
+    --------
+    >>> from evaltex_cli import image_objects
+    >>> gt = [[[0, 0, 100, 20]], [[0, 0, 80, 20]]]
+    >>> boxes = [[0, 0, 95, 20], [0, 60, 50, 80]]
+    >>> det = [image_objects(boxes, confidences=[0.9, 0.3]) for _ in gt]
+    >>> found = sweep(gt, det, "iou")
+    >>> found.levels, found.scores["hmean"]
+    ((0.3, 0.9), [0.6666666666666666, 1.0])
+    >>> found.operating_point.level
+    0.9
+    """
+    _refuse_statistics(resamples, significance.LEVEL if ci is None else ci)
+    asked = request(protocol, options, SweepingOptions)
+    with asked.workers() as ordered_map:
+        inputs = asked.open(gt, det, ordered_map)
+        found = swept(
+            inputs,
+            runs_of(asked.protocols),
+            points=points,
+            folds=folds,
+            seed=seed,
+            tolerance=tolerance,
+            max_detections=max_detections,
+            bootstrap=None if ci is None else Bootstrap(ci, resamples, seed),
+            progress=progress,
+            ordered_map=ordered_map,
+        )
+    warn(of_protocols((one.protocol, one.warnings) for one in found))
+    by_name, reasons = {one.protocol: one for one in found}, left_out(asked.protocols, inputs)
+    result: Sweep | ByProtocol[Sweep] = asked.result(by_name, reasons)
+    return result
+
+
+# diagnose and find_suspects -----------------------------------------------------------------------
+
+
+class DiagnosisOptions(ScoringOptions, total=False):
+    """Options of `diagnose`."""
+
+    overlap: float
+    tight: float
+    loose: float
+    surplus: float
+    heights: Iterable[float]
+    aspect_ratios: Iterable[float]
+    lengths: Iterable[float]
+
+
+@overload
+def diagnose(  # type: ignore[overload-overlap]
+    gt: Images, det: Images, protocol: Protocols, **options: Unpack[DiagnosisOptions]
+) -> ByProtocol[Diagnosis]: ...
+@overload
+def diagnose(
+    gt: Images, det: Images, protocol: str | None = None, **options: Unpack[DiagnosisOptions]
+) -> Diagnosis: ...
+def diagnose(
+    gt: Images,
+    det: Images,
+    protocol: str | Iterable[str] | None = None,
+    *,
+    overlap: float = 0.1,
+    tight: float = 0.8,
+    loose: float = 0.8,
+    surplus: float = 0.1,
+    heights: Iterable[float] = (8, 16, 32, 64, 128),
+    aspect_ratios: Iterable[float] = (0.5, 1, 2, 4, 8),
+    lengths: Iterable[float] = (1, 2, 4, 7, 11),
+    **options: Any,
+) -> Diagnosis | ByProtocol[Diagnosis]:
+    """Show where detections lose score: by kind of mistake, and by height, aspect ratio and length
+    of the text.
+
+    Parameters
+    ----------
+    gt, det, protocol
+        As `evaluate`; boxes and polygons.
+    overlap, tight, loose, surplus : float
+        Where one kind of mistake ends and the next begins, as shares of an area (docs/diagnose.md).
+    heights, aspect_ratios, lengths : iterable of float
+        Rising inner edges of the bins, in pixels, width / height and characters.
+    **options
+        As `evaluate`.
+
+    Raises
+    ------
+    InputError, ConfigError
+        As `evaluate`; also for masks.
+
+    Examples
+    --------
+    >>> diagnose([[[0, 0, 100, 20], [0, 40, 60, 60]]], [[[0, 0, 50, 20]]], "iou").kinds[0].shares
+    {'recall': 0.5, 'precision': 0.5, 'hmean': 0.5}
+    """
+    bins = {"heights": heights, "aspect_ratios": aspect_ratios, "lengths": lengths}
+    diagnostician = Diagnostician(
+        Thresholds(overlap, tight, loose, surplus),
+        Edges(*(_numbers(name, edges) for name, edges in bins.items())),
+    )
+    asked = request(protocol, options, DiagnosisOptions)
+    with asked.workers() as ordered_map:
+        inputs = asked.open(gt, det, ordered_map)
+        found = diagnosed(inputs, asked.protocols, diagnostician, ordered_map=ordered_map)
+    warn(of_protocols((one.protocol, one.warnings) for one in found))
+    result: Diagnosis | ByProtocol[Diagnosis] = asked.result({one.protocol: one for one in found})
+    return result
+
+
+def _numbers(name: str, given: Any) -> tuple[float, ...]:
+    try:
+        return tuple(map(float, given))
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{name}={given!r}; expected numbers that rise") from error
+
+
+def find_suspects(
+    gt: Images,
+    detectors: Detectors,
+    protocol: str | Iterable[str] | None = None,
+    *,
+    suspicion: float = SUSPICION,
+    **options: Unpack[ScoringOptions],
+) -> Audit:
+    """Find what may be wrong in a ground truth, as ``evaltex audit``: where detectors agree with
+    each other and not with it.
+
+    Parameters
+    ----------
+    gt : path, or one array per image
+        As `evaluate`; boxes and polygons.
+    detectors : mapping or sequence
+        Name -> detections as `evaluate` takes them; two or more.
+    protocol : str or iterable of str
+        As `evaluate`: what the detectors are ranked by, with and without the suspects.
+    suspicion : float
+        Leave suspects at or above this suspicion out of the second ranking.
+    **options
+        As `evaluate`.
+
+    Returns
+    -------
+    Audit
+        Its `suspects` are sorted by falling suspicion.
+
+    Raises
+    ------
+    InputError, ConfigError
+        As `evaluate`; also for fewer than two detectors, and for masks.
+
+    Examples
+    --------
+    >>> words = [[x, 0, x + 80, 20] for x in range(0, 1000, 100)]
+    >>> seen = {"a": [words], "b": [[[x, y, x1, y1 + 2] for x, y, x1, y1 in words]]}
+    >>> first = find_suspects([words[1:]], seen, "iou").suspects[0]
+    >>> first.kind, first.detectors, first.box
+    ('missing', ('a', 'b'), (0.0, 0.0, 80.0, 20.0))
+    """
+    if not 0 <= suspicion <= 1:
+        raise ConfigError(f"suspicion={suspicion}; expected a number from 0 to 1")
+    asked, inputs = request(protocol, options), {}
+    with asked.workers() as ordered_map:
+        for label, det in _named(detectors, "find_suspects").items():
+            inputs[label] = asked.open(gt, det, ordered_map)
+            if inputs[label].options.masks is not None:
+                raise InputError("find_suspects: masks; expected boxes and polygons")
+        found = audit(inputs, asked.protocols, suspicion, ordered_map)
+    warn(found.warnings)
+    return found
+
+
+# validate and convert -----------------------------------------------------------------------------
+
+
+def validate(
+    gt: Images, det: Images | None = None, **options: Unpack[ReadingOptions]
+) -> Validation:
+    """Report everything about ground truth and detections that is wrong or suspicious.
+
+    Parameters
+    ----------
+    gt, det : path, or one array per image
+        As `evaluate`; `det` may be left out.
+    **options
+        As `evaluate`: `gt_format`, `det_format`, `gt_level`, `det_level`, `gt_classes`,
+        `det_classes`, `coordinates`, `columns`, `only`; `invalid`, of which ``error`` makes invalid
+        polygons errors instead of warnings; and `images`, whose sizes are also checked.
+
+    Returns
+    -------
+    Validation
+        Its `passed` says whether an evaluation would run; `problems` has what is wrong with files.
+
+    Raises
+    ------
+    InputError, ConfigError
+        When `images` cannot be read, for arrays of the wrong shape or kind, and for options.
+
+    Examples
+    --------
+    >>> found = validate([[[0, 0, 100, 20]]], [[[0, 0, 100, 20], [0, 0, 100, 20]]])
+    >>> found.passed, found.problems[0].kind
+    (True, 'duplicate')
+    """
+    refuse_unknown(options, ReadingOptions.__annotations__)
+    ours, theirs, _ = (one_side("gt", gt), None, False) if det is None else sides(gt, det)
+    found = validation.validate(ours, theirs, reading_options(options))
+    return replace(found, pairs=Rows(found.pairs), problems=Rows(found.problems))
+
+
+def convert(
+    source: Images,
+    target: AnyPath,
+    *,
+    to: str | None = None,
+    kind: Side | None = None,
+    source_format: str | None = None,
+    source_level: str | None = None,
+    source_classes: Iterable[str] | None = None,
+    regions: Literal["own", "lines"] = "own",
+    boxes: bool = False,
+    masks: AnyPath | None = None,
+    mask_format: Literal["tif", "png"] = "tif",
+    patch: AnyPath | None = None,
+    images: AnyPath | None = None,
+    min_confidence: float | None = None,
+    coordinates: str | None = None,
+    columns: str | None = None,
+    only: Iterable[str] | None = None,
+) -> Converted:
+    """Write ground truth or detections to a file of another format, or to a folder of files.
+
+    Parameters
+    ----------
+    source : path, or objects of each image
+        Anything that `evaluate` takes as one side. Arrays are best given as image name -> objects.
+    target : path
+        The file to write, or the folder if the format has one file per image. What is there is
+        replaced at the end.
+    to : str, optional
+        Name of the format; by default by the ending of the target.
+    kind : {'gt', 'det'}, optional
+        What the source is; by default it is found out, and needed for arrays.
+    source_format, source_level, source_classes : optional
+        As `gt_format`, `gt_level` and `gt_classes` of `evaluate`.
+    regions : {'own', 'lines'}
+        Whether regions stay as they are, or words are grouped into lines.
+    boxes : bool
+        Write polygons as their bounding boxes.
+    masks : path, optional
+        Folder for label pictures of the objects, in `mask_format`; the target is then an EvaLTex
+        file.
+    patch : path, optional
+        Patch of the source, which is then ground truth: its accepted entries are applied.
+    images, min_confidence, coordinates, columns, only
+        As `evaluate`.
+
+    Raises
+    ------
+    InputError
+        For a faulty source, a patch that does not fit it, and a target that cannot be written; the
+        target is then left as it was.
+    ConfigError
+        For arrays without `kind`, and a value out of range.
+    """
+    options: dict[str, Any] = {
+        **dict.fromkeys(("gt_format", "det_format"), source_format),
+        **dict.fromkeys(("gt_level", "det_level"), source_level),
+        **dict.fromkeys(("gt_classes", "det_classes"), source_classes and tuple(source_classes)),
+        "images": images,
+        "min_confidence": min_confidence,
+        "coordinates": coordinates,
+        "columns": columns,
+        "only": only,
+    }
+    if kind is None and not isinstance(source, str | PathLike):
+        raise ConfigError("kind is not given; objects in memory need kind='gt' or kind='det'")
+    done = conversion.convert(
+        one_side(kind or "gt", source),
+        Path(target),
+        kind,
+        to,
+        reading_options(options),
+        change=None if patch is None else partial(patched, Path(patch)),
+        regions=regions,
+        boxes=boxes,
+        masks=None if masks is None else Path(masks),
+        mask_format=mask_format,
+    )
+    warn(done.warnings)
+    return done
