@@ -1,8 +1,8 @@
 """Shows how often intervals and p-values are right, on simulated detectors whose true scores are
 known.
 
-    python benchmarks/calibration.py                              # the table of docs/statistics.md;
-    some 20 minutes python benchmarks/calibration.py --images 10 20 --trials 500
+    python benchmarks/calibration.py                              # figures in docs/speed.md
+    python benchmarks/calibration.py --images 10 20 --trials 500  # quicker; all take 20 minutes
 
 Each image has 1 or more words (geometric, 6 in the mean) and its own difficulty (beta), so that its
 words are found or missed together; detectors differ in each image at random (normal), and have

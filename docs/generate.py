@@ -1,8 +1,7 @@
-"""Write what follows from the registries: the sections of evaltex.ini, the tables of
-docs/formats.md and presets.md.
+"""Write what follows from the registries: evaltex.ini, and lists of the docs.
 
-python docs/generate.py            after a protocol, a parameter, a format or a preset was added or
-changed python docs/generate.py --check    write nothing; exit status 1 if something is out of date
+python docs/generate.py            after a protocol, parameter, format or preset changed
+python docs/generate.py --check    write nothing; exit status 1 if something is out of date
 """
 
 from __future__ import annotations
@@ -14,9 +13,6 @@ from pathlib import Path
 
 from evaltex_cli.formats import FORMATS
 from evaltex_cli.formats import load as load_format
-from evaltex_cli.formats.detection import detect
-from evaltex_cli.formats.files import open_listing
-from evaltex_cli.formats.lines import BY_NAME as LAYOUTS
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import load as load_protocol
 from evaltex_cli.protocols.presets import PRESETS
@@ -27,8 +23,7 @@ INI_FILE, FORMATS_FILE, PRESETS_FILE = (
     ROOT / "docs" / "formats.md",
     ROOT / "docs" / "presets.md",
 )
-SAMPLES = ROOT / "tests" / "samples"
-TABLE_MARKS = ("<!-- docs/generate.py writes from here -->\n", "<!-- to here -->\n")
+MARKS = ("<!-- docs/generate.py writes from here -->\n", "<!-- to here -->\n")
 INI_HEAD = """\
 # Parameters of evaltex, with their defaults. This file is read if it is in the current folder,
 # or is named by --config FILE; --set KEY=VALUE overrides one parameter for one run. A section is
@@ -57,55 +52,35 @@ def ini() -> str:
     return "\n".join(sections)
 
 
-def recognised_by(name: str) -> str:
-    """Return by what a format's sample is recognised, in words."""
-    if name in LAYOUTS:
-        return "such lines"
-    form, reason, _ = detect(open_listing(SAMPLES / name), "gt")
-    return reason.removeprefix("recognised by ") if form.name == name else "by name only"
-
-
 def formats_page() -> str:
-    """Return docs/formats.md with the table of all formats."""
-    rows = [
-        "| format | files | levels | one object, or what is around it | recognised by |\n",
-        "| --- | --- | --- | --- | --- |\n",
-    ]
+    """Return docs/formats.md with the list of all formats."""
+    lines = []
     for name in FORMATS:
         known = load_format(name)
-        cells = (
-            f"`{name}`",
-            known.title,
-            ", ".join(known.levels),
-            f"`{known.layout}`",
-            recognised_by(name),
-        )
-        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n")
-    return _with_table(FORMATS_FILE, rows)
+        levels = f" ({', '.join(known.levels)})" if known.levels else ""
+        lines.append(f"- `{name}`: {known.title}{levels}. `{known.layout}`\n")
+    return _with_list(FORMATS_FILE, lines)
 
 
 def presets_page() -> str:
-    """Return docs/presets.md with the table of all presets."""
-    rows = [
-        (
-            "| preset | data set and task | the same as | official ground truth | official"
-            " detections | source |\n"
-        ),
-        "| --- | --- | --- | --- | --- | --- |\n",
-    ]
+    """Return docs/presets.md with the list of all presets."""
+    lines = []
     for name, preset in PRESETS.items():
-        formats = preset.gt_formats, preset.det_formats
-        gt, det = (", ".join(map("`{}`".format, names)) for names in formats)
-        rows.append(
-            f"| `{name}` | {preset.title} | `{preset.options}` | {gt} | {det} | {preset.source} |\n"
+        gt, det = (
+            ", ".join(map("`{}`".format, names))
+            for names in (preset.gt_formats, preset.det_formats)
         )
-    return _with_table(PRESETS_FILE, rows)
+        files = f"Files: {gt}" if gt == det else f"Ground truth: {gt}; detections: {det}"
+        lines.append(
+            f"- `{name}`: {preset.title}. `{preset.options}`. {files}. Source: {preset.source}.\n"
+        )
+    return _with_list(PRESETS_FILE, lines)
 
 
-def _with_table(file: Path, rows: list[str]) -> str:
+def _with_list(file: Path, lines: list[str]) -> str:
     page = file.read_text(encoding="utf-8")
-    before, after = page.split(TABLE_MARKS[0])[0], page.split(TABLE_MARKS[1])[1]
-    return "".join([before, TABLE_MARKS[0], *rows, TABLE_MARKS[1], after])
+    before, after = page.split(MARKS[0])[0], page.split(MARKS[1])[1]
+    return "".join([before, MARKS[0], *lines, MARKS[1], after])
 
 
 def main() -> None:

@@ -41,36 +41,31 @@ if TYPE_CHECKING:
     from evaltex_cli.thresholds.result import Sweep as Sweep
     from evaltex_cli.validation.findings import Validation as Validation
 
-_HOMES = {
-    "Accumulator": "api.accumulator",
-    "Audit": "audit.audit",
-    "ByProtocol": "evaluation.evaluation",
-    "Comparison": "comparison.compare",
-    "Comparisons": "comparison.compare",
-    "ConfigError": "errors",
-    "Converted": "conversion.convert",
-    "Diagnosis": "diagnosis.diagnosis",
-    "EvaltexError": "errors",
-    "EvaltexWarning": "errors",
-    "Evaluation": "evaluation.evaluation",
-    "Evaluations": "evaluation.evaluation",
-    "InputError": "errors",
-    "Ranking": "ranking.rank",
-    "Sweep": "thresholds.result",
-    "Validation": "validation.findings",
-    "compare": "api.functions",
-    "convert": "api.functions",
-    "diagnose": "api.functions",
-    "evaluate": "api.evaluate",
-    "find_suspects": "api.functions",
-    "image_objects": "api.arrays",
-    "rank": "api.functions",
-    "save_results": "api.evaluate",
-    "sweep": "api.functions",
-    "validate": "api.functions",
-    "write_report": "api.evaluate",
+_NAMES = {
+    "api.accumulator": ("Accumulator",),
+    "api.arrays": ("image_objects",),
+    "api.evaluate": ("evaluate", "save_results", "write_report"),
+    "api.functions": (
+        "compare",
+        "convert",
+        "diagnose",
+        "find_suspects",
+        "rank",
+        "sweep",
+        "validate",
+    ),
+    "audit.audit": ("Audit",),
+    "comparison.compare": ("Comparison", "Comparisons"),
+    "conversion.convert": ("Converted",),
+    "diagnosis.diagnosis": ("Diagnosis",),
+    "errors": ("ConfigError", "EvaltexError", "EvaltexWarning", "InputError"),
+    "evaluation.evaluation": ("ByProtocol", "Evaluation", "Evaluations"),
+    "ranking.rank": ("Ranking",),
+    "thresholds.result": ("Sweep",),
+    "validation.findings": ("Validation",),
 }
-"""The module of each name, loaded on use: `evaltex --help` must not load numpy."""
+"""The names of each module, which are loaded on use: `evaltex --help` must not load numpy."""
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604
 
 

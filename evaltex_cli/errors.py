@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 SHOWN_KINDS, SHOWN_PLACES = 20, 3
 """Kinds of faults that a message has, and places of each."""
@@ -116,9 +116,10 @@ class FaultLog(list[Fault]):
         """Yield each kind of faults, in one or two lines, and how many there are of other kinds."""
         kinds = self.kinds()
         for equal in kinds[:SHOWN_KINDS]:
-            yield str(equal[0]) + (_more(equal) if len(equal) > 1 else "")
-        if others := sum(map(len, kinds[SHOWN_KINDS:])):
-            yield counted(others, "... and {count} more fault[s]")
+            more = f"\n  {len(equal)} such faults{others(equal)}" if len(equal) > 1 else ""
+            yield f"{equal[0]}{more}"
+        if left := sum(map(len, kinds[SHOWN_KINDS:])):
+            yield counted(left, "... and {count} more fault[s]")
 
     def raise_if_any(self) -> None:
         """Raise one `FaultsError` for all faults recorded so far."""
@@ -126,16 +127,16 @@ class FaultLog(list[Fault]):
             raise FaultsError(self)
 
 
-def _more(equal: Sequence[Fault]) -> str:
-    """Say how many equal faults there are, in how many files, and the places of the next; or what
-    is quoted in these, if they have the place of the first.
+def others(equal: Sequence[Any]) -> str:
+    """Say of equal faults, or problems, in how many files they are, and the places of the next; or
+    what is quoted in these, if they have the place of the first.
     """
     files, following = len({fault.file for fault in equal}), equal[1:SHOWN_PLACES]
     places = " and ".join(fault.place for fault in following if fault.place != equal[0].place)
     quoted = (re.search(r"'.*?'(?:\.\.\.)?", fault.found) for fault in following)
     names = " and ".join(dict.fromkeys(escaped(name[0]) for name in quoted if name))
     also = f", also at {places}" if places else f", also {names}" if names else ""
-    return f"\n  {len(equal)} such faults{f' in {files} files' if files > 1 else ''}{also}"
+    return f"{f' in {files} files' if files > 1 else ''}{also}"
 
 
 class FaultsError(InputError):

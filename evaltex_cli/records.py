@@ -4,7 +4,7 @@ continuous, in pixels, y down.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, TypeAlias
 
@@ -33,9 +33,12 @@ class Texts(Sequence[str]):
     @classmethod
     def of(cls, texts: Sequence[str]) -> Texts:
         """Pack strings."""
-        encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+        encoded: Sequence[Sized] = texts
+        buffer = "".join(texts).encode("utf-8", "surrogatepass")
+        if not buffer.isascii():
+            encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
         ends = offsets_of(list(map(len, encoded)))
-        return cls(b"".join(encoded), ends[:-1], ends[1:])
+        return cls(buffer, ends[:-1], ends[1:])
 
     def __len__(self) -> int:
         return len(self.start)
@@ -126,7 +129,8 @@ class Outlines:
         return np.asarray(self.vertices[self.offsets[index] : self.offsets[index + 1]])
 
     def __getitem__(self, rows: Ints | Bools) -> Outlines:
-        rows = np.arange(len(self.boxes))[rows]
+        if rows.dtype == bool:
+            rows = np.flatnonzero(rows)
         boxes = self.boxes.take(rows, axis=0)
         if self.all_boxes:
             return Outlines.of_boxes(boxes)

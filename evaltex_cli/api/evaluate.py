@@ -2,58 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack, overload
+from typing import Any, overload
 
 from evaltex_cli import report
-from evaltex_cli.api.inputs import (
-    AnyPath,
-    Images,
-    Protocols,
-    Request,
-    ScoringOptions,
-    request,
-    sides,
-    warn,
-)
+from evaltex_cli.api.inputs import AnyPath, Images, Protocols, Request, request, sources, warn
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.evaluate import (
     Progress,
-    Sink,
     evaluate_inputs,
-    image_results,
     left_out,
     runs_of,
 )
-from evaltex_cli.evaluation.evaluation import Evaluation, Evaluations, ImageResult, by_protocol
+from evaltex_cli.evaluation.evaluation import Evaluation, Evaluations, by_protocol
 from evaltex_cli.evaluation.inputs import Inputs
-from evaltex_cli.protocols.base import load
-from evaltex_cli.results import image_table, scores
-from evaltex_cli.results.extras import Extras
 from evaltex_cli.results.result_document import of_evaluation
 from evaltex_cli.results.writer import result_folder
 from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.runtime.marks import is_of
 from evaltex_cli.runtime.outputs import check_file
-from evaltex_cli.tables.record import Rows
-
-
-class EvaluationOptions(ScoringOptions, total=False):
-    """Options of `evaluate`."""
-
-    per_image: bool
-    progress: Callable[[int, int], None] | None
 
 
 @overload
-def evaluate(  # type: ignore[overload-overlap]
-    gt: Images, det: Images, protocol: Protocols, **options: Unpack[EvaluationOptions]
-) -> Evaluations: ...
+def evaluate(gt: Images, det: Images, protocol: Protocols, **options: Any) -> Evaluations: ...
 @overload
 def evaluate(
-    gt: Images, det: Images, protocol: str | None = None, **options: Unpack[EvaluationOptions]
+    gt: Images, det: Images, protocol: str | None = None, **options: Any
 ) -> Evaluation: ...
 def evaluate(
     gt: Images,
@@ -71,46 +47,40 @@ def evaluate(
     gt, det : path, or one array per image
         A file, folder or archive in any format of ``evaltex formats``. Or the objects of each
         image, in a list (both sides in the same order) or by the image's name in a mapping: (n, 4)
-        boxes x0, y0, x1, y1; (n, 8) or (n, 4, 2) quadrilaterals; a list of (k, 2) polygons; (n,
-        height, width) masks of bool; or `image_objects`, which also has texts, confidences and
-        don't-care objects.
+        boxes x0, y0, x1, y1 in pixels; (n, 8) or (n, 4, 2) quadrilaterals; a list of (k, 2)
+        polygons; (n, height, width) masks of bool; or `image_objects`, which also has texts,
+        confidences and don't-care objects.
     protocol : str or iterable of str
         One name (``evaltex`` by default), several, or ``"all"`` that the input allows.
     per_image : bool
         Whether to return each image's results and each object's match.
     progress : callable
         Gets the number of images done, and of all.
-
-    Other Parameters
-    ----------------
     params : mapping
-        The protocol's parameters, ``{"iou_constraint": 0.7}``; of several protocols by name,
-        ``{"iou": {"iou_constraint": 0.7}}``. Keywords that are not options are parameters of the
-        only protocol, too.
+        The protocol's parameters, ``{"iou": 0.7}``; those of several protocols by name,
+        ``{"iou": {"iou": 0.7}}``. Parameters of the only protocol may be keywords, too.
     preset : str
         A data set's official rules: protocol, parameters and treatment of invalid polygons.
     min_confidence : float
-        Leave out detections with a lower confidence; those without one stay.
+        Leave out detections with a lower confidence, from 0 to 1; those without one stay.
     invalid : {'repair', 'drop', 'skip', 'error'}
         What to do with invalid polygons, on both sides.
     dont_care : {'ignore', 'count', 'drop'}
         Ignore don't-care objects as the protocol does, count them as all others, or leave them
         out, so that a detection of one is false.
-    only : iterable of str
-        Names of the images to evaluate; all by default.
+    only, gt_classes, det_classes : iterable of str
+        Names of the images to evaluate, and the classes of the objects that are scored; by default
+        all.
     gt_format, det_format : str
         Names of formats, if the content should not decide.
     gt_level, det_level : {'word', 'line', 'paragraph', 'region', 'character', ...}
         The level at which a document is read; by default the finest that it has.
-    gt_classes, det_classes : iterable of str
-        The classes of the objects that are scored; all by default.
     coordinates, columns : str
         What the numbers of a chat model's boxes are (``yxyx:1000``), and what the columns of a
         table contain (``image=file,x0=left``).
-    images : path
-        Folder of the images' pictures, for sizes that the ground truth does not have.
-    sizes : mapping or iterable of (height, width)
-        Sizes of images given as arrays, for protocols that need them.
+    images, sizes : path, and mapping or iterable of (height, width)
+        Folder of the images' pictures, for sizes that the ground truth does not have; or sizes in
+        pixels of images given as arrays, by name or in order as these.
     gt_images, det_images : path
         Folders of label pictures, whose pixels are the objects; `max_pixels` limits the largest.
     lines : path
@@ -122,7 +92,8 @@ def evaluate(
     Returns
     -------
     Evaluation or Evaluations
-        The result if one protocol was named, else a mapping of protocol -> result.
+        The result if one protocol was named, else a mapping of protocol -> result. What may make it
+        wrong, such as repaired polygons, is in its `warnings`, and issued as `EvaltexWarning`.
 
     Raises
     ------
@@ -131,11 +102,6 @@ def evaluate(
     ConfigError
         For an unknown protocol, preset, option or parameter, a value out of range, and for what
         contradicts the preset.
-
-    Warns
-    -----
-    EvaltexWarning
-        For what may make the result wrong, such as repaired polygons; also in its `warnings`.
 
     Examples
     --------
@@ -146,14 +112,12 @@ def evaluate(
     >>> evaluate(gt, det, ["iou", "deteval"])["deteval"].scores["recall"]
     0.5
     """
-    asked = request(protocol, options, EvaluationOptions)
+    asked = request(protocol, options)
     with asked.workers() as ordered_map:
         inputs = asked.open(gt, det, ordered_map)
-        result: Evaluation | Evaluations = evaluated(
-            asked, inputs, per_image, progress, ordered_map
-        )
+        result = evaluated(asked, inputs, per_image, progress, ordered_map)
     warn(result.warnings)
-    return result
+    return result  # type: ignore[no-any-return]
 
 
 def evaluated(
@@ -165,19 +129,14 @@ def evaluated(
     *,
     in_training: bool = False,
 ) -> Any:
-    """Evaluate inputs that were read; parameters as of `evaluate` and `evaluate_inputs`."""
-    unfit = {}
-    if asked.is_all and inputs.options.masks is not None:
-        needs = {name: load(name).needs for name in asked.protocols}
-        unfit = {name: "it takes no masks" for name in needs if "outlines" in needs[name]}
-    runs = runs_of({name: one for name, one in asked.protocols.items() if name not in unfit})
-    images: dict[str, list[ImageResult]] = {run.protocol.name: [] for run in runs}
-    sink = Sink(image_results, lambda run, made: images[run.protocol.name].extend(made))
-    sinks = [sink] if per_image else []
-    found = evaluate_inputs(inputs, runs, sinks, progress, ordered_map, in_training=in_training)
-    found = [replace(one, images=Rows(images[one.protocol.name])) for one in found]
-    reasons = unfit if in_training else unfit | left_out(images, inputs)
-    return asked.result({one.protocol.name: one for one in found}, reasons, Evaluations)
+    """Evaluate inputs that were read; parameters as those of `evaluate` and `evaluate_inputs`."""
+    runs = runs_of(asked.protocols)
+    found = evaluate_inputs(
+        inputs, runs, (), progress, ordered_map, per_image=per_image, in_training=in_training
+    )
+    results = {one.protocol.name: one for one in found}
+    reasons = left_out([name for name in asked.protocols if name not in results], inputs)
+    return asked.result(results, reasons, Evaluations)
 
 
 def save_results(result: Evaluation | Evaluations, folder: AnyPath) -> None:
@@ -192,8 +151,8 @@ def save_results(result: Evaluation | Evaluations, folder: AnyPath) -> None:
     evaluations = list(by_protocol(result).values())
     with result_folder(Path(folder), [one.protocol for one in evaluations]) as writer:
         for one in evaluations:
-            writer.finish(one)
-        scores.write(writer, evaluations, {one.protocol.name: Extras() for one in evaluations})
+            writer.write(one)
+        writer.write_scores(evaluations)
 
 
 def write_report(
@@ -213,25 +172,17 @@ def write_report(
     Parameters
     ----------
     result : Evaluation or Evaluations
-        Made with ``per_image=True``.
+        Made with ``per_image=True``; else an `InputError`.
     file : path
         One file, which needs neither a server nor a network. A report that is there is replaced.
     gt, det : path or arrays, optional
-        What was evaluated; without them objects are listed, but not drawn.
-    images : path, optional
-        Folder of the images' pictures, which the report links to.
-    embed : bool
-        Put the pictures into the file.
+        What was evaluated, else an `InputError`; without them objects are listed, but not drawn.
+    images, embed : path and bool
+        Folder of the images' pictures, which the report links to, or which are put into the file.
     all_images : bool
         Show all images, instead of the 300 worst.
     label : str
         The detector's name.
-
-    Raises
-    ------
-    InputError
-        When the result has no images, the inputs are not those that were evaluated, or the file
-        cannot be written.
     """
     evaluations = by_protocol(result)
     if not all(one.images or not one.gt.images for one in evaluations.values()):
@@ -243,11 +194,10 @@ def write_report(
     check_file(page, is_of("report"))
     documents = {}
     for name, one in evaluations.items():
-        table = image_table.of_images(one.images, one.protocol)
-        documents[name] = replace(of_evaluation(one, table), images=one.images)
+        documents[name] = of_evaluation(one)
     detector = report.Detector(label, documents)
     if gt is not None and det is not None:
-        ours, theirs, _ = sides(gt, det)
+        ours, theirs = sources({"gt": gt, "det": det})
         inputs = report.open_again(detector, ours, theirs, pictures)
         [detector] = report.with_diagnoses([replace(detector, inputs=inputs)])
     report.make(page, [detector], pictures, embed=embed, all_images=all_images)

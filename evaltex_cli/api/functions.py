@@ -1,6 +1,7 @@
 """The other functions: each is a command on paths or arrays, and returns a record.
 
-All take their inputs and options as `evaluate` does (`inputs.request`).
+Arguments named as those of `evaluate` are the same, as are its `options` and errors; keywords that
+are neither options nor parameters of the protocol are a `ConfigError`.
 """
 
 from __future__ import annotations
@@ -10,20 +11,17 @@ from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, Unpack, overload
+from typing import Any, Literal, TypeAlias, overload
 
 from evaltex_cli.api.inputs import (
+    READING,
     AnyPath,
     Images,
     Protocols,
-    ReadingOptions,
-    Request,
-    ScoringOptions,
-    one_side,
     reading_options,
     refuse_unknown,
     request,
-    sides,
+    sources,
     warn,
 )
 from evaltex_cli.audit.audit import SUSPICION, Audit, audit
@@ -33,51 +31,38 @@ from evaltex_cli.comparison.compare import Comparison, Comparisons, compare_all
 from evaltex_cli.conversion import convert as conversion
 from evaltex_cli.conversion.convert import Converted
 from evaltex_cli.diagnosis.breakdown import Edges
-from evaltex_cli.diagnosis.diagnosis import Diagnosis, Diagnostician, diagnosed
+from evaltex_cli.diagnosis.diagnosis import Diagnosis, diagnose_inputs
 from evaltex_cli.diagnosis.error_types import Thresholds
 from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.evaluation.evaluate import Progress, left_out, runs_of
 from evaltex_cli.evaluation.evaluation import ByProtocol, of_protocols
+from evaltex_cli.evaluation.extras import Bootstrap
 from evaltex_cli.formats.base import Side
-from evaltex_cli.ranking import board
-from evaltex_cli.ranking.board import CORRECTIONS
-from evaltex_cli.ranking.rank import Ranking, rank_board
-from evaltex_cli.ranking.rank import rank as rank_results
+from evaltex_cli.ranking.board import CORRECTIONS, Board, DataSet, Settings
+from evaltex_cli.ranking.board import read as read_board
+from evaltex_cli.ranking.rank import Ranking
+from evaltex_cli.ranking.rank import rank as rank_board
 from evaltex_cli.results import significance
-from evaltex_cli.results.extras import Bootstrap
 from evaltex_cli.tables.record import Rows
 from evaltex_cli.thresholds.result import Sweep
 from evaltex_cli.thresholds.sweep import swept
 from evaltex_cli.validation import validation
 from evaltex_cli.validation.findings import Validation
 
+CONVERTING = ("images", "min_confidence", "coordinates", "columns", "only")
 Detectors: TypeAlias = "Mapping[str, Images] | Sequence[Images]"
 
 
 # compare and rank ---------------------------------------------------------------------------------
 
 
-class ComparisonOptions(ScoringOptions, total=False):
-    """Options of `compare`."""
-
-    resamples: int
-    seed: int
-    ci: float
-
-
 @overload
-def compare(  # type: ignore[overload-overlap]
-    gt: Images | None,
-    detectors: Detectors,
-    protocol: Protocols,
-    **options: Unpack[ComparisonOptions],
+def compare(
+    gt: Images | None, detectors: Detectors, protocol: Protocols, **options: Any
 ) -> Comparisons: ...
 @overload
 def compare(
-    gt: Images | None,
-    detectors: Detectors,
-    protocol: str | None = None,
-    **options: Unpack[ComparisonOptions],
+    gt: Images | None, detectors: Detectors, protocol: str | None = None, **options: Any
 ) -> Comparison: ...
 def compare(
     gt: Images | None,
@@ -92,10 +77,13 @@ def compare(
     """Compare detectors: differences of scores to the first one, with intervals and p-values, and
     what changed.
 
+    Options and errors are those of `evaluate`. Also raises `InputError` for fewer than two
+    detectors, and results that do not belong together.
+
     Parameters
     ----------
     gt : path, or one array per image
-        As `evaluate`. None if all detectors are results of earlier runs.
+        None if all detectors are results of earlier runs.
     detectors : mapping or sequence
         Name -> detections as `evaluate` takes them, or the folder (or .json) of results of a run
         with ``-a``; two or more. Those of a sequence are named after their files, or numbered.
@@ -104,14 +92,7 @@ def compare(
     resamples, seed : int
         Random subsets of the images, at most a million, for intervals and p-values; and their seed.
     ci : float
-        Level of the intervals.
-    **options
-        As `evaluate`.
-
-    Raises
-    ------
-    InputError, ConfigError
-        As `evaluate`; also for fewer than two detectors, and results that do not belong together.
+        Level of the intervals, between 0 and 1.
 
     Examples
     --------
@@ -120,10 +101,14 @@ def compare(
     >>> found.scores[0].differences, len(found.images)
     ([None, 1.0], 30)
     """
-    _refuse_statistics(resamples, ci)
-    asked = request(protocol, options, ComparisonOptions)
-    results = _results(gt, _named(detectors, "compare"), asked)
-    found, warnings = compare_all(results, asked.protocols, resamples, seed, ci)
+    significance.refuse_settings(resamples, ci)
+    asked = request(protocol, options)
+    with asked.workers() as ordered_map:
+        results = results_of.read_or_evaluate(
+            *(gt, _named(detectors), asked.options, asked.protocols, ordered_map),
+            opened=asked.open,
+        )
+    found, warnings = compare_all(results, asked.protocols, Bootstrap(ci, resamples, seed))
     warn(warnings)
     return next(iter(found.values())) if asked.is_one else found
 
@@ -137,31 +122,21 @@ def rank(
     seed: int | None = None,
     ci: float | None = None,
     correction: str | None = None,
-    **options: Unpack[ScoringOptions],
+    **options: Any,
 ) -> Ranking:
     """Rank detectors: scores and ranks with intervals, ties, and where protocols disagree.
+
+    Arguments and errors are those of `compare`, but for these.
 
     Parameters
     ----------
     gt : path, or one array per image
-        As `evaluate`; or a board (docs/rank.md) if there are no detectors. None if all detectors
-        are results of earlier runs.
-    detectors, protocol
-        As `compare`.
-    resamples, seed : int
-        Random subsets of the images, at most a million, for intervals and p-values; and their
-        seed. By default 2,000 and 0, or what the board says.
-    ci : float
-        Level of the intervals and the tests, by default 0.95.
+        The path of a board (docs/rank.md) if there are no detectors. A board says how each data set
+        is read and scored, so `jobs` is the only option next to it.
+    resamples, seed, ci
+        As `compare`; by default 2,000, 0 and 0.95, or what the board says.
     correction : {'max-t', 'holm'}
         How p-values are corrected for the number of pairs.
-    **options
-        As `evaluate`; only `jobs` with a board, which says the rest for each data set.
-
-    Raises
-    ------
-    InputError, ConfigError
-        As `evaluate`; also for fewer than two detectors, and a board with faults.
 
     Examples
     --------
@@ -172,84 +147,46 @@ def rank(
     """
     given = {"resamples": resamples, "seed": seed, "level": ci, "correction": correction}
     settings: dict[str, Any] = {name: one for name, one in given.items() if one is not None}
-    _refuse_statistics(settings.get("resamples", 1), settings.get("level", 0.5))
+    significance.refuse_settings(settings.get("resamples", 1), settings.get("level", 0.5))
     if correction not in (None, *CORRECTIONS):
         raise ConfigError(f"correction={correction!r}; expected one of {', '.join(CORRECTIONS)}")
     if detectors is None:
         if not isinstance(gt, str | PathLike):
-            raise InputError("rank: no detectors; give name -> detections, or the path of a board")
-        if unknown := [name for name in options if name != "jobs"]:
-            raise ConfigError(f"{', '.join(unknown)}: a board says this for each data set")
+            raise InputError("no detectors; give name -> detections, or the path of a board")
+        refuse_unknown(options, ["jobs"])
         names = [protocol] if isinstance(protocol, str) else list(protocol or ())
-        opened = board.read(Path(gt), settings | ({"protocols": names} if names else {}))
-        with request(None, options).workers() as ordered_map:
-            ranking, notes = rank_board(opened, ordered_map)
+        asked, opened = request(None, options), None
+        board = read_board(Path(gt), settings | ({"protocols": names} if names else {}))
     else:
-        asked, named = request(protocol, options), _named(detectors, "rank")
-        results = _results(gt, named, asked, with_images=False)
-        groups, reasons = results_of.by_protocol(results, asked.protocols)
-        notes = [f"left out: {name} ({reason})" for name, reason in reasons.items()]
-        datasets = {results_of.name_of(groups): groups}
-        ranking = rank_results(datasets, list(named), board.Settings(**settings))
-    warn([*notes, *ranking.warnings])
+        asked = request(protocol, options)
+        named, opened = _named(detectors), asked.open
+        dataset = DataSet("", gt, asked.options, asked.protocols, named)
+        board = Board([dataset], Settings(**settings))
+    with asked.workers() as ordered_map:
+        ranking = rank_board(board, ordered_map, opened)
+    warn(ranking.warnings)
     return ranking
 
 
-def _refuse_statistics(resamples: int, ci: float) -> None:
-    significance.refuse_resamples(resamples)
-    if not 0 < ci < 1:
-        raise ConfigError(f"ci={ci!r}; expected a number between 0 and 1")
-
-
-def _named(detectors: Detectors, function: str) -> dict[str, Images]:
-    """Return the detectors that a function gets by name; raises `InputError` for fewer than two."""
+def _named(detectors: Detectors) -> dict[str, Images]:
+    """Return detectors by name; raises `InputError` for fewer than two."""
     if isinstance(detectors, str | PathLike) or len(detectors) < 2:
-        raise InputError(f"{function}: one detector; expected two or more, in a list or by name")
+        raise InputError("one detector; expected two or more, in a list or by name")
     if isinstance(detectors, Mapping):
         return dict(detectors)
     paths = [Path(one) for one in detectors if isinstance(one, str | PathLike)]
-    if len(paths) == len(detectors):
-        labels = results_of.labels_of(paths)
-    else:
-        labels = [f"detector {k}" for k in range(1, len(detectors) + 1)]
+    labels = [f"detector {k}" for k in range(1, len(detectors) + 1)]
+    labels = results_of.labels_of(paths) if len(paths) == len(detectors) else labels
     return dict(zip(labels, detectors, strict=True))
 
 
-def _results(
-    gt: Images | None, detectors: Mapping[str, Images], asked: Request, with_images: bool = True
-) -> dict[str, list[results_of.DetectorResult]]:
-    """Read or make the results of detectors, which may be result folders, paths or arrays."""
-    with asked.workers() as ordered_map:
-        return results_of.read_or_evaluate(
-            *(gt, detectors, asked.options, asked.protocols, ordered_map, with_images),
-            opened=asked.open,
-        )
-
-
-# sweep --------------------------------------------------------------------------------------------
-
-
-class SweepingOptions(ScoringOptions, total=False):
-    """Options of `sweep`."""
-
-    points: int
-    folds: int
-    seed: int
-    tolerance: float
-    max_detections: int | None
-    ci: float | None
-    resamples: int
-    progress: Progress | None
+# sweep, diagnose and find_suspects ----------------------------------------------------------------
 
 
 @overload
-def sweep(  # type: ignore[overload-overlap]
-    gt: Images, det: Images, protocol: Protocols, **options: Unpack[SweepingOptions]
-) -> ByProtocol[Sweep]: ...
+def sweep(gt: Images, det: Images, protocol: Protocols, **options: Any) -> ByProtocol[Sweep]: ...
 @overload
-def sweep(
-    gt: Images, det: Images, protocol: str | None = None, **options: Unpack[SweepingOptions]
-) -> Sweep: ...
+def sweep(gt: Images, det: Images, protocol: str | None = None, **options: Any) -> Sweep: ...
 def sweep(
     gt: Images,
     det: Images,
@@ -267,10 +204,11 @@ def sweep(
 ) -> Sweep | ByProtocol[Sweep]:
     """Score detections at each confidence threshold, and show which to choose.
 
+    `gt`, `det`, `protocol`, `progress`, options and errors are those of `evaluate`. `det` has all
+    detections with confidences, unfiltered; those without any confidence are an `InputError`.
+
     Parameters
     ----------
-    gt, det, protocol
-        As `evaluate`; boxes and polygons. `det` has all detections with confidences, unfiltered.
     points : int
         Most levels to try; fewer if fewer confidences occur.
     folds, seed : int
@@ -281,15 +219,6 @@ def sweep(
         Most detections of an image for ``ap_coco``, those of the highest confidences.
     ci, resamples : float and int
         Level of the intervals, by default none, and the random subsets of images for them.
-    progress : callable
-        Gets the number of images done, and of all.
-    **options
-        As `evaluate`.
-
-    Raises
-    ------
-    InputError, ConfigError
-        As `evaluate`; also for masks, and if no detection has a confidence.
 
     Examples
     --------
@@ -303,8 +232,8 @@ def sweep(
     >>> found.operating_point.level
     0.9
     """
-    _refuse_statistics(resamples, significance.LEVEL if ci is None else ci)
-    asked = request(protocol, options, SweepingOptions)
+    significance.refuse_settings(resamples, significance.LEVEL if ci is None else ci)
+    asked = request(protocol, options)
     with asked.workers() as ordered_map:
         inputs = asked.open(gt, det, ordered_map)
         found = swept(
@@ -325,29 +254,12 @@ def sweep(
     return result
 
 
-# diagnose and find_suspects -----------------------------------------------------------------------
-
-
-class DiagnosisOptions(ScoringOptions, total=False):
-    """Options of `diagnose`."""
-
-    overlap: float
-    tight: float
-    loose: float
-    surplus: float
-    heights: Iterable[float]
-    aspect_ratios: Iterable[float]
-    lengths: Iterable[float]
-
-
-@overload
-def diagnose(  # type: ignore[overload-overlap]
-    gt: Images, det: Images, protocol: Protocols, **options: Unpack[DiagnosisOptions]
-) -> ByProtocol[Diagnosis]: ...
 @overload
 def diagnose(
-    gt: Images, det: Images, protocol: str | None = None, **options: Unpack[DiagnosisOptions]
-) -> Diagnosis: ...
+    gt: Images, det: Images, protocol: Protocols, **options: Any
+) -> ByProtocol[Diagnosis]: ...
+@overload
+def diagnose(gt: Images, det: Images, protocol: str | None = None, **options: Any) -> Diagnosis: ...
 def diagnose(
     gt: Images,
     det: Images,
@@ -365,46 +277,30 @@ def diagnose(
     """Show where detections lose score: by kind of mistake, and by height, aspect ratio and length
     of the text.
 
+    `gt`, `det`, `protocol`, options and errors are those of `evaluate`; masks are an `InputError`.
+
     Parameters
     ----------
-    gt, det, protocol
-        As `evaluate`; boxes and polygons.
     overlap, tight, loose, surplus : float
         Where one kind of mistake ends and the next begins, as shares of an area (docs/diagnose.md).
     heights, aspect_ratios, lengths : iterable of float
         Rising inner edges of the bins, in pixels, width / height and characters.
-    **options
-        As `evaluate`.
-
-    Raises
-    ------
-    InputError, ConfigError
-        As `evaluate`; also for masks.
 
     Examples
     --------
     >>> diagnose([[[0, 0, 100, 20], [0, 40, 60, 60]]], [[[0, 0, 50, 20]]], "iou").kinds[0].shares
     {'recall': 0.5, 'precision': 0.5, 'hmean': 0.5}
     """
-    bins = {"heights": heights, "aspect_ratios": aspect_ratios, "lengths": lengths}
-    diagnostician = Diagnostician(
-        Thresholds(overlap, tight, loose, surplus),
-        Edges(*(_numbers(name, edges) for name, edges in bins.items())),
-    )
-    asked = request(protocol, options, DiagnosisOptions)
+    thresholds = Thresholds(overlap, tight, loose, surplus)
+    edges = Edges(*(tuple(map(float, bins)) for bins in (heights, aspect_ratios, lengths)))
+    asked = request(protocol, options)
     with asked.workers() as ordered_map:
         inputs = asked.open(gt, det, ordered_map)
-        found = diagnosed(inputs, asked.protocols, diagnostician, ordered_map=ordered_map)
+        found = diagnose_inputs(inputs, asked.protocols, thresholds, edges, ordered_map)
     warn(of_protocols((one.protocol, one.warnings) for one in found))
-    result: Diagnosis | ByProtocol[Diagnosis] = asked.result({one.protocol: one for one in found})
+    by_name = {one.protocol: one for one in found}
+    result: Diagnosis | ByProtocol[Diagnosis] = asked.result(by_name, {})
     return result
-
-
-def _numbers(name: str, given: Any) -> tuple[float, ...]:
-    try:
-        return tuple(map(float, given))
-    except (TypeError, ValueError) as error:
-        raise ConfigError(f"{name}={given!r}; expected numbers that rise") from error
 
 
 def find_suspects(
@@ -413,33 +309,21 @@ def find_suspects(
     protocol: str | Iterable[str] | None = None,
     *,
     suspicion: float = SUSPICION,
-    **options: Unpack[ScoringOptions],
+    **options: Any,
 ) -> Audit:
     """Find what may be wrong in a ground truth, as ``evaltex audit``: where detectors agree with
     each other and not with it.
 
+    The detectors, two or more, are also ranked by the protocols, with and without the `suspects` of
+    the result, which are sorted by falling suspicion. `gt`, `protocol`, options and errors are
+    those of `evaluate`; masks are an `InputError`.
+
     Parameters
     ----------
-    gt : path, or one array per image
-        As `evaluate`; boxes and polygons.
     detectors : mapping or sequence
-        Name -> detections as `evaluate` takes them; two or more.
-    protocol : str or iterable of str
-        As `evaluate`: what the detectors are ranked by, with and without the suspects.
+        Name -> detections as `evaluate` takes them.
     suspicion : float
-        Leave suspects at or above this suspicion out of the second ranking.
-    **options
-        As `evaluate`.
-
-    Returns
-    -------
-    Audit
-        Its `suspects` are sorted by falling suspicion.
-
-    Raises
-    ------
-    InputError, ConfigError
-        As `evaluate`; also for fewer than two detectors, and for masks.
+        From 0 to 1. Suspects at or above it are left out of the second ranking.
 
     Examples
     --------
@@ -453,7 +337,7 @@ def find_suspects(
         raise ConfigError(f"suspicion={suspicion}; expected a number from 0 to 1")
     asked, inputs = request(protocol, options), {}
     with asked.workers() as ordered_map:
-        for label, det in _named(detectors, "find_suspects").items():
+        for label, det in _named(detectors).items():
             inputs[label] = asked.open(gt, det, ordered_map)
             if inputs[label].options.masks is not None:
                 raise InputError("find_suspects: masks; expected boxes and polygons")
@@ -465,29 +349,17 @@ def find_suspects(
 # validate and convert -----------------------------------------------------------------------------
 
 
-def validate(
-    gt: Images, det: Images | None = None, **options: Unpack[ReadingOptions]
-) -> Validation:
+def validate(gt: Images, det: Images | None = None, **options: Any) -> Validation:
     """Report everything about ground truth and detections that is wrong or suspicious.
 
-    Parameters
-    ----------
-    gt, det : path, or one array per image
-        As `evaluate`; `det` may be left out.
-    **options
-        As `evaluate`: `gt_format`, `det_format`, `gt_level`, `det_level`, `gt_classes`,
-        `det_classes`, `coordinates`, `columns`, `only`; `invalid`, of which ``error`` makes invalid
-        polygons errors instead of warnings; and `images`, whose sizes are also checked.
+    `gt` and `det`, which may be left out, are those of `evaluate`, as are the options `gt_format`,
+    `det_format`, `gt_level`, `det_level`, `gt_classes`, `det_classes`, `coordinates`, `columns` and
+    `only`; `invalid`, of which ``error`` makes invalid polygons errors instead of warnings; and
+    `images`, whose sizes are also checked.
 
-    Returns
-    -------
-    Validation
-        Its `passed` says whether an evaluation would run; `problems` has what is wrong with files.
-
-    Raises
-    ------
-    InputError, ConfigError
-        When `images` cannot be read, for arrays of the wrong shape or kind, and for options.
+    The result's `passed` says whether an evaluation would run; its `problems` have what is wrong
+    with files. Raises `InputError` or `ConfigError` when `images` cannot be read, for arrays of the
+    wrong shape or kind, and for options.
 
     Examples
     --------
@@ -495,9 +367,9 @@ def validate(
     >>> found.passed, found.problems[0].kind
     (True, 'duplicate')
     """
-    refuse_unknown(options, ReadingOptions.__annotations__)
-    ours, theirs, _ = (one_side("gt", gt), None, False) if det is None else sides(gt, det)
-    found = validation.validate(ours, theirs, reading_options(options))
+    refuse_unknown(options, READING)
+    ours, *theirs = sources({"gt": gt} if det is None else {"gt": gt, "det": det})
+    found = validation.validate(ours, theirs[0] if theirs else None, reading_options(options))
     return replace(found, pairs=Rows(found.pairs), problems=Rows(found.problems))
 
 
@@ -515,11 +387,7 @@ def convert(
     masks: AnyPath | None = None,
     mask_format: Literal["tif", "png"] = "tif",
     patch: AnyPath | None = None,
-    images: AnyPath | None = None,
-    min_confidence: float | None = None,
-    coordinates: str | None = None,
-    columns: str | None = None,
-    only: Iterable[str] | None = None,
+    **options: Any,
 ) -> Converted:
     """Write ground truth or detections to a file of another format, or to a folder of files.
 
@@ -545,31 +413,23 @@ def convert(
         file.
     patch : path, optional
         Patch of the source, which is then ground truth: its accepted entries are applied.
-    images, min_confidence, coordinates, columns, only
-        As `evaluate`.
+    **options
+        As `evaluate`: `images`, `min_confidence`, `coordinates`, `columns` and `only`.
 
     Raises
     ------
-    InputError
-        For a faulty source, a patch that does not fit it, and a target that cannot be written; the
-        target is then left as it was.
-    ConfigError
-        For arrays without `kind`, and a value out of range.
+    InputError, ConfigError
+        For a faulty source, a patch that does not fit it, a target that cannot be written, arrays
+        without `kind`, and a value out of range; the target is then left as it was.
     """
-    options: dict[str, Any] = {
-        **dict.fromkeys(("gt_format", "det_format"), source_format),
-        **dict.fromkeys(("gt_level", "det_level"), source_level),
-        **dict.fromkeys(("gt_classes", "det_classes"), source_classes and tuple(source_classes)),
-        "images": images,
-        "min_confidence": min_confidence,
-        "coordinates": coordinates,
-        "columns": columns,
-        "only": only,
-    }
+    refuse_unknown(options, CONVERTING)
     if kind is None and not isinstance(source, str | PathLike):
         raise ConfigError("kind is not given; objects in memory need kind='gt' or kind='det'")
+    own = {"format": source_format, "level": source_level, "classes": source_classes}
+    options |= {f"{side}_{name}": value for side in ("gt", "det") for name, value in own.items()}
+    [opened] = sources({kind or "gt": source})
     done = conversion.convert(
-        one_side(kind or "gt", source),
+        opened,
         Path(target),
         kind,
         to,

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from evaltex_cli.audit import kinds, patches, places, what_if
 from evaltex_cli.audit.places import AGREE, Scene
 from evaltex_cli.audit.suspects import Suspect, suspects_of
 from evaltex_cli.audit.what_if import WhatIf
+from evaltex_cli.comparison.detectors import warnings_of
 from evaltex_cli.errors import counted
-from evaltex_cli.evaluation.evaluation import of_detectors
+from evaltex_cli.evaluation.evaluation import BOX
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.protocols import score_names
 from evaltex_cli.protocols.base import load
 from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.tables import Cell, Column, Table
-from evaltex_cli.tables.record import Record, plain
+from evaltex_cli.tables.record import Record
 
 ALONE = (
     "only one detector counts, so none can agree: the others have almost the same detections, or"
     " none"
 )
+SCHEMA = 2
+"""The version of the JSON."""
 SUSPICION = 0.5
 LISTED = 20
 """Suspects that the table for reading lists."""
@@ -31,39 +34,25 @@ LISTED = 20
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Audit(Record):
-    """What an audit has found.
+    """What an audit has found."""
 
-    Attributes
-    ----------
-    suspects : list of Suspect
-        By falling suspicion.
-    scene : Scene
-        What was audited; the detectors are in the order of `detectors`.
-    detectors : list of str
-        Labels of all detectors, sorted.
-    independent : list of str
-        Labels of the detectors that count.
-    readers : list of str
-        Labels of the detectors with texts that count; they may have the outlines of others.
-    copies : dict
-        Label of a detector whose outlines do not count -> label of the one that has almost the
-        same.
-    what_if : dict
-        Protocol -> detector -> scores and ranks with and without the suspects.
-    suspicion : float
-        Suspects of this suspicion or more are left out there.
-    warnings : list of str
-    """
-
-    suspects: list[Suspect]
-    scene: Scene
     detectors: list[str]
+    """Labels of all detectors, sorted."""
     independent: list[str]
+    """Labels of the detectors that count."""
     readers: list[str]
+    """Labels of the detectors with texts that count; they may have the outlines of others."""
     copies: dict[str, str]
-    what_if: dict[str, dict[str, WhatIf]]
+    """Label of a detector whose outlines do not count -> label of the one with almost the same."""
     suspicion: float
+    """Suspects of this suspicion or more are left out of `what_if`."""
+    suspects: list[Suspect]
+    """By falling suspicion."""
+    what_if: dict[str, dict[str, WhatIf]]
+    """Protocol -> detector -> scores and ranks with and without the suspects."""
     warnings: list[str]
+    scene: Scene = field(repr=False)
+    """What was audited; the detectors are in the order of `detectors`."""
 
     def tables(self) -> list[Table]:
         """Return how many suspects there are of each kind, the most suspicious, and the rankings
@@ -129,13 +118,13 @@ class Audit(Record):
         return {"suspects": self._data_of_suspects, "what_if": self._data_of_what_if}
 
     def _data_of_suspects(self) -> Table:
-        heads = ("kind", "image", "objects", "suspicion", "x0", "y0", "x1", "y1")
+        heads = ("kind", "image", "objects", "suspicion", *BOX, "detectors", "text")
         rows: list[list[Cell]] = []
         for one in self.suspects:
             objects, labels = " ".join(map(str, one.objects)), " ".join(one.detectors)
             texts = " ".join(each.text for each in one.proposed)
             rows.append([one.kind, one.image, objects, one.suspicion, *one.box, labels, texts])
-        return Table("", [Column(head) for head in (*heads, "detectors", "text")], rows)
+        return Table("", [Column(head) for head in heads], rows)
 
     def _data_of_what_if(self) -> Table:
         heads = ("protocol", "detector", "score", "value", "without", "rank", "rank_without")
@@ -149,19 +138,12 @@ class Audit(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the members of the command's JSON."""
-        return {
+        counts = {
             "images": len(self.scene.names),
             "objects": self.scene.gt.count,
             "independent_detectors": len(self.independent),
-            "detectors": self.detectors,
-            "independent": self.independent,
-            "readers": self.readers,
-            "copies": self.copies,
-            "suspicion": self.suspicion,
-            "suspects": [one.to_dict() for one in self.suspects],
-            "what_if": plain(self.what_if),
-            "warnings": self.warnings,
         }
+        return counts | Record.to_dict(self)
 
 
 def audit(
@@ -187,28 +169,26 @@ def audit(
     Raises
     ------
     InputError
-        As `evaluate.evaluate_inputs`, and if no protocol serves all detectors.
+        As `what_if.score`.
     """
     labels = sorted(inputs)
     inputs = {label: inputs[label] for label in labels}
-    scored, warnings = what_if.score(inputs, protocols, ordered_map)
-    warnings += of_detectors(
-        (name, [(label, one.warnings) for label, one in by_label.items()])
-        for name, by_label in scored.items()
-    )
+    scored, left_out = what_if.score(inputs, protocols, ordered_map)
     evidence = places.read([*inputs.values()])
     suspects = suspects_of(kinds.find(evidence), evidence, labels)
     likely = [one for one in suspects if one.suspicion >= suspicion]
     scene = evidence.scene
     with_texts = {*scene.detector[scene.det.texts.are_written].tolist()}
+    warnings = [f"left out: {name} ({reason})" for name, reason in left_out.items()]
+    warnings += [*warnings_of(scored), *([ALONE] if len(evidence.detectors) < AGREE else [])]
     return Audit(
-        suspects,
-        scene,
         labels,
         [labels[k] for k in evidence.detectors],
         [labels[k] for k in evidence.readers if k in with_texts],
         {labels[k]: labels[original] for k, original in evidence.copies.items()},
-        what_if.what_if(inputs, scored, scene, likely, ordered_map),
         suspicion,
-        warnings + ([ALONE] if len(evidence.detectors) < AGREE else []),
+        suspects,
+        what_if.what_if(inputs, scored, scene, likely, ordered_map),
+        warnings,
+        scene,
     )

@@ -13,11 +13,11 @@ import numpy as np
 
 from evaltex_cli.audit import suspicion
 from evaltex_cli.audit.patches import Kind
-from evaltex_cli.audit.places import AGREE, SAME, Evidence, Overlap, Place, shares, stepped
+from evaltex_cli.audit.places import AGREE, SAME, Evidence, Overlap, Place, rounded
 from evaltex_cli.audit.suspicion import TOUCHED, trust
-from evaltex_cli.protocols.edit_distance import edit_distance
-from evaltex_cli.protocols.normalisation import normalised
+from evaltex_cli.geometry import boxes
 from evaltex_cli.protocols.scores import quotient
+from evaltex_cli.protocols.texts import edit_distance, normalised
 
 INSIDE = 0.6
 """Least share of an outline in another one that contains it."""
@@ -25,6 +25,8 @@ NESTED = 0.5
 """Least share that two parts have in common, of the smaller one, if they are one part."""
 USUAL = 0.25
 """Three of four objects fit their detections better than what is usual."""
+CERTAIN = 0.5
+"""An object whose IoU with the detections is this share of what is usual is certainly misplaced."""
 DECIMALS = 6
 """Of suspicions: what rounding may change does not change their order."""
 
@@ -83,23 +85,24 @@ def find(evidence: Evidence) -> list[Finding]:
 
 def missing(evidence: Evidence) -> Iterator[Finding]:
     """Find places on which detectors agree, without any object."""
-    for place in evidence.places:
+    for place in evidence.places.values():
         if place.covered < TOUCHED and len(place.at) >= AGREE:
-            yield Finding("missing", _trust(evidence, place), [], [place], place.at)
+            yield Finding("missing", place.trust, [], [place], place.at)
 
 
 def unfound(evidence: Evidence) -> Iterator[Finding]:
     """Find objects that no detector has, while the detectors find objects like them."""
     counted = [row for row, hidden in enumerate(evidence.hidden) if not hidden]
-    hard = [row for row in counted if evidence.near[row] in (1, 2)]
+    near = [len(detectors) for detectors in evidence.near]
+    hard = [row for row in counted if near[row] in (1, 2)]
     usual = suspicion.smoothed(len(hard), len(counted))
     sizes, parts = _sizes(evidence), _parts_of_pages(evidence)
     like_size = _shares_by_cell(sizes, hard, counted, usual)
     like_part = _shares_by_cell(parts, hard, counted, usual)
-    wrong, missed = suspicion.unfound_rates([evidence.near[row] for row in counted])
+    wrong, missed = suspicion.unfound_rates([near[row] for row in counted])
     for row in counted:
         # Without any detection, nothing is known of objects like it.
-        if evidence.near[row] == 0 and evidence.scene.det.count:
+        if near[row] == 0 and evidence.scene.det.count:
             real = max(like_size[sizes[row]], like_part[parts[row]]) * missed
             yield Finding("unfound", wrong / (wrong + (1 - wrong) * real), [row], [])
 
@@ -107,74 +110,74 @@ def unfound(evidence: Evidence) -> Iterator[Finding]:
 def misplaced(evidence: Evidence) -> Iterator[Finding]:
     """Find objects with which detectors agree less than with each other."""
     best = _best(evidence, hidden=False)
-    ious, ratios = [], []
-    for overlap in best:
-        found = [evidence.found[overlap.row][detector] for detector in overlap.place.at]
-        ious.append(sum(found) / len(found))
-        if overlap.iou >= SAME:
-            ratios.append(ious[-1] / max(overlap.place.iou, 1e-9))
-    usual = min(float(np.quantile(ratios, USUAL)), 1.0) if ratios else 1.0
-    for (row, place, *_), iou in zip(best, ious, strict=True):
-        value = suspicion.distance(iou, place.iou, usual) * _trust(evidence, place)
-        yield Finding("misplaced", value, [row], [place], place.at)
+    fits = []
+    for row, place, *_ in best:
+        iou = sum(evidence.ious[row][detector] for detector in place.at) / len(place.at)
+        fits.append(iou / max(place.iou, 1e-9))
+    good = [fit for fit, overlap in zip(fits, best, strict=True) if overlap.iou >= SAME]
+    usual = min(float(np.quantile(good, USUAL)), 1.0) if good else 1.0
+    for fit, (row, place, *_) in zip(fits, best, strict=True):
+        distance = min(max((1 - fit / usual) / (1 - CERTAIN), 0.0), 1.0)
+        yield Finding("misplaced", distance * place.trust, [row], [place], place.at)
 
 
 def merged(evidence: Evidence) -> Iterator[Finding]:
     """Find objects that are several texts for the detectors."""
-    inside: dict[int, dict[int, Place]] = defaultdict(dict)
-    hidden = evidence.hidden
-    for overlap in evidence.overlaps:
-        if overlap.of_place >= INSIDE and not hidden[overlap.row]:
-            inside[overlap.row][overlap.place.centre] = overlap.place
-    trusted = {
-        centre: _trust(evidence, place) for own in inside.values() for centre, place in own.items()
-    }
+    inside = [
+        (overlap.row, overlap.place.centre)
+        for overlap in evidence.overlaps
+        if overlap.of_place >= INSIDE and not evidence.hidden[overlap.row]
+    ]
+    trusted = {centre: place.trust for centre, place in evidence.places.items()}
     claims: list[_Claim] = []
-    for row, centres in _without_nested(inside, evidence, 1, trusted).items():
-        places = [inside[row][centre] for centre in centres]
+    for row, centres in _parts(inside, evidence, 1, trusted).items():
+        places = [evidence.places[centre] for centre in centres]
         seen = Counter(detector for place in places for detector in place.at)
-        whole = {k for k, iou in enumerate(evidence.found[row]) if iou >= SAME}
+        whole = _finders(evidence, [row])
         agree = {k for k, parts in seen.items() if parts >= AGREE or k not in whole}
-        claims.append(([row], places, agree, whole))
+        claims.append(([row], places, agree, set(whole)))
     return _contested("merged", evidence, claims)
 
 
 def split(evidence: Evidence) -> Iterator[Finding]:
     """Find objects that are one text together for the detectors."""
-    inside: dict[int, list[int]] = defaultdict(list)
-    places, hidden = {}, evidence.hidden
-    for overlap in evidence.overlaps:
-        if overlap.of_object >= INSIDE and not hidden[overlap.row]:
-            inside[overlap.place.centre].append(overlap.row)
-            places[overlap.place.centre] = overlap.place
-    fits = {row: sum(evidence.found[row]) for rows in inside.values() for row in rows}
+    inside = [
+        (overlap.place.centre, overlap.row)
+        for overlap in evidence.overlaps
+        if overlap.of_object >= INSIDE and not evidence.hidden[overlap.row]
+    ]
+    fits = dict(enumerate(map(sum, evidence.ious)))
     claims: list[_Claim] = []
-    for centre, rows in _without_nested(inside, evidence, 0, fits).items():
-        seen = Counter(
-            k for row in rows for k, iou in enumerate(evidence.found[row]) if iou >= SAME
-        )
-        deny = {k for k, parts in seen.items() if parts >= AGREE}
-        claims.append((rows, [places[centre]], set(places[centre].at), deny))
+    for centre, rows in _parts(inside, evidence, 0, fits).items():
+        place = evidence.places[centre]
+        deny = {k for k, parts in _finders(evidence, rows).items() if parts >= AGREE}
+        claims.append((rows, [place], set(place.at), deny))
     return _contested("split", evidence, claims)
+
+
+def _finders(evidence: Evidence, rows: Sequence[int]) -> Counter[int]:
+    """Return how many of some objects each detector finds that finds any."""
+    return Counter(k for row in rows for k, iou in enumerate(evidence.ious[row]) if iou >= SAME)
 
 
 def duplicate(evidence: Evidence) -> Iterator[Finding]:
     """Find two objects in one place. The one to keep is first: one that counts, then the one that
     detectors fit better.
     """
-    hidden = evidence.hidden
+
+    def badness(row: int) -> tuple[bool, float]:
+        return evidence.hidden[row], -rounded(sum(evidence.ious[row]))
+
     for one, other, iou in evidence.duplicates:
-        fits = [stepped(sum(evidence.found[row])) for row in (one, other)]
-        is_worse = (hidden[one], -fits[0]) > (hidden[other], -fits[1])
-        ious = zip(evidence.found[one], evidence.found[other], strict=True)
-        agree = [k for k, both in enumerate(ious) if min(both) >= SAME]
-        yield Finding("duplicate", iou, [other, one] if is_worse else [one, other], [], agree)
+        agree = [k for k, finds in _finders(evidence, [one, other]).items() if finds == 2]
+        yield Finding("duplicate", iou, sorted([one, other], key=badness), [], agree)
 
 
 def _contested(kind: Kind, evidence: Evidence, claims: Sequence[_Claim]) -> Iterator[Finding]:
     """Find what `AGREE` detectors or more claim; the annotator denies it, too."""
     claims = [claim for claim in claims if len(claim[2]) >= AGREE]
-    rare = suspicion.rarity(len(claims), evidence.hidden.count(False))
+    # What detectors say of most objects is another convention, not a mistake.
+    rare = 1 - len(claims) / max(evidence.hidden.count(False), 1)
     for rows, places, agree, deny in claims:
         count = len(agree)
         well = sum(place.quality for place in places) / len(places)
@@ -185,44 +188,37 @@ def _contested(kind: Kind, evidence: Evidence, claims: Sequence[_Claim]) -> Iter
 
 def _spans(evidence: Evidence, rows: Sequence[int], places: Sequence[Place]) -> float:
     """Return the IoU of the boxes around some objects and around some places."""
-    scene, centres = evidence.scene, [place.centre for place in places]
-    (low, high), (other_low, other_high) = (
-        (boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0))
-        for boxes in (scene.gt.boxes[rows], scene.det.boxes[centres])
-    )
-    sides = np.maximum(np.minimum(high, other_high) - np.maximum(low, other_low), 0)
-    shared = float(np.prod(sides))
-    union = float(np.prod(high - low) + np.prod(other_high - other_low)) - shared
-    return shared / union if union > 0 else 0.0
+    gt, det = evidence.scene.gt.boxes[rows], evidence.scene.det.boxes[[p.centre for p in places]]
+    one, other = (boxes.around_groups(side, np.zeros(len(side), np.int64)) for side in (gt, det))
+    shared = boxes.area(boxes.intersection(one, other))
+    return float(quotient(shared, boxes.area(one) + boxes.area(other) - shared)[0])
 
 
-def _without_nested(
-    groups: Mapping[int, Collection[int]],
-    evidence: Evidence,
-    side: int,
-    trusted: Mapping[int, float],
+def _parts(
+    inside: Sequence[tuple[int, int]], evidence: Evidence, side: int, trusted: Mapping[int, float]
 ) -> dict[int, list[int]]:
-    """Return the parts of things that have several: of two that share much, the one that is trusted
-    less is left out. Parts are rows of one side, 0 for objects and 1 for detections.
+    """Return the parts of things that have several, from things and what is inside them. Of two
+    parts that share much, the one that is trusted less is left out.
+
+    Parts are rows of one side, 0 for objects and 1 for detections.
     """
-    pairs = [
-        (owner, one, other)
-        for owner, parts in groups.items()
-        for one, other in combinations(sorted(parts), 2)
-    ]
+    groups: dict[int, list[int]] = defaultdict(list)
+    for whole, part in sorted(inside):
+        groups[whole].append(part)
+    pairs = [(whole, *two) for whole, parts in groups.items() for two in combinations(parts, 2)]
     shapes, (_, i, j) = evidence.shapes[side], np.array(pairs, np.int64).reshape(-1, 3).T
     area = shapes.area()
-    common = shares(shapes.pair_area(i, shapes, j), np.minimum(area[i], area[j]))
+    common = quotient(shapes.pair_area(i, shapes, j), np.minimum(area[i], area[j]))
     lost = {
-        (owner, one if stepped(trusted[one]) < stepped(trusted[other]) else other)
-        for (owner, one, other), share in zip(pairs, common.tolist(), strict=True)
+        (whole, one if rounded(trusted[one]) < rounded(trusted[other]) else other)
+        for (whole, one, other), share in zip(pairs, rounded(common).tolist(), strict=True)
         if share >= NESTED
     }
     remaining = {
-        owner: [part for part in sorted(parts) if (owner, part) not in lost]
-        for owner, parts in groups.items()
+        whole: [part for part in parts if (whole, part) not in lost]
+        for whole, parts in groups.items()
     }
-    return {owner: parts for owner, parts in remaining.items() if len(parts) > 1}
+    return {whole: parts for whole, parts in remaining.items() if len(parts) > 1}
 
 
 # Texts and don't care -----------------------------------------------------------------------------
@@ -233,17 +229,16 @@ def text(evidence: Evidence) -> Iterator[Finding]:
     is another one.
     """
     readings = []
-    right: list[int] = []
-    wrong: list[int] = []
-    for overlap in _matched(evidence, hidden=False):
+    agreeing: dict[bool, list[int]] = {True: [], False: []}
+    for overlap in _best(evidence, hidden=False, least_iou=SAME):
         own = _plain(evidence.scene.gt.texts[overlap.row])
         reading = _reading(evidence, overlap.place)
         if own and len(reading.texts) >= AGREE:
             is_other = own != reading.text
-            (wrong if is_other else right).append(len(reading.agree))
+            agreeing[is_other].append(len(reading.agree))
             if is_other and (len(reading.agree) >= AGREE or own not in reading.texts.values()):
                 readings.append((overlap, reading))
-    reliable = suspicion.reliability(right, wrong, len(evidence.readers))
+    reliable = suspicion.reliability(agreeing[False], agreeing[True], len(evidence.readers))
     for (row, place, *_), reading in readings:
         value = reliable[len(reading.agree)] * reading.alike * place.confidence
         agree = reading.agree if len(reading.agree) >= AGREE else list(reading.texts)
@@ -252,16 +247,16 @@ def text(evidence: Evidence) -> Iterator[Finding]:
 
 def found_dont_care(evidence: Evidence) -> Iterator[Finding]:
     """Find objects that are don't care and that most detectors find, and read alike."""
-    hidden, detectors, sizes = evidence.hidden, len(evidence.detectors), _sizes(evidence)
+    detectors, sizes = len(evidence.detectors), _sizes(evidence)
     found = [row for row, count in enumerate(evidence.finders) if 2 * count > detectors]
-    counts = [row for row in found if not hidden[row]]
+    counts = [row for row in found if not evidence.hidden[row]]
     usual = suspicion.smoothed(len(counts), len(found))
     like = _shares_by_cell(sizes, counts, found, usual)
-    for row, place, *_ in _matched(evidence, hidden=True):
+    for row, place, *_ in _best(evidence, hidden=True, least_iou=SAME):
         if 2 * len(place.at) > detectors:
             reading = _reading(evidence, place)
             alike = len(reading.agree) / len(reading.texts) if reading.texts else 1.0
-            value = _trust(evidence, place) * alike * like[sizes[row]]
+            value = place.trust * alike * like[sizes[row]]
             yield Finding("dont-care", value, [row], [place], place.at, reading.row)
 
 
@@ -292,15 +287,15 @@ class _Reading(NamedTuple):
 
 def _reading(evidence: Evidence, place: Place) -> _Reading:
     written = evidence.scene.det.texts
-    every = {reader: _plain(written[row]) for reader, row in sorted(place.read.items())}
-    texts = {reader: one for reader, one in every.items() if one}
+    readings = ((reader, _plain(written[row])) for reader, row in sorted(place.read.items()))
+    texts = {reader: one for reader, one in readings if one}
     if not texts:
         return _Reading({}, "", None, [], 0.0)
     counts = Counter(texts.values())
     votes = {reader: float(counts[one]) for reader, one in texts.items()}
     if max(votes.values()) == 1:
         likeness = {reader: sum(_similar(one, o) for o in counts) for reader, one in texts.items()}
-        votes = {reader: stepped(value) for reader, value in likeness.items()}
+        votes = {reader: rounded(value) for reader, value in likeness.items()}
     chosen = max(votes, key=lambda reader: votes[reader])
     agree = [reader for reader, one in texts.items() if one == texts[chosen]]
     alike = sum(_similar(one, texts[chosen]) for one in texts.values()) / len(texts)
@@ -320,33 +315,25 @@ def _plain(written: str) -> str:
 # What they share ----------------------------------------------------------------------------------
 
 
-def _trust(evidence: Evidence, place: Place) -> float:
-    return trust(evidence, len(place.at), place.quality)
-
-
-def _best(evidence: Evidence, hidden: bool) -> list[Overlap]:
+def _best(evidence: Evidence, hidden: bool, least_iou: float = 0.0) -> list[Overlap]:
     """Return counted objects, or those that are don't care, each with the best of the places that
     no other of them fits better.
     """
-    flags = evidence.hidden
-    some = [overlap for overlap in evidence.overlaps if flags[overlap.row] == hidden]
+    some = [one for one in evidence.overlaps if evidence.hidden[one.row] == hidden]
     by_place: dict[int, Overlap] = {}
     by_row: dict[int, Overlap] = {}
     for overlap in sorted(some, key=lambda overlap: -overlap.iou):
         by_place.setdefault(overlap.place.centre, overlap)
     for overlap in by_place.values():
-        by_row.setdefault(overlap.row, overlap)
+        if overlap.iou >= least_iou:
+            by_row.setdefault(overlap.row, overlap)
     return [by_row[row] for row in sorted(by_row)]
-
-
-def _matched(evidence: Evidence, hidden: bool) -> list[Overlap]:
-    return [overlap for overlap in _best(evidence, hidden) if overlap.iou >= SAME]
 
 
 def _sizes(evidence: Evidence) -> list[tuple[int, int]]:
     """Return for each object a cell: that of objects as high and wide, to a factor of two."""
-    boxes = evidence.scene.gt.boxes
-    sides = np.maximum(boxes[:, 2:] - boxes[:, :2], 1).tolist()
+    drawn = evidence.scene.gt.boxes
+    sides = np.maximum(drawn[:, 2:] - drawn[:, :2], 1).tolist()
     return [(round(math.log2(width)), round(math.log2(height))) for width, height in sides]
 
 
@@ -354,16 +341,14 @@ def _parts_of_pages(evidence: Evidence) -> list[tuple[int, ...]]:
     """Return for each object in which ninth it is of the part of its image that has objects or
     detections.
     """
-    scene = evidence.scene
-    cells: list[tuple[int, ...]] = []
-    for k in range(len(scene.names)):
-        own, found = (side.boxes[slice(*side.offsets[k : k + 2])] for side in (scene.gt, scene.det))
-        if len(own):
-            every = np.concatenate([own, found])
-            low, high = every[:, :2].min(axis=0), every[:, 2:].max(axis=0)
-            middle = quotient((own[:, :2] + own[:, 2:]) / 2 - low, high - low)
-            cells += map(tuple, np.clip((middle * 3).astype(int), 0, 2).tolist())
-    return cells
+    gt, det, images = evidence.scene.gt, evidence.scene.det, len(evidence.scene.names)
+    image, drawn = np.concatenate([gt.image, det.image]), np.concatenate([gt.boxes, det.boxes])
+    low, high = np.full((images, 2), np.inf), np.full((images, 2), -np.inf)
+    np.minimum.at(low, image, drawn[:, :2])
+    np.maximum.at(high, image, drawn[:, 2:])
+    centres = (gt.boxes[:, :2] + gt.boxes[:, 2:]) / 2
+    middle = quotient(centres - low[gt.image], (high - low)[gt.image])
+    return list(map(tuple, np.clip((middle * 3).astype(int), 0, 2).tolist()))
 
 
 def _shares_by_cell(

@@ -9,21 +9,21 @@ further objects have new IDs. What is added comes last in its image.
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from itertools import chain, pairwise
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import chain
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 from evaltex_cli.errors import FaultLog, InputError, counted, quote
 from evaltex_cli.formats.base import Source, TextObject
 from evaltex_cli.formats.columns import objects_of
-from evaltex_cli.formats.options import COORDINATE_LIMIT, MAX_VERTICES
 from evaltex_cli.records import Objects, concatenate, offsets_of, take
 from evaltex_cli.runtime.outputs import output_file
+from evaltex_cli.tables.record import plain
 from evaltex_cli.version import __version__
 
 Kind: TypeAlias = Literal[
@@ -46,18 +46,17 @@ class AuditedObject:
     dont_care: bool = False
 
     @property
-    def box(self) -> tuple[float, ...]:
-        """x0, y0, x1, y1 around the vertices; nothing around none."""
-        if not self.vertices:
-            return ()
-        x, y = zip(*self.vertices, strict=True)
-        return min(x), min(y), max(x), max(y)
+    def points(self) -> list[float]:
+        """x and y of the vertices in turn."""
+        return [*chain.from_iterable(self.vertices)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """A change of one image."""
 
+    accept: bool = False
+    """Whether it is applied."""
     kind: Kind
     image: str
     """Its name in the ground truth."""
@@ -71,8 +70,6 @@ class Entry:
     proposed: tuple[AuditedObject, ...]
     """What should be in their place: none to remove them; for `unfound`, the object as don't care.
     """
-    accept: bool = False
-    """Whether it is applied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,20 +101,14 @@ def write_patch(path: Path, patch: Patch) -> None:
 
 
 def in_json(patch: Patch) -> str:
-    """Return the text of a patch's file: one entry in each line, `accept` first for a person."""
-    head = {
-        "schema": patch.schema,
-        "tool": "evaltex",
-        "version": __version__,
-        "kind": patch.kind,
-        "ground_truth": patch.ground_truth,
-    }
+    """Return the text of a patch's file: one entry in each line."""
+    head = {"schema": patch.schema, "tool": "evaltex", "version": __version__}
+    head |= {"kind": patch.kind, "ground_truth": patch.ground_truth}
     names = [field.name for field in fields(Entry)]
-    lines = []
-    for one in patch.suspects:
-        values = asdict(one)
-        entry = {"accept": one.accept} | {name: values[name] for name in names}
-        lines.append(json.dumps(entry, ensure_ascii=False))
+    lines = [
+        json.dumps({name: plain(getattr(entry, name)) for name in names}, ensure_ascii=False)
+        for entry in patch.suspects
+    ]
     text = ",\n".join(lines)
     return f'{json.dumps(head)[:-1]}, "suspects": [\n{text}\n]}}\n'
 
@@ -135,6 +126,12 @@ def read_patch(path: Path) -> Patch:
 
 
 # A patch applied ----------------------------------------------------------------------------------
+
+
+class _Change(NamedTuple):
+    image: int
+    rows: list[int]
+    proposed: Sequence[AuditedObject]
 
 
 def patched(
@@ -164,25 +161,28 @@ def patched(
         )
     faults = FaultLog()
     image_of = {name: k for k, name in enumerate(source.names)}
-    changes: dict[int, list[tuple[list[int], Sequence[AuditedObject]]]] = defaultdict(list)
+    places = zip(source.objects.image.tolist(), source.objects.ids.tolist(), strict=True)
+    row_of = {place: row for row, place in enumerate(places)}
+    changes: list[_Change] = []
     changed_by: dict[int, int] = {}
     for k, entry in enumerate(patch.suspects):
         if not entry.accept:
             continue
-        rows = _rows(source.objects, image_of.get(entry.image), entry)
-        before = {changed_by.setdefault(row, k) for row in rows or ()} - {k}
-        ids = " ".join(map(str, entry.objects))
-        if rows is None:
-            found = f"objects ({ids}) of image {quote(entry.image)} that are not there as `current`"
+        image, ids = image_of.get(entry.image, -1), entry.objects
+        rows = [row_of[image, number] for number in ids if (image, number) in row_of]
+        before = {changed_by.setdefault(row, k) for row in rows} - {k}
+        if image < 0 or len({*rows}) < len(ids):
+            listed = " ".join(map(str, ids))
+            found = f"objects ({listed}) of image {quote(entry.image)} that are not there"
             expected = "objects as they were audited"
         elif before:
             found = f"accepted, as is suspects[{min(before)}], which changes the same object"
             expected = "one accepted entry for each object"
         elif not all(map(_is_outline, entry.proposed)):
             found = "vertices that are no outline"
-            expected = f"3 to {MAX_VERTICES}, or the upper left and lower right corner of a box"
+            expected = "3 or more, or the upper left and lower right corner of a box"
         else:
-            changes[image_of[entry.image]].append((rows, entry.proposed))
+            changes.append(_Change(image, rows, entry.proposed))
             continue
         faults.add(str(path), None, found, expected, where=("suspects", k))
     faults.raise_if_any()
@@ -194,54 +194,33 @@ def patched(
     return replace(source, objects=_replaced(source.objects, changes)), notes
 
 
-def _rows(objects: Objects, image: int | None, entry: Entry) -> list[int] | None:
-    """Return the rows of an entry's objects; None if they, or their boxes, are not there."""
-    if image is None:
-        return None
-    here = range(*objects.offsets[image : image + 2])
-    row_of = {int(objects.ids[row]): row for row in here}
-    rows = [row_of[number] for number in entry.objects if number in row_of]
-    boxes = [audited(objects, row).box for row in rows]
-    is_same = len(set(rows)) == len(entry.objects) and boxes == [one.box for one in entry.current]
-    return rows if is_same else None
-
-
 def _is_outline(one: AuditedObject) -> bool:
-    numbers = tuple(chain.from_iterable(one.vertices))
-    is_box = len(one.vertices) == 2 and one.box == numbers
-    is_within = all(abs(number) <= COORDINATE_LIMIT for number in numbers)
-    return is_within and (is_box or 3 <= len(one.vertices) <= MAX_VERTICES)
+    if len(one.vertices) != 2:
+        return len(one.vertices) > 2
+    (x0, y0), (x1, y1) = one.vertices
+    return x0 <= x1 and y0 <= y1
 
 
-def _replaced(
-    objects: Objects, changes: Mapping[int, Sequence[tuple[list[int], Sequence[AuditedObject]]]]
-) -> Objects:
-    """Return objects after changes of images, of which no two may replace the same object."""
+def _replaced(objects: Objects, changes: Sequence[_Change]) -> Objects:
+    """Return objects after changes, of which no two may replace the same object."""
+    last_id = np.zeros(len(objects.offsets) - 1, np.int64)
+    np.maximum.at(last_id, objects.image, objects.ids)
+    gone = {row for change in changes for row in change.rows}
+    # Image, the row in whose place it comes, and the row of each object of both old and new ones.
+    order = [(k, row, row) for row, k in enumerate(objects.image.tolist()) if row not in gone]
     new: list[TextObject] = []
-    order: list[int] = []
-    counts = []
-    for image, (start, stop) in enumerate(pairwise(objects.offsets.tolist())):
-        here: dict[int, list[int]] = {row: [row] for row in range(start, stop)}
-        added: list[int] = []
-        last = int(objects.ids[start:stop].max(initial=0))
-        for rows, proposed in changes.get(image, ()):
-            known = [(int(objects.ids[row]), int(objects.regions[row])) for row in rows]
-            there = here[min(rows)] if rows else added
-            for row in rows:
-                here[row].clear()
-            for k, one in enumerate(proposed):
-                if k < len(known):
-                    number, region = known[k]
-                else:
-                    last += 1
-                    # Further parts are in the region of the last object, if it shares one.
-                    is_alone = not known or known[-1][0] == known[-1][1]
-                    number, region = last, last if is_alone else known[-1][1]
-                there.append(objects.count + len(new))
-                flat = [*chain.from_iterable(one.vertices)]
-                new.append(TextObject(flat, one.text, one.dont_care, id=number, region=region))
-        rows_here = [*chain.from_iterable(here.values()), *added]
-        order += rows_here
-        counts.append(len(rows_here))
-    joined = concatenate([objects, objects_of([new])]) if new else objects
-    return take(joined, np.array(order, np.int64), offsets_of(counts))
+    for image, rows, proposed in changes:
+        known = [(int(objects.ids[row]), int(objects.regions[row])) for row in rows]
+        for _ in proposed[len(rows) :]:
+            last_id[image] += 1
+            number = int(last_id[image])
+            # Further parts are in the region of the last object, if it shares one.
+            is_alone = not known or known[-1][0] == known[-1][1]
+            known.append((number, number if is_alone else known[-1][1]))
+        for one, (number, region) in zip(proposed, known, strict=False):
+            order.append((image, min(rows, default=objects.count), objects.count + len(new)))
+            new.append(TextObject(one.points, one.text, one.dont_care, id=number, region=region))
+    order.sort()
+    counts = np.bincount([image for image, *_ in order], minlength=len(last_id))
+    joined = concatenate([objects, objects_of([new])])
+    return take(joined, np.array([row for *_, row in order], np.int64), offsets_of(counts))

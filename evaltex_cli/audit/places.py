@@ -7,7 +7,7 @@ of the objects, or of the detections, of all images.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, NamedTuple, TypeAlias
@@ -18,12 +18,10 @@ from evaltex_cli.evaluation.evaluate import with_empty_images
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS
 from evaltex_cli.formats.filters import treat_invalid
-from evaltex_cli.geometry import boxes, shapes
-from evaltex_cli.geometry.overlaps import CONTINUOUS
+from evaltex_cli.geometry import shapes
+from evaltex_cli.geometry.overlaps import CONTINUOUS, overlaps_between
 from evaltex_cli.geometry.shapes import Shapes
-from evaltex_cli.geometry.touching import touching_boxes
-from evaltex_cli.protocols.scores import quotient
-from evaltex_cli.records import Floats, Ints, Objects, concatenate, offsets_of, take
+from evaltex_cli.records import Ints, Objects, concatenate, offsets_of, take
 
 SAME = 0.5
 """Least IoU of two outlines of one text."""
@@ -34,9 +32,6 @@ COPIED_IOU, COPIED_SHARE = 0.95, 0.5
 such an IoU. Of the five detectors of CTW1500, 4 % at most do."""
 NEAR = 0.3
 """Least share of an object that a detection has if the object is not unfound, whatever its IoU."""
-STEPS = 20 << 26
-"""Steps of shares that are compared, so that rounding errors decide nothing. The thresholds, with
-one or two decimals, are whole numbers of steps."""
 
 Pair: TypeAlias = tuple[int, int, float]
 """Two rows of one side, and their IoU."""
@@ -65,7 +60,7 @@ class Place:
     """Independent detector (by its number among them) -> its detection here that agrees best with
     the centre."""
     read: dict[int, int]
-    """The same for each independent reader."""
+    """Independent reader -> its detection here."""
     iou: float
     """Mean IoU of the centre with the other detectors' detections; 0 without others."""
     covered: float = 0.0
@@ -74,7 +69,8 @@ class Place:
     """The best IoU of the centre with an object."""
     confidence: float = 1.0
     quality: float = 1.0
-    """`confidence` and `quality`: in [0, 1], set by `suspicion.weigh`."""
+    trust: float = 1.0
+    """These three are in [0, 1], and set by `suspicion.weigh`."""
 
 
 class Overlap(NamedTuple):
@@ -100,63 +96,57 @@ class Evidence:
     """Those of the independent readers: they may have the outlines of others, with other texts."""
     copies: dict[int, int]
     """Detector that does not count -> the one that has almost the same outlines."""
-    places: list[Place]
+    places: dict[int, Place]
+    """Centre -> place, sorted."""
     duplicates: list[Pair]
     """Two objects in one place, at least one of which counts."""
-    found: list[list[float]]
+    hidden: list[bool]
+    """Whether each object is don't care."""
+    ious: list[list[float]]
     """For each object its best IoU with a detection of each independent detector."""
-    near: list[int] = field(default_factory=list)
-    """For each object how many detectors find it, or have a detection on a good part of it."""
+    near: list[set[int]]
+    """For each object the detectors that find it, or have a detection on a good part of it."""
     overlaps: list[Overlap] = field(default_factory=list)
     """Sorted by object and centre."""
     reliability: list[float] = field(default_factory=list)
     """How often 0, 1, 2... detectors that agree are right, set by `suspicion.weigh`."""
 
     @property
-    def hidden(self) -> list[bool]:
-        """Whether each object is don't care."""
-        flags: list[bool] = self.scene.gt.dont_care.tolist()
-        return flags
-
-    @property
     def finders(self) -> list[int]:
         """How many detectors find each object."""
-        return [sum(iou >= SAME for iou in ious) for ious in self.found]
+        return [sum(iou >= SAME for iou in ious) for ious in self.ious]
 
 
 def read(inputs: Sequence[Inputs]) -> Evidence:
-    """Return the evidence of all images.
-
-    Parameters
-    ----------
-    inputs : sequence of Inputs
-        One for each detector, with the same ground truth; without faults (an evaluation finds
-        them).
+    """Return the evidence of all images from the inputs of each detector, which have the same
+    ground truth and no faults (an evaluation finds them).
     """
     det, detector = interleaved([_detections(one) for one in inputs])
     gt = inputs[0].gt.objects  # an invalid polygon is there, even if a score leaves it out
-    scene = Scene(inputs[0].gt.names, gt, det, detector)
     gt_shapes, det_shapes = (shapes.from_objects(side, CONTINUOUS) for side in (gt, det))
-    pairs = _same(det, det_shapes)
-    close = [pair for pair in pairs if pair[2] >= COPIED_IOU]
-    alike = [pair for pair in close if det.texts[pair[0]] == det.texts[pair[1]]]
+    pairs = _same(det_shapes, det.offsets)
+    copied = [pair for pair in pairs if pair[2] >= COPIED_IOU]
+    read_alike = [pair for pair in copied if det.texts[pair[0]] == det.texts[pair[1]]]
     owner = detector.tolist()
-    firsts = [_first(owner, len(inputs), some) for some in (close, alike)]
-    detectors, readers = (_counting(first, set(owner)) for first in firsts)
-    group, reader = (
-        [some.index(first[k]) for k in owner]
-        for some, first in zip((detectors, readers), firsts, strict=True)
+    original, first_reader = (_first(owner, len(inputs), some) for some in (copied, read_alike))
+    # Detectors without detections count only if all are.
+    detectors, readers = (
+        sorted({first[k] for k in owner} or set(first)) for first in (original, first_reader)
     )
-    hidden = gt.dont_care
+    group = [detectors.index(original[k]) for k in owner]
+    reader = [readers.index(first_reader[k]) for k in owner]
+    hidden = gt.dont_care.tolist()
     evidence = Evidence(
-        scene,
+        Scene(inputs[0].gt.names, gt, det, detector),
         (gt_shapes, det_shapes),
         detectors,
         readers,
-        {k: first for k, first in enumerate(firsts[0]) if first != k},
+        {k: first for k, first in enumerate(original) if first != k},
         _places(det, pairs, group, reader),
-        [pair for pair in _same(gt, gt_shapes) if not (hidden[pair[0]] and hidden[pair[1]])],
-        [[0.0] * len(detectors) for _ in range(gt.count)],
+        [one for one in _same(gt_shapes, gt.offsets) if not (hidden[one[0]] and hidden[one[1]])],
+        hidden,
+        [[0.0] * len(detectors) for _ in hidden],
+        [set() for _ in hidden],
     )
     _measure(evidence, group)
     return evidence
@@ -181,29 +171,18 @@ def interleaved(sides: Sequence[Objects]) -> tuple[Objects, Ints]:
     return take(concatenate(sides), order, offsets), side[order]
 
 
-def stepped(value: Any) -> Any:
-    """Return a share, a sum of shares, or an array of them, in whole steps."""
-    return np.rint(value * STEPS) / STEPS
+def rounded(value: Any) -> Any:
+    """Return shares, or sums of shares, in steps so large that rounding errors decide nothing."""
+    return np.round(value, 9)
 
 
-def shares(part: Floats, whole: Floats) -> Floats:
-    """(n,) the parts as shares of their wholes, in whole steps; 0 of nothing."""
-    return np.asarray(stepped(quotient(part, whole)))
-
-
-def _same(objects: Objects, drawn: Shapes) -> list[Pair]:
-    """Return the pairs of objects of one side with an IoU of at least `SAME`, each once."""
-    one, other = touching_boxes(objects.boxes, objects.offsets, objects.boxes, objects.offsets)
-    one, other = one[one < other], other[one < other]
-    area = drawn.area()
-    # No more than their boxes share can be shared: most pairs need no polygons.
-    most = boxes.area(boxes.intersection(drawn.boxes[one], drawn.boxes[other]))
-    possible = shares(most, np.maximum(area[one], area[other])) >= SAME
-    one, other = one[possible], other[possible]
-    shared = drawn.pair_area(one, drawn, other)
-    iou = shares(shared, area[one] + area[other] - shared)
-    every = zip(one.tolist(), other.tolist(), iou.tolist(), strict=True)
-    return [pair for pair in every if pair[2] >= SAME]
+def _same(drawn: Shapes, offsets: Ints) -> list[Pair]:
+    """Return the pairs of shapes of one side with an IoU of at least `SAME`, each once."""
+    pairs = overlaps_between(drawn, offsets, drawn, offsets)
+    iou = rounded(pairs.iou())
+    same = (pairs.gt < pairs.det) & (iou >= SAME)
+    columns = (column[same].tolist() for column in (pairs.gt, pairs.det, iou))
+    return list(zip(*columns, strict=True))
 
 
 def _first(owner: Sequence[int], detectors: int, pairs: Sequence[Pair]) -> list[int]:
@@ -223,17 +202,10 @@ def _first(owner: Sequence[int], detectors: int, pairs: Sequence[Pair]) -> list[
     return first
 
 
-def _counting(first: Sequence[int], with_detections: Collection[int]) -> list[int]:
-    """Return the detectors that count: copies do not, or those without any detection, if others
-    have some.
-    """
-    return sorted({first[k] for k in with_detections} or set(first))
-
-
 def _places(
     det: Objects, pairs: Sequence[Pair], group: Sequence[int], reader: Sequence[int]
-) -> list[Place]:
-    """Return the places of all images, sorted by their centres.
+) -> dict[int, Place]:
+    """Return the places of all images by their centres, sorted.
 
     The detection on which most independent detectors agree is a centre; those that agree with it
     belong to its place, and the rest go on without them. A detection that agrees with several
@@ -259,7 +231,7 @@ def _places(
         else:
             gone[row] = 1 + max((gone[other] for other in better), default=0)
             members[row] = [row]
-    places = []
+    places = {}
     for centre, rows in sorted(members.items()):
         at: dict[int, int] = {}
         read: dict[int, int] = {}
@@ -267,7 +239,7 @@ def _places(
         for row in sorted(rows, key=lambda row: (near[centre].get(row, 2.0), -rank[row])):
             at[group[row]] = read[reader[row]] = row
         ious = [near[centre][row] for row in at.values() if row != centre]
-        places.append(Place(centre, at, read, sum(ious) / len(ious) if ious else 0.0))
+        places[centre] = Place(centre, at, read, sum(ious) / len(ious) if ious else 0.0)
     return places
 
 
@@ -283,7 +255,7 @@ def _ranked(
         for other, iou in near.get(row, {}).items():
             best[group[other]] = max(best.get(group[other], 0.0), iou)
         best[group[row]] = 1.0
-        return -len(best), -stepped(sum(best.values())), group[row], *drawn[row]
+        return -len(best), -rounded(sum(best.values())), group[row], *drawn[row]
 
     drawn = det.boxes.tolist()
     return sorted(range(det.count), key=key)
@@ -293,30 +265,19 @@ def _measure(evidence: Evidence, group: Sequence[int]) -> None:
     """Add what objects share with detections and places; `group` has the independent detector of
     each detection.
     """
-    (gt_shapes, det_shapes), scene = evidence.shapes, evidence.scene
-    i, j = touching_boxes(scene.gt.boxes, scene.gt.offsets, scene.det.boxes, scene.det.offsets)
-    area, gt_area, det_area = (
-        gt_shapes.pair_area(i, det_shapes, j),
-        gt_shapes.area(),
-        det_shapes.area(),
-    )
-    rows = np.flatnonzero(area > 0)
-    i, j, area = i[rows], j[rows], area[rows]
-    of_objects, of_detections = shares(area, gt_area[i]), shares(area, det_area[j])
-    columns = i, j, of_objects, of_detections, shares(area, gt_area[i] + det_area[j] - area)
-    place_of = {place.centre: place for place in evidence.places}
-    near: list[set[int]] = [set() for _ in evidence.found]
+    (gt, det), scene = evidence.shapes, evidence.scene
+    pairs = overlaps_between(gt, scene.gt.offsets, det, scene.det.offsets)
+    of_objects, of_detections, ious = map(rounded, (pairs.recall(), pairs.precision(), pairs.iou()))
+    columns = pairs.gt, pairs.det, of_objects, of_detections, ious
     for row, detection, of_object, of_detection, iou in zip(
         *(column.tolist() for column in columns), strict=True
     ):
-        detector, ious = group[detection], evidence.found[row]
-        ious[detector] = max(ious[detector], iou)
+        detector, best = group[detection], evidence.ious[row]
+        best[detector] = max(best[detector], iou)
         if of_object >= NEAR or iou >= SAME:
-            near[row].add(detector)
-        place = place_of.get(detection)
-        if place is not None:
-            place.covered = stepped(place.covered + of_detection)
+            evidence.near[row].add(detector)
+        if place := evidence.places.get(detection):
+            place.covered = rounded(place.covered + of_detection)
             place.object_iou = max(place.object_iou, iou)
             if len(place.at) >= AGREE:
                 evidence.overlaps.append(Overlap(row, place, of_object, of_detection, iou))
-    evidence.near = [len(detectors) for detectors in near]

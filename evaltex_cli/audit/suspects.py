@@ -30,30 +30,13 @@ class Suspect(Entry):
     """Labels of the detectors that agree on it; none for `unfound`."""
     iou: float = 0.0
     """Mean IoU of the detectors' outlines that agree with what is proposed; 0 without any."""
-    current_iou: float = 0.0
-    """Mean IoU of a misplaced object with the outlines that agree."""
     agreeing: frozenset[int] = field(default=frozenset(), compare=False, repr=False)
     """Rows of the scene's detections that agree."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the suspect in JSON: `object` is the first that it is about, and vertices and text
-        are those that are proposed first.
-        """
-        proposed = plain(self.proposed)
-        first = proposed[0] if proposed else {"vertices": None, "text": None}
-        return {
-            "kind": self.kind,
-            "image": self.image,
-            "object": self.objects[0] if self.objects else None,
-            "objects": list(self.objects),
-            "suspicion": self.suspicion,
-            "box": list(self.box),
-            "vertices": first["vertices"],
-            "text": first["text"],
-            "detectors": list(self.detectors),
-            "current": plain(self.current),
-            "proposed": proposed,
-        }
+        """Return the suspect in JSON."""
+        names = ("kind", "image", "objects", "suspicion", "box", "detectors")
+        return {name: plain(getattr(self, name)) for name in (*names, "current", "proposed")}
 
 
 def suspects_of(
@@ -76,7 +59,6 @@ def suspects_of(
         detected = [patches.audited(det, row) for row in centres]
         text = "" if one.read is None else det.texts[one.read]
         counting = evidence.readers if is_text else evidence.detectors
-        found = [evidence.found[row][k] for row in rows for k in one.agree]
         # Duplicates are no matter of one place: what agrees is on any of the objects.
         places = one.places or [place for row in rows for place in places_on[row]]
         agreeing = [place.read if is_text else place.at for place in places]
@@ -91,7 +73,6 @@ def suspects_of(
                 box=(x0, y0, x1, y1),
                 detectors=tuple(labels[counting[k]] for k in sorted(one.agree)),
                 iou=sum(ious) / len(ious) if ious else 0.0,
-                current_iou=sum(found) / len(found) if one.kind == "misplaced" else 0.0,
                 agreeing=frozenset(at[k] for at in agreeing for k in one.agree if k in at),
             )
         )

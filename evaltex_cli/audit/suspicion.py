@@ -5,7 +5,6 @@ docs/audit.md has the formulas.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 
@@ -17,8 +16,6 @@ TOUCHED = 0.1
 """A place of which objects cover less has no object."""
 GOOD = 0.75
 """The quantile of what is as good as it can be, among places with an object."""
-CERTAIN = 0.5
-"""An object whose IoU with the detections is this share of what is usual is certainly misplaced."""
 
 
 def smoothed(part: float, whole: float) -> float:
@@ -33,16 +30,20 @@ def weigh(evidence: Evidence) -> None:
     a share of its quantile `GOOD` over places with an object; 1 without any. The quality is the
     mean IoU as such a share, times the confidence.
     """
-    places, confidences = evidence.places, evidence.scene.det.confidences
+    places, confidences = [*evidence.places.values()], evidence.scene.det.confidences
     right = [len(place.at) for place in places if place.object_iou >= SAME]
     wrong = [len(place.at) for place in places if place.covered < TOUCHED]
     evidence.reliability = reliability(right, wrong, len(evidence.detectors))
-    known: list[dict[int, float]] = []
-    for place in places:
-        values = {}
-        if confidences is not None:
-            values = {d: float(confidences[row]) for d, row in place.at.items()}
-        known.append({d: value for d, value in values.items() if not math.isnan(value)})
+    if confidences is None:
+        confidences = np.full(evidence.scene.det.count, np.nan)
+    known = [
+        {
+            d: float(confidences[row])
+            for d, row in place.at.items()
+            if not np.isnan(confidences[row])
+        }
+        for place in places
+    ]
     usual = [
         k for k, place in enumerate(places) if place.object_iou >= SAME and len(place.at) >= AGREE
     ]
@@ -54,6 +55,7 @@ def weigh(evidence: Evidence) -> None:
             shares = [_relative(value, good[d]) for d, value in values.items()]
             place.confidence = sum(shares) / len(shares)
         place.quality = _relative(place.iou, good_iou) * place.confidence
+        place.trust = trust(evidence, len(place.at), place.quality)
 
 
 def _good(values: Sequence[float]) -> float:
@@ -65,20 +67,11 @@ def _relative(value: float, good: float) -> float:
 
 
 def reliability(right: Sequence[int], wrong: Sequence[int], most: int) -> list[float]:
-    """Return how often 0, 1, ... detectors that agree are right, never more often than more are.
+    """Return how often 0, 1, ... `most` detectors that agree are right, never more often than more
+    are, from how many agree in each case in which they are right, or wrong.
 
-    Parameters
-    ----------
-    right, wrong : sequence of int
-        How many agree in each case in which they are right, or wrong; 0 does not count.
-    most : int
-        Detectors.
-
-    Returns
-    -------
-    list of float
-        For one case less that is wrong, as a suspect is no evidence against itself; smoothed
-        towards the share of all cases, with the weight of two.
+    One case that is wrong is left out, as a suspect is no evidence against itself. The shares are
+    smoothed towards that of all cases, with the weight of two.
     """
     of_right, of_wrong = Counter(right), Counter(wrong)
     counts = range(1, most + 1)
@@ -103,36 +96,10 @@ def unfound_rates(found: Sequence[int]) -> tuple[float, float]:
 
     Of real objects, as many fewer are missed by all detectors than found by one as are found by
     one than by two, f1² / f2: Chao's bound (1987) for geometric counts (Niwitpong et al. 2013).
-    It is a lower bound, so it is `f1` at least. What is missed beyond is wrong.
-
-    Parameters
-    ----------
-    found : sequence of int
-        How many detectors have each object.
+    It is a lower bound, so it is `f1` at least. What is missed beyond is wrong. `found` says how
+    many detectors have each object.
     """
     counts = Counter(found)
     none, one, two = counts[0], counts[1], counts[2]
     missed = max((one + 1) ** 2 / (two + 1), one)
     return smoothed(max(none - missed, 0), len(found)), missed / (one + two + 1)
-
-
-def rarity(cases: int, objects: int) -> float:
-    """Return how unusual something is in this data set: one less the share of objects for which
-    detectors say so. What they say of most objects is another convention, not a mistake.
-    """
-    return 1 - cases / objects if objects else 1.0
-
-
-def distance(iou: float, agreement: float, usual: float) -> float:
-    """Return how certainly an object is misplaced: 0 if the detections fit the object as well as
-    each other, or as is usual, and 1 if they fit it `CERTAIN` times as well.
-
-    Parameters
-    ----------
-    iou, agreement : float
-        Mean IoU of detections and object, and of the detections with each other.
-    usual : float
-        Their quotient that is usual.
-    """
-    fits = iou / max(agreement * usual, 1e-9)
-    return min(max((1 - fits) / (1 - CERTAIN), 0.0), 1.0)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evaltex_cli.cli.output import add_common_options, cause_of, error_exit, stop
+from evaltex_cli.cli.output import add_common_options, error_exit, stop_for
 from evaltex_cli.errors import nearest, quote
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-__all__ = ["cause_of", "main", "stop"]
+__all__ = ["main", "stop_for"]
 EVALUATE = "evaluate"
 HELP_OPTIONS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 SUMMARIES: Mapping[str, str] = {
@@ -87,7 +87,7 @@ class Command(click.Command):
     """A command whose errors are reported in one message, without a traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        with error_exit():
+        with error_exit(ctx):
             return super().invoke(ctx)
 
 
@@ -98,9 +98,6 @@ class PlainForm(Command):
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
     ) -> Any:
         return super().make_context("evaltex", args, parent=None, **extra)
-
-    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        return ["[OPTIONS] GT DET [RES_DIR [GT_IMG_DIR DET_IMG_DIR]]"]
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands (`evaltex COMMAND --help` shows more)"):

@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from evaltex_cli.cli import options as opt
-from evaltex_cli.cli.compare import named_detectors
 from evaltex_cli.cli.output import Output, stop, warn
 from evaltex_cli.cli.paths import INPUT, OutputFile
 from evaltex_cli.errors import counted
@@ -21,28 +20,14 @@ EXAMPLES = (
 
 @click.argument("paths", type=INPUT, nargs=-1, required=True, metavar="GT DET DET...")
 @opt.default_option(
-    "--suspicion",
-    opt.Number(0, 1),
-    0.5,
-    "Leave suspects at or above this suspicion out of the second ranking.",
+    "--suspicion", click.FloatRange(0, 1), 0.5, "Make suspects don't care from this suspicion on."
 )
-@opt.scoring_options(
-    help_text="Protocols to rank by.  [default: evaltex]",
-    images_help="Folder of the pictures, for the page and sizes.",
-    without=["dont_care"],
-)
+@opt.scoring_options(help_text="Protocols to rank by.  [default: evaltex]", without=["dont_care"])
 @opt.label_option
 @opt.output_options("audit")
+@click.option("--report", type=OutputFile("audit"), help="Also write an HTML page of the suspects.")
 @click.option(
-    "--report",
-    type=OutputFile("audit"),
-    help="Also write an HTML page to decide about the suspects.",
-)
-@click.option(
-    "--patch",
-    "patch_file",
-    type=OutputFile("patch"),
-    help="Write the suspects as a patch, to accept some and apply it by convert.",
+    "--patch", "patch_file", type=OutputFile("patch"), help="Also write a patch for convert."
 )
 def command(
     paths: tuple[Path, ...],
@@ -62,15 +47,15 @@ def command(
     gt, *detections = paths
     if len(detections) < 2:
         stop("an audit needs two or more detectors; give GT DET_A DET_B ...")
-    named = named_detectors(tuple(detections), labels)
-    from evaltex_cli.audit.audit import audit
+    named = opt.named_detectors(detections, labels)
+    from evaltex_cli.audit.audit import SCHEMA, audit
     from evaltex_cli.audit.patches import Patch, write_patch
     from evaltex_cli.evaluation.inputs import open_inputs
 
-    parameters, options = scoring.parameters(), scoring.options
-    with scoring.work.workers() as ordered_map:
+    options = scoring.options
+    with scoring.workers as ordered_map:
         inputs = {label: open_inputs(gt, det, options, ordered_map) for label, det in named.items()}
-        found = audit(inputs, parameters, suspicion, ordered_map)
+        found = audit(inputs, scoring.parameters, suspicion, ordered_map)
     patch = Patch(next(iter(inputs.values())).gt.sha256, found.suspects)
     if patch_file is not None:
         write_patch(patch_file, patch)
@@ -83,4 +68,4 @@ def command(
             text = counted(missing, "has no readable picture of {count} suspect[s]")
             warn([f"{options.images}: {text}"])
     warn(found.warnings)
-    out.show(found)
+    out.show(found, schema=SCHEMA)

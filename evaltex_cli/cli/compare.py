@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,11 @@ EXAMPLES = (
 )
 @opt.scoring_options(help_text="Protocols to compare by.  [default: evaltex; for results: all]")
 @opt.label_option
-@opt.resampling_options("level", 0.95, "Level of the confidence intervals.  [default: 0.95]")
+@opt.resampling_options(0.95)
 @opt.all_scores_option
 @click.option(
     "--worst",
-    type=opt.Count(min=0),
+    type=click.IntRange(min=0),
     help="How many images and objects that got worse to list.  [default: 10; 0 for several"
     " protocols]",
 )
@@ -50,20 +50,21 @@ def command(
     """
     from evaltex_cli.comparison.compare import WORST, compare_all
     from evaltex_cli.comparison.detectors import read_or_evaluate
+    from evaltex_cli.evaluation.extras import Bootstrap
 
     gt, detectors, protocols = given_detectors(paths, labels, scoring, "compare")
-    with scoring.work.workers() as ordered_map:
+    with scoring.workers as ordered_map:
         results = read_or_evaluate(gt, detectors, scoring.options, protocols, ordered_map)
-    found, warnings = compare_all(results, protocols, **sampling)
+    found, warnings = compare_all(results, protocols, Bootstrap(**sampling))
     warn(warnings)
     if worst is None:
-        worst = WORST if len(found) == 1 and out.form != "latex" else 0
-    out.show(replace(found, all_scores=all_scores, worst=worst))
+        worst = WORST if len(found) == 1 and out.format != "latex" else 0
+    out.show(found, found.tables(all_scores, worst))
 
 
 def given_detectors(
     paths: tuple[Path, ...], labels: tuple[str, ...], scoring: opt.Scoring, verb: str
-) -> tuple[Path | None, dict[str, Path], dict[str, Any]]:
+) -> tuple[Path | None, dict[str, Path], Mapping[str, Any]]:
     """Return the ground truth, None if all detectors have results; label -> path of the detectors;
     and protocol -> parameters.
     """
@@ -72,27 +73,13 @@ def given_detectors(
     gt, detectors = (None, paths) if is_result(paths[0]) else (paths[0], paths[1:])
     if len(detectors) < 2:
         stop(f"nothing to {verb}; give GT DET_A DET_B, or two results of runs with -a")
-    named = named_detectors(detectors, labels)
+    named = opt.named_detectors(detectors, labels)
     if not all(map(is_result, detectors)):
-        return gt, named, scoring.parameters()
-    if given := scoring.given_options():
+        return gt, named, scoring.parameters
+    if given := opt.given_scoring_options():
         stop(
             f"results were evaluated before; leave out {', '.join(given)}, or give the detections"
             " themselves"
         )
-    scoring.work.warn_unused("on results, which were evaluated before")
-    protocols = scoring.names() if scoring.protocols else list(PROTOCOLS)
-    return gt, named, dict.fromkeys(protocols)
-
-
-def named_detectors(paths: tuple[Path, ...], labels: tuple[str, ...]) -> dict[str, Path]:
-    """Return label -> path of detectors; no two have the same label."""
-    from evaltex_cli.comparison.detectors import labels_of
-
-    opt.check_labels(labels, paths)
-    if not all(map(str.strip, labels)):
-        stop("a label is empty; give each detector a name by --label")
-    named = dict(zip(labels or labels_of(paths), paths, strict=True))
-    if len(named) < len(paths):
-        stop("two detectors have the same name; give each its own by --label")
-    return named
+    names = scoring.parameters if opt.is_given("protocols") else PROTOCOLS
+    return gt, named, dict.fromkeys(names)

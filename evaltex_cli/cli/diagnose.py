@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from evaltex_cli.cli import options as opt
-from evaltex_cli.cli.output import Output, stop, warn
-from evaltex_cli.cli.paths import INPUT, PICTURES
+from evaltex_cli.cli.output import Output, warn
+from evaltex_cli.cli.paths import INPUT
 
 EXAMPLES = (
     "evaltex diagnose gt.txt det.txt",
@@ -18,18 +18,23 @@ EXAMPLES = (
 
 
 def _limit(name: str, default: float, help_text: str) -> Any:
-    return opt.default_option(f"--{name}", opt.Number(), default, help_text)
+    return opt.default_option(f"--{name}", float, default, help_text)
+
+
+def numbers(text: str) -> tuple[float, ...]:
+    """Return the numbers between commas."""
+    try:
+        return tuple(map(float, text.split(",")))
+    except ValueError:
+        raise click.BadParameter(f"'{text}'; expected rising numbers such as 8,16,32") from None
 
 
 def _bins(name: str, default: str, what: str) -> Any:
-    return click.option(
-        f"--{name}", metavar="N,...", default=default, show_default=True, help=f"Bins of {what}."
-    )
+    return opt.default_option(f"--{name}", numbers, default, f"Bins of {what}.")
 
 
 @click.argument("gt", type=INPUT)
 @click.argument("det", type=INPUT)
-@click.argument("mask_folders", type=PICTURES, nargs=-1, metavar="")
 @opt.scoring_options("evaltex")
 @opt.group(
     "limits",
@@ -51,10 +56,9 @@ def _bins(name: str, default: str, what: str) -> Any:
 def command(
     gt: Path,
     det: Path,
-    mask_folders: tuple[Path, ...],
     scoring: opt.Scoring,
     limits: dict[str, float],
-    edges: dict[str, str],
+    edges: dict[str, tuple[float, ...]],
     all_scores: bool,
     out: Output,
 ) -> None:
@@ -64,34 +68,20 @@ def command(
     The share of a type is how much the score would rise if only that type of error were fixed.
     Shares plus "interaction" and "unexplained" add up to the loss.
     """
-    if mask_folders:
-        stop(
-            "diagnose works on the boxes and polygons of GT and DET; leave out the folders of"
-            " label pictures"
-        )
     from evaltex_cli.diagnosis import breakdown, diagnosis, error_types
     from evaltex_cli.evaluation.evaluate import left_out
     from evaltex_cli.evaluation.evaluation import of_protocols
     from evaltex_cli.evaluation.inputs import open_inputs
     from evaltex_cli.tables.record import Several
 
-    parameters = scoring.parameters()
-    bins = [_edges(opt.option_of(name), text) for name, text in edges.items()]
-    diagnostician = diagnosis.Diagnostician(
-        error_types.Thresholds(**limits), breakdown.Edges(*bins)
-    )
-    with scoring.work.workers() as ordered_map:
+    thresholds, bins = error_types.Thresholds(**limits), breakdown.Edges(*edges.values())
+    with scoring.workers as ordered_map:
         inputs = open_inputs(gt, det, scoring.options, ordered_map)
-        diagnoses = diagnosis.diagnosed(inputs, parameters, diagnostician, ordered_map=ordered_map)
-    missing = left_out(parameters, inputs)
+        diagnoses = diagnosis.diagnose_inputs(
+            inputs, scoring.parameters, thresholds, bins, ordered_map
+        )
+    missing = left_out(scoring.parameters, inputs)
     warn([f"left out: {name} ({reason})" for name, reason in missing.items()])
     warn(of_protocols((one.protocol, one.warnings) for one in diagnoses))
     tables = [table for one in diagnoses for table in one.tables(all_scores)]
     out.show(Several(diagnoses), tables)
-
-
-def _edges(option: str, text: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(number) for number in text.split(",") if number.strip())
-    except ValueError:
-        stop(f"{option} is '{text}'; expected increasing numbers, e.g. 8,16,32")

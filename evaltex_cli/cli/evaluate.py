@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections import defaultdict
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -13,12 +11,12 @@ from typing import Any
 import click
 
 from evaltex_cli.cli import options as opt
-from evaltex_cli.cli.output import Output, echo_err, is_set, print_below, warn
-from evaltex_cli.cli.paths import INPUT, PICTURES, OutputFile, OutputFolder
+from evaltex_cli.cli.output import Output, end, is_quiet, note, warn
+from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, PICTURES, OutputFile
+from evaltex_cli.evaluation.extras import Bootstrap
 from evaltex_cli.formats.options import MAX_PIXELS, MaskFolders
-from evaltex_cli.results.extras import Bootstrap, Extras, Intervals
+from evaltex_cli.runtime.outputs import write_file
 
-GATE_NOT_MET = 1
 EXAMPLES = (
     "evaltex gt.txt det.txt",
     "evaltex gt.txt det.txt results -a --protocol iou,tiou --report",
@@ -27,26 +25,22 @@ EXAMPLES = (
 
 @click.argument("gt", type=INPUT)
 @click.argument("det", type=INPUT)
-@click.argument(
-    "res_dir", type=OutputFolder(" (`evaltex compare` takes several detections)"), required=False
-)
+@click.argument("res_dir", type=OUTPUT_FOLDER, required=False)
 @click.argument("gt_img_dir", type=PICTURES, required=False)
 @click.argument("det_img_dir", type=PICTURES, required=False)
 @click.option("-a", "per_image", is_flag=True, help="Also write the results of each image.")
 @opt.output_options("scores")
 @click.option(
-    "--objects",
-    type=OutputFile("objects"),
-    help="Write one row per object to a .csv or .parquet file.",
+    "--objects", type=OutputFile("objects"), help="Write a .csv file with one row per object."
 )
 @click.option("--plots", is_flag=True, help="Write curves as SVG, for protocols that have any.")
 @click.option("--report", is_flag=True, help="Write RES_DIR/report.html, a page of images.")
 @opt.report_options
-@opt.scoring_options("evaltex", images_help="Folder of the pictures, for sizes and the report.")
+@opt.scoring_options("evaltex")
 @opt.default_option(
-    "--max-pixels", opt.Count(min=1), MAX_PIXELS, "Refuse label pictures with more pixels."
+    "--max-pixels", click.IntRange(min=1), MAX_PIXELS, "Refuse label pictures with more pixels."
 )
-@opt.resampling_options("level", None, "Add confidence intervals, of level 0.95 without N.")
+@opt.resampling_options()
 @opt.all_scores_option
 @opt.gate_options(
     "Exit with 1 if true: hmean<0.7, recall:-0.5% etc.; repeatable.",
@@ -64,7 +58,6 @@ def command(
     plots: bool,
     report: bool,
     shown: dict[str, Any],
-    diagnose: bool,
     scoring: opt.Scoring,
     max_pixels: int,
     all_scores: bool,
@@ -89,130 +82,71 @@ def command(
         )
     if any(shown.values()) and not report:
         raise click.UsageError(f"{'--embed' if shown['embed'] else '--all-images'} needs --report.")
-    options = scoring.options
-    if shown["embed"] and options.images is None:
-        raise click.UsageError("--embed needs --images DIR.")
-    from evaltex_cli.comparison.gates import junit as in_junit
-    from evaltex_cli.comparison.gates import prepare
+    from evaltex_cli import report as reports
+    from evaltex_cli.comparison import gates
+    from evaltex_cli.diagnosis.breakdown import SliceRecalls
     from evaltex_cli.evaluation import evaluate
-    from evaltex_cli.evaluation.evaluate import Sink
-    from evaltex_cli.evaluation.evaluation import of_protocols
+    from evaltex_cli.evaluation.evaluation import object_table, of_protocols
     from evaltex_cli.evaluation.inputs import open_inputs
-    from evaltex_cli.protocols.base import load
-    from evaltex_cli.results import image_table, scores
+    from evaltex_cli.results import scores, writer
     from evaltex_cli.results.result_document import of_evaluation
-    from evaltex_cli.runtime.outputs import write_file
+    from evaltex_cli.results.significance import with_intervals
+    from evaltex_cli.tables import in_csv
 
-    masks = None
+    options = scoring.options
     if gt_img_dir is not None and det_img_dir is not None:
-        masks = MaskFolders(gt_img_dir, det_img_dir, max_pixels)
-        options = replace(options, masks=masks)
-    bootstrap = None if sampling["level"] is None else Bootstrap(**sampling)
-    runs, left_out = evaluate.runs_of(scoring.parameters()), {}
-    if opt.ALL in scoring.protocols and masks is not None:
-        left_out = {
-            run.protocol.name: "it takes no label pictures"
-            for run in runs
-            if "outlines" in run.protocol.needs
-        }
-        runs = [run for run in runs if run.protocol.name not in left_out]
-    slices, diagnostician, writer, table = None, None, None, None
-    if baselines and not fail_if:
-        warn(["--baseline has no effect without a gate; add one, such as --fail-if hmean:-1%"])
-    gates = prepare(fail_if, baselines, runs)
-    sinks: list[Sink] = []
-    image_tables: dict[str, list[image_table.ImageTable]] = defaultdict(list)
+        options = replace(options, masks=MaskFolders(gt_img_dir, det_img_dir, max_pixels))
+    runs = evaluate.runs_of(scoring.parameters)
+    conditions = gates.prepare(fail_if, baselines, runs)
+    of_slices = gates.slices_of(conditions)
+    if of_slices and options.masks is not None:
+        raise click.UsageError("Gates on slices do not work with label pictures.")
+    slices = SliceRecalls(of_slices) if of_slices else None
+    if objects is not None and objects.suffix.lower() not in (".csv", ".txt", ""):
+        raise click.UsageError("--objects writes CSV: give it a file that ends in .csv.")
+    page = ""
     with ExitStack() as stack:
+        results = None
         if res_dir is not None:
-            from evaltex_cli.results.writer import result_folder
-
-            protocols = [load(name) for name in scoring.names()]
-            writer = stack.enter_context(result_folder(res_dir, protocols))
-        if objects is not None:
-            from evaltex_cli.results.object_table import ObjectTable
-
-            table = ObjectTable(objects)
-            sinks.append(table.sink)
-        if report and diagnose and masks is None:
-            from evaltex_cli.diagnosis.diagnosis import Diagnostician
-
-            diagnostician = Diagnostician()
-            sinks.append(diagnostician.sink)
-        if gates.slices:
-            if masks is not None:
-                raise click.UsageError("Gates on slices do not work with label pictures.")
-            from evaltex_cli.diagnosis.breakdown import SliceRecalls
-
-            slices = SliceRecalls(gates.slices)
-            sinks.append(slices.sink)
-        if report:
-            sinks.append(
-                Sink(
-                    image_table.table_of,
-                    lambda run, images: image_tables[run.protocol.name].append(images),
-                )
-            )
-        with scoring.work.workers() as ordered_map:
-            inputs = open_inputs(gt, det, options, ordered_map)
-            if writer is not None and per_image:
-                from evaltex_cli.results.writer import image_files, log_unfit_names
-
-                log_unfit_names(inputs.gt, inputs.faults)
-                sinks.append(Sink(image_files, writer.take))
-            evaluations = evaluate.evaluate_inputs(inputs, runs, sinks, None, ordered_map)
-        left_out |= evaluate.left_out([run.protocol.name for run in runs], inputs)
-        recalls = {one.protocol.name: slices.of(one) for one in evaluations} if slices else {}
-        verdicts = gates.verdicts(evaluations, recalls)
-        intervals: dict[str, Intervals] = {}
-        if bootstrap is not None:
-            from evaltex_cli.results.significance import with_intervals
-
-            evaluations, intervals = with_intervals(evaluations, bootstrap)
+            protocols = [run.protocol for run in runs]
+            results = stack.enter_context(writer.result_folder(res_dir, protocols))
+        ordered_map = stack.enter_context(scoring.workers)
+        inputs = open_inputs(gt, det, options, ordered_map)
+        sinks = [] if slices is None else [slices.sink]
+        has_images = per_image or report or objects is not None
+        evaluations = evaluate.evaluate_inputs(
+            inputs, runs, sinks, None, ordered_map, per_image=has_images
+        )
+        subjects = [gates.of_run(one, slices.recalls(one) if slices else {}) for one in evaluations]
+        verdicts = gates.decide(conditions, subjects)
+        if sampling["level"] is not None:
+            evaluations = [with_intervals(one, Bootstrap(**sampling)) for one in evaluations]
         names = [one.protocol.name for one in evaluations]
-        extras = {
-            name: Extras(
-                intervals=intervals.get(name),
-                bootstrap=bootstrap,
-                gates=[one for one in verdicts if one.protocol == name] if verdicts else None,
-            )
-            for name in names
-        }
-        page = ""
-        if writer is not None and res_dir is not None:
+        if verdicts:
+            by_name = {name: [one for one in verdicts if one.protocol == name] for name in names}
+            evaluations = [replace(one, gates=by_name[one.protocol.name]) for one in evaluations]
+        if results is not None and res_dir is not None:
             for one in evaluations:
-                writer.finish(one, extras[one.protocol.name], has_plots=plots)
+                results.write(one if per_image else replace(one, images=()), has_plots=plots)
             if report:
-                from evaltex_cli import report as reports
-
-                documents, diagnoses = {}, {}
-                for one in evaluations:
-                    name = one.protocol.name
-                    table_of_images = image_table.joined(image_tables[name])
-                    documents[name] = replace(
-                        of_evaluation(one, table_of_images), extras=extras[name]
-                    )
-                    if diagnostician is not None:
-                        diagnoses[name] = diagnostician.diagnosis(one)
+                documents = {one.protocol.name: of_evaluation(one) for one in evaluations}
                 label = Path(os.path.realpath(res_dir)).name
-                detectors = [reports.Detector(label, documents, inputs, diagnoses)]
-                if diagnose and diagnostician is None:
-                    detectors = reports.with_diagnoses(detectors)
-                page = reports.make(
-                    writer.folder / "report.html",
-                    detectors,
-                    options.images,
-                    page_folder=res_dir,
-                    **shown,
-                )
-            scores.write(writer, evaluations, extras)
-        if table is not None:
-            table.write(names)
+                detector = reports.Detector(label, documents, inputs)
+                detectors = reports.with_diagnoses([detector], ordered_map)
+                file = results.folder / "report.html"
+                page = reports.make(file, detectors, options.images, page_folder=res_dir, **shown)
+            results.write_scores(evaluations)
+        if objects is not None:
+            write_file(objects, in_csv(object_table(evaluations)))
         if junit is not None:
-            write_file(junit, in_junit(verdicts))
+            write_file(junit, gates.junit(verdicts))
     warnings = of_protocols((one.protocol.name, one.warnings) for one in evaluations)
-    are_shown = out.form not in ("csv", "json") and not is_set("quiet")
+    are_shown = out.format not in ("csv", "json") and not is_quiet()
     warn([text for text in warnings if not (are_shown and text.startswith(scores.NO_INTERVAL))])
-    out.show(scores.RunScores(evaluations, extras, all_scores=all_scores), schema=scores.SCHEMA)
+    out.show(scores.RunScores(evaluations, all_scores=all_scores), schema=scores.SCHEMA)
+    if not (res_dir or objects or junit or out.output):
+        note("no files written; evaltex GT DET RES_DIR writes them to RES_DIR")
+    left_out = evaluate.left_out([run.protocol.name for run in runs], inputs)
     lines = [f"Left out: {name} ({reason})" for name, reason in left_out.items()]
     if page:
         lines.append(f"Report: {res_dir}/report.html ({page})")
@@ -220,8 +154,4 @@ def command(
         name = names[0] if len(names) == 1 else "PROTOCOL"
         files = [f"{name}.txt", f"{name}.json", *([f"{name}/*.txt"] if per_image else [])]
         lines.append(f"Results: {', '.join(str(res_dir / file) for file in files)}")
-    print_below(lines, out, verdicts)
-    if not (res_dir or objects or junit or out.output or is_set("quiet")):
-        echo_err("note", "no files written; evaltex GT DET RES_DIR writes them to RES_DIR")
-    if not all(verdict.passed for verdict in verdicts):
-        sys.exit(GATE_NOT_MET)
+    end(lines, out, verdicts)

@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from evaltex_cli.cli import options as opt
-from evaltex_cli.cli.output import Output, echo_err, is_set, print_below, warn
+from evaltex_cli.cli.output import Output, end, warn
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER
-from evaltex_cli.runtime.outputs import force, protected
+from evaltex_cli.runtime.outputs import protect
 
 EXAMPLES = ("evaltex merge results results-more merged",)
 
@@ -26,21 +26,14 @@ def command(results: tuple[Path, ...], res_dir: Path, out: Output) -> None:
     """
     from evaltex_cli.evaluation.evaluation import of_protocols
     from evaltex_cli.results import merge, scores, writer
-    from evaltex_cli.results.extras import Extras
 
-    merged = merge.merge(results, res_dir)
-    evaluations = merged.evaluations
-    extras = {one.protocol.name: Extras(merged_from=merged.ground_truths) for one in evaluations}
+    evaluations, parts = merge.merge(results, res_dir)
     protocols = [one.protocol for one in evaluations]
-    with (
-        protected(merged.parts, bool(force.get())),
-        writer.result_folder(res_dir, protocols) as into,
-    ):
+    protect(parts)
+    with writer.result_folder(res_dir, protocols) as into:
         for one in evaluations:
-            into.finish(one, extras[one.protocol.name])
-        scores.write(into, evaluations, extras)
+            into.write(one)
+        into.write_scores(evaluations)
     warn(of_protocols((one.protocol.name, one.warnings) for one in evaluations))
-    if merged.is_again and not is_set("quiet"):
-        echo_err("note", f"replaced the result of an earlier merge in {res_dir}")
-    out.show(scores.RunScores(evaluations, extras), schema=scores.SCHEMA)
-    print_below([f"Results: {res_dir}"], out)
+    out.show(scores.RunScores(evaluations), schema=scores.SCHEMA)
+    end([f"Results: {res_dir}"], out)

@@ -2,138 +2,74 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import wraps
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import click
 from click.core import ParameterSource
 
 from evaltex_cli import formats
-from evaltex_cli.cli.output import Output, stop, warn
+from evaltex_cli.cli.output import Output, stop
 from evaltex_cli.cli.paths import INPUT, PICTURES, OutputFile, find_config
-from evaltex_cli.errors import ConfigError, counted, nearest, quote
+from evaltex_cli.errors import counted, nearest, quote
 from evaltex_cli.formats.options import (
     DONT_CARE_OBJECTS,
     INVALID_POLYGONS,
     LEVELS,
-    Coordinates,
     InputOptions,
-    column_mapping,
 )
 from evaltex_cli.protocols import PROTOCOLS, plain
 from evaltex_cli.protocols.presets import PRESETS
-from evaltex_cli.runtime import OrderedMap, cores
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
+from evaltex_cli.runtime import OrderedMap
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 ALL = "all"
 FORMS = ("table", "json", "csv", "markdown", "latex", "html")
 """What every command that prints results can print; the first is the default."""
-MAX_JOBS = 4096
 
 
 # Types of options ---------------------------------------------------------------------------------
 
 
 class Name(click.Choice[str]):
-    """One of some names, in any case and with `_` or `-`; a mistake is answered by the nearest one.
+    """One of the names of what `name` says, in any case and with `_` or `-`."""
 
-    Parameters
-    ----------
-    name : {'protocol', 'preset', 'format'}
-        What they are the names of.
-    known : sequence of str
-        In lower case.
-    listed_by : str, optional
-        The command that lists them, if there are too many for a message.
-    """
-
-    def __init__(self, name: str, known: Sequence[str], listed_by: str = "") -> None:
-        super().__init__(known)
-        self.name, self.known = name, known
-        self.listed = f"`{listed_by}` lists them" if listed_by else f"known: {', '.join(known)}"
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        super().__init__(known, case_sensitive=False)
+        self.name = name
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the name as it is known."""
         name = plain(value)
-        if name not in self.known:
-            is_format = self.name == "format"
-            hint = formats.meant(name) if is_format else nearest(name, self.known)
+        if name not in self.choices:
+            hint, known = nearest(name, self.choices), f"known: {', '.join(self.choices)}"
+            if self.name == "format":
+                hint, known = formats.meant(name), "`evaltex formats` lists them"
             other = "protocol" if self.name == "preset" else "preset"
             if name in (PROTOCOLS if other == "protocol" else PRESETS):
                 hint = f", which is a {other} (--{other} {name})"
-            self.fail(f"unknown {self.name} {quote(value)}{hint}; {self.listed}", param, ctx)
+            self.fail(f"unknown {self.name} {quote(value)}{hint}; {known}", param, ctx)
         return name
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
         """Return what a help page has in place of all names."""
         return self.name.upper()
 
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """Return the names that begin so."""
-        return super().shell_complete(ctx, param, plain(incomplete))
-
 
 class Names(Name):
-    """Several names with commas between them, as a tuple in which each is once."""
+    """Several names with commas between them, as a tuple."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the names as they are known."""
-        given = value.split(",") if isinstance(value, str) else value
-        return tuple(dict.fromkeys(super(Names, self).convert(one, param, ctx) for one in given))
-
-
-class Count(click.IntRange):
-    """An integer of a range."""
-
-    name = "integer"
-
-
-class Number(click.FloatRange):
-    """A number of a range; NaN, which no comparison keeps out, is none."""
-
-    name = "number"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        number = super().convert(value, param, ctx)
-        if math.isnan(number):
-            self.fail(f"{value!r} is not a number.", param, ctx)
-        return number
+        return tuple(super(Names, self).convert(one, param, ctx) for one in value.split(","))
 
 
 def choice(names: Sequence[str]) -> click.Choice[str]:
     """Return the type of an option that is one of a few names, in any case."""
     return click.Choice(names, case_sensitive=False)
-
-
-def _parsed(parse: Callable[[str], Any]) -> Callable[..., Any]:
-    """Return a callback that gives an option what `parse` makes of its text."""
-
-    def callback(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
-        try:
-            return None if value is None else parse(value)
-        except ConfigError as error:
-            raise click.BadParameter(str(error), ctx, param) from error
-
-    return callback
-
-
-def _columns(text: str) -> str:
-    column_mapping(text)
-    return text
-
-
-def _classes(text: str) -> tuple[str, ...]:
-    return tuple(filter(None, map(str.strip, text.split(","))))
 
 
 def together(*options: Decorator) -> Decorator:
@@ -163,95 +99,68 @@ def group(name: str, record: Callable[..., Any], **options: Decorator) -> Decora
     return add
 
 
-def option_of(name: str) -> str:
-    """Return the option of a parameter."""
-    return f"--{name.replace('_', '-')}"
-
-
 def is_given(name: str) -> bool:
     """Whether the user gave this parameter of the current command."""
     return click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT
 
 
-def default_option(name: str, kind: click.ParamType[Any], default: Any, text: str) -> Decorator:
+def default_option(name: str, kind: Any, default: Any, text: str) -> Decorator:
     """Return an option whose help shows its default."""
     return click.option(name, type=kind, default=default, show_default=True, help=text)
+
+
+def choice_option(name: str, names: Sequence[str], text: str) -> Decorator:
+    """Return an option that is one of a few names, the first by default."""
+    return default_option(name, choice(names), names[0], text)
 
 
 # Reading ------------------------------------------------------------------------------------------
 
 
-def format_option(what: str, *names: str) -> Decorator:
-    """Return the option of the format of an input, `what`."""
-    return click.option(
-        *names,
-        type=Name("format", list(formats.FORMATS), "evaltex formats"),
-        help=f"Format of {what} (`evaltex formats`).  [default: detected]",
-    )
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, map(str.strip, text.split(","))))
 
 
-def level_option(what: str, *names: str) -> Decorator:
-    """Return the option of the level at which an input, `what`, is read."""
-    return click.option(
-        *names,
-        type=choice(LEVELS),
-        metavar="LEVEL",
-        help=f"Read {what} by word, line, paragraph, region or character.  [default: the finest]",
-    )
-
-
-def classes_option(what: str, *names: str) -> Decorator:
-    """Return the option of the classes of objects that are read from an input, `what`."""
-    return click.option(
-        *names,
-        callback=_parsed(_classes),
-        metavar="NAME,...",
-        help=f"Read only objects of {what} of these classes.",
-    )
-
-
-def images_option(help_text: str = "Folder of the pictures, for sizes GT does not have.") -> Any:
-    """Return the option of the folder of the images' pictures."""
-    return click.option("--images", type=PICTURES, help=help_text)
+def side_options(what: str, side: str, format_name: str) -> dict[str, Decorator]:
+    """Return the options of one input, `what`: format, level and classes, after the name of the
+    `side`.
+    """
+    return {
+        f"{side}_format": click.option(
+            format_name,
+            f"{side}_format",
+            type=Name("format", list(formats.FORMATS)),
+            help=f"Format of {what} (`evaltex formats`).  [default: detected]",
+        ),
+        f"{side}_level": click.option(
+            f"--{side}-level",
+            type=choice(LEVELS),
+            metavar="LEVEL",
+            help=f"Read {what} by word, line, paragraph, region or character."
+            "  [default: the finest]",
+        ),
+        f"{side}_classes": click.option(
+            f"--{side}-classes",
+            type=_listed,
+            metavar="NAME,...",
+            help=f"Read only objects of {what} of these classes.",
+        ),
+    }
 
 
 READING: dict[str, Decorator] = {
-    "gt_format": format_option("GT", "--gt-format"),
-    "det_format": format_option("DET", "--det-format"),
-    "gt_level": level_option("GT", "--gt-level"),
-    "det_level": level_option("DET", "--det-level"),
-    "gt_classes": classes_option("GT", "--gt-classes"),
-    "det_classes": classes_option("DET", "--det-classes"),
-    "images": images_option(),
+    **side_options("GT", "gt", "--gt-format"),
+    **side_options("DET", "det", "--det-format"),
+    "images": click.option("--images", type=PICTURES, help="Pictures, for sizes and reports."),
     "min_confidence": click.option(
-        "--min-confidence", type=Number(0, 1), help="Skip detections with a confidence below this."
+        "--min-confidence", type=click.FloatRange(0, 1), help="Skip less confident detections."
     ),
-    "only": click.option(
-        "--only", type=INPUT, help="Read only the images named in this file, one per line."
-    ),
-    "lines": click.option(
-        "--lines", type=INPUT, help="Ground truth of lines of the same images, for tiou."
-    ),
-    "invalid": default_option(
-        "--invalid",
-        choice(INVALID_POLYGONS),
-        INVALID_POLYGONS[0],
-        "What to do with invalid polygons.",
-    ),
-    "dont_care": default_option(
-        "--dont-care",
-        choice(DONT_CARE_OBJECTS),
-        DONT_CARE_OBJECTS[0],
-        "What to do with don't-care objects.",
-    ),
-    "coordinates": click.option(
-        "--coordinates",
-        callback=_parsed(lambda text: str(Coordinates.parse(text))),
-        help="Boxes from a chat model: yxyx:1000, xyxy:pixels etc.",
-    ),
-    "columns": click.option(
-        "--columns", callback=_parsed(_columns), help="Columns of a table: image=file,x0=left etc."
-    ),
+    "only": click.option("--only", type=INPUT, help="File of images to read, one per line."),
+    "lines": click.option("--lines", type=INPUT, help="Ground truth of lines, for tiou."),
+    "invalid": choice_option("--invalid", INVALID_POLYGONS, "What to do with invalid polygons."),
+    "dont_care": choice_option("--dont-care", DONT_CARE_OBJECTS, "What to do with don't care."),
+    "coordinates": click.option("--coordinates", help="Boxes of a chat model: yxyx:1000 etc."),
+    "columns": click.option("--columns", help="Columns of a table: image=file,x0=left etc."),
 }
 """The options of reading, by the fields of `InputOptions`."""
 
@@ -263,94 +172,62 @@ def read_by(only: Path | None = None, **others: Any) -> InputOptions:
     return InputOptions(only=None if only is None else read_names(only), **others)
 
 
-def _reading(images_help: str, without: Sequence[str]) -> dict[str, Decorator]:
-    own = {"images": images_option(images_help)} if images_help else {}
-    return {name: option for name, option in (READING | own).items() if name not in without}
+def reading(without: Sequence[str]) -> dict[str, Decorator]:
+    """Return the options of reading but some."""
+    return {name: option for name, option in READING.items() if name not in without}
 
 
-def input_options(images_help: str = "", without: Sequence[str] = ()) -> Decorator:
+def input_options(*without: str) -> Decorator:
     """Return the decorator of a command that reads GT and DET: it gets an `InputOptions` as
-    `options`; it may do without some of the options.
+    `options`.
     """
-    return group("options", read_by, **_reading(images_help, without))
+    return group("options", read_by, **reading(without))
 
 
 # Protocols and workers ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Work:
-    """Where the work is done: in this process, in several, or on a cluster."""
+Workers: TypeAlias = AbstractContextManager[OrderedMap]
+"""What gives the map that does the work."""
 
-    jobs: int = 1
-    cluster: str | None = None
-    cluster_timeout: float = 60.0
 
-    def __post_init__(self) -> None:
-        if self.cluster is not None and self.jobs != 1:
-            raise click.UsageError("--jobs and --cluster exclude each other: give one of them.")
+def _workers(jobs: int, cluster: str | None = None, cluster_timeout: float = 0) -> Workers:
+    """Return the workers: this process, several, or a cluster."""
+    if cluster is None:
+        from evaltex_cli.runtime import workers
 
-    def warn_unused(self, why: str) -> None:
-        """Warn if options of the work were given that have no effect, and say why."""
-        if self.jobs != 1 or self.cluster is not None:
-            option = "--jobs" if self.cluster is None else "--cluster"
-            warn([f"{option} has no effect {why}"])
+        return workers.processes(jobs)
+    if jobs != 1:
+        raise click.UsageError("--jobs and --cluster exclude each other: give one of them.")
+    from evaltex_cli.runtime.cluster import workers_of
 
-    @contextmanager
-    def workers(self) -> Iterator[OrderedMap]:
-        """Yield an `OrderedMap`."""
-        from evaltex_cli.runtime import cluster, workers
-
-        if self.cluster is not None:
-            with cluster.workers_of(self.cluster, self.cluster_timeout) as ordered_map:
-                yield ordered_map
-        elif self.jobs == 1:
-            yield map
-        else:
-            with workers.processes(self.jobs or cores()) as ordered_map:
-                yield ordered_map
+    return workers_of(cluster, cluster_timeout)
 
 
 class Scoring(NamedTuple):
-    """The protocols and parameters that the user named, which may be none; how inputs are read; and
-    where the work is done.
-    """
+    """What a command scores by, how it reads its inputs, and where the work is done."""
 
-    protocols: tuple[str, ...]
-    preset: str | None
-    config_path: Path | None
-    settings: tuple[str, ...]
+    parameters: Mapping[str, Any]
+    """Protocol -> parameters."""
     options: InputOptions
-    work: Work
+    workers: Workers
 
-    def given_options(self) -> list[str]:
-        """Return the options of reading and scoring that the user gave."""
-        names = [option_of(name) for name in READING if is_given(name)]
-        has_parameters = self.settings or self.preset is not None or is_given("config_path")
-        return names + (["--set, --config or --preset"] if has_parameters else [])
 
-    def names(self) -> list[str]:
-        """Return the names of the protocols, each once; of every one for `all`."""
-        return list(PROTOCOLS) if ALL in self.protocols else list(self.protocols or ("evaltex",))
+def given_scoring_options() -> list[str]:
+    """Return the options of reading and scoring that the user gave, but `--protocol`."""
+    names = (*READING, "settings", "config_path", "preset")
+    options = click.get_current_context().command.params
+    return [one.opts[0] for one in options if one.name in names and is_given(one.name)]
 
-    def parameters(self) -> dict[str, Any]:
-        """Return name -> parameters record of these protocols; raises `ConfigError`."""
-        from evaltex_cli.protocols import config
 
-        names = self.names()
-        settings = [config.parse_set(argument, names) for argument in self.settings]
-        for section in sorted({one.protocol for one in settings}):  # checked for any protocol
-            config.parameters_of(section, settings)
-        config.refuse_others(settings, names)
-        if self.preset is not None:
-            return {name: config.parameters_of_preset(self.preset, settings) for name in names}
-        of_file = config.read_config(self.config_path) if self.config_path else []
-        given = [*of_file, *settings]
-        return {name: config.parameters_of(name, given) for name in names}
+def names_of(protocols: Sequence[Sequence[str]]) -> list[str]:
+    """Return the names of protocols that were given, each once; of every one for `all`."""
+    names = list(dict.fromkeys(name for listed in protocols for name in listed))
+    return list(PROTOCOLS) if ALL in names else names
 
 
 def _scoring(
-    protocols: tuple[tuple[str, ...], ...],
+    protocols: Sequence[Sequence[str]],
     preset: str | None,
     config_path: Path | None,
     settings: tuple[str, ...],
@@ -359,29 +236,29 @@ def _scoring(
     """Return what the user chose; a preset names its protocol and some options of reading, and no
     file changes its parameters.
     """
-    work = Work(**{name: others.pop(name) for name in WORK})
-    names = tuple(dict.fromkeys(name for listed in protocols for name in listed))
+    from evaltex_cli.protocols import config
+
+    workers = _workers(**{name: others.pop(name) for name in WORK})
+    names = names_of(protocols) or [config.DEFAULT_SECTION]
     if preset is not None:
-        rules = PRESETS[preset]
-        if is_given("protocols") and names != (rules.protocol,):
-            raise click.UsageError(
-                f"The preset {preset} uses the protocol {rules.protocol}; remove --protocol or"
-                " --preset."
-            )
         if is_given("config_path"):
             raise click.UsageError(
                 f"The preset {preset} sets all parameters; remove --config or --preset."
             )
-        names = (rules.protocol,)
-        wanted = {"invalid": rules.invalid, "dont_care": DONT_CARE_OBJECTS[0], **rules.levels}
-        for name, value in wanted.items():
-            if is_given(name) and others[name] != value:
-                option = option_of(name)
-                raise click.UsageError(
-                    f"The preset {preset} uses {option} {value}; remove {option} or --preset."
-                )
-        others |= {**wanted, "preset": preset}
-    return Scoring(names, preset, config_path, settings, read_by(**others), work)
+        given = {name: value for name, value in others.items() if is_given(name)}
+        if is_given("protocols"):
+            given["protocol"] = ",".join(names)
+        rules = config.rules_of_preset(preset, given)
+        names = [rules.protocol]
+        others |= {"preset": preset, "invalid": rules.invalid, **rules.levels}
+    changes = [config.parse_set(text, names) for text in settings]
+    config.refuse_others(changes, names)
+    if preset is not None:
+        parameters = {names[0]: config.parameters_of_preset(preset, changes)}
+    else:
+        in_file = [] if config_path is None else config.read_config(config_path)
+        parameters = {name: config.parameters_of(name, [*in_file, *changes]) for name in names}
+    return Scoring(parameters, read_by(**others), workers)
 
 
 def protocol_option(default: Sequence[str], help_text: str) -> Decorator:
@@ -399,25 +276,20 @@ def protocol_option(default: Sequence[str], help_text: str) -> Decorator:
 
 
 WORK: dict[str, Decorator] = {
-    "jobs": default_option(
-        "--jobs", Count(min=0, max=MAX_JOBS), 1, "Worker processes; 0: one per processor."
-    ),
-    "cluster": click.option(
-        "--cluster", metavar="ADDRESS", help="Dask cluster to work on, such as tcp://HOST:8786."
-    ),
+    "jobs": default_option("--jobs", click.IntRange(0), 1, "Worker processes; 0: one per core."),
+    "cluster": click.option("--cluster", metavar="ADDRESS", help="Dask cluster: tcp://HOST:8786."),
     "cluster_timeout": default_option(
-        "--cluster-timeout", Number(min=1), 60, "Seconds to wait for the cluster's workers."
+        "--cluster-timeout", click.FloatRange(min=1), 60, "Seconds to wait for its workers."
     ),
 }
-"""The options of the work, by the fields of `Work`."""
-work_options = group("work", Work, **WORK)
-jobs_options = group("work", Work, jobs=WORK["jobs"])
+"""The options of the work, by the parameters of `_workers`."""
+work_options = group("workers", _workers, **WORK)
+jobs_options = group("workers", _workers, jobs=WORK["jobs"])
 
 
 def scoring_options(
     *default: str,
     help_text: str = "Protocols to score by, or all.",
-    images_help: str = "",
     without: Sequence[str] = (),
 ) -> Decorator:
     """Return the decorator of a command that scores DET against GT by protocols: it gets a
@@ -446,7 +318,7 @@ def scoring_options(
             metavar="KEY=VALUE",
             help="Set a parameter, such as iou.iou=0.7; repeatable.",
         ),
-        **_reading(images_help, without),
+        **reading(without),
         **WORK,
     )
 
@@ -454,59 +326,55 @@ def scoring_options(
 # Intervals, reports and output --------------------------------------------------------------------
 
 
-def resampling_options(name: str, default: float | None, help_text: str) -> Decorator:
-    """Return the decorator that adds --resamples, --seed and --ci, the parameter `name`."""
+def resampling_options(default: float | None = None) -> Decorator:
+    """Return the decorator that adds --resamples, --seed and --ci, the parameter `level`."""
+    use = "default: none; 0.95 without N" if default is None else f"default: {default}"
     return together(
-        default_option(
-            "--resamples", Count(1, 1_000_000), 2000, "Number of resamples of the images."
-        ),
-        default_option("--seed", Count(min=0), 0, "Seed of the resampling."),
+        default_option("--resamples", click.IntRange(1, 10**6), 2000, "Resamples of the images."),
+        default_option("--seed", click.IntRange(min=0), 0, "Seed of the resampling."),
         click.option(
             "--ci",
-            name,
-            type=Number(0, 1, min_open=True, max_open=True),
+            "level",
+            type=click.FloatRange(0, 1, min_open=True, max_open=True),
             is_flag=False,
             flag_value=0.95,
             default=default,
             metavar="[N]",
-            help=help_text,
+            help=f"Level of the confidence intervals.  [{use}]",
         ),
     )
 
 
-all_scores_option = click.option(
-    "--all-scores", is_flag=True, help="Print all scores, not only the headline scores."
-)
+all_scores_option = click.option("--all-scores", is_flag=True, help="Print all scores.")
 label_option = click.option(
-    "--label",
-    "labels",
-    multiple=True,
-    help="Name of a detector, in order.  [default: name of its file or folder]",
+    "--label", "labels", multiple=True, help="Name of a detector, in order.  [default: its file's]"
 )
 
 
-def check_labels(labels: Sequence[str], paths: Sequence[Path]) -> None:
-    """Refuse labels of which there is not one for each detector."""
+def named_detectors(paths: Sequence[Path], labels: Sequence[str]) -> dict[str, Path]:
+    """Return label -> path of detectors, no two of the same label."""
+    from evaltex_cli.comparison.detectors import labels_of
+
     if labels and len(labels) != len(paths):
         given = counted(len(labels), "{count} label[s]")
         stop(f"{given} for {len(paths)} detectors; give each detector a label, or none")
+    named = dict(zip(labels or labels_of(paths), paths, strict=True))
+    if len(named) < len(paths):
+        stop("two detectors have the same name; give each its own by --label")
+    return named
 
 
-report_options = together(
-    group(
-        "shown",
-        dict,
-        embed=click.option("--embed", is_flag=True, help="Copy the pictures into the report."),
-        all_images=click.option(
-            "--all-images", is_flag=True, help="Show all images, not only the 300 worst."
-        ),
-    ),
-    click.option(
-        "--diagnose/--no-diagnose",
-        default=True,
-        show_default=True,
-        help="Show in the report where the score is lost (takes longer).",
-    ),
+def _shown(embed: bool, all_images: bool) -> dict[str, bool]:
+    if embed and click.get_current_context().params["images"] is None:
+        raise click.UsageError("--embed needs --images DIR.")
+    return {"embed": embed, "all_images": all_images}
+
+
+report_options = group(
+    "shown",
+    _shown,
+    embed=click.option("--embed", is_flag=True, help="Copy the pictures into the report."),
+    all_images=click.option("--all-images", is_flag=True, help="Show more than the 300 worst."),
 )
 
 
@@ -526,16 +394,7 @@ def output_options(kind: str) -> Decorator:
     """
     return group(
         "out",
-        lambda form, output: Output(kind, form, output),
-        form=click.option(
-            "--format",
-            "form",
-            type=choice(FORMS),
-            default=FORMS[0],
-            show_default=True,
-            help="Format of the output.",
-        ),
-        output=click.option(
-            "-o", "--output", type=OutputFile(kind), help="Write to this file instead of stdout."
-        ),
+        partial(Output, kind),
+        format=choice_option("--format", FORMS, "Format of the output."),
+        output=click.option("-o", "--output", type=OutputFile(kind), help="Write to this file."),
     )

@@ -22,28 +22,19 @@ def command(out: Output) -> None:
     from evaltex_cli.protocols.base import load
 
     titles = {name: load(name).title for name in PROTOCOLS}
-    presets = {name: preset.title for name, preset in PRESETS.items()}
-    tables = [
-        Table(
-            "Protocols (--protocol NAME), described in docs/protocols/NAME.md",
-            [Column("protocol"), Column("title")],
-            [*titles.items()],
-        ),
-        Table(
-            "Presets (--preset NAME), described in docs/presets.md",
-            [Column("preset"), Column("title")],
-            [*presets.items()],
-        ),
-    ]
-    rows: list[list[str]] = [
-        ["protocol", name, title, "", "", ""] for name, title in titles.items()
-    ]
+    rows = [["protocol", name, title, "", "", ""] for name, title in titles.items()]
     for name, preset in PRESETS.items():
         official = [", ".join(names) for names in (preset.gt_formats, preset.det_formats)]
         rows.append(["preset", name, preset.title, preset.options, *official])
     names = ("kind", "name", "title", "is the same as", "GT", "DET")
-    document = {
-        "protocols": titles,
-        "presets": {name: preset._asdict() for name, preset in PRESETS.items()},
-    }
+    tables = [
+        Table(
+            f"{kind.title()}s (--{kind} NAME), described in docs/{page}",
+            [Column(kind), Column("title")],
+            [row[1:3] for row in rows if row[0] == kind],
+        )
+        for kind, page in (("protocol", "protocols/NAME.md"), ("preset", "presets.md"))
+    ]
+    presets = {name: preset._asdict() for name, preset in PRESETS.items()}
+    document = {"protocols": titles, "presets": presets}
     out.show(Listing(tables, Table("", [*map(Column, names)], rows), document))

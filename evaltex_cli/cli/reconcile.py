@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,7 @@ def _figure(name: str) -> opt.Decorator:
 @_figure("precision")
 @_figure("hmean")
 @opt.protocol_option([opt.ALL], "Protocols to try.")
-@opt.input_options(
-    without=["min_confidence", "lines", "invalid", "dont_care", "coordinates", "columns"]
-)
+@opt.input_options("min_confidence", "lines", "invalid", "dont_care", "coordinates", "columns")
 @opt.work_options
 @opt.output_options("reconciliation")
 def command(
@@ -38,7 +37,7 @@ def command(
     det: Path,
     protocols: tuple[tuple[str, ...], ...],
     options: InputOptions,
-    work: opt.Work,
+    workers: opt.Workers,
     out: Output,
     **published: Any,
 ) -> None:
@@ -47,21 +46,21 @@ def command(
     Tries the protocols with the settings that differ between programs in use. A setting fits if all
     figures agree in all digits given; else the nearest are listed.
     """
-    from evaltex_cli.protocols import PROTOCOLS, config
+    from evaltex_cli.protocols import config
     from evaltex_cli.reconciliation import figures, search
 
     given = figures.parsed(published)
-    named = dict.fromkeys(name for listed in protocols for name in listed)
-    names = list(PROTOCOLS) if opt.ALL in named else list(named)
-    file = find_config()
+    names = opt.names_of(protocols)
+    inputs, file = [str(gt), str(det)], find_config()
     settings = config.read_config(file) if file else []
-    base = {name: config.parameters_of(name, settings) for name in names}
-    inputs = [str(gt), str(det)]
-    for name, value in click.get_current_context().params.items():
-        if name in opt.READING and value is not None:
-            text = ",".join(value) if isinstance(value, tuple) else str(value)
-            inputs += [opt.option_of(name), text]
-    with work.workers() as ordered_map:
-        found = search.search(gt, det, given, names, options, inputs, base, ordered_map)
+    if any(config.parameters_of(name, settings) != config.checked(name, {}) for name in names):
+        inputs += ["--config", os.devnull]
+    context = click.get_current_context()
+    for param in context.command.params:
+        value = context.params.get(param.name or "")
+        if param.name in opt.READING and value is not None:
+            inputs += [param.opts[0], ",".join(value) if isinstance(value, tuple) else str(value)]
+    with workers as ordered_map:
+        found = search.search(gt, det, given, names, options, inputs, ordered_map)
     warn(found.warnings)
     out.show(found)

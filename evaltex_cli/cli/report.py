@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from evaltex_cli.cli import options as opt
-from evaltex_cli.cli.output import say, stop, warn
-from evaltex_cli.cli.paths import INPUT, PICTURES, OutputFile
+from evaltex_cli.cli.output import say, warn
+from evaltex_cli.cli.paths import INPUT, OutputFile
 from evaltex_cli.runtime.marks import is_of
 from evaltex_cli.runtime.outputs import check_file
 
@@ -19,15 +19,9 @@ EXAMPLES = ("evaltex report results --gt gt.txt --det det.txt --output report.ht
 @click.argument("results", type=INPUT, nargs=-1, required=True, metavar="RES_DIR...")
 @click.option("--gt", type=INPUT, help="Ground truth, to draw the objects (with --det).")
 @click.option(
-    "--det",
-    "detections",
-    type=INPUT,
-    multiple=True,
-    help="Detections; one for each RES_DIR, in order.",
+    "--det", type=INPUT, multiple=True, help="Detections; one for each RES_DIR, in order."
 )
-@click.option(
-    "--images", "pictures", type=PICTURES, help="Folder of the pictures, which the report links to."
-)
+@opt.READING["images"]
 @opt.READING["lines"]
 @opt.report_options
 @opt.label_option
@@ -42,14 +36,13 @@ EXAMPLES = ("evaltex report results --gt gt.txt --det det.txt --output report.ht
 def command(
     results: tuple[Path, ...],
     gt: Path | None,
-    detections: tuple[Path, ...],
-    pictures: Path | None,
+    det: tuple[Path, ...],
+    images: Path | None,
     lines: Path | None,
     shown: dict[str, Any],
-    diagnose: bool,
     labels: tuple[str, ...],
     output: Path | None,
-    work: opt.Work,
+    workers: opt.Workers,
 ) -> None:
     """Write an HTML report of results: scores, where they are lost, charts, and images with their
     objects.
@@ -59,19 +52,14 @@ def command(
     """
     from evaltex_cli import report
 
-    if shown["embed"] and pictures is None:
-        stop("--embed needs --images DIR")
-    opt.check_labels(labels, results)
+    named = opt.named_detectors(results, labels)
     first = results[0] if results[0].is_dir() else results[0].parent
     page = output or first / ("report.html" if len(results) == 1 else "comparison.html")
     check_file(page, is_of("report"))
-    if gt is None or not detections or not diagnose:
-        work.warn_unused("without --gt and --det" if diagnose else "with --no-diagnose")
-    detectors = report.read(results, labels, gt, detections, pictures, lines)
-    if diagnose:
-        with work.workers() as ordered_map:
-            detectors = report.with_diagnoses(detectors, ordered_map)
-    made = report.make(page, detectors, pictures, **shown)
+    detectors = report.read(named, gt, det, images, lines)
+    with workers as ordered_map:
+        detectors = report.with_diagnoses(detectors, ordered_map)
+    made = report.make(page, detectors, images, **shown)
     warn(
         [
             f"{path}: has no results of images, so the report shows none; run the evaluation"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,7 @@ from typing import Any
 import click
 
 from evaltex_cli.cli import options as opt
-from evaltex_cli.cli.evaluate import GATE_NOT_MET
-from evaltex_cli.cli.output import Output, print_below, warn
+from evaltex_cli.cli.output import Output, end, warn
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER
 
 EXAMPLES = (
@@ -23,16 +21,12 @@ EXAMPLES = (
 @click.argument("gt", type=INPUT)
 @click.argument("det", type=INPUT)
 @click.argument("res_dir", type=OUTPUT_FOLDER, required=False)
-@opt.default_option("--points", opt.Count(min=1), 100, "Most levels to try.")
-@opt.default_option("--folds", opt.Count(min=2), 5, "Folds of the cross-validation.")
-@opt.resampling_options("ci", None, "Add confidence intervals, of level 0.95 without N.")
-@opt.default_option(
-    "--tolerance", opt.Number(0, 1), 0.005, "Greatest loss of score on the plateau."
-)
+@opt.default_option("--points", click.IntRange(min=1), 100, "Most levels to try.")
+@opt.default_option("--folds", click.IntRange(min=2), 5, "Folds of the cross-validation.")
+@opt.resampling_options()
+@opt.default_option("--tolerance", click.FloatRange(0, 1), 0.005, "Most loss on the plateau.")
 @click.option(
-    "--max-detections",
-    type=opt.Count(min=1),
-    help="Most detections of an image that ap_coco counts.  [default: all]",
+    "--max-detections", type=click.IntRange(min=1), help="Most detections of an image for ap_coco."
 )
 @click.option("--plots", is_flag=True, help="Write the curves to RES_DIR as SVG.")
 @click.option("--report", is_flag=True, help="Write RES_DIR/sweep.html with table and curves.")
@@ -50,7 +44,7 @@ def command(
     plots: bool,
     report: bool,
     out: Output,
-    ci: float | None,
+    level: float | None,
     resamples: int,
     fail_if: tuple[str, ...],
     baselines: tuple[Path, ...],
@@ -69,41 +63,38 @@ def command(
         raise click.UsageError(
             "--plots and --report need a result folder: evaltex sweep GT DET RES_DIR."
         )
-    from evaltex_cli.comparison.gates import junit as junit_text
-    from evaltex_cli.comparison.gates import prepare_sweep
+    from evaltex_cli.comparison import gates
     from evaltex_cli.evaluation.evaluate import left_out, runs_of
     from evaltex_cli.evaluation.evaluation import of_protocols
+    from evaltex_cli.evaluation.extras import Bootstrap
     from evaltex_cli.evaluation.inputs import open_inputs
-    from evaltex_cli.results.extras import Bootstrap
     from evaltex_cli.runtime.marks import is_of
     from evaltex_cli.runtime.outputs import output_folder, write_file
     from evaltex_cli.thresholds import files
     from evaltex_cli.thresholds.result import Sweeps
     from evaltex_cli.thresholds.sweep import swept
 
-    parameters = scoring.parameters()
-    gates = prepare_sweep(fail_if, baselines)
-    bootstrap = None if ci is None else Bootstrap(ci, resamples, sweeping["seed"])
+    runs = runs_of(scoring.parameters)
+    conditions = gates.prepare(fail_if, baselines, runs, in_sweep=True)
+    bootstrap = None if level is None else Bootstrap(level, resamples, sweeping["seed"])
     with ExitStack() as stack:
         folder = None
         if res_dir is not None:
-            names = files.names_of(scoring.names())
+            names = files.names_of(list(scoring.parameters))
             folder = stack.enter_context(output_folder(res_dir, is_of("sweep", "plot"), names))
-        ordered_map = stack.enter_context(scoring.work.workers())
+        ordered_map = stack.enter_context(scoring.workers)
         inputs = open_inputs(gt, det, scoring.options, ordered_map)
-        runs = runs_of(parameters)
         found = swept(inputs, runs, bootstrap=bootstrap, ordered_map=ordered_map, **sweeping)
-        verdicts = gates.verdicts(found)
-        missing = left_out(parameters, inputs)
+        subjects = gates.of_sweep({one.protocol: one.to_dict() for one in found})
+        verdicts = gates.decide(conditions, subjects)
+        missing = left_out(scoring.parameters, inputs)
         notes = [f"Left out: {name} ({reason})" for name, reason in missing.items()]
-        sweeps = Sweeps(found, notes, ci)
+        sweeps = Sweeps(found, notes, level)
         if folder is not None:
             files.write(folder, sweeps, plots, report)
     if junit is not None:
-        write_file(junit, junit_text(verdicts))
+        write_file(junit, gates.junit(verdicts))
     warn(of_protocols((one.protocol, one.warnings) for one in found))
     out.show(sweeps)
     lines = [f"Results: {res_dir / 'sweep.json'}"] if res_dir is not None else []
-    print_below(lines, out, verdicts)
-    if not all(verdict.passed for verdict in verdicts):
-        sys.exit(GATE_NOT_MET)
+    end(lines, out, verdicts)

@@ -22,22 +22,14 @@ EXAMPLES = (
 @click.argument("gt", type=INPUT)
 @click.argument("out_dir", type=OUTPUT_FOLDER)
 @click.option(
-    "--recipe",
-    "--set",
-    "sets",
-    multiple=True,
-    metavar="NAME",
-    help="Set to make: orig, crop81, split3, overlap20, e2e_orig, e2e_insert1, e2e_delete1,"
-    " e2e_replace1, e2e_replace1_rand, or with other numbers; repeatable.  [default: the paper's]",
+    "--recipe", multiple=True, help="Set to make: crop81, split3 etc.  [default: the paper's]"
 )
 @click.option(
-    "--layout",
-    type=opt.choice(["zip", "txt"]),
-    help="ICDAR-style archives, or EvaLTex files.  [default: what GT is]",
+    "--layout", type=opt.choice(["zip", "txt"]), help="Format of the sets.  [default: that of GT]"
 )
 @opt.group("options", InputOptions, **{name: opt.READING[name] for name in _READ})
 def command(
-    gt: Path, out_dir: Path, sets: tuple[str, ...], layout: str | None, options: InputOptions
+    gt: Path, out_dir: Path, recipe: tuple[str, ...], layout: str | None, options: InputOptions
 ) -> None:
     """Write toy detections of the ground truth GT to OUT_DIR.
 
@@ -46,7 +38,7 @@ def command(
     """
     from evaltex_cli.conversion.toys import write_toys
 
-    made = write_toys(gt, out_dir, sets, layout, options)
+    made = write_toys(gt, out_dir, recipe, layout, options)
     warn(made.notes)
     sets_of = counted(len(made.files), "{count} set[s] of ")
     words = counted(made.words, "{count} word[s] in ")

@@ -9,11 +9,10 @@ from typing import Any
 import click
 
 from evaltex_cli.cli import options as opt
-from evaltex_cli.cli.output import Output, is_set
+from evaltex_cli.cli.output import Output
 from evaltex_cli.cli.paths import INPUT
 from evaltex_cli.formats.options import InputOptions
 
-NOT_VALID = 2
 EXAMPLES = (
     "evaltex validate gt.txt det.txt",
     "evaltex validate gt.txt --images pictures --format json",
@@ -22,19 +21,18 @@ EXAMPLES = (
 
 @click.argument("gt", type=INPUT)
 @click.argument("det", type=INPUT, required=False)
-@opt.input_options(
-    "Folder of the pictures, for their sizes.", without=["min_confidence", "lines", "dont_care"]
-)
+@opt.input_options("min_confidence", "lines", "dont_care")
 @click.option("--pairs", "all_pairs", is_flag=True, help="List how all images pair, not only 20.")
-@click.option(
-    "--limit",
-    type=opt.Count(min=0),
-    help="Show at most this many kinds of errors, and of warnings.  [default: all]",
-)
+@click.option("--all-faults", "every", is_flag=True, help="List every problem, not each kind once.")
 @opt.jobs_options
 @opt.output_options("validation")
 def command(
-    gt: Path, det: Path | None, options: InputOptions, work: opt.Work, out: Output, **shown: Any
+    gt: Path,
+    det: Path | None,
+    options: InputOptions,
+    workers: opt.Workers,
+    out: Output,
+    **shown: Any,
 ) -> None:
     """Report what is wrong or suspicious about the ground truth GT and the detections DET.
 
@@ -44,8 +42,8 @@ def command(
     """
     from evaltex_cli.validation import validation
 
-    with work.workers() as ordered_map:
+    with workers as ordered_map:
         result = validation.validate(gt, det, options, ordered_map)
-    out.show(result, result.tables(every=is_set("all_faults"), **shown))
+    out.show(result, result.tables(**shown))
     if not result.passed:
-        sys.exit(NOT_VALID)
+        sys.exit(2)

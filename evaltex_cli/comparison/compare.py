@@ -13,19 +13,19 @@ import numpy as np
 
 from evaltex_cli.comparison.detectors import DetectorResult, by_protocol, warnings_of
 from evaltex_cli.errors import counted
+from evaltex_cli.evaluation.evaluate import or_none
 from evaltex_cli.evaluation.evaluation import ByProtocol
+from evaltex_cli.evaluation.extras import TEST, Bootstrap
 from evaltex_cli.protocols.matching import IGNORED, MATCH_TYPES
 from evaltex_cli.protocols.score_names import UNBOUNDED, same
 from evaltex_cli.records import Bools, Floats
 from evaltex_cli.results import significance
-from evaltex_cli.results.image_table import ImageTable, ObjectColumns
 from evaltex_cli.results.significance import DECIMALS, Outcome, Replicates
 from evaltex_cli.tables import Cell, Column, Table
 from evaltex_cli.tables.record import Record, raw
 
 WORST = 10
 """Images and objects that are listed by default."""
-_BOLD = "Bold or green: the best, and all that do not differ from it significantly."
 _SCORES = (
     *("protocol", "score", "detector", "value", "interval"),
     *("difference", "difference_interval", "p_value", "p_corrected", "reason"),
@@ -64,6 +64,13 @@ class ScoreComparison(Record):
     best: list[bool]
     interval_reasons: list[str | None]
     reasons: list[str | None]
+
+    def rows(self, labels: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """Yield the cells of each detector in a table of raw values, from its label on."""
+        both = zip(self.reasons, self.interval_reasons, strict=True)
+        reasons = (of_difference or of_value for of_difference, of_value in both)
+        tests = (self.differences, self.difference_intervals, self.p_values, self.p_corrected)
+        return zip(labels, self.values, self.intervals, *tests, reasons, strict=True)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -137,71 +144,58 @@ class Comparison(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as JSON has it."""
-        return {**super(Comparison, self).to_dict(), "notes": self.notes()}
+        notes = [self.test(), *([f"Warning: {self.warning}."] if self.warning else [])]
+        return {**super(Comparison, self).to_dict(), "notes": notes}
 
     def tables(self) -> list[Table]:
         """Return scores, differences to the first detector, and how much changed."""
-        return _tables([self])
+        return Comparisons({self.protocol: self}).tables()
 
     def data(self) -> Mapping[str, Callable[[], Table]]:
         """Return the tables of scores, and of images and objects that changed, the worst first."""
+        lead: dict[str, Cell] = {"protocol": self.protocol}
         return {
-            "scores": lambda: raw(_SCORES, self._score_rows()),
-            "images": lambda: raw(_IMAGES, self._with_protocol(self.images)),
-            "objects": lambda: raw(_OBJECTS, self._with_protocol(self.objects)),
+            "scores": self._data_of_scores,
+            "images": lambda: raw(_IMAGES, ((lead, one) for one in self.images)),
+            "objects": lambda: raw(_OBJECTS, ((lead, one) for one in self.objects)),
         }
 
-    def _score_rows(self) -> Iterator[tuple[dict[str, Cell], ScoreComparison]]:
-        for one in self.scores:
-            for k, label in enumerate(self.systems):
-                cells: dict[str, Cell] = {
-                    "protocol": self.protocol,
-                    "detector": label,
-                    "value": one.values[k],
-                    "interval": one.intervals[k],
-                    "difference": one.differences[k],
-                    "difference_interval": one.difference_intervals[k],
-                    "p_value": one.p_values[k],
-                    "p_corrected": one.p_corrected[k],
-                    "reason": one.reasons[k] or one.interval_reasons[k],
-                }
-                yield cells, one
-
-    def _with_protocol(self, changes: Sequence[Record]) -> Iterator[tuple[dict[str, Cell], Record]]:
-        return (({"protocol": self.protocol}, change) for change in changes)
+    def _data_of_scores(self) -> Table:
+        columns = [Column(name, "interval" if "interval" in name else "text") for name in _SCORES]
+        rows = [
+            [self.protocol, one.score, *cells]
+            for one in self.scores
+            for cells in one.rows(self.systems)
+        ]
+        return Table("", columns, rows)
 
     def test(self) -> str:
         """Say how intervals and p-values were made."""
-        subsets = significance.shown_subsets(self.resamples, self.is_exact)
+        others = len(self.systems) - 1
+        holm = f" p (Holm) is corrected for {others} detectors." if others > 1 else ""
         return (
-            f"Intervals ({100 * self.level:g}%) and p-values: paired permutation test over images,"
-            f" {subsets}; p < {self.alpha:g} exactly if the interval of the difference excludes 0."
+            f"Intervals ({100 * self.level:g}%) and p-values: {TEST},"
+            f" {significance.shown_subsets(self.resamples, self.is_exact)}; p < {self.alpha:g}"
+            f" exactly if the interval of the difference excludes 0.{holm}"
         )
-
-    def notes(self) -> list[str]:
-        """Say how intervals and p-values were made, and why some are missing."""
-        notes = [self.test()]
-        if len(self.systems) > 2:
-            others = len(self.systems) - 1
-            notes.append(f"p is for one difference, p (Holm) is corrected for {others} detectors.")
-        notes += [f"Warning: {self.warning}."] if self.warning else []
-        return notes + _missing([self], True)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Comparisons(ByProtocol[Comparison]):
-    """Comparisons of the same detectors by several protocols, by their names.
+    """Comparisons of the same detectors by several protocols, by their names."""
 
-    `all_scores` and `worst` say what its tables show: all scores instead of the headline scores,
-    and so many images and objects that got worse.
-    """
-
-    all_scores: bool = False
-    worst: int = 0
-
-    def tables(self) -> list[Table]:
-        """Return the tables of all protocols."""
-        return _tables(list(self.values()), self.all_scores, self.worst)
+    def tables(self, all_scores: bool = False, worst: int = 0) -> list[Table]:
+        """Return scores, differences, how much changed, and so many images and objects that got
+        worse. The main scores of all protocols share a table; all scores have one per protocol.
+        """
+        every = list(self.values())
+        tables = []
+        for group in [[one] for one in every] if all_scores else [every]:
+            tables += _score_tables(group, all_scores)
+        tables.append(_counts(every))
+        for one in every if worst else ():
+            tables += _worst(one, worst)
+        return tables
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparisons as JSON has them."""
@@ -213,50 +207,26 @@ class Comparisons(ByProtocol[Comparison]):
 
 
 def compare_all(
-    results: Mapping[str, Sequence[DetectorResult]],
-    protocols: Iterable[str],
-    resamples: int,
-    seed: int,
-    level: float,
+    results: Mapping[str, Sequence[DetectorResult]], protocols: Iterable[str], bootstrap: Bootstrap
 ) -> tuple[Comparisons, list[str]]:
     """Compare detectors by each protocol that serves all of them; return also what to warn of.
 
     Raises `InputError` as `by_protocol`.
     """
     groups, left_out = by_protocol(results, protocols)
-    found = {
-        name: compare(group, resamples=resamples, seed=seed, level=level)
-        for name, group in groups.items()
-    }
+    compared = {name: compare(group, bootstrap) for name, group in groups.items()}
     warnings = warnings_of(groups)
     warnings += [f"left out: {name} ({reason})" for name, reason in left_out.items()]
-    warnings += [one.warning for one in found.values() if one.warning]
-    return Comparisons(found, left_out), warnings
+    warnings += [one.warning for one in compared.values() if one.warning]
+    return Comparisons(compared, left_out), warnings
 
 
-def compare(
-    results: Sequence[DetectorResult],
-    *,
-    resamples: int = significance.RESAMPLES,
-    seed: int = 0,
-    level: float = significance.LEVEL,
-) -> Comparison:
-    """Compare detectors under one protocol.
-
-    Parameters
-    ----------
-    results : sequence of DetectorResult
-        Of two or more detectors, which belong together (`detectors.by_protocol`); differences are
-        to the first.
-    resamples, seed : int
-        Of the subsets of images (`significance.replicates`).
-    level : float
-        Of the intervals.
-    """
+def compare(results: Sequence[DetectorResult], bootstrap: Bootstrap) -> Comparison:
+    """Compare detectors to the first, by one protocol; results belong together (`by_protocol`)."""
+    level, resamples, seed = bootstrap.level, bootstrap.resamples, bootstrap.seed
     drawn = [significance.replicates(one.rows, one.score, resamples, seed) for one in results]
     images = int(np.any([one.has_objects for one in drawn], axis=0).sum())
-    names = [name for name in drawn[0].values if all(name in other.values for other in drawn)]
-    protocol = results[0].protocol
+    protocol, names = results[0].protocol, list(drawn[0].values)
     return Comparison(
         protocol=protocol.name,
         headline=protocol.headline,
@@ -313,36 +283,28 @@ def _best(
     alpha: float,
 ) -> list[bool]:
     """Return which detectors are the best, or do not differ from the best significantly."""
-    known = [value for value in values if value is not None]
-    if not known or name in UNBOUNDED:
+    known = [-np.inf if value is None else value for value in values]
+    best = known.index(max(known))
+    tests = [None if k == best else test(drawn[best], one).p for k, one in enumerate(drawn)]
+    if name in UNBOUNDED or all(p is None for p in tests):
         return [False] * len(values)
-    first = values.index(max(known))
-    p_values = [None if k == first else test(drawn[first], one).p for k, one in enumerate(drawn)]
-    corrected = significance.holm(p_values)
-    if all(p is None for p in corrected):
-        return [False] * len(values)
-    return [k == first or (p is not None and p >= alpha) for k, p in enumerate(corrected)]
+    corrected = enumerate(significance.holm(tests))
+    return [k == best or (p is not None and p >= alpha) for k, p in corrected]
 
 
 def _image_changes(results: Sequence[DetectorResult]) -> list[ImageChange]:
     """Return the images whose main score differs from that of the first detector; an image where
     nothing counts has a score by convention only.
     """
-    score, first = results[0].protocol.main_score, results[0].table
-    changes = []
+    score, names, changes = results[0].protocol.main_score, results[0].rows.names, []
     for result in results[1:]:
-        before, after = first.scores[score], result.table.scores[score]
-        differ = _differ(before, after) & (_counts_anything(first) | _counts_anything(result.table))
-        for k in np.flatnonzero(differ).tolist():
-            one, other = (float(np.nan_to_num(values[k])) for values in (before, after))
-            name = first.rows.names[k]
-            changes.append(ImageChange(name, result.label, score, one, other, other - one))
+        tables = results[0].table, result.table
+        before, after = (one.scores[score] for one in tables)
+        has_counted = [np.delete(one.counts, IGNORED, axis=1).any(axis=1) for one in tables]
+        for k in np.flatnonzero(_differ(before, after) & np.any(has_counted, axis=0)).tolist():
+            was, now = np.nan_to_num([before[k], after[k]]).tolist()
+            changes.append(ImageChange(names[k], result.label, score, was, now, now - was))
     return sorted(changes, key=lambda one: one.change)
-
-
-def _counts_anything(table: ImageTable) -> Bools:
-    """(images,) where an object or a detection counts."""
-    return np.asarray(np.delete(table.counts, IGNORED, axis=1).any(axis=1))
 
 
 def _object_changes(results: Sequence[DetectorResult]) -> list[ObjectChange]:
@@ -353,19 +315,24 @@ def _object_changes(results: Sequence[DetectorResult]) -> list[ObjectChange]:
     changes = []
     for result in results[1:]:
         other = result.table.objects
-        changed = first.types != other.types
-        for name, values in first.values.items():
-            changed |= _differ(values, other.values[name])
-        if not changed.any():
+        differ = first.types != other.types
+        for name, column in first.values.items():
+            differ |= _differ(column, other.values[name])
+        if not differ.any():
             continue  # results without any object have no values either
-        credits = [credit(one.types, one.values) for one in (first, other)]
-        change = np.round(credits[1] - credits[0], DECIMALS)
-        for k in np.flatnonzero(changed).tolist():
-            matches = (MATCH_TYPES[first.types[k]], MATCH_TYPES[other.types[k]])
+        change = credit(other.types, other.values) - credit(first.types, first.values)
+        change = np.round(change, DECIMALS).tolist()
+        for k in np.flatnonzero(differ).tolist():
+            before, after = (
+                {name: or_none(column[k : k + 1])[0] for name, column in one.values.items()}
+                for one in (first, other)
+            )
             changes.append(
                 ObjectChange(
-                    *(names[image_of[k]], result.label, int(first.ids[k]), *matches),
-                    *(_values(first, k), _values(other, k), float(change[k])),
+                    *(names[image_of[k]], result.label, int(first.ids[k])),
+                    *(MATCH_TYPES[first.types[k]], MATCH_TYPES[other.types[k]]),
+                    *(before, after),
+                    change=change[k],
                 )
             )
     return sorted(changes, key=lambda one: one.change)
@@ -377,156 +344,98 @@ def _differ(one: Floats, other: Floats) -> Bools:
     return np.asarray((one != other) & ~(np.isnan(one) & np.isnan(other)))
 
 
-def _values(objects: ObjectColumns, k: int) -> dict[str, float | None]:
-    """Return an object's values, None where undefined."""
-    return {
-        name: None if np.isnan(column[k]) else float(column[k])
-        for name, column in objects.values.items()
-    }
-
-
 # Tables -------------------------------------------------------------------------------------------
 
 
-def _tables(
-    comparisons: Sequence[Comparison], all_scores: bool = False, worst: int = 0
-) -> list[Table]:
-    """Return the tables of comparisons of the same detectors by one protocol or several."""
-    # All scores of a protocol are a table: names of protocols beside them would not fit a terminal.
-    groups = [[one] for one in comparisons] if all_scores else [comparisons]
-    tables = []
-    for group in groups:
-        tables += [_scores(group, all_scores), _differences(group, all_scores)]
-    tables.append(_counts(comparisons))
-    for comparison in comparisons if worst else ():
-        tables += _worst(comparison, worst)
-    return tables
-
-
-def _lead(comparisons: Sequence[Comparison], all_scores: bool) -> list[Column]:
-    names = ["score"] if all_scores else ["protocol"] * (len(comparisons) > 1)
-    return [Column(name) for name in (*names, "detector")]
-
-
-def _rows(
-    comparisons: Sequence[Comparison], all_scores: bool, first: int
-) -> Iterator[tuple[list[Cell], Comparison, ScoreComparison, int]]:
-    """Yield the cells of `_lead`, comparison, score and number of the detectors from `first` on."""
-    for one in comparisons:
-        for score in one.scores if all_scores else [one.main]:
-            names = [score.score] if all_scores else [one.protocol] * (len(comparisons) > 1)
-            for k in range(first, len(one.systems)):
-                yield [*names, one.systems[k]], one, score, k
-
-
-def _scores(comparisons: Sequence[Comparison], all_scores: bool) -> Table:
-    """Recall, precision and main score of each detector with the interval of the main score; or
-    every score with its interval.
+def _score_tables(group: Sequence[Comparison], all_scores: bool) -> list[Table]:
+    """Return the scores of each detector, and the differences to the first detector: the main
+    scores of protocols, or all scores of the only one.
     """
-    lead = _lead(comparisons, all_scores)
+    first, others = group[0], len(group[0].systems) - 1
+    heads = ["score"] if all_scores else ["protocol"] if len(group) > 1 else []
     rows: list[list[Cell]] = []
+    differences: list[list[Cell]] = []
     best: set[tuple[int, int]] = set()
-    for names, one, score, k in _rows(comparisons, all_scores, 0):
-        scores = [score]
-        if not all_scores:
-            scores = [one.compared("recall"), one.compared("precision"), score]
-        best |= {(len(rows), len(lead) + at) for at, each in enumerate(scores) if each.best[k]}
-        rows.append([*names, *(each.values[k] for each in scores), score.intervals[k]])
-    heads = ["value"] if all_scores else ["recall", "precision", _main_name(comparisons)]
-    columns = [*lead, *(Column(name, "score") for name in heads), _interval(comparisons)]
-    others = [
-        f"for {one.protocol} its {one.main_score}"
-        for one in comparisons
-        if same(one.main_score) != "hmean"
-    ]
-    notes = [f"score: hmean; {', '.join(others)}."] * ("score" in heads) + [_BOLD] * bool(best)
-    images = max(one.compared_images for one in comparisons)
-    title = _title(comparisons, f"Scores on {counted(images, '{count} image[s]')}")
-    return Table(title, columns, rows, notes, best)
+    missing: dict[str | None, None] = {}
+    for one in group:
+        for score in one.scores if all_scores else [one.main]:
+            names = {"protocol": one.protocol, "score": score.score}
+            shown = [score] if all_scores else [*map(one.compared, ("recall", "precision")), score]
+            for k, (label, _, interval, *test, reason) in enumerate(score.rows(one.systems)):
+                lead = [*(names[head] for head in heads), label]
+                best |= {
+                    (len(rows), at) for at, each in enumerate(shown, len(lead)) if each.best[k]
+                }
+                rows.append([*lead, *(each.values[k] for each in shown), interval])
+                missing[reason] = None
+                if k > 0:
+                    p_values = test[2:][:others]
+                    stars = "*" * sum(p is not None and p < one.alpha for p in p_values)
+                    differences.append([*lead, *test[:2], *p_values, stars])
+    columns = [Column(head) for head in (*heads, "detector")]
+    main = "value" if all_scores else _main_name(group)
+    values = [main] if all_scores else ["recall", "precision", main]
+    level = f"{100 * first.level:g}% interval"
+    images = counted(max(one.compared_images for one in group), "{count} image[s]")
+    bold = "Bold or green: the best, and all that do not differ from it significantly."
+    scores = Table(
+        _title(group, f"scores on {images}"),
+        [*columns, *(Column(name, "score") for name in values), Column(level, "interval")],
+        rows,
+        [bold] * bool(best),
+        best,
+    )
+    marks = f"* p < {first.alpha:g}{'; ** also p (Holm)' * (others > 1)}."
+    columns += [Column("change" if all_scores else main, "change")]
+    columns += [Column(level, "change interval")]
+    columns += [Column(name, "p") for name in ("p", "p (Holm)")[:others]]
+    notes = [marks, first.test(), *(f"–: {reason}." for reason in missing if reason)]
+    title = _title(group, f"differences to {first.systems[0]}")
+    return [scores, Table(title, [*columns, Column("")], differences, notes)]
 
 
-def _title(comparisons: Sequence[Comparison], title: str) -> str:
+def _title(group: Sequence[Comparison], title: str) -> str:
     """Return a title with the name of the protocol, if it is the only one."""
-    if len(comparisons) > 1:
-        return title
-    return f"{comparisons[0].protocol}: {title[0].lower()}{title[1:]}"
+    return f"{group[0].protocol}: {title}" if len(group) == 1 else title[0].upper() + title[1:]
 
 
-def _interval(comparisons: Sequence[Comparison], kind: str = "interval") -> Column:
-    return Column(f"{100 * comparisons[0].level:g}% interval", kind)
+def _main_name(group: Sequence[Comparison]) -> str:
+    """Return what the main scores of protocols are called."""
+    return " or ".join(dict.fromkeys(same(one.main_score) for one in group))
 
 
-def _main_name(comparisons: Sequence[Comparison]) -> str:
-    """Return what the main score is called over all protocols."""
-    names = {same(one.main_score) for one in comparisons}
-    return names.pop() if len(names) == 1 else "score"
-
-
-def _differences(comparisons: Sequence[Comparison], all_scores: bool) -> Table:
-    """Differences to the first detector, with intervals, p-values and marks of significance."""
-    first = comparisons[0]
-    others = len(first.systems) - 1
+def _counts(group: Sequence[Comparison]) -> Table:
+    """Return how many images and objects got better and worse, by each protocol."""
     rows: list[list[Cell]] = []
-    for names, one, score, k in _rows(comparisons, all_scores, 1):
-        p, corrected = score.p_values[k], score.p_corrected[k]
-        stars = sum(value is not None and value < one.alpha for value in (p, corrected)[:others])
-        tested = [score.differences[k], score.difference_intervals[k], p]
-        rows.append([*names, *tested, *[corrected] * (others > 1), "*" * stars])
-    columns = [*_lead(comparisons, all_scores)]
-    columns += [Column("change" if all_scores else _main_name(comparisons), "change")]
-    columns += [_interval(comparisons, "change interval"), Column("p", "p")]
-    columns += [Column("p (Holm)", "p")] * (others > 1)
-    marks = f"* p < {first.alpha:g}"
-    marks += f"; ** also p (Holm), corrected for {others} detectors" if others > 1 else ""
-    notes = [f"{marks}.", first.test(), *_missing(comparisons, all_scores)]
-    title = _title(comparisons, f"Differences to {first.systems[0]}")
-    return Table(title, [*columns, Column("")], rows, notes)
-
-
-def _missing(comparisons: Sequence[Comparison], all_scores: bool) -> list[str]:
-    """Say why intervals and p-values are missing, each reason once."""
-    reasons = {
-        reason: None
-        for _, _, score, k in _rows(comparisons, all_scores, 0)
-        for reason in (score.reasons[k], score.interval_reasons[k])
-    }
-    return [f"–: {reason}." for reason in reasons if reason]
-
-
-def _counts(comparisons: Sequence[Comparison]) -> Table:
-    """How many images and objects got better and worse, under each protocol."""
-    rows: list[list[Cell]] = []
-    for names, one, _, k in _rows(comparisons, False, 1):
-        for changes in (one.images, one.objects):
-            own = [change.change for change in changes if change.system == one.systems[k]]
-            names += [sum(change > 0 for change in own), sum(change < 0 for change in own)]
-        rows.append(names)
+    for one in group:
+        for label in one.systems[1:]:
+            row: list[Cell] = [one.protocol, label]
+            for changes in (one.images, one.objects):
+                own = np.array([each.change for each in changes if each.system == label])
+                row += [int((own > 0).sum()), int((own < 0).sum())]
+            rows.append(row)
     sides = ("images better", "worse", "objects better", "worse")
-    columns = [*_lead(comparisons, False), *(Column(side, "number") for side in sides)]
-    title = _title(comparisons, f"Changes from {comparisons[0].systems[0]}")
-    return Table(title, columns, rows)
+    columns = [Column("protocol"), Column("detector"), *(Column(side, "number") for side in sides)]
+    return Table(f"Changes from {group[0].systems[0]}", columns, rows)
 
 
 def _worst(comparison: Comparison, count: int) -> Iterator[Table]:
-    """The images and the objects that got worse."""
-    lead = 2 if len(comparison.systems) > 2 else 1  # with one other detector it needs no name
-    images: list[list[Cell]] = [
-        [*(one.image, one.system)[:lead], one.after, one.before, one.change]
-        for one in comparison.images
-        if one.change < 0
+    """Yield the images and the objects that got worse."""
+    images = [(one, one.image, one.after, one.before) for one in comparison.images]
+    objects = [
+        (one, f"{one.image} #{one.id}", one.match_after, one.match_before)
+        for one in comparison.objects
     ]
-    objects: list[list[Cell]] = []
-    for one in comparison.objects:
-        if one.change < 0:
-            names = (f"{one.image} #{one.id}", one.system)[:lead]
-            objects.append([*names, one.match_after, one.match_before, one.change])
-    score = _main_name([comparison])
-    for what, head, kind, rows in (
-        ("image", score, "score", images),
+    for what, head, kind, changes in (
+        ("image", _main_name([comparison]), "score", images),
         ("object", "match", "text", objects),
     ):
+        rows = [
+            [name, one.system, after, was, one.change]
+            for one, name, after, was in changes
+            if one.change < 0
+        ]
         if rows:
             title = f"{comparison.protocol}: {counted(len(rows), f'{{count}} {what}[s] got worse')}"
-            columns = [Column(what), Column("detector")][:lead]
-            columns += [Column(head, kind), Column("was", kind), Column("change", "change")]
-            yield Table(title, columns, rows).first(count)
+            columns = [Column(what), Column("detector"), Column(head, kind), Column("was", kind)]
+            yield Table(title, [*columns, Column("change", "change")], rows).first(count)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from evaltex_cli.errors import FaultLog, InputError
-from evaltex_cli.evaluation.evaluate import Sink, evaluate_inputs, runs_of
+from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.evaluation import defined, of_detectors
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
 from evaltex_cli.formats.options import InputOptions
@@ -21,28 +19,39 @@ from evaltex_cli.protocols.base import EvidenceRows, Protocol, Scores, load
 from evaltex_cli.protocols.score_names import scalars
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.results import reader
-from evaltex_cli.results.image_table import ImageTable, joined, table_of
+from evaltex_cli.results.image_table import ImageTable
 from evaltex_cli.results.result_document import ResultDocument, differences, of_evaluation
 from evaltex_cli.runtime import OrderedMap
+from evaltex_cli.runtime.marks import kind_of
 from evaltex_cli.runtime.progress import tracked
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DetectorResult:
-    """One protocol's result of one detector; `rows` has the evidence of each image, in the order of
-    the ground truth.
-    """
+    """One protocol's result of one detector, with its images in the order of the ground truth."""
 
     label: str
-    protocol: Protocol
-    parameters: Any
     document: ResultDocument
-    rows: EvidenceRows
+
+    @property
+    def protocol(self) -> Protocol:
+        """The protocol that made the result."""
+        return load(self.document.protocol)
+
+    @property
+    def parameters(self) -> Any:
+        """The record of its parameters."""
+        return config.checked(self.document.protocol, self.document.parameters)
 
     @property
     def table(self) -> ImageTable:
-        """Each image's scores and objects, in the order of the ground truth."""
+        """Each image's scores and objects; only `rows` if it was evaluated without them."""
         return self.document.table
+
+    @property
+    def rows(self) -> EvidenceRows:
+        """The evidence of each image."""
+        return self.table.rows
 
     @property
     def scores(self) -> dict[str, float | None]:
@@ -62,61 +71,19 @@ def evaluated(
     ordered_map: OrderedMap = map,
     with_images: bool = True,
 ) -> list[DetectorResult]:
-    """Evaluate a detector by several protocols.
+    """Evaluate a detector by several protocols, name -> parameters record.
 
-    Parameters
-    ----------
-    inputs : Inputs
-        Boxes and polygons, or label pictures.
-    protocols : mapping
-        Name -> parameters record.
-    with_images : bool
-        Whether the table of images and objects is made, too.
-
-    Raises
-    ------
-    InputError
-        As `evaluate.evaluate_inputs`.
+    `with_images` says whether the scores and objects of each image are kept too. Raises
+    `InputError` as `evaluate_inputs`.
     """
-    tables: dict[str, list[ImageTable]] = {name: [] for name in protocols}
-    sink = Sink(table_of, lambda run, table: tables[run.protocol.name].append(table))
-    evaluations = evaluate_inputs(
-        inputs, runs_of(protocols), [sink] if with_images else [], ordered_map=ordered_map
-    )
-    results = []
-    for one in evaluations:
-        document = of_evaluation(one, joined(tables[one.protocol.name]))
-        if one.rows is None:
-            raise ValueError("an evaluation without rows")
-        results.append(DetectorResult(label, one.protocol, one.parameters, document, one.rows))
-    return results
+    runs = runs_of(protocols)
+    evaluations = evaluate_inputs(inputs, runs, ordered_map=ordered_map, per_image=with_images)
+    return [DetectorResult(label, of_evaluation(one)) for one in evaluations]
 
 
 def is_result(path: Path) -> bool:
     """Whether a path has results of an earlier run: a result's .json, or a folder with one."""
-    return any(reader.is_document(file) for file in reader.files(path))
-
-
-def stored(path: Path, label: str) -> list[DetectorResult]:
-    """Read the results of an earlier run from a result's .json, or a folder of them.
-
-    Raises
-    ------
-    InputError
-        When a file is not a result, or has no images because it was made without ``-a``.
-    """
-    files = (file for file in reader.files(path) if not path.is_dir() or reader.is_document(file))
-    return [of_document(file, reader.read(file), label) for file in files]
-
-
-def of_document(file: Path, document: ResultDocument, label: str) -> DetectorResult:
-    """Return a detector's result that was read from a file; raises as `stored`."""
-    if not document.images:
-        raise InputError(f"{file}: holds no images' results; run that evaluation again with -a")
-    protocol = load(document.protocol)
-    parameters = config.checked(protocol.name, document.parameters)
-    document = replace(document, images=())  # which the table has all that is compared of
-    return DetectorResult(label, protocol, parameters, document, document.table.rows)
+    return bool(reader.files(path)) if path.is_dir() else kind_of(path) == "result"
 
 
 def read_or_evaluate(
@@ -130,24 +97,21 @@ def read_or_evaluate(
 ) -> dict[str, list[DetectorResult]]:
     """Return the results of each detector: read where its path has some, evaluated elsewhere.
 
-    Parameters
-    ----------
-    gt, detectors
-        Paths, or what `opened` takes; `gt` may be None if all detectors have results.
-    opened : callable, optional
-        From ground truth, detections and map to `Inputs`.
-
-    Raises
-    ------
-    InputError
-        As `stored` and `evaluated`; without a ground truth, and if a result has another one.
+    `gt` and `detectors` are paths, or what `opened` makes `Inputs` of; `gt` may be None if all
+    detectors have results. Raises `InputError` when results or inputs cannot be read, or results
+    have another ground truth.
     """
     results: dict[str, list[DetectorResult]] = {}
-    earlier: list[DetectorResult] = []
+    stored: list[DetectorResult] = []
     for label, det in tracked(detectors.items(), "scoring", "detectors", len(detectors)):
         if isinstance(det, str | os.PathLike) and is_result(Path(det)):
-            results[label] = stored(Path(det), label)
-            earlier += results[label]
+            files = reader.files(Path(det))
+            results[label] = [DetectorResult(label, reader.read(file)) for file in files]
+            stored += results[label]
+            for file, one in zip(files, results[label], strict=True):
+                if not one.document.images:
+                    how = "run that evaluation again with -a"
+                    raise InputError(f"{file}: holds no images' results; {how}")
         elif gt is None:
             needed = "give it, or results of a run with -a"
             raise InputError(f"{label}: detections without a ground truth; {needed}")
@@ -157,61 +121,39 @@ def read_or_evaluate(
             else:
                 inputs = opened(gt, det, ordered_map)
             results[label] = evaluated(inputs, label, protocols, ordered_map, with_images)
-    if earlier and isinstance(gt, str | os.PathLike):
-        faults = FaultLog()
-        sha256 = read(Path(gt), "gt", options, faults).sha256
-        faults.raise_if_any()
-        for one in earlier:
+    if stored and isinstance(gt, str | os.PathLike):
+        sha256 = read(Path(gt), "gt", options, FaultLog()).sha256
+        for one in stored:
             if one.document.gt.sha256 != sha256:
-                raise InputError(
-                    f"{one.label} was evaluated against another ground truth than {gt}; evaluate it"
-                    " again"
-                )
+                other = f"was evaluated against another ground truth than {gt}"
+                raise InputError(f"{one.label} {other}; evaluate it again")
     return results
 
 
 def by_protocol(
     results: Mapping[str, Sequence[DetectorResult]], protocols: Iterable[str]
 ) -> tuple[dict[str, list[DetectorResult]], dict[str, str]]:
-    """Group the results of several detectors by protocol.
+    """Group the results of detectors by those protocols that serve all of them.
 
-    Returns
-    -------
-    dict of list of DetectorResult
-        Of these protocols, in this order, those by which all detectors have a result.
-    dict
-        Protocols that are left out -> the reason.
-
-    Raises
-    ------
-    InputError
-        When none is left, or results of one protocol do not belong together.
+    Returns protocol -> results, and protocol -> why it is left out. Raises `InputError` when no
+    protocol serves, or results of a protocol do not belong together.
     """
     groups: dict[str, list[DetectorResult]] = {}
     left_out: dict[str, str] = {}
+    every = [one for of_detector in results.values() for one in of_detector]
     for name in protocols:
-        group = [
-            one
-            for of_detector in results.values()
-            for one in of_detector
-            if one.protocol.name == name
-        ]
-        if not group:
-            continue
-        needs_texts = "texts" in group[0].protocol.needs
-        fit = [one.label for one in group if not needs_texts or one.document.det.transcriptions]
-        if without := [label for label in results if label not in fit]:
-            what = "no transcriptions" if needs_texts else "no result"
-            left_out[name] = f"{', '.join(without)}: {what}"
-        else:
+        group = [one for one in every if one.protocol.name == name]
+        without = [label for label in results if label not in [one.label for one in group]]
+        if not without:
             _refuse_unlike(group)
             groups[name] = group
+        elif group:
+            what = "no transcriptions" if "texts" in group[0].protocol.needs else "no result"
+            left_out[name] = f"{', '.join(without)}: {what}"
     if not groups:
-        reasons = "; ".join(f"{name} ({reason})" for name, reason in left_out.items())
-        raise InputError(
-            "no protocol serves all detectors; evaluate all by the same protocols"
-            + (f": {reasons}" if reasons else "")
-        )
+        reasons = "".join(f"; {name}: {reason}" for name, reason in left_out.items())
+        advice = "evaluate all by the same protocols"
+        raise InputError(f"no protocol serves all detectors; {advice}{reasons}")
     return groups, left_out
 
 
@@ -227,17 +169,6 @@ def _refuse_unlike(group: Sequence[DetectorResult]) -> None:
             )
         if list(first.rows.names) != list(other.rows.names):
             raise InputError(f"{lead} were evaluated on other images; evaluate both on the same")
-        if not (first.table.rows.names and other.table.rows.names):
-            continue  # evaluated without images
-        own, others = first.table, other.table
-        if not (
-            np.array_equal(own.offsets, others.offsets)
-            and np.array_equal(own.objects.ids, others.objects.ids)
-        ):
-            raise InputError(
-                f"{lead} list other objects, though their ground truth is the same; make the"
-                " damaged result again"
-            )
 
 
 def warnings_of(groups: Mapping[str, Sequence[DetectorResult]]) -> list[str]:
@@ -249,14 +180,12 @@ def warnings_of(groups: Mapping[str, Sequence[DetectorResult]]) -> list[str]:
 
 
 def labels_of(paths: Sequence[Path]) -> list[str]:
-    """Return names of detectors that differ: of their files without the ending, or paths from the
-    folder that has all of them; with a number if a path is given twice.
+    """Return names of detectors that differ: of their files without the ending, or their paths;
+    with a number if a path is given twice.
     """
-    names = [path.name if path.is_dir() else path.stem for path in paths]
+    names = [Path(os.path.realpath(path)).name if path.is_dir() else path.stem for path in paths]
     if len(set(names)) < len(set(paths)):
-        whole = [path.absolute() for path in paths]
-        common = os.path.commonpath([path.parent for path in whole])
-        names = [path.relative_to(common).as_posix() for path in whole]
+        names = [path.as_posix() for path in paths]
     counts = [names[:k].count(name) for k, name in enumerate(names)]
     return [f"{name} ({k + 1})" if k else name for name, k in zip(names, counts, strict=True)]
 

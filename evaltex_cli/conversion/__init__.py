@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 GT, DET, BOTH = ("gt",), ("det",), ("gt", "det")
 
@@ -59,11 +58,3 @@ FILE_PER_IMAGE = {name: one.files[1:] for name, one in WRITERS.items() if one.fi
 """Formats with one file per image: the ending of the files in an archive or folder."""
 BY_SUFFIX = {".txt": "evaltex", ".zip": "icdar2015", ".json": "coco", ".csv": "csv"}
 """Ending of the target -> the writer that it asks for."""
-
-
-def is_folder(target: Path, to: str | None) -> bool:
-    """Whether a target is a folder, one file per image: one that exists, or ends like no file."""
-    if to is not None and to not in FILE_PER_IMAGE:
-        return False
-    endings = BY_SUFFIX if to is None else (".zip", FILE_PER_IMAGE[to])
-    return target.is_dir() or not (target.exists() or target.suffix.lower() in endings)

@@ -32,7 +32,6 @@ from evaltex_cli.tables.record import Record
 Change: TypeAlias = Callable[[Source, Collection[str] | None], tuple[Source, list[str]]]
 """Returns a changed source, and notes; gets the names of the images that are written, or None."""
 KINDS: dict[Side, str] = {"gt": "ground truth", "det": "detections"}
-UNCONFIDENT = "{count} object[s] left out, [its|their] confidence below "
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -169,7 +168,8 @@ def _prepare(
         job.source = only_images(job.source, names)
     if options.min_confidence is not None:
         job.source = only_confident(job.source, options.min_confidence)
-        job.lost[f"{UNCONFIDENT}{options.min_confidence}"] = job.source.unconfident
+        sentence = "{count} object[s] left out, [its|their] confidence below "
+        job.lost[f"{sentence}{options.min_confidence}"] = job.source.unconfident
     job.source = in_pixels(job.source, options)
     objects = job.objects
     if objects.types is not None:

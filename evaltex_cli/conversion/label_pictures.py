@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +15,7 @@ from evaltex_cli.conversion.writer import Job
 from evaltex_cli.errors import quote
 from evaltex_cli.formats.options import MAX_PIXELS
 from evaltex_cli.formats.sizes import SUFFIXES
+from evaltex_cli.geometry.rings import corners_and_vertices
 from evaltex_cli.records import Objects
 
 LARGEST_LABEL = 0xFFFF
@@ -46,27 +46,21 @@ def draw_all(job: Job, folder: Path, mask_format: str) -> None:
                 "objects that each keep a pixel; remove it, or change the order",
             )
         if not job.faults:
-            encoded = io.BytesIO()  # libtiff itself reports a full disk in many ways
             kind = "TIFF" if mask_format == "tif" else "PNG"
             labels = Image.fromarray(picture.astype(np.uint16))
-            labels.save(encoded, kind, compression="tiff_adobe_deflate")
             has_ending = name.lower().endswith(SUFFIXES)
             path = folder / (name if has_ending else f"{name}.{mask_format}")
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(encoded.getbuffer())
+            labels.save(path, kind, compression="tiff_adobe_deflate")
     job.faults.raise_if_any()
 
 
 def draw(objects: Objects, own: slice, size: tuple[int, int]) -> Labels:
     """Return the (height, width) label picture of an image's objects, later ones on top."""
     picture = np.zeros(size, np.int64)
-    for i in range(own.start, own.stop):
-        ring = objects.outlines.ring(i)
-        if len(ring):
-            _fill(picture, ring, int(objects.ids[i]))
-        else:
-            x0, y0, x1, y1 = (max(math.ceil(value - 0.5), 0) for value in objects.boxes[i].tolist())
-            picture[y0:y1, x0:x1] = objects.ids[i]
+    vertices, offsets = corners_and_vertices(objects.outlines[np.arange(own.start, own.stop)])
+    for (start, stop), label in zip(pairwise(offsets), objects.ids[own].tolist(), strict=True):
+        _fill(picture, vertices[start:stop], label)
     return picture
 
 

@@ -81,12 +81,9 @@ def _neighbours(words: Floats) -> Iterator[tuple[int, int]]:
 
 def _is_line(words: Floats) -> bool:
     """Whether words are of similar height and cover more than half of the box around them."""
-    width, height = (words[:, 2:] - words[:, :2]).T
+    height = words[:, 3] - words[:, 1]
     if height.min() < HEIGHT_RATIO * height.max():
         return False
-    covered = float((width * height).sum())
-    ordered = words[np.argsort(words[:, 0])]
-    if (ordered[1:, 0] < ordered[:-1, 2]).any():
-        covered = float(shapely.union_all(shapely.box(*words.T)).area)
+    covered = shapely.union_all(shapely.box(*words.T)).area
     across, down = words[:, 2:].max(axis=0) - words[:, :2].min(axis=0)
     return bool(2 * covered > across * down * (1 + _ROUNDING))

@@ -12,7 +12,6 @@ import numpy as np
 
 from evaltex_cli.conversion.writer import Job, class_numbers, flat, number, with_extents
 from evaltex_cli.formats.base import DONT_CARE, Image, TextObject
-from evaltex_cli.formats.options import COORDINATE_LIMIT
 from evaltex_cli.records import take
 
 WITHOUT_AREA = "{count} object[s] without area left out: an EvaLTex file cannot hold [it|them]"
@@ -21,8 +20,7 @@ WITHOUT_AREA = "{count} object[s] without area left out: an EvaLTex file cannot 
 def evaltex(job: Job, images: Iterator[Image]) -> Iterator[str]:
     """Yield each image's name, size (of ground truth) and objects."""
     objects = job.objects
-    sides = objects.boxes[:, 2:] - objects.boxes[:, :2]
-    has_area = ((sides > 0) & (sides <= COORDINATE_LIMIT)).all(axis=1)
+    has_area = (objects.boxes[:, 2:] > objects.boxes[:, :2]).all(axis=1)
     fits = has_area | (objects.outlines.counts > 0)
     job.lost[WITHOUT_AREA] += int((~fits).sum())
     job.source = replace(job.source, objects=take(objects, fits))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import count
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, quoteattr
 
 from evaltex_cli.conversion.writer import (
     Job,
@@ -21,23 +21,23 @@ from evaltex_cli.runtime.marks import comment
 
 _DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _HEAD = f"{_DECLARATION}{comment('data')}\n"
-_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_UNFIT = "[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]"
+
+
+def _fit(value: str) -> str:
+    """Return a text with U+FFFD for characters that XML cannot hold."""
+    return re.sub(_UNFIT, "\ufffd", value)
 
 
 def _text(value: str) -> str:
-    """Return the content of an element, with U+FFFD for characters that XML cannot hold."""
-    return escape(_UNFIT.sub("\ufffd", value), {"\r": "&#13;"})
+    """Return the content of an element."""
+    return escape(_fit(value), {"\r": "&#13;"})
 
 
 def _attributes(**values: str | float) -> str:
     """Return attributes, each after a blank."""
-    parts = []
-    for name, value in values.items():
-        text = _text(value) if isinstance(value, str) else number(value)
-        for character, entity in (('"', "&quot;"), ("\n", "&#10;"), ("\t", "&#9;")):
-            text = text.replace(character, entity)
-        parts.append(f' {name}="{text}"')
-    return "".join(parts)
+    texts = {k: _fit(v) if isinstance(v, str) else number(v) for k, v in values.items()}
+    return "".join(f" {name}={quoteattr(text)}" for name, text in texts.items())
 
 
 def _pairs(points: Sequence[float], between: str = " ") -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from evaltex_cli.conversion import BY_SUFFIX, FILE_PER_IMAGE, WRITERS, Writer, is_folder
+from evaltex_cli.conversion import BY_SUFFIX, FILE_PER_IMAGE, WRITERS, Writer
 from evaltex_cli.errors import FaultLog, InputError, quote, unknown
 from evaltex_cli.formats.base import Image, Side, Source, TextObject
 from evaltex_cli.formats.names import image_names, without_prefix
@@ -214,15 +214,9 @@ def bounds(objects: Iterable[TextObject]) -> tuple[float, float, float, float]:
 
 
 def with_extents(box: Sequence[float]) -> tuple[float, float, float, float]:
-    """Return x0, y0, width, height whose sums are x1, y1 in double precision, or nearest to it."""
+    """Return x0, y0, width, height of a box."""
     x0, y0, x1, y1 = box
-    return x0, y0, _extent(x0, x1), _extent(y0, y1)
-
-
-def _extent(start: float, stop: float) -> float:
-    width = stop - start
-    nearby = (width, math.nextafter(width, 0.0), math.nextafter(width, math.inf))
-    return min(nearby, key=lambda candidate: abs(start + candidate - stop))
+    return x0, y0, x1 - x0, y1 - y0
 
 
 def number(value: float) -> str:
@@ -253,7 +247,8 @@ def _write_files(job: Job, name: str, documents: Iterable[str]) -> None:
     job.faults.raise_if_any()
     ending = FILE_PER_IMAGE[name]
     named = zip((file + ending for file in files), documents, strict=True)
-    if is_folder(job.target, name):
+    is_archive = job.target.exists() or job.target.suffix.lower() == ".zip"
+    if job.target.is_dir() or not is_archive:
         kept = {path.name for path in job.target.glob(f"*{ending}")}
         if others := sorted(kept - {file + ending for file in files}):
             raise InputError(

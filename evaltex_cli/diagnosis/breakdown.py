@@ -8,18 +8,19 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from evaltex_cli.errors import ConfigError
-from evaltex_cli.evaluation.evaluate import BatchImages, Run, Sink
+from evaltex_cli.evaluation.evaluate import BatchImages, Sink
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.protocols.matching import MATCH_TYPES, MISSED, Types
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Bools, Floats, Objects
-from evaltex_cli.results.slices import Slice, parse
+from evaltex_cli.results.slices import QUANTITIES, Slice, parse
 
 OF_GT = MATCH_TYPES[: MISSED + 1]
 """Match types of objects that count."""
@@ -38,14 +39,6 @@ class Edges:
             if not all(low < high for low, high in pairwise(edges)):
                 shown = ", ".join(map(str, edges))
                 raise ConfigError(f"edges of {name} are {shown}; expected numbers that rise")
-
-
-PROPERTIES = {
-    "height": "height of the object's bounding box, pixels",
-    "aspect_ratio": "width / height of the object's bounding box",
-    "length": "characters of the object's transcription",
-}
-"""What objects are sorted by, named as in `Edges`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,21 +63,21 @@ def slices(edges: Edges) -> list[Slice]:
     """Return the slices that are bins."""
     return [
         Slice(name, low, high)
-        for name in PROPERTIES
+        for name in QUANTITIES
         for low, high in pairwise((None, *getattr(edges, name), None))
     ]
 
 
-def members(objects: Objects, wanted: Sequence[Slice]) -> list[Bools]:
+def members(objects: Objects, wanted: Iterable[Slice]) -> dict[Slice, Bools]:
     """Return, for each slice, (n,) whether an object is in it and counts."""
     width, height = (objects.boxes[:, 2:] - objects.boxes[:, :2]).T
     ratio = np.divide(width, height, out=np.full(objects.count, np.inf), where=height > 0)
     values = {"height": height, "aspect_ratio": ratio, "length": objects.texts.lengths}
-    result = []
-    for one in wanted:
-        inside = values[one.quantity] >= (-np.inf if one.low is None else one.low)
-        inside &= ~objects.dont_care
-        result.append(inside if one.high is None else inside & (values[one.quantity] < one.high))
+    result = {}
+    for key in wanted:
+        column = values[key.quantity]
+        inside = ~objects.dont_care & (column >= (-np.inf if key.low is None else key.low))
+        result[key] = inside if key.high is None else inside & (column < key.high)
     return result
 
 
@@ -95,21 +88,19 @@ class BinPart(NamedTuple):
     """Of each of the objects, an index into `MATCH_TYPES`."""
     values: dict[str, Floats]
     """The protocol's own values of the objects; NaN where one has none."""
-    evidence: Tally | None
-    """Of the images that have some of the objects, all others don't care; None if none has."""
+    evidence: Tally
+    """Of the images that have some of the objects, all others don't care."""
 
 
 def part_of(images: BatchImages, inside: Bools) -> BinPart:
     """Return what the bin of some objects of a batch, (G,) bool, holds."""
-    gt, (protocol, parameters) = images.evidence.matches.gt, images.run
-    some, evidence = np.unique(images.batch.gt.image[inside]), None
-    if len(some):
-        every = np.ones(images.batch.det.count, dtype=bool)
-        batch = replace(images.batch, gt=replace(images.batch.gt, dont_care=~inside))
-        only = replace(images.measured, batch=batch).some(some, every)
-        evidence = only.evidence(protocol, parameters).tally
+    gt, batch = images.evidence.matches.gt, images.batch
+    only = replace(batch, gt=replace(batch.gt, dont_care=~inside))
+    measured = replace(images.measured, batch=only).some(
+        np.unique(batch.gt.image[inside]), np.ones(batch.det.count, dtype=bool)
+    )
     values = {name: column[inside].astype(np.float64) for name, column in gt.values.items()}
-    return BinPart(gt.types[inside], values, evidence)
+    return BinPart(gt.types[inside], values, measured.evidence(*images.run).tally)
 
 
 def bin_of(
@@ -121,27 +112,14 @@ def bin_of(
     """Return a bin from its parts in all batches."""
     types = np.concatenate([part.types for part in parts])
     matches = dict(zip(OF_GT, np.bincount(types, minlength=len(OF_GT)).tolist(), strict=False))
-    objects = sum(matches.values())
-    recall, means = None, {}
-    if objects:
-        tallies = [part.evidence for part in parts if part.evidence is not None]
-        recall = float(evaluation.score(Tally.concatenate(tallies).sum())["recall"] or 0.0)
+    objects, means = sum(matches.values()), {}
+    scores = evaluation.score(Tally.concatenate([part.evidence for part in parts]).sum())
+    recall = float(scores["recall"] or 0.0) if objects else None
     for name in parts[0].values:
         column = np.concatenate([part.values[name] for part in parts])
         known = column[~np.isnan(column)].tolist()
         means[name] = math.fsum(known) / len(known) if known else None
     return Bin(low, high, objects, objects - matches["missed"], recall, matches, means)
-
-
-@dataclass(frozen=True, slots=True)
-class _OfBatch:
-    """Measures the slices of a batch, also in another process."""
-
-    wanted: Mapping[str, tuple[Slice, ...]]
-
-    def __call__(self, images: BatchImages) -> list[BinPart]:
-        wanted = self.wanted.get(images.run.protocol.name, ())
-        return [part_of(images, inside) for inside in members(images.batch.gt, wanted)]
 
 
 class SliceRecalls:
@@ -150,18 +128,21 @@ class SliceRecalls:
     """
 
     def __init__(self, wanted: Mapping[str, Iterable[str]]) -> None:
-        self._wanted = {
-            name: tuple(dict.fromkeys(map(parse, texts))) for name, texts in wanted.items()
-        }
-        self._batches: dict[str, list[list[BinPart]]] = defaultdict(list)
-        self.sink = Sink(_OfBatch(self._wanted), self._add)
+        by_protocol = {name: dict.fromkeys(map(parse, texts)) for name, texts in wanted.items()}
+        self._parts: dict[str, list[dict[Slice, BinPart]]] = defaultdict(list)
+        self.sink = Sink(
+            partial(_parts_of, by_protocol),
+            lambda run, parts: self._parts[run.protocol.name].append(parts),
+        )
 
-    def _add(self, run: Run, parts: list[BinPart]) -> None:
-        self._batches[run.protocol.name].append(parts)
-
-    def of(self, evaluation: Evaluation) -> dict[str, float | None]:
+    def recalls(self, evaluation: Evaluation) -> dict[str, float | None]:
         """Return name of a slice -> its recall, None without objects, of an evaluation."""
-        name = evaluation.protocol.name
-        by_slice = zip(*self._batches[name], strict=True)
-        pairs = zip(self._wanted.get(name, ()), by_slice, strict=True)
-        return {one.name: bin_of(parts, evaluation).recall for one, parts in pairs}
+        parts = self._parts[evaluation.protocol.name]
+        return {
+            key.name: bin_of([one[key] for one in parts], evaluation).recall for key in parts[0]
+        }
+
+
+def _parts_of(wanted: Mapping[str, Iterable[Slice]], images: BatchImages) -> dict[Slice, BinPart]:
+    inside = members(images.batch.gt, wanted.get(images.run.protocol.name, ()))
+    return {key: part_of(images, own) for key, own in inside.items()}

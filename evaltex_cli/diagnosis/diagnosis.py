@@ -10,31 +10,25 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import neg
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from evaltex_cli.diagnosis import breakdown
-from evaltex_cli.diagnosis.breakdown import PROPERTIES, Bin, BinPart, Edges
-from evaltex_cli.diagnosis.error_types import ERROR_TYPES, MISREAD, OF_OBJECTS, Thresholds, find
-from evaltex_cli.diagnosis.misread import (
-    Misread,
-    Pairs,
-    misread_objects,
-    misread_pairs,
-    most_frequent,
-)
+from evaltex_cli.diagnosis.breakdown import Bin, BinPart, Edges
+from evaltex_cli.diagnosis.error_types import OF_OBJECTS, Thresholds, find
+from evaltex_cli.diagnosis.misread import Misread, Pairs, misread_pairs, most_frequent, with_misread
 from evaltex_cli.diagnosis.repairs import Repairs
-from evaltex_cli.evaluation.evaluate import BatchImages, Run, Sink, evaluate_inputs, runs_of
+from evaltex_cli.evaluation.evaluate import BatchImages, Sink, evaluate_inputs, runs_of
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.evaluation.inputs import Inputs, InputSummary
 from evaltex_cli.protocols import score_names
 from evaltex_cli.protocols.base import load
-from evaltex_cli.protocols.measured import Measured
 from evaltex_cli.protocols.tally import Tally
-from evaltex_cli.records import Bools, Convention, Ints
-from evaltex_cli.results.slices import Slice
+from evaltex_cli.records import Bools, Convention
+from evaltex_cli.results.slices import QUANTITIES, Slice
 from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.tables import Cell, Column, Table
 from evaltex_cli.tables.record import Record
@@ -78,17 +72,22 @@ class Diagnosis(Record):
     unexplained: dict[str, float]
     """What is lost still when all kinds are repaired."""
     breakdowns: dict[str, list[Bin]]
-    """Property (`PROPERTIES`) -> bins."""
+    """Height, aspect ratio and length (`slices.QUANTITIES`) -> bins."""
     warnings: list[str]
     misread: Misread | None = None
     """What is misread most often; None if the protocol does not compare texts."""
     classes: dict[str, Bin] | None = None
     """Class of the ground truth -> its objects, most first; None if there are not several."""
 
-    def parts(self) -> dict[str, dict[str, float]]:
-        """Return what the losses are the sum of: kinds, ``interaction`` and ``unexplained``."""
-        kinds = {one.kind: one.shares for one in self.kinds}
-        return {**kinds, "interaction": self.interaction, "unexplained": self.unexplained}
+    def shares(self) -> Iterator[tuple[str, Cell, Cell, dict[str, float]]]:
+        """Yield name, count, what is counted, and shares: those of the kinds, ``interaction`` and
+        ``unexplained``, and their sum, ``loss``.
+        """
+        for kind in self.kinds:
+            yield kind.kind, kind.count, kind.counted, kind.shares
+        yield "interaction", None, None, self.interaction
+        yield "unexplained", None, None, self.unexplained
+        yield "loss", None, None, self.losses
 
     def named_bins(self) -> Iterator[tuple[str, str, Bin]]:
         """Yield all bins: of a property and named as gates name it, or of ``class`` and which."""
@@ -119,26 +118,13 @@ class Diagnosis(Record):
         return {name: self.interaction[name] + self.unexplained[name] for name in self.losses}
 
     def summary(self) -> str:
-        """Return the main score, and the kind of mistake that costs most of it."""
-        name, worst = self.main_score, self.costliest
-        if not self.is_defined:
-            return f"{score_names.shown(name)} –"
-        score = f"{score_names.shown(name)} {self.scores[name]:.4f}"
-        return f"{score}; {worst.kind} costs most ({worst.shares[name]:.4f})" if worst else score
-
-    def conclusion(self) -> str:
         """Return a sentence that says what costs most of the main score."""
-        name, shown = self.main_score, score_names.shown(self.main_score)
-        score, loss, worst = self.scores[name], self.losses[name], self.costliest
+        name, worst = self.main_score, self.costliest
+        score, shown = self.scores[name], score_names.shown(name)
         if not self.is_defined:
             return NOT_DEFINED
-        if worst is None and loss < SHOWN:
-            return f"Nothing is lost: {shown} is {score:.4f}."
         if worst is None:
-            return (
-                f"No kind of mistake costs anything alone: the loss of {loss:.4f} {shown} is"
-                " interaction and unexplained (docs/diagnose.md, section 2)."
-            )
+            return f"No kind of mistake costs anything alone: {shown} is {score:.4f}."
         which = "that one were" if worst.count == 1 else f"all {worst.count} were"
         share = worst.shares[name]
         return (
@@ -151,7 +137,7 @@ class Diagnosis(Record):
         misread; `all_scores` adds the match types, and the means of the protocol's own values.
         """
         if not self.is_defined:
-            return [Table(f"{self.protocol}: {NOT_DEFINED}")]
+            return [Table(f"{self.protocol}: {self.summary()}")]
         return [self._shares(), self._objects(all_scores), *self._misread()]
 
     def _shares(self) -> Table:
@@ -160,16 +146,14 @@ class Diagnosis(Record):
         )
         columns = [Column("mistake"), Column("count", "number"), Column("")]
         columns += [Column(score_names.shown(name), "change") for name in self.scores]
-        rows: list[list[Cell]] = [
-            [kind.kind, kind.count, kind.counted, *kind.shares.values()] for kind in self.kinds
-        ]
-        for name, shares in {**self.parts(), "all: 1 - score": self.losses}.items():
-            if name not in {kind.kind for kind in self.kinds}:
-                rows.append([name, "", "", *shares.values()])
+        rows: list[list[Cell]] = []
+        for name, count, counted, shares in self.shares():
+            label = "all: 1 - score" if name == "loss" else name
+            rows.append([label, "" if count is None else count, counted or "", *shares.values()])
         worst = {at for at, kind in enumerate(self.kinds) if kind is self.costliest}
         best = {(at, column) for at in worst for column in range(len(columns))}
         title = f"{self.protocol}: {scores}; what correcting one kind of mistake alone changes"
-        return Table(title, columns, rows, [self.conclusion()], best)
+        return Table(title, columns, rows, [self.summary()], best)
 
     def _objects(self, all_scores: bool) -> Table:
         bins = [entry for entry in self.named_bins() if entry[2].objects]
@@ -191,7 +175,8 @@ class Diagnosis(Record):
                 [*map(_named, (one.expected, one.read)), one.count]
                 for one in getattr(self.misread, part)
             ]
-            yield from [Table("", columns, rows)] if rows else []
+            if rows:
+                yield Table("", columns, rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the members of the command's JSON for one protocol, without what is None; no
@@ -211,13 +196,11 @@ class Diagnosis(Record):
 
     def _data_of_mistakes(self) -> Table:
         columns = [Column(n) for n in ("protocol", "mistake", "count", "of", "score", "share")]
-        counts = {kind.kind: (kind.count, kind.counted) for kind in self.kinds}
-        rows: list[list[Cell]] = []
-        for name, shares in {**self.parts(), "loss": self.losses}.items():
-            counted: Sequence[Cell] = counts.get(name, (None, None))
-            for score, share in shares.items():
-                value = share if self.is_defined else None
-                rows.append([self.protocol, name, *counted, score, value])
+        rows: list[list[Cell]] = [
+            [self.protocol, name, count, counted, score, share if self.is_defined else None]
+            for name, count, counted, shares in self.shares()
+            for score, share in shares.items()
+        ]
         return Table("", columns, rows)
 
     def _data_of_objects(self) -> Table:
@@ -234,7 +217,7 @@ def _named(text: str) -> str:
     return text if text.strip() else "(blank)" if text else "(nothing)"
 
 
-class _Part(NamedTuple):
+class BatchDiagnosis(NamedTuple):
     """One protocol's diagnosis of a batch."""
 
     counts: dict[str, int]
@@ -246,139 +229,101 @@ class _Part(NamedTuple):
     misread: Pairs | None
 
 
-class _OfBatch:
-    """Diagnoses batches, also in another process; protocols share the mistakes of a batch and what
-    repairs make of it.
-    """
-
-    def __init__(self, thresholds: Thresholds, edges: Edges) -> None:
-        self.thresholds, self.edges = thresholds, edges
-        self._measured: Measured | None = None
-
-    def __call__(self, images: BatchImages) -> _Part:
-        run, gt = images.run, images.batch.gt
-        if self._measured is not images.measured:
-            self._mistakes = find(images.measured, self.thresholds)
-            self._measured = images.measured
-            self._repaired: dict[bool, dict[str, tuple[Ints, Measured]]] = {}
-        misread = misread_objects(images, self._mistakes)
-        repaired = {}
-        for kind, (changed, measured) in self._after(images, misread).items():
-            repaired[kind] = images.evidence.tally
-            if len(changed):
-                rows = measured.evidence(run.protocol, run.parameters).tally
-                unchanged = np.delete(np.arange(len(images.batch.names)), changed)
-                repaired[kind] = Tally.concatenate([images.evidence.tally.take(unchanged), rows])
-        counts = {kind: int(getattr(self._mistakes, kind).sum()) for kind in ERROR_TYPES}
-        if misread is not None:
-            counts[MISREAD] = int(misread.sum())
-        wanted = breakdown.slices(self.edges)
-        inside: dict[Any, Bools] = dict(zip(wanted, breakdown.members(gt, wanted), strict=True))
-        if gt.labels is not None and len(gt.labels.names) > 1:
-            for k, label in enumerate(gt.labels.names):
-                inside[label] = (gt.labels.codes == k) & ~gt.dont_care
-        return _Part(
-            counts,
-            repaired,
-            {key: breakdown.part_of(images, own) for key, own in inside.items()},
-            misread_pairs(images.batch, images.evidence.matches, run.parameters),
-        )
-
-    def _after(
-        self, images: BatchImages, misread: Bools | None
-    ) -> dict[str, tuple[Ints, Measured]]:
-        """Return the images that each repair changes, and these after it."""
-        protocol, parameters = images.run
-        convention = protocol.convention(parameters) or Convention()
-        as_boxes = convention.as_boxes or convention.inclusive
-        kinds: dict[str, Sequence[str]] = {kind: (kind,) for kind in ERROR_TYPES}
-        kinds[ALL_KINDS] = ERROR_TYPES
-        if misread is not None:
-            repairs = Repairs(images.measured, self._mistakes, as_boxes, misread)
-            kinds |= {MISREAD: (MISREAD,), ALL_KINDS: (*ERROR_TYPES, MISREAD)}
-            return {name: repairs.after(some) for name, some in kinds.items()}
-        if as_boxes not in self._repaired:
-            repairs = Repairs(images.measured, self._mistakes, as_boxes)
-            self._repaired[as_boxes] = {name: repairs.after(some) for name, some in kinds.items()}
-        return self._repaired[as_boxes]
+def diagnose_batch(thresholds: Thresholds, edges: Edges, images: BatchImages) -> BatchDiagnosis:
+    """Diagnose a batch, perhaps in another process."""
+    (protocol, parameters), gt, tally = images.run, images.batch.gt, images.evidence.tally
+    mistakes = with_misread(images, find(images.measured, thresholds))
+    convention = protocol.convention(parameters) or Convention()
+    repairs = Repairs(images.measured, mistakes, convention.as_boxes or convention.inclusive)
+    repaired = {}
+    for name in (*mistakes.kinds, ALL_KINDS):
+        changed, after = repairs.after(mistakes.kinds if name == ALL_KINDS else (name,))
+        unchanged = tally.take(np.delete(np.arange(len(images.batch.names)), changed))
+        rows = after.evidence(protocol, parameters).tally
+        repaired[name] = Tally.concatenate([unchanged, rows])
+    inside: dict[Any, Bools] = {**breakdown.members(gt, breakdown.slices(edges))}
+    if gt.labels is not None and len(gt.labels.names) > 1:
+        for k, label in enumerate(gt.labels.names):
+            inside[label] = (gt.labels.codes == k) & ~gt.dont_care
+    return BatchDiagnosis(
+        {kind: int(getattr(mistakes, kind).sum()) for kind in mistakes.kinds},
+        repaired,
+        {key: breakdown.part_of(images, own) for key, own in inside.items()},
+        misread_pairs(images),
+    )
 
 
-class Diagnostician:
-    """Gathers diagnoses while inputs are evaluated; its `sink` is for `evaluate_inputs`."""
-
-    def __init__(self, thresholds: Thresholds | None = None, edges: Edges | None = None) -> None:
-        self.thresholds, self.edges = thresholds or Thresholds(), edges or Edges()
-        self._parts: dict[str, list[_Part]] = defaultdict(list)
-        self.sink = Sink(_OfBatch(self.thresholds, self.edges), self._add)
-
-    def _add(self, run: Run, part: _Part) -> None:
-        self._parts[run.protocol.name].append(part)
-
-    def diagnosis(self, evaluation: Evaluation) -> Diagnosis:
-        """Diagnose a protocol whose evaluation is done."""
-        parts = self._parts[evaluation.protocol.name]
-        names = tuple(dict.fromkeys(("recall", "precision", evaluation.protocol.main_score)))
-        scores = _chosen(evaluation.scores, names)
-        after = {}
-        for kind in parts[0].repaired:
-            tally = Tally.concatenate([part.repaired[kind] for part in parts]).sum()
-            after[kind] = _chosen(evaluation.score(tally), names)
-        kinds = [
-            KindShare(
-                kind,
-                sum(part.counts[kind] for part in parts),
-                "objects" if kind in OF_OBJECTS else "detections",
-                {name: after[kind][name] - scores[name] for name in names},
-            )
-            for kind in parts[0].counts
-        ]
-        losses = {name: 1.0 - scores[name] for name in names}
-        unexplained = {name: 1.0 - after[ALL_KINDS][name] for name in names}
-        interaction = {}
-        for name in names:
-            explained = [kind.shares[name] for kind in kinds]
-            interaction[name] = math.fsum([losses[name], -unexplained[name], *map(neg, explained)])
-        bins = defaultdict(list)
-        for part in parts:
-            for key, one in part.bins.items():
-                bins[key].append(one)
-        breakdowns: dict[str, list[Bin]] = {name: [] for name in PROPERTIES}
-        for wanted in breakdown.slices(self.edges):
-            of_bin = breakdown.bin_of(bins.pop(wanted), evaluation, wanted.low, wanted.high)
-            breakdowns[wanted.quantity].append(of_bin)
-        classes = [(label, breakdown.bin_of(one, evaluation)) for label, one in bins.items()]
-        classes = [(label, one) for label, one in classes if one.objects]
-        classes.sort(key=lambda item: (-item[1].objects, item[0]))
-        misread = [part.misread for part in parts if part.misread is not None]
-        return Diagnosis(
-            protocol=evaluation.protocol.name,
-            signature=evaluation.signature,
-            parameters=evaluation.parameters,
-            thresholds=self.thresholds,
-            gt=evaluation.gt,
-            det=evaluation.det,
-            scores=scores,
-            losses=losses,
-            kinds=kinds,
-            interaction=interaction,
-            unexplained=unexplained,
-            breakdowns=breakdowns,
-            warnings=evaluation.warnings,
-            misread=most_frequent(sum(misread, Counter())) if misread else None,
-            classes=dict(classes) if len(classes) > 1 else None,
-        )
-
-
-def diagnosed(
+def diagnose_inputs(
     inputs: Inputs,
     protocols: Mapping[str, Any],
-    diagnostician: Diagnostician,
+    thresholds: Thresholds | None = None,
+    edges: Edges | None = None,
     ordered_map: OrderedMap = map,
 ) -> list[Diagnosis]:
     """Diagnose by several protocols, name -> parameters record; as `evaluate.evaluate_inputs`."""
-    sinks = [diagnostician.sink]
-    evaluations = evaluate_inputs(inputs, runs_of(protocols), sinks, ordered_map=ordered_map)
-    return list(map(diagnostician.diagnosis, evaluations))
+    thresholds, edges = thresholds or Thresholds(), edges or Edges()
+    parts: dict[str, list[BatchDiagnosis]] = defaultdict(list)
+    sink = Sink(
+        partial(diagnose_batch, thresholds, edges),
+        lambda run, part: parts[run.protocol.name].append(part),
+    )
+    evaluations = evaluate_inputs(inputs, runs_of(protocols), [sink], ordered_map=ordered_map)
+    return [_joined(parts[one.protocol.name], one, thresholds, edges) for one in evaluations]
+
+
+def _joined(
+    parts: Sequence[BatchDiagnosis], evaluation: Evaluation, thresholds: Thresholds, edges: Edges
+) -> Diagnosis:
+    names = tuple(dict.fromkeys(("recall", "precision", evaluation.protocol.main_score)))
+    scores = _chosen(evaluation.scores, names)
+    after = {}
+    for name in parts[0].repaired:
+        tally = Tally.concatenate([part.repaired[name] for part in parts]).sum()
+        after[name] = _chosen(evaluation.score(tally), names)
+    kinds = [
+        KindShare(
+            kind,
+            sum(part.counts[kind] for part in parts),
+            "objects" if kind in OF_OBJECTS else "detections",
+            {name: after[kind][name] - scores[name] for name in names},
+        )
+        for kind in parts[0].counts
+    ]
+    losses = {name: 1.0 - scores[name] for name in names}
+    unexplained = {name: 1.0 - after[ALL_KINDS][name] for name in names}
+    interaction = {}
+    for name in names:
+        explained = [kind.shares[name] for kind in kinds]
+        interaction[name] = math.fsum([losses[name], -unexplained[name], *map(neg, explained)])
+    bins: dict[Any, list[BinPart]] = defaultdict(list)
+    for part in parts:
+        for key, own in part.bins.items():
+            bins[key].append(own)
+    breakdowns: dict[str, list[Bin]] = {name: [] for name in QUANTITIES}
+    for key in breakdown.slices(edges):
+        whole = breakdown.bin_of(bins.pop(key), evaluation, key.low, key.high)
+        breakdowns[key.quantity].append(whole)
+    classes = [(label, breakdown.bin_of(own, evaluation)) for label, own in bins.items()]
+    classes = [(label, one) for label, one in classes if one.objects]
+    classes.sort(key=lambda item: (-item[1].objects, item[0]))
+    misread = [part.misread for part in parts if part.misread is not None]
+    return Diagnosis(
+        protocol=evaluation.protocol.name,
+        signature=evaluation.signature,
+        parameters=evaluation.parameters,
+        thresholds=thresholds,
+        gt=evaluation.gt,
+        det=evaluation.det,
+        scores=scores,
+        losses=losses,
+        kinds=kinds,
+        interaction=interaction,
+        unexplained=unexplained,
+        breakdowns=breakdowns,
+        warnings=evaluation.warnings,
+        misread=most_frequent(sum(misread, Counter())) if misread else None,
+        classes=dict(classes) if len(classes) > 1 else None,
+    )
 
 
 def _chosen(scores: Mapping[str, Any], names: Sequence[str]) -> dict[str, float]:

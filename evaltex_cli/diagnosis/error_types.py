@@ -56,15 +56,23 @@ class Mistakes:
     loose: Bools
     false: Bools
     duplicate: Bools
+    misread: Bools | None = None
+    """(G,) bool; None if the protocol compares no texts."""
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds that are looked for."""
+        return ERROR_TYPES if self.misread is None else (*ERROR_TYPES, MISREAD)
+
+    def links(self, kind: str) -> set[int]:
+        """Return the links of the objects or detections of a kind."""
+        wrong = getattr(self, kind)[self.gt if kind in OF_OBJECTS else self.det]
+        return set(np.flatnonzero(wrong).tolist())
 
 
 def find(measured: Measured, thresholds: Thresholds) -> Mistakes:
-    """Classify all objects and detections of a batch, as docs/diagnose.md, section 1, says.
-
-    Raises
-    ------
-    InputError
-        For label pictures.
+    """Classify all objects and detections of a batch, as docs/diagnose.md, section 1, says. Raises
+    `InputError` for label pictures.
     """
     if measured.batch.has_masks:
         raise InputError(

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from evaltex_cli.diagnosis.error_types import Mistakes
 from evaltex_cli.diagnosis.repairs import words_of_pieces
 from evaltex_cli.evaluation.evaluate import BatchImages
-from evaltex_cli.protocols.matching import Matches
-from evaltex_cli.protocols.normalisation import with_normalised_texts
-from evaltex_cli.records import Bools, ImageBatch
+from evaltex_cli.protocols.texts import with_normalised_texts
 from evaltex_cli.tables.record import Record
 
 MOST_LISTED = 20
@@ -45,35 +42,34 @@ class Misread(Record):
     characters: list[Misreading]
 
 
-def misread_pairs(batch: ImageBatch, matches: Matches, parameters: Any) -> Pairs | None:
+def misread_pairs(images: BatchImages) -> Pairs | None:
     """Return the texts of the wrong pairs of a batch, in the Unicode form that the protocol
     compares; None if it compares no texts.
     """
-    gt = matches.gt
+    gt = images.evidence.matches.gt
     if "text_correct" not in gt.values:
         return None
-    batch = with_normalised_texts(batch, parameters.normalisation)
+    batch = with_normalised_texts(images.batch, images.run.parameters.normalisation)
     wrong = np.flatnonzero((np.diff(gt.offsets) == 1) & (gt.values["text_correct"] == 0))
     partners = gt.partners[gt.offsets[wrong]]
     return Counter(zip(batch.gt.texts[wrong], batch.det.texts[partners], strict=True))
 
 
-def misread_objects(images: BatchImages, mistakes: Mistakes) -> Bools | None:
-    """(G,) which objects have one detection, that reads another text; None if the protocol compares
-    no texts. What it takes for the same, such as other capitals, is read right.
+def with_misread(images: BatchImages, mistakes: Mistakes) -> Mistakes:
+    """Return mistakes with the objects that have one detection, which reads another text, if the
+    protocol compares texts. What it takes for the same, such as other capitals, is read right.
     """
     if "texts" not in images.run.protocol.needs:
-        return None
-    parameters = images.run.parameters
-    batch = with_normalised_texts(images.batch, parameters.normalisation)
+        return mistakes
+    batch = with_normalised_texts(images.batch, images.run.parameters.normalisation)
     wrong = np.zeros(batch.gt.count, dtype=bool)
     alone = np.bincount(mistakes.gt, minlength=batch.gt.count)[mistakes.gt] == 1
     words = words_of_pieces(batch, mistakes)
     for k in np.flatnonzero(alone).tolist():
         i, j = mistakes.gt[k], mistakes.det[k]
         wrong[i] = batch.gt.texts[i] != words.get(k, batch.det.texts[j])
-    is_right = images.evidence.matches.gt.values.get("text_correct")
-    return wrong if is_right is None else wrong & ~(is_right == 1)
+    is_right = images.evidence.matches.gt.values.get("text_correct", np.zeros(1)) == 1
+    return replace(mistakes, misread=wrong & ~is_right)
 
 
 def most_frequent(pairs: Pairs) -> Misread:

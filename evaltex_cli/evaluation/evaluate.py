@@ -46,9 +46,10 @@ from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Objects, chunks, offsets_of
 from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.runtime.progress import phase
+from evaltex_cli.tables.record import Rows
 
 Progress: TypeAlias = Callable[[int, int], None]
-BATCH_OBJECTS, MASK_BATCH_IMAGES = 1 << 12, 8
+BATCH_OBJECTS, MASK_BATCH_IMAGES = 1 << 13, 8
 """A batch has at most so many images and objects; of label pictures, so many images."""
 
 
@@ -84,12 +85,14 @@ def evaluate_inputs(
     progress: Progress | None = None,
     ordered_map: OrderedMap = map,
     *,
+    per_image: bool = False,
     in_training: bool = False,
     batch_objects: int = BATCH_OBJECTS,
 ) -> list[Evaluation]:
     """Evaluate inputs by every run, but those that need texts that are not there (`left_out`).
 
-    `progress` gets the number of images done and of all. `in_training` says that it is normal that
+    `progress` gets the number of images done and of all. With `per_image`, evaluations have the
+    results of the images. `in_training` says that it is normal that
     nothing matches yet: no likely mistakes are looked for, and protocols that need texts stay where
     there are none, with a warning. Raises `InputError` for all faults at once.
     """
@@ -97,6 +100,10 @@ def evaluate_inputs(
     runs = _fit_runs(runs, inputs)
     _refuse_faults(inputs)
     runs = runs if in_training else _with_texts(runs, inputs)
+    images: dict[str, list[ImageResult]] = {run.protocol.name: [] for run in runs}
+    if per_image:
+        take = lambda run, results: images[run.protocol.name].extend(results)  # noqa: E731
+        sinks = [*sinks, Sink(image_results, take)]
     batches = list(cut(inputs, batch_objects))
     folders = options.masks and options.masks._replace(base=Path.cwd())  # for other processes
     work = partial(measure, runs, options.invalid, folders, [sink.make for sink in sinks])
@@ -110,6 +117,7 @@ def evaluate_inputs(
         warnings += hints.repeated_objects("gt", gt)
         warnings += hints.repeated_objects("det", det)
     results = [scored(*one, inputs, *sides, warnings) for one in zip(runs, sums, strict=True)]
+    results = [replace(one, images=Rows(images[one.protocol.name])) for one in results]
     if in_training or options.masks is not None:
         return results
     return hints.explained(results, gt, det, inputs.paired)
@@ -137,18 +145,23 @@ def _refuse_faults(inputs: Inputs) -> None:
 
 
 def _fit_runs(runs: Sequence[Run], inputs: Inputs) -> list[Run]:
-    """Return the runs with the parameters that depend on the inputs: lines, and polygons."""
+    """Return the runs with the parameters that depend on the inputs: lines, and polygons; without
+    those that do not work on label pictures, of which one other must be left.
+    """
     if inputs.lines is not None and not any(hasattr(one.parameters, "lines") for one in runs):
         lines = f"{inputs.lines.path}: a ground truth of lines is for tiou"
         raise InputError(f"{lines}; add this protocol or leave it out")
+    if inputs.options.masks is not None:
+        names = " and ".join(run.protocol.name for run in runs)
+        runs = [run for run in runs if "outlines" not in run.protocol.needs]
+        if not runs:
+            raise InputError(
+                f"protocol {names} does not work on label pictures; leave out their folders"
+            )
     sides = inputs.gt.objects, inputs.det.objects
     has_polygons = cache(lambda: any(map(are_polygons, sides)))
     fit = []
     for protocol, parameters in runs:
-        if inputs.options.masks is not None and "outlines" in protocol.needs:
-            raise InputError(
-                f"protocol {protocol.name} does not work on label pictures; leave out their folders"
-            )
         if inputs.lines is not None and hasattr(parameters, "lines"):
             parameters = replace(parameters, lines=LINES_OF_FILE)  # noqa: PLW2901
         fit.append(Run(protocol, protocol.resolve(parameters, has_polygons)))
@@ -172,9 +185,14 @@ def _with_texts(runs: Sequence[Run], inputs: Inputs) -> Sequence[Run]:
 
 
 def left_out(names: Iterable[str], inputs: Inputs) -> dict[str, str]:
-    """Return protocol -> reason for those that need texts, if a side has none."""
+    """Return protocol -> reason for those that do not work on label pictures, if there are some,
+    and for those that need texts, if a side has none.
+    """
     reason = _without_texts(inputs).rpartition(": ")[2]
-    return {name: reason for name in names if reason and "texts" in load(name).needs}
+    missing = {"texts": reason} if reason else {}
+    if inputs.options.masks is not None:
+        missing["outlines"] = "it takes no label pictures"
+    return {name: missing[need] for name in names for need in missing if need in load(name).needs}
 
 
 def _without_texts(inputs: Inputs) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.errors import ConfigError, counted
-from evaltex_cli.evaluation.inputs import InputSummary
+from evaltex_cli.evaluation.extras import Bootstrap, Intervals, Verdict
+from evaltex_cli.evaluation.inputs import InputSummary, options_of
 from evaltex_cli.protocols import score_names
 from evaltex_cli.protocols.base import EvidenceRows, Protocol, Scores
 from evaltex_cli.protocols.tally import Tally, Totals
@@ -22,6 +23,8 @@ AMOUNTS = ("nothing matches", "hardly anything matches", "little matches")
 """How the warnings of low scores begin."""
 Result_co = TypeVar("Result_co", bound=Record, covariant=True)
 BOX = ("x0", "y0", "x1", "y1")
+EXTRAS = ("intervals", "bootstrap", "gates", "merged_from")
+"""Members that only some results have."""
 SHOWN_SCORES = ("recall", "precision", "fscore", "hmean")
 
 
@@ -77,6 +80,12 @@ class Evaluation(Record):
     warnings: list[str] = field(default_factory=list)
     rows: EvidenceRows | None = None
     """The evidence of each image; None if it was merged from results without images."""
+    intervals: Intervals | None = None
+    """The scores' confidence intervals; None, as the next, unless asked for."""
+    bootstrap: Bootstrap | None = None
+    gates: Sequence[Verdict] | None = None
+    merged_from: Sequence[str] | None = None
+    """SHA-256 of the ground truth of every evaluation in a merged result."""
 
     @property
     def totals(self) -> Totals:
@@ -116,16 +125,24 @@ class Evaluation(Record):
         images = counted(self.gt.images, "{count} image[s]")
         return f"{images}, {_counts_of(self.gt.objects, self.det.objects)}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the members of a result's .json, as plain values."""
-        shared = ("totals", "scores", "images", "warnings")
+    def members(self) -> dict[str, Any]:
+        """Return the members of a result's .json but for its images, as plain values."""
+        extras = {name: plain(getattr(self, name)) for name in EXTRAS}
+        extras["preset"] = options_of(self.signature).preset
         return {
             "protocol": self.protocol.name,
             "signature": self.signature,
             "parameters": plain(self.parameters),
             "inputs": {"gt": plain(self.gt), "det": plain(self.det)},
-            **{name: plain(getattr(self, name)) for name in shared},
+            "totals": plain(self.totals),
+            "scores": plain(self.scores),
+            **{name: value for name, value in extras.items() if value is not None},
+            "warnings": list(self.warnings),
         }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the members of a result's .json, as plain values."""
+        return {**self.members(), "images": plain(self.images)}
 
     def data(self) -> Mapping[str, Callable[[], Table]]:
         """Return a row per score of ``scores``, per image of ``images``, or per object of either
@@ -151,25 +168,31 @@ class Evaluation(Record):
         return Table("", [Column(head) for head in heads], rows)
 
     def _objects(self) -> Table:
-        known = []
-        for image in self._with_images("objects"):
-            known += [(image.name, "gt", one) for one in image.objects]
-            known += [(image.name, "det", one) for one in image.detections]
-        names = list(dict.fromkeys(name for _, _, one in known for name in one.values))
-        heads = ("protocol", "image", "side", "id", "match", "partners", *names, "text", *BOX)
-        rows: list[list[Any]] = []
-        for of_image, side, one in known:
-            values = [one.values.get(name) for name in names]
-            match = one.id, one.match, one.partners
-            place = of_image, side, *match
-            rows.append([self.protocol.name, *place, *values, one.text, *(one.box or (None,) * 4)])
-        return Table("", [Column(head) for head in heads], rows)
+        return object_table([replace(self, images=self._with_images("objects"))])
 
     def _with_images(self, table: str) -> Sequence[ImageResult]:
         if not self.images and self.gt.images:
             none = f"to_pandas({table!r}): no images in this result"
             raise ConfigError(f"{none}; evaluate again with per_image=True")
         return self.images
+
+
+def object_table(evaluations: Iterable[Evaluation]) -> Table:
+    """Return a row per object of either side and each protocol."""
+    known = [
+        (evaluation.protocol.name, image.name, side, one)
+        for evaluation in evaluations
+        for image in evaluation.images
+        for side, objects in (("gt", image.objects), ("det", image.detections))
+        for one in objects
+    ]
+    names = list(dict.fromkeys(name for *_, one in known for name in one.values))
+    heads = ("protocol", "image", "side", "id", "match", "partners", *names, "text", *BOX)
+    rows: list[list[Any]] = []
+    for *place, one in known:
+        match = one.id, one.match, one.partners, *map(one.values.get, names)
+        rows.append([*place, *match, one.text, *(one.box or (None,) * len(BOX))])
+    return Table("", [Column(head) for head in heads], rows)
 
 
 def defined(scores: Scores, evidence: Totals) -> Scores:
@@ -253,18 +276,15 @@ class Evaluations(ByProtocol[Evaluation]):
 def headline_table(
     evaluations: Sequence[Evaluation],
     title: str = "",
-    intervals: Mapping[str, Mapping[str, Any]] | None = None,
     notes: Sequence[str] = (),
 ) -> Table:
-    """Return the headline scores, one row per protocol; every F-score is in the column ``hmean``.
-    `intervals` are protocol -> score -> (low, high) or None; then every score has a column for it.
+    """Return the headline scores, one row per protocol, with their intervals if there are any;
+    every F-score is in the column ``hmean``.
     """
+    has_intervals = any(one.intervals for one in evaluations)
     shown = {
         one.protocol.name: {
-            score_names.shown(name): (
-                one.meaningful_scores[name],
-                (intervals or {}).get(one.protocol.name, {}).get(name),
-            )
+            score_names.shown(name): (one.meaningful_scores[name], (one.intervals or {}).get(name))
             for name in one.headline
         }
         for one in evaluations
@@ -273,13 +293,13 @@ def headline_table(
     columns = [Column("protocol")]
     for head in heads:
         columns.append(Column(head, "score"))
-        columns += [Column("", "interval")] if intervals else []
+        columns += [Column("", "interval")] * has_intervals
     rows: list[list[Cell]] = []
     for protocol, scores in shown.items():
         row: list[Cell] = [protocol]
         for head in heads:
             score, interval = scores.get(head, ("", ""))
-            row += [score, interval] if intervals else [score]
+            row += [score, interval] if has_intervals else [score]
         rows.append(row)
     return Table(title or next((one.size() for one in evaluations), ""), columns, rows, notes)
 

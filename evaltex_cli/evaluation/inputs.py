@@ -16,14 +16,14 @@ from evaltex_cli.evaluation.pairing import NO_DETECTIONS, pair_images, with_name
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.formats.filters import class_counts, only_classes, only_confident, with_dont_care
 from evaltex_cli.formats.image_subset import digest, names_in, only_images, some_images
-from evaltex_cli.formats.options import DONT_CARE_OBJECTS, InputOptions, MaskFolders
+from evaltex_cli.formats.options import DONT_CARE_OBJECTS, IN_MEMORY, InputOptions, MaskFolders
 from evaltex_cli.formats.reading import read, refuse_unused
 from evaltex_cli.formats.sizes import with_sizes, with_sizes_of_each_other
 from evaltex_cli.geometry.outlines import GeometryCounts
 from evaltex_cli.protocols.base import Protocol
 from evaltex_cli.protocols.presets import PRESETS
 from evaltex_cli.records import Ints, Objects
-from evaltex_cli.runtime import OrderedMap, is_elsewhere
+from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.tables.record import Record
 from evaltex_cli.version import __version__
 
@@ -71,8 +71,10 @@ def open_inputs(
 
     Raises `InputError` when an input cannot be read at all.
     """
-    if is_elsewhere(ordered_map):
+    if getattr(ordered_map, "is_elsewhere", False):
         ordered_map = map  # a cluster gets columns, and need not find these files
+    if any(isinstance(one, Source) and one.pictures is not None for one in (gt, det)):
+        options = replace(options, masks=IN_MEMORY)
     sides: list[SideInput] = [(gt, "gt", options), (det, "det", options)]
     if all(isinstance(path, Path) and path.is_file() for path in (gt, det)):
         (ours, faults), (theirs, more) = ordered_map(opened, sides)

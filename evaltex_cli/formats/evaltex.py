@@ -22,7 +22,7 @@ from evaltex_cli.formats.names import bad_names
 from evaltex_cli.formats.options import MAX_VERTICES
 from evaltex_cli.formats.parsing import NUMBER, number, polygon
 from evaltex_cli.geometry import outlines
-from evaltex_cli.records import Objects, Texts, concatenate, offsets_of, take
+from evaltex_cli.records import Ints, Objects, Texts, concatenate, offsets_of, take
 
 BLOCK = 1 << 20
 """Characters that are read at a time."""
@@ -63,7 +63,7 @@ _BEGINNING = re.compile(
 """A name, and a size or a quoted transcription after ID and region."""
 
 
-def _objects(text: str, side: Side, lines: list[int]) -> Objects:
+def _objects(text: str, side: Side, lines: Ints) -> Objects:
     """Return the objects of usual lines, of these numbers."""
     parts = text.split('"')
     texts, after = parts[1::2], parts[2::2]
@@ -86,7 +86,7 @@ def _objects(text: str, side: Side, lines: list[int]) -> Objects:
         regions=values[last].astype(np.int64),
         dont_care=np.array([part[1] == "t" for part in after], np.bool_),
         texts=Texts.of(texts),
-        places=np.array(lines),
+        places=lines,
     )
 
 
@@ -110,7 +110,7 @@ class _Reader:
 
     def read_block(self, block: str) -> None:
         """Read whole lines."""
-        usual, lines, end = [], list[int](), 0
+        usual, lines, end = [], [], 0
         for run in _USUAL[self.side].finditer(block):
             self._read_lines(block[end : run.start()])
             end = run.start()
@@ -118,14 +118,16 @@ class _Reader:
                 end = run.end()
                 usual.append(run[0])
                 first, self.line = self.line + 1, self.line + run[0].count("\n")
-                lines += range(first, self.line + 1)
+                lines.append(np.arange(first, self.line + 1))
         self._read_lines(block[end:])
         if usual:
-            self.usual.append(_objects("".join(usual), self.side, lines))
+            self.usual.append(_objects("".join(usual), self.side, np.concatenate(lines)))
 
     def _read_lines(self, lines: str) -> None:
         for line in map(str.strip, lines.split("\n")[:-1]):
             self.line += 1
+            if not line:
+                continue
             if "," in line and _OBJECT_LIKE.match(line):
                 self.others += self.file.each([(self.line, line)], self._parse)
             elif self.awaits_size and _SIZE_LIKE.fullmatch(line):
@@ -135,7 +137,7 @@ class _Reader:
                     if len(size) != 2 or min(size) <= 0:
                         raise FormatError(quote(line), f"{_SIZE}, both above 0")
                     self.sizes[-1] = size
-            elif line:
+            else:
                 self.names.append(line)
                 self.name_lines.append(self.line)
                 self.sizes.append([] if self.side == "gt" else [0.0, 0.0])

@@ -97,14 +97,15 @@ def _owners(values: NDArray[Any], ids: Ints) -> Ints:
     if len(fractions):
         raise FormatError(f"value {fractions[0]}", "whole numbers; save the labels as integers")
     owners = object_of(labels, ids)
-    strange = np.unique(labels[owners == NO_OBJECT])
+    strange = labels[owners == NO_OBJECT]
     if len(strange):
+        strange = np.unique(strange)
         expected = "0 and the IDs of the image's objects; set these pixels to 0 or add the objects"
         if (strange % _GREY == 0).all():
             expected = "labels in one channel: save the grey picture as grey, not as RGB"
         found = f"labels {listed(strange.astype(str).tolist())} without an object of this ID"
         raise FormatError(found, expected)
-    hidden = np.setdiff1d(ids, ids[owners]).astype(str).tolist()
+    hidden = np.sort(ids[np.bincount(owners, minlength=len(ids)) == 0]).astype(str).tolist()
     if hidden:
         raise FormatError(f"no pixel of the IDs {listed(hidden)}", "some pixels of each object")
     return owners

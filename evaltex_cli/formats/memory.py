@@ -11,7 +11,7 @@ from evaltex_cli.errors import counted
 from evaltex_cli.formats import MEMORY
 from evaltex_cli.formats.base import Side, Source
 from evaltex_cli.geometry.masks import PictureRuns
-from evaltex_cli.records import NOTHING, Floats, Objects, concatenate
+from evaltex_cli.records import NOTHING, Objects, concatenate
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -32,12 +32,14 @@ class ImageObjects(Objects):
         return f"ImageObjects({shown or 'nothing'})"
 
 
-def source(side: Side, images: Mapping[str, Objects], sizes: Mapping[str, Floats]) -> Source:
+def source(
+    side: Side, images: Mapping[str, Objects], sizes: Mapping[str, tuple[float, float]]
+) -> Source:
     """Return images in memory, by their names, as an input; `sizes` has heights and widths in
-    pixels, (2,), as far as they are known.
+    pixels, as far as they are known.
     """
     pictures = [getattr(image, "picture", None) for image in images.values()]
-    known = [sizes.get(name, np.zeros(2)) for name in images]
+    known = [sizes.get(name, (0, 0)) for name in images]
     return Source(
         list(images),
         np.array(known, np.float64).reshape(-1, 2),

@@ -9,9 +9,10 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
 from evaltex_cli.errors import quote
 
-MAX_NAME_BYTES = 1000
-"""Longest image name, in UTF-8: it becomes a path of folders."""
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+MAX_NAME = 1000
+"""Longest image name, in characters: it becomes a path of folders."""
+_UNFIT = re.compile(r"^[A-Za-z]:|(?:^|[/\\])\.{0,2}(?:[/\\]|\Z)|[\x00-\x1f\x7f\ud800-\udfff]")
+"""A drive letter, an empty, ``.`` or ``..`` component, a control character, half a surrogate."""
 _INSIDE = "a name that stays in the result folder: no absolute path, drive letter or '..'"
 _PREFIX = re.compile(r"\A(?:poly_gt|gt|res|det|pred)_", re.IGNORECASE)
 _SUFFIX = re.compile(
@@ -52,12 +53,8 @@ def parts_of(name: str) -> list[str]:
 
 
 def leaves_result_folder(name: str) -> bool:
-    """Whether a name is absolute, or has a drive letter, an empty, ``.`` or ``..`` component (with
-    either slash), or a control character or half of a surrogate pair.
-    """
-    has_drive = name[1:2] == ":" and name[0].isalpha()
-    is_elsewhere = not {"", ".", ".."}.isdisjoint(name.replace("\\", "/").split("/"))
-    return has_drive or is_elsewhere or _UNPRINTABLE.search(name) is not None
+    """Whether a name, as a path, is unfit for a file in the result folder."""
+    return _UNFIT.search(name) is not None
 
 
 def bad_names(names: Iterable[str]) -> Iterator[tuple[int, str, str]]:
@@ -66,8 +63,8 @@ def bad_names(names: Iterable[str]) -> Iterator[tuple[int, str, str]]:
     """
     seen: set[str] = set()
     for k, name in enumerate(names):
-        if len(name.encode("utf-8", "replace")) > MAX_NAME_BYTES:
-            yield k, f"an image name of more than {MAX_NAME_BYTES} bytes", "a shorter one"
+        if len(name) > MAX_NAME:
+            yield k, f"an image name of more than {MAX_NAME} characters", "a shorter one"
         elif leaves_result_folder(name):
             yield k, f"image name {quote(name)}", _INSIDE
         if name in seen:

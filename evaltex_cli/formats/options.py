@@ -140,6 +140,10 @@ class InputOptions:
         ):
             if value not in known:
                 raise ConfigError(f"{what} {quote(value)}; expected one of {', '.join(known)}")
+        if self.coordinates is not None:
+            Coordinates.parse(self.coordinates)
+        if self.columns is not None:
+            column_mapping(self.columns)
         if () in (self.gt_classes, self.det_classes):
             raise ConfigError("no classes; expected at least one")
         for what, is_given in (

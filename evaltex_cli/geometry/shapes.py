@@ -107,14 +107,9 @@ class Shapes(NamedTuple):
         """Return the edges of the shapes at some rows, and which of these each row is."""
         different, place = np.unique(rows, return_inverse=True)
         drawn = self.geometries(different)
-        owner, is_outer = np.arange(len(drawn)), np.ones(len(drawn), dtype=bool)
-        is_ring = shapely.get_type_id(drawn) == shapely.GeometryType.POLYGON
-        if (is_ring & (shapely.get_num_interior_rings(drawn) == 0)).all():
-            every = shapely.get_exterior_ring(drawn)
-        else:
-            parts, of_part = shapely.get_parts(drawn, return_index=True)
-            every, of_ring = shapely.get_rings(parts, return_index=True)
-            owner, is_outer = of_part[of_ring], np.diff(of_ring, prepend=-1) != 0
+        parts, of_part = shapely.get_parts(drawn, return_index=True)
+        every, of_ring = shapely.get_rings(parts, return_index=True)
+        owner, is_outer = of_part[of_ring], np.diff(of_ring, prepend=-1) != 0
         # Holes are drawn the other way round than what is around them, the first ring of a part.
         turned = np.flatnonzero(shapely.is_ccw(every) != is_outer)
         every[turned] = shapely.reverse(every[turned])
@@ -127,29 +122,26 @@ class Shapes(NamedTuple):
         """(groups,) areas of the union, in each group, of the intersections of ``self[i[k]]`` and
         ``other[j[k]]``; `group` is in ``range(groups)``.
         """
-        order = np.argsort(group, kind="stable")
-        group, i, j = group[order], i[order], j[order]
-        offsets = offsets_of(np.bincount(group, minlength=groups))
+        result = np.bincount(group, self.pair_area(i, other, j), groups).astype(np.float64)
+        rows = np.flatnonzero(np.bincount(group)[group] > 1)
+        rows = rows[np.argsort(group[rows], kind="stable")]
+        group, i, j = group[rows], i[rows], j[rows]
+        # Pieces add up, unless their boxes touch.
         pieces = box_geometry.intersection(self.boxes[i], other.boxes[j])
-        present = np.flatnonzero(np.diff(offsets))
-        around = np.zeros((groups, 4))
-        around[present] = box_geometry.around(pieces[:, :2], pieces[:, 2:], offsets[present])
-        # Pieces of more area than the box around them share some: no need to look for which.
-        total = np.bincount(group, box_geometry.area(pieces), groups)
-        is_united = total > box_geometry.area(around) * (1 + LEAST_SHARE)
-        rest = pieces[~is_united[group]]
-        counts = np.where(is_united, 0, np.diff(offsets))
-        one, another = touching_boxes(rest, offsets_of(counts), rest, offsets_of(counts))
-        is_united[group[~is_united[group]][one[one < another]]] = True
-        apart = np.flatnonzero(~is_united[group])
-        shared = self.pair_area(i[apart], other, j[apart])
-        result = np.bincount(group[apart], shared, groups).astype(np.float64)
-        rows = np.flatnonzero(is_united[group])
+        offsets = offsets_of(np.bincount(group, minlength=groups))
+        one, another = touching_boxes(pieces, offsets, pieces, offsets)
+        touch, is_slanted = np.zeros((2, groups), dtype=bool)
+        touch[group[one[one < another]]] = True
+        is_slanted[group[self.is_polygon[i] | other.is_polygon[j]]] = True
+        boxes = np.flatnonzero((touch & ~is_slanted)[group] & (box_geometry.area(pieces) > 0))
+        united = box_geometry.union_area(pieces[boxes], group[boxes], groups)
+        result = np.where(touch & ~is_slanted, united, result)
+        rows = np.flatnonzero((touch & is_slanted)[group])
         if len(rows):
             parts = shapely.intersection(self.geometries(i[rows]), other.geometries(j[rows]))
             starts = np.flatnonzero(np.diff(group[rows], prepend=-1))
-            united = [shapely.union_all(some) for some in np.split(parts, starts[1:])]
-            result[group[rows[starts]]] = shapely.area(united)
+            unions = [shapely.union_all(some) for some in np.split(parts, starts[1:])]
+            result[group[rows[starts]]] = shapely.area(unions)
         return result
 
     def without(self, i: Ints, other: Shapes, j: Ints) -> Shapes:
@@ -168,7 +160,7 @@ class Shapes(NamedTuple):
         """
         if not margin.any():
             return self
-        boxes = box_geometry.offset(self.boxes, margin)
+        boxes = self.boxes + margin[:, None] * np.array([-1.0, -1.0, 1.0, 1.0])
         if self.polygons is None:
             return Shapes(boxes)
         rows = np.flatnonzero(self.is_polygon & (margin != 0))

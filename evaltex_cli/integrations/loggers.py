@@ -9,11 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from os import PathLike
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 from evaltex_cli import Evaluation, Evaluations
@@ -30,10 +26,11 @@ def log_to_mlflow(
     import mlflow
 
     mlflow.log_metrics(_scores(result, prefix), step=step)
-    mlflow.set_tags({f"{prefix}.{name}": line for name, line in _signatures(result).items()})
-    with _files(result, report) as paths:
-        for path in paths:
-            mlflow.log_artifact(path, prefix)
+    for protocol, one in by_protocol(result).items():
+        mlflow.set_tag(f"{prefix}.{protocol}", one.signature)
+        mlflow.log_dict(one.to_dict(), f"{prefix}/{protocol}.json")
+    if report is not None:
+        mlflow.log_artifact(str(report), prefix)
 
 
 def log_to_wandb(
@@ -46,14 +43,18 @@ def log_to_wandb(
 
     if wandb.run is None:
         raise RuntimeError("no run of Weights & Biases is active; call wandb.init() first")
-    scores, metadata = _scores(result, prefix), _signatures(result)
+    scores, by_name = _scores(result, prefix), by_protocol(result)
     wandb.run.log(scores, step=step)
     wandb.run.summary.update(scores)
-    artifact = wandb.Artifact(f"{prefix}-{wandb.run.id}", type="evaluation", metadata=metadata)
-    with _files(result, report) as paths:
-        for path in paths:
-            artifact.add_file(path)
-        wandb.run.log_artifact(artifact)
+    signatures = {protocol: one.signature for protocol, one in by_name.items()}
+    name = f"{prefix}-{wandb.run.id}"
+    artifact = wandb.Artifact(name, type="evaluation", metadata=signatures)
+    for protocol, one in by_name.items():
+        with artifact.new_file(f"{protocol}.json", encoding="utf-8") as file:
+            json.dump(one.to_dict(), file, ensure_ascii=False)
+    if report is not None:
+        artifact.add_file(str(report))
+    wandb.run.log_artifact(artifact)
 
 
 def log_to_tensorboard(
@@ -65,7 +66,7 @@ def log_to_tensorboard(
     for name, value in _scores(result, prefix).items():
         writer.add_scalar(name, value, step)
     lines = [f"    {line}" for line in repr(result).splitlines()]  # indented: code in Markdown
-    lines += ["", *(f"- `{line}`" for line in _signatures(result).values())]
+    lines += ["", *(f"- `{one.signature}`" for one in by_protocol(result).values())]
     lines += [f"- report: `{report}`"] if report is not None else []
     writer.add_text(f"{prefix}/result", "\n".join(lines), step)
 
@@ -82,18 +83,3 @@ def named_scores(result: Result) -> dict[str, float]:
 def _scores(result: Result, prefix: str) -> dict[str, float]:
     scores = named_scores(result)
     return {f"{prefix}/{name}": one for name, one in scores.items() if not math.isnan(one)}
-
-
-def _signatures(result: Result) -> dict[str, str]:
-    return {name: one.signature for name, one in by_protocol(result).items()}
-
-
-@contextmanager
-def _files(result: Result, report: Report) -> Iterator[list[str]]:
-    """Yield the files to log: a .json per protocol, and the report."""
-    with TemporaryDirectory() as folder:
-        paths = []
-        for protocol, one in by_protocol(result).items():
-            paths.append(Path(folder) / f"{protocol}.json")
-            paths[-1].write_text(json.dumps(one.to_dict(), ensure_ascii=False), encoding="utf-8")
-        yield [*map(str, paths), *([] if report is None else [str(report)])]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from mmengine.evaluator import BaseMetric
 from mmengine.registry import METRICS
 
 from evaltex_cli import Accumulator, image_objects
+from evaltex_cli.api.inputs import TRAINING
 from evaltex_cli.formats.memory import ImageObjects
 from evaltex_cli.integrations.loggers import named_scores
 
@@ -19,22 +19,16 @@ class EvaltexMetric(BaseMetric):  # type: ignore[misc]
     """Headline scores; configs import ``evaltex_cli.integrations.mmengine`` by ``custom_imports``.
 
     Instances have ``polygons`` or ``bboxes``, and optionally ``ignored``, ``texts`` and ``scores``.
-    Parameters are those of `evaltex_cli.Accumulator` and of ``BaseMetric``.
+    `protocol`, `params`, `preset`, `min_confidence`, `invalid` and `dont_care` are those of
+    `evaltex_cli.evaluate`, other keywords those of ``BaseMetric``.
     """
 
     default_prefix = "evaltex"
 
-    def __init__(
-        self,
-        protocol: Any = None,
-        params: Any = None,
-        preset: str | None = None,
-        min_confidence: float | None = None,
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, protocol: Any = None, params: Any = None, **kwargs: Any) -> None:
+        options = {name: kwargs.pop(name) for name in TRAINING if name in kwargs}
         super().__init__(**kwargs)
-        options = {"params": params, "preset": preset, "min_confidence": min_confidence}
-        self._images: Accumulator[Any] = Accumulator(protocol, **options)
+        self._images: Accumulator[Any] = Accumulator(protocol, params=params, **options)
 
     def process(self, data_batch: Any, data_samples: Sequence[Any]) -> None:
         """Store the objects of a batch."""
@@ -52,13 +46,10 @@ class EvaltexMetric(BaseMetric):  # type: ignore[misc]
 
 
 def _objects(instances: Any) -> ImageObjects:
-    names = ("ignored", "texts", "scores", "polygons", "bboxes")
-    ignored, texts, scores, rings, boxes = (_on_cpu(instances.get(name)) for name in names)
-    more = {"dont_care": ignored, "texts": texts, "confidences": scores}
-    if rings is None:
-        return image_objects(boxes, **more)
-    return image_objects(polygons=[np.asarray(_on_cpu(r)).reshape(-1, 2) for r in rings], **more)
-
-
-def _on_cpu(column: Any) -> Any:
-    return column.cpu() if hasattr(column, "cpu") else column
+    names = ("bboxes", "polygons", "ignored", "texts", "scores")
+    columns = [instances.get(name) for name in names]
+    boxes, rings, ignored, texts, scores = (
+        column.cpu() if hasattr(column, "cpu") else column for column in columns
+    )
+    boxes = boxes if rings is None else None
+    return image_objects(boxes, rings, dont_care=ignored, texts=texts, confidences=scores)

@@ -13,34 +13,24 @@ from torchmetrics.utilities import dim_zero_cat
 
 from evaltex_cli import Accumulator
 from evaltex_cli.api.arrays import OneImage, objects_of
+from evaltex_cli.api.inputs import TRAINING
 from evaltex_cli.integrations.loggers import named_scores
 
 
 class EvaltexMetric(Metric):  # type: ignore[misc]
     """Headline scores, ``{"iou/recall": tensor}``; NaN if undefined.
 
-    Parameters
-    ----------
-    protocol, params, preset, min_confidence
-        As `evaltex_cli.Accumulator`.
-    **kwargs
-        Options of ``torchmetrics.Metric``.
+    `protocol`, `params`, `preset`, `min_confidence`, `invalid` and `dont_care` are those of
+    `evaltex_cli.evaluate`, other keywords those of ``torchmetrics.Metric``.
     """
 
     full_state_update, higher_is_better, is_differentiable = False, True, False
     stream: list[torch.Tensor]  # pickled images as bytes, one after the other
 
-    def __init__(
-        self,
-        protocol: Any = None,
-        params: Any = None,
-        preset: str | None = None,
-        min_confidence: float | None = None,
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, protocol: Any = None, params: Any = None, **kwargs: Any) -> None:
+        options = {name: kwargs.pop(name) for name in TRAINING if name in kwargs}
         super().__init__(**kwargs)
-        options = {"params": params, "preset": preset, "min_confidence": min_confidence}
-        self._images: Accumulator[Any] = Accumulator(protocol, **options)
+        self._images: Accumulator[Any] = Accumulator(protocol, params=params, **options)
         self.add_state("stream", default=[], dist_reduce_fx="cat")
 
     def update(self, preds: Sequence[OneImage], target: Sequence[OneImage]) -> None:

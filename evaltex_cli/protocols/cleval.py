@@ -53,10 +53,10 @@ from evaltex_cli.protocols.cleval_characters import Side, centres, contains, sho
 from evaltex_cli.protocols.cleval_text import credited_characters
 from evaltex_cli.protocols.matching import Pair, above, at_least, matches, per_image
 from evaltex_cli.protocols.measured import order_field
-from evaltex_cli.protocols.normalisation import normalisation_field
 from evaltex_cli.protocols.object_warnings import object_warning
 from evaltex_cli.protocols.scores import quotient, ratio, recall_precision, where
-from evaltex_cli.protocols.tally import Count, ObjectTally, Sum, at_most, require
+from evaltex_cli.protocols.tally import Count, ObjectTally, Sum
+from evaltex_cli.protocols.texts import normalisation_field
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, offsets_of, ranges
 
 
@@ -241,15 +241,6 @@ class CLEvalTally(ObjectTally):
     scale_e2e_recall_credit: Sum | None = None
     scale_e2e_precision_credit: Sum | None = None
 
-    def check(self) -> None:
-        super().check()
-        found, missed = self.found_characters, self.missed_characters
-        require(found + missed == self.gt_characters, "characters found and missed differ from all")
-        require(found <= self.detected_characters, "more characters found than detected")
-        require(self.correct_characters <= self.gt_characters, "more characters right than exist")
-        for credit in (self.recall_credit, self.precision_credit):
-            require(at_most(credit, found), "a penalty raises a score")
-
 
 # The numerators and denominators of Eq. 9.
 DETECTION = "recall_credit", "gt_characters", "precision_credit", "detected_characters"
@@ -407,7 +398,6 @@ def object_credit(types: NDArray[np.uint8], values: Mapping[str, Floats]) -> Flo
 PROTOCOL = Protocol(
     name="cleval",
     title="CLEval: detection and end-to-end recognition by characters",
-    version=1,
     parameters=Parameters,
     tally=CLEvalTally,
     evidence=evidence,

@@ -15,7 +15,7 @@ import numpy as np
 import shapely
 
 from evaltex_cli.geometry import outlines, rings, shapes
-from evaltex_cli.protocols.normalisation import normalised
+from evaltex_cli.protocols.texts import normalised
 from evaltex_cli.records import Bools, Convention, Floats, Ints, Objects, Outlines, offsets_of
 
 POLYGON_ASPECT = 1e5  # what the program has for every polygon: its slip of 1e+5 for 1e-5

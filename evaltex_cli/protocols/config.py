@@ -60,11 +60,19 @@ def _fields(protocol: str) -> dict[str, Field[Any]]:
     return {field.name: field for field in fields(load(protocol).parameters)}
 
 
-def preset_named(name: str) -> Preset:
-    """Return a preset; raises `ConfigError` when there is none of that name."""
+def rules_of_preset(name: str, given: Mapping[str, Any]) -> Preset:
+    """Return a preset; raises `ConfigError` when there is none of that name, and for a `protocol`
+    or an option of reading that is given and contradicts the preset.
+    """
     if name not in PRESETS:
         raise ConfigError(unknown("preset", name, list(PRESETS)))
-    return PRESETS[name]
+    rules = PRESETS[name]
+    demanded = {"protocol": rules.protocol, "invalid": rules.invalid, "dont_care": "ignore"}
+    for option, value in {**demanded, **rules.levels}.items():
+        if given.get(option) not in (None, value):
+            own = f"the preset {name} has {option}={value}"
+            raise ConfigError(f"{option}={given[option]}: {own}; leave out one of them")
+    return rules
 
 
 def parameters_of_preset(name: str, settings: Sequence[Setting]) -> Any:
@@ -142,7 +150,7 @@ def refuse_others(settings: Sequence[Setting], chosen: Sequence[str]) -> None:
     for setting in settings:
         if setting.protocol not in chosen:
             why = f"{setting.protocol} is not a protocol of this run ({', '.join(chosen)})"
-            raise ConfigError(f"{setting.place}: {why}; add it by --protocol, or leave --set out")
+            raise ConfigError(f"{setting.place}: {why}; add the protocol, or leave this out")
 
 
 def _section(name: str, place: str) -> str:

@@ -8,7 +8,7 @@ paper's. Three programs have the name; `variant` chooses:
 - ``rrc``: the script of the Robust Reading Competition: merges cost nothing
 - ``totaltext``: the script of Total-Text: polygons, ratios of 2 decimals, thresholds 0.7 and 0.6
 
-Where we differ from them: docs/protocols/deteval.md, section 6.
+Where we differ from them: docs/protocols/deteval.md.
 
 Empty cases: 0/0 is 0 in the dataset; in an image scores are as the variant's program prints them
 (`image_scores`).

@@ -144,7 +144,10 @@ def local_scores(batch: ImageBatch, pairs: Overlaps, parameters: Parameters) -> 
     is_many_to_one = (splits[gt] == 1) & (merges[det] > 1)
     own, own_det = gt[~is_many_to_one], det[~is_many_to_one]
     text = grown.union_area(own, objects, own, detections, own_det)
-    detected = detections.union_area(own, objects, own_det, detections, own_det)
+    detected = np.bincount(own, pairs.det_area[own_det], objects)
+    own, own_det = own[splits[own] > 1], own_det[splits[own] > 1]  # detections that may overlap
+    united = detections.union_area(own, objects, own_det, detections, own_det)
+    detected = np.where(splits > 1, united, detected)
     accuracy = np.where(splits > 0, ratio(text, detected), np.nan)
 
     # Accuracy of many-to-one: the object shares its only detection with others (Eq. 16-20).

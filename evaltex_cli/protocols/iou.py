@@ -35,7 +35,7 @@ from evaltex_cli.protocols.base import Evidence, Protocol, Scores, parameter
 from evaltex_cli.protocols.measured import order_field
 from evaltex_cli.protocols.object_warnings import ObjectWarning, object_warning
 from evaltex_cli.protocols.scores import image_scores_by, scores_of
-from evaltex_cli.protocols.tally import Count, ObjectTally, require
+from evaltex_cli.protocols.tally import Count, ObjectTally
 from evaltex_cli.protocols.unrotated import overlaps_turned_back
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Overlaps
 
@@ -81,11 +81,6 @@ class Tally(ObjectTally):
     """Evidence of IoU: the number of pairs."""
 
     one_to_one: Count
-
-    def check(self) -> None:
-        super().check()
-        require(self.one_to_one <= self.counted_gt_objects, "more pairs than objects")
-        require(self.one_to_one <= self.counted_detections, "more pairs than detections")
 
 
 def convention(parameters: Parameters) -> Convention:

@@ -42,13 +42,12 @@ from numpy.typing import NDArray
 from evaltex_cli.protocols import iou as iou_protocol
 from evaltex_cli.protocols import matching
 from evaltex_cli.protocols.base import Evidence, Protocol, Scores, parameter
-from evaltex_cli.protocols.edit_distance import edit_distance
 from evaltex_cli.protocols.iou import convention, counting, pair
 from evaltex_cli.protocols.lexicon import fingerprinted, replacements
-from evaltex_cli.protocols.normalisation import normalisation_field, with_normalised_texts
 from evaltex_cli.protocols.object_warnings import object_warning
 from evaltex_cli.protocols.scores import image_scores_by, rate, ratio, scores_of, where
-from evaltex_cli.protocols.tally import Count, Sum, at_most, require
+from evaltex_cli.protocols.tally import Count, Sum
+from evaltex_cli.protocols.texts import edit_distance, normalisation_field, with_normalised_texts
 from evaltex_cli.records import ImageBatch, Overlaps
 
 PUNCTUATION = "'!?.:,*\"()·[]/"
@@ -101,12 +100,6 @@ class Tally(iou_protocol.Tally):
     word_edits: Count | None = None
     words: Count | None = None
     normalised_edits: Sum | None = None
-
-    def check(self) -> None:
-        super().check()
-        require(self.correctly_read <= self.one_to_one, "more pairs correctly read than there are")
-        wrong, edits = self.one_to_one - self.correctly_read, self.normalised_edits
-        require(edits is None or at_most(edits, wrong), "more than one normalised edit for a pair")
 
 
 def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Evidence:

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from evaltex_cli.errors import ConfigError, InputError, quote
 from evaltex_cli.protocols.config import read_text
-from evaltex_cli.protocols.edit_distance import edit_distance
-from evaltex_cli.protocols.normalisation import normalised
+from evaltex_cli.protocols.texts import edit_distance, normalised
 from evaltex_cli.records import ImageBatch
 
 ALL_IMAGES = ""

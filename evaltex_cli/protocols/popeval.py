@@ -41,9 +41,9 @@ from evaltex_cli.geometry.touching import touching_boxes
 from evaltex_cli.protocols import matching
 from evaltex_cli.protocols.base import Evidence, Protocol, Scores, parameter
 from evaltex_cli.protocols.matching import Pair, by_det, by_gt, in_dont_care, pairs_of
-from evaltex_cli.protocols.normalisation import normalisation_field, with_normalised_texts
 from evaltex_cli.protocols.scores import ratio, recall_precision, scores_or_empty, where
-from evaltex_cli.protocols.tally import Count, ObjectTally, require
+from evaltex_cli.protocols.tally import Count, ObjectTally
+from evaltex_cli.protocols.texts import normalisation_field, with_normalised_texts
 from evaltex_cli.records import Geometries, ImageBatch, Objects, Overlaps
 
 APART = 0.25
@@ -68,12 +68,6 @@ class PopEvalTally(ObjectTally):
     gt_characters: Count
     det_characters: Count
     removed_characters: Count
-
-    def check(self) -> None:
-        super().check()
-        removed = self.removed_characters
-        require(removed <= self.gt_characters, "more characters crossed out than objects have")
-        require(removed <= self.det_characters, "more characters crossed out than detections have")
 
 
 def evidence(batch: ImageBatch, overlaps: None, parameters: Parameters) -> Evidence:

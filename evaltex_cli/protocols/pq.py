@@ -41,9 +41,9 @@ from evaltex_cli.geometry.filled import fill
 from evaltex_cli.geometry.touching import touching_boxes
 from evaltex_cli.protocols import matching
 from evaltex_cli.protocols.base import Evidence, Protocol, Scores, parameter
-from evaltex_cli.protocols.normalisation import normalisation_field, with_normalised_texts
 from evaltex_cli.protocols.scores import harmonic_mean, ratio, where
-from evaltex_cli.protocols.tally import Count, ObjectTally, Sum, at_most, require
+from evaltex_cli.protocols.tally import Count, ObjectTally, Sum
+from evaltex_cli.protocols.texts import normalisation_field, with_normalised_texts
 from evaltex_cli.records import (
     Convention,
     ImageBatch,
@@ -85,12 +85,6 @@ class Tally(ObjectTally):
 
     pairs: Count
     iou_sum: Sum
-
-    def check(self) -> None:
-        super().check()
-        require(self.pairs <= self.counted_gt_objects, "more pairs than objects")
-        require(self.pairs <= self.counted_detections, "more pairs than detections")
-        require(at_most(self.iou_sum, self.pairs), "a larger sum of IoUs than pairs")
 
 
 def evidence(batch: ImageBatch, overlaps: Overlaps | None, parameters: Parameters) -> Evidence:
@@ -205,7 +199,6 @@ def scores(tally: Tally, parameters: Parameters) -> Scores:
 PROTOCOL = Protocol(
     name="pq",
     title="PQ, RQ, SQ (HierText): panoptic quality of one-to-one matches",
-    version=1,
     parameters=Parameters,
     tally=Tally,
     evidence=evidence,

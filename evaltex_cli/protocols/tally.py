@@ -20,17 +20,6 @@ Totals: TypeAlias = Mapping[str, Any]
 """A `Tally` of one image or a data set in the form of JSON: name -> number, or a list of them."""
 
 
-def require(condition: Any, rule: str) -> None:
-    """Raise `ValueError` where a bug in a protocol, or an edited result, breaks a rule."""
-    if not np.all(condition):
-        raise ValueError(f"evidence contradicts itself: {rule}")
-
-
-def at_most(part: Any, whole: Any) -> Any:
-    """Whether sums are at most others, but for rounding."""
-    return part <= whole + 1e-9 * (1 + whole)
-
-
 @dataclass(frozen=True, eq=False)
 class Tally:
     """Evidence, which adds up.
@@ -39,14 +28,6 @@ class Tally:
     and the order of the results' JSON; `gt_objects` and `detections`, of all objects, are among
     them. An optional field is None where the parameters do not ask for it, and not in the JSON.
     """
-
-    def __post_init__(self) -> None:
-        self.check()
-
-    def check(self) -> None:
-        """Raise `ValueError` for what cannot be; protocols add rules of their own quantities."""
-        for name in self.as_dict().keys() & self.counts():
-            require(np.min(getattr(self, name), initial=0) >= 0, f"{name} < 0")
 
     @classmethod
     def counts(cls) -> set[str]:
@@ -60,7 +41,7 @@ class Tally:
     @classmethod
     def from_columns(cls, columns: Mapping[str, ArrayLike]) -> Self:
         """Return columns that were read from results; raises `TypeError` or `ValueError` for other
-        names, a count that is not a whole number, and evidence that contradicts itself.
+        names, and a count that is not a whole number.
         """
         arrays = {name: np.asarray(column) for name, column in columns.items()}
         for name, column in arrays.items():
@@ -72,10 +53,11 @@ class Tally:
 
     def each(self, function: Callable[..., Any], *others: Self) -> Self:
         """Return the results of a function of each field, and of the same field of others."""
-        result = object.__new__(type(self))  # without `check`, which these have passed
-        for name, value in self.as_dict().items():
-            result.__dict__[name] = function(value, *(getattr(other, name) for other in others))
-        return result
+        results = {
+            name: function(value, *(getattr(other, name) for other in others))
+            for name, value in self.as_dict().items()
+        }
+        return type(self)(**results)
 
     def rows(self) -> Iterator[Self]:
         """Yield the evidence of each image."""
@@ -117,11 +99,6 @@ class ObjectTally(Tally):
     detections: Count
     counted_detections: Count
 
-    def check(self) -> None:
-        super().check()
-        require(self.counted_gt_objects <= self.gt_objects, "more objects count than there are")
-        require(self.counted_detections <= self.detections, "more detections count than there are")
-
 
 @dataclass(frozen=True, eq=False)
 class CreditTally(ObjectTally):
@@ -129,8 +106,3 @@ class CreditTally(ObjectTally):
 
     recall_credit: Sum
     precision_credit: Sum
-
-    def check(self) -> None:
-        super().check()
-        require(at_most(self.recall_credit, self.counted_gt_objects), "recall above 1")
-        require(at_most(self.precision_credit, self.counted_detections), "precision above 1")

@@ -42,10 +42,10 @@ from evaltex_cli.protocols import matching
 from evaltex_cli.protocols.base import Evidence, Protocol, parameter
 from evaltex_cli.protocols.matching import Pair, above, at_least
 from evaltex_cli.protocols.measured import order_field
-from evaltex_cli.protocols.normalisation import normalisation_field, with_normalised_texts
 from evaltex_cli.protocols.object_warnings import object_warning
 from evaltex_cli.protocols.scores import credit_scores, image_scores_by, ratio
 from evaltex_cli.protocols.tally import CreditTally
+from evaltex_cli.protocols.texts import normalisation_field, with_normalised_texts
 from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints, Objects, Overlaps
 
 SEVERAL_LINES = 45.0

@@ -44,7 +44,7 @@ from evaltex_cli.protocols.base import Evidence, Protocol, Scores, parameter
 from evaltex_cli.protocols.iou import convention, counting, pair
 from evaltex_cli.protocols.matching import TIE, above, at_least, per_image, scatter
 from evaltex_cli.protocols.scores import image_scores_by, scores_of
-from evaltex_cli.protocols.tally import Count, ObjectTally, Sum, at_most, require
+from evaltex_cli.protocols.tally import Count, ObjectTally, Sum
 from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Overlaps, take
 
 HALF = 0.5
@@ -82,20 +82,6 @@ class Tally(ObjectTally):
     tiou_recall_credit: Sum
     tiou_precision_credit: Sum
     line_words: Count | None = None
-
-    def check(self) -> None:
-        super().check()
-        matched = self.one_to_one + self.lines
-        with_lines = self.counted_gt_objects + (0 if self.line_words is None else self.line_words)
-        require(self.one_to_one <= self.counted_gt_objects, "more pairs than objects")
-        require(matched <= self.counted_detections, "more matches than detections")
-        for part, whole, rule in (
-            (self.siou_recall_credit, with_lines, "more recall than objects"),
-            (self.siou_precision_credit, matched, "more precision than matches"),
-            (self.tiou_recall_credit, self.siou_recall_credit, "a discount raises recall"),
-            (self.tiou_precision_credit, self.siou_precision_credit, "a discount raises precision"),
-        ):
-            require(at_most(part, whole), rule)
 
 
 def evidence(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> Evidence:
@@ -275,7 +261,6 @@ def scores(tally: Tally, parameters: Parameters) -> Scores:
 PROTOCOL = Protocol(
     name="tiou",
     title="TIoU: tightness-aware IoU",
-    version=1,
     parameters=Parameters,
     tally=Tally,
     evidence=evidence,

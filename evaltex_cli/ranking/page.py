@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from evaltex_cli.errors import counted
+from evaltex_cli.ranking.board import Board
 from evaltex_cli.ranking.rank import Ranking
 from evaltex_cli.results.page import link, page
 from evaltex_cli.runtime.outputs import write_file
 
 
-def write(file: Path, ranking: Ranking, reports: Mapping[tuple[str, str], Path]) -> None:
-    """Write the page. Same input, same bytes.
-
-    Parameters
-    ----------
-    reports : mapping
-        Data set and detector -> the report of its run, which the page links to.
-
-    Raises
-    ------
-    InputError
-        When it cannot be written.
-    """
+def write(file: Path, ranking: Ranking, board: Board) -> None:
+    """Write the page, with links to the reports in result folders; raises `InputError`."""
+    links = {
+        ranked.name: {
+            label: link(path / "report.html", file.parent)
+            for label, path in one.detections.items()
+            if (path / "report.html").is_file()
+        }
+        for one, ranked in zip(board.datasets, ranking.datasets, strict=True)
+    }
+    detectors = counted(len(ranking.detectors), "{count} detector[s]")
     text = page(
         "ranking/page.html",
         "ranking",
-        f"Ranking of {counted(len(ranking.detectors), '{count} detector[s]')}",
+        f"Ranking of {detectors}",
         styles=["ranking/page.css"],
         ranking=ranking,
-        links={which: link(path, file.parent) for which, path in reports.items()},
+        links=links,
     )
     write_file(file, [text])

@@ -2,77 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import partial
+from itertools import chain, combinations
+from typing import Any, NamedTuple, TypeAlias
 
+import msgspec
 import numpy as np
 
 from evaltex_cli.comparison.detectors import (
     DetectorResult,
     by_protocol,
+    name_of,
     read_or_evaluate,
     warnings_of,
 )
-from evaltex_cli.errors import InputError, counted
+from evaltex_cli.errors import counted
+from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.protocols.score_names import same
 from evaltex_cli.ranking import statistics
 from evaltex_cli.ranking.board import Board, Settings
-from evaltex_cli.ranking.overall import (
-    Entries,
-    Entry,
-    Interval,
-    Overall,
-    compared_images,
-    overall,
-    replicates_of,
-)
+from evaltex_cli.records import Floats
 from evaltex_cli.results import significance
-from evaltex_cli.results.significance import Outcome
+from evaltex_cli.results.significance import Outcome, Replicates
 from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.tables import Cell, Column, Table
 from evaltex_cli.tables.record import Record, plain, raw
 
+Interval: TypeAlias = "tuple[float, float] | None"
 _METHODS = {"max-t": "step-down max-T", "holm": "Holm"}
-_DETECTORS = (
-    *("dataset", "protocol", "detector", "score", "value", "interval"),
-    *("rank", "rank_interval", "groups"),
-)
-_PAIRS = (
-    *("dataset", "protocol", "score", "a", "b"),
-    *("difference", "interval", "p", "p_corrected", "reason"),
-)
-_OVERALL = (
-    *("protocol", "score", "detector", "macro", "macro_interval"),
-    *("mean_rank", "mean_rank_interval", "pooled", "pooled_interval"),
-)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Ranked(Record):
-    """One detector's place under one protocol.
-
-    Attributes
-    ----------
-    label : str
-    scores : dict
-        Every score that is a number; None where undefined.
-    interval : (low, high) or None
-        Of the main score.
-    rank : int
-        1 + how many detectors have a higher main score.
-    rank_interval : (first, last)
-        The ranks that it may have; it contains the true one as often as the level says.
-    groups : str
-        Letters; detectors that share one do not differ significantly, all others do.
-    """
+    """One detector's place under one protocol."""
 
     label: str
     scores: dict[str, float | None]
+    """Every score that is a number; None where undefined."""
     interval: Interval
+    """Of the main score."""
     rank: int
+    """1 + how many detectors have a higher main score."""
     rank_interval: tuple[int, int]
+    """The ranks that it may have; it contains the true one as often as the level says."""
     groups: str
+    """Letters; detectors that share one do not differ significantly, all others do."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -146,6 +123,8 @@ class Agreement(Record):
     def tables(self) -> list[Table]:
         """Return the matrix below its diagonal, and the pair of protocols that agrees least."""
         names, notes = self.protocols, []
+        if len(names) < 2:
+            return []
         rows: list[list[Cell]] = []
         pairs: list[tuple[float, int, int]] = []
         for i, values in enumerate(self.tau):
@@ -154,11 +133,13 @@ class Agreement(Record):
             pairs += [(value, i, j) for j, value in enumerate(values[:i]) if value is not None]
         if pairs:
             value, i, j = min(pairs)
-            interval = shown_range(self.intervals[i][j])
-            notes = [f"Least alike: {names[j]} and {names[i]}, {value:.2f} {interval}."]
+            ends = self.intervals[i][j]
+            interval = "" if ends is None else " [{:.2f}, {:.2f}]".format(*ends)
+            notes = [f"Least alike: {names[j]} and {names[i]}, {value:.2f}{interval}."]
         columns = [Column("protocol"), *(Column(str(k)) for k in range(1, len(names)))]
-        title = "Agreement of the protocols' rankings (Kendall's tau-b)"
-        return [Table(title, columns, rows, notes)]
+        return [
+            Table("Agreement of the protocols' rankings (Kendall's tau-b)", columns, rows, notes)
+        ]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -172,23 +153,41 @@ class DataSetRanking(Record):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Ranking(Record):
-    """Ranks of detectors on one data set or several.
+class OverallDetector(Record):
+    """One detector over all data sets."""
 
-    Attributes
-    ----------
-    settings : Settings
-    detectors : list of str
-        In the order in which they were given.
-    datasets : list of DataSetRanking
-    overall : dict
-        Protocol -> means over all data sets, of the detectors that have all.
+    label: str
+    macro: float | None
+    """Mean of the main scores of all data sets, whatever their size."""
+    macro_interval: Interval
+    """This and `mean_rank_interval`: from resamples of the images within each data set; None if one
+    has too few images."""
+    mean_rank: float
+    """Mean of its ranks; detectors with equal scores share the mean of their ranks."""
+    mean_rank_interval: Interval
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Overall(Record):
+    """One protocol over all data sets, the highest macro mean first; `left_out` are detectors that
+    some data set lacks.
     """
+
+    score: str
+    detectors: list[OverallDetector]
+    left_out: list[str]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Ranking(Record):
+    """Ranks of detectors on one data set or several."""
 
     settings: Settings
     detectors: list[str]
+    """In the order in which they were given."""
     datasets: list[DataSetRanking]
     overall: dict[str, Overall]
+    """Protocol -> means over all data sets, of the detectors that have all."""
 
     @property
     def warnings(self) -> list[str]:
@@ -198,7 +197,7 @@ class Ranking(Record):
     def to_dict(self) -> dict[str, Any]:
         """Return the ranking as JSON has it."""
         return {
-            **plain(self.settings),
+            **msgspec.structs.asdict(self.settings),
             "detectors": self.detectors,
             "datasets": plain(self.datasets),
             "overall": plain(self.overall),
@@ -211,8 +210,7 @@ class Ranking(Record):
         for dataset in self.datasets:
             tables += [self.table_of(dataset, one) for one in dataset.protocols.values()]
             tables[-1].notes = [*tables[-1].notes, *self.notes(dataset)]
-            if len(dataset.agreement.protocols) > 1:
-                tables += dataset.agreement.tables()
+            tables += dataset.agreement.tables()
         return tables + self.overall_tables()
 
     def table_of(self, dataset: DataSetRanking, ranking: ProtocolRanking) -> Table:
@@ -223,33 +221,28 @@ class Ranking(Record):
             Column(f"{100 * self.settings.level:g}% interval", "interval"),
             *(Column("rank", "number"), Column("ranks"), Column("group")),
         ]
-        rows: list[list[Cell]] = [
-            [
-                *(one.label, one.scores[ranking.score], one.interval, one.rank),
-                *("–".join(map(str, dict.fromkeys(one.rank_interval))), one.groups),
-            ]
-            for one in ranking.detectors
-        ]
-        best = {
-            (k, 1)
-            for k, one in enumerate(ranking.detectors)
-            if ranking.is_tested and one.label in ranking.best
-        }
+        rows: list[list[Cell]] = []
+        for one in ranking.detectors:
+            ranks = "–".join(map(str, dict.fromkeys(one.rank_interval)))
+            rows.append(
+                [one.label, one.scores[ranking.score], one.interval, one.rank, ranks, one.groups]
+            )
+        best = ranking.best if ranking.is_tested else []
+        cells = {(k, 1) for k, one in enumerate(ranking.detectors) if one.label in best}
         images = counted(ranking.compared_images, "{count} image[s]")
         title = f"{ranking.protocol} on {dataset.name}, {images}"
-        return Table(title, columns, rows, [ranking.sentence()], best)
+        return Table(title, columns, rows, [ranking.sentence()], cells)
 
     def notes(self, dataset: DataSetRanking) -> list[str]:
         """Say what the columns and marks of the tables of a data set mean."""
-        settings, first = self.settings, next(iter(dataset.protocols.values()))
-        count = len(first.detectors)
-        pairs = counted(count * (count - 1) // 2, "{count} pair[s]")
+        first = next(iter(dataset.protocols.values()))
+        subsets = significance.shown_subsets(first.resamples, first.is_exact)
+        pairs = counted(len(first.pairs), "{count} pair[s]")
         return [
-            f"ranks: the ranks that a detector may have, at {100 * settings.level:g}%.",
+            f"ranks: the ranks that a detector may have, at {100 * self.settings.level:g}%.",
             "group: detectors that share a letter do not differ significantly (paired permutation"
-            f" test over images, {significance.shown_subsets(first.resamples, first.is_exact)};"
-            " p-values"
-            f" corrected for {pairs}, {_METHODS[settings.correction]}).",
+            f" test over images, {subsets}; p-values corrected for {pairs},"
+            f" {_METHODS[self.settings.correction]}).",
             "Bold or green: the best, and all that do not differ from it significantly.",
         ]
 
@@ -262,205 +255,217 @@ class Ranking(Record):
                 Column("detector"),
                 *(Column(f"mean {same(each.score)}", "score"), Column("interval", "interval")),
                 *(Column("mean rank", "number"), Column("rank interval", "number interval")),
-                *(Column("pooled", "score"), Column("pooled interval", "interval")),
             ]
             rows: list[list[Cell]] = [
-                [
-                    *(one.label, one.macro, one.macro_interval),
-                    *(one.mean_rank, one.mean_rank_interval, one.pooled, one.pooled_interval),
-                ]
+                [one.label, one.macro, one.macro_interval, one.mean_rank, one.mean_rank_interval]
                 for one in each.detectors
             ]
-            if all(one.pooled is None for one in each.detectors):
-                columns, rows = columns[:-2], [row[:-2] for row in rows]
-            missing = f"Not on all data sets: {', '.join(each.left_out)}."
+            missing = f"Not in all data sets: {', '.join(each.left_out)}."
             notes = [missing] * bool(each.left_out)
             tables.append(Table(f"{protocol} over all data sets: {names}", columns, rows, notes))
         return tables
 
     def data(self) -> Mapping[str, Callable[[], Table]]:
         """Return the tables of detectors, of pairs and of means over data sets."""
-        return {"detectors": self._detectors, "pairs": self._pairs, "overall": self._overall}
-
-    def _rankings(self) -> Iterator[tuple[dict[str, Cell], ProtocolRanking]]:
-        for dataset in self.datasets:
-            for one in dataset.protocols.values():
-                yield {"dataset": dataset.name, "protocol": one.protocol, "score": one.score}, one
-
-    def _detectors(self) -> Table:
-        rows = (
+        rankings = [
+            ({"dataset": dataset.name, "protocol": one.protocol, "score": one.score}, one)
+            for dataset in self.datasets
+            for one in dataset.protocols.values()
+        ]
+        detectors = [
             ({**lead, "detector": one.label, "value": one.scores[ranking.score]}, one)
-            for lead, ranking in self._rankings()
+            for lead, ranking in rankings
             for one in ranking.detectors
-        )
-        return raw(_DETECTORS, rows)
-
-    def _pairs(self) -> Table:
-        return raw(_PAIRS, ((lead, pair) for lead, one in self._rankings() for pair in one.pairs))
-
-    def _overall(self) -> Table:
-        rows = (
+        ]
+        pairs = [(lead, pair) for lead, ranking in rankings for pair in ranking.pairs]
+        overall = [
             ({"protocol": protocol, "score": each.score, "detector": one.label}, one)
             for protocol, each in self.overall.items()
             for one in each.detectors
-        )
-        return raw(_OVERALL, rows)
-
-
-def shown_range(interval: Interval) -> str:
-    """Return an interval of ranks, or of Kendall's tau, for reading."""
-    return "–" if interval is None else f"[{interval[0]:.2f}, {interval[1]:.2f}]"
+        ]
+        lead = ("dataset", "protocol", "detector", "score", "value", "interval", "rank")
+        of_pair = [one.name for one in fields(Pair)]
+        of_overall = [one.name for one in fields(OverallDetector) if one.name != "label"]
+        return {
+            "detectors": partial(raw, (*lead, "rank_interval", "groups"), detectors),
+            "pairs": partial(raw, ("dataset", "protocol", "score", *of_pair), pairs),
+            "overall": partial(raw, ("protocol", "score", "detector", *of_overall), overall),
+        }
 
 
 # Ranking ------------------------------------------------------------------------------------------
 
 
-def rank_board(board: Board, ordered_map: OrderedMap = map) -> tuple[Ranking, list[str]]:
-    """Rank the detectors of a board; return also which protocols are left out, and why.
+class MainScores(NamedTuple):
+    """The main scores of all detectors on one data set under one protocol."""
 
-    Raises
-    ------
-    InputError
-        As `read_or_evaluate`, and when no protocol serves all detectors of a data set.
-    """
-    datasets, left_out = {}, []
-    for one in board.datasets:
-        results = read_or_evaluate(
-            one.gt, one.detections, one.options, one.parameters, ordered_map, with_images=False
-        )
-        try:
-            datasets[one.name], reasons = by_protocol(results, one.parameters)
-        except InputError as error:
-            raise InputError(f"{one.name}: {error}") from error
-        left_out += [f"{one.name}: left out: {name} ({why})" for name, why in reasons.items()]
-    return rank(datasets, board.detectors, board.settings), left_out
+    results: Sequence[DetectorResult]
+    drawn: Sequence[Replicates]
+    """One per detector."""
+    scores: Floats
+    """(detectors,)"""
+    replicates: Floats
+    """(detectors, subsets)"""
+    images: int
+    """How many have objects, or detections of any detector."""
 
 
 def rank(
-    datasets: Mapping[str, Mapping[str, Sequence[DetectorResult]]],
-    detectors: Sequence[str],
-    settings: Settings,
+    board: Board,
+    ordered_map: OrderedMap = map,
+    opened: Callable[[Any, Any, OrderedMap], Inputs] | None = None,
 ) -> Ranking:
-    """Rank detectors.
+    """Rank the detectors of a board.
 
-    Parameters
-    ----------
-    datasets : mapping
-        Data set -> protocol -> the results of its detectors, which belong together.
-    detectors : sequence of str
-        All detectors, in the order in which they were given.
+    `opened` is that of `read_or_evaluate`. Raises `InputError` as this does, and when no protocol
+    serves all detectors of a data set.
     """
-    entries = {
-        name: {
-            protocol: {
-                one.label: Entry(
-                    one, replicates_of(one.protocol, one.parameters, one.rows, settings)
-                )
-                for one in results
-            }
-            for protocol, results in groups.items()
-        }
-        for name, groups in datasets.items()
-    }
+    settings = board.settings
+    by_dataset: dict[str, dict[str, MainScores]] = {}
     rankings = []
-    for name, by_name in entries.items():
-        protocols = {protocol: _ranking(one, settings) for protocol, one in by_name.items()}
-        images = max(one.compared_images for one in protocols.values())
-        warnings = warnings_of(datasets[name])
-        warnings += [few] if (few := significance.few_images(images)) else []
-        agreement = _agreement(by_name, images, settings)
+    for one in board.datasets:
+        results = read_or_evaluate(
+            *(one.gt, one.detections, one.options, one.parameters, ordered_map),
+            with_images=False,
+            opened=opened,
+        )
+        groups, left_out = by_protocol(results, one.parameters)
+        name = one.name or name_of(groups)
+        scored = {protocol: _main_scores(group, settings) for protocol, group in groups.items()}
+        images = max(each.images for each in scored.values())
+        warnings = [f"{name}: left out: {what} ({why})" for what, why in left_out.items()]
+        warnings += [*warnings_of(groups), *filter(None, [significance.few_images(images)])]
+        protocols = {protocol: _ranking(each, settings) for protocol, each in scored.items()}
+        agreement = _agreement(scored, images, settings)
         rankings.append(DataSetRanking(name, protocols, agreement, warnings))
-    first, *others = entries.values()
-    common = [name for name in first if others and all(name in one for one in others)]
+        by_dataset[name] = scored
+    first, *others = by_dataset.values()
     means = {
-        name: overall({dataset: each[name] for dataset, each in entries.items()}, settings)
-        for name in common
+        protocol: _overall({name: one[protocol] for name, one in by_dataset.items()}, settings)
+        for protocol in first
+        if others and all(protocol in one for one in others)
     }
-    return Ranking(settings, list(detectors), rankings, means)
+    detectors = list(dict.fromkeys(chain(*(one.detections for one in board.datasets))))
+    return Ranking(settings, detectors, rankings, means)
 
 
-def _ranking(entries: Entries, settings: Settings) -> ProtocolRanking:
+def _main_scores(results: Sequence[DetectorResult], settings: Settings) -> MainScores:
+    name = results[0].protocol.main_score
+    drawn = [
+        significance.replicates(one.rows, one.score, settings.resamples, settings.seed)
+        for one in results
+    ]
+    return MainScores(
+        results,
+        drawn,
+        np.array([one.scores[name] for one in results], np.float64),  # None is NaN
+        np.array([one.values[name] for one in drawn]),
+        int(np.any([one.has_objects for one in drawn], axis=0).sum()),
+    )
+
+
+def _ranking(scored: MainScores, settings: Settings) -> ProtocolRanking:
     """Rank detectors on one data set under one protocol."""
-    labels, each = list(entries), list(entries.values())
-    protocol = each[0].result.protocol
-    score, images = protocol.main_score, compared_images(each)
-    scores = np.array([entry.value(score) for entry in each])
-    pairs = statistics.pairs(len(labels)).tolist()
+    results, drawn, scores, replicates, images = scored
+    labels, protocol = [one.label for one in results], results[0].protocol
+    main_score = protocol.main_score
+    pairs = list(combinations(range(len(labels)), 2))
     tests = [
         Outcome(reason=significance.UNDEFINED)
         if np.isnan(scores[i] - scores[j])
-        else significance.of_difference(score, each[j].drawn, each[i].drawn, images, settings.level)
+        else significance.of_difference(main_score, drawn[j], drawn[i], images, settings.level)
         for i, j in pairs
     ]
     if settings.correction == "holm":
         corrected = significance.holm([test.p for test in tests])
     else:
-        together = statistics.max_t(scores, np.array([one.drawn.values[score] for one in each]))
         # A corrected p-value is never below that of the pair alone.
         corrected = [
-            None if test.p is None else max(test.p, float(p))
-            for test, p in zip(tests, together, strict=True)
+            None if test.p is None else max(test.p, p)
+            for test, p in zip(tests, statistics.max_t(scores, replicates).tolist(), strict=True)
         ]
     differs = np.zeros((len(labels), len(labels)), bool)
     alpha = round(1 - settings.level, significance.DECIMALS)
-    for (i, j), p in zip(pairs, corrected, strict=True):
+    listed = []
+    for (i, j), test, p in zip(pairs, tests, corrected, strict=True):
         differs[i, j] = differs[j, i] = p is not None and p < alpha
-    listed = [
-        Pair(
-            a=labels[i],
-            b=labels[j],
-            difference=None if np.isnan(scores[i] - scores[j]) else float(scores[i] - scores[j]),
-            interval=test.interval,
-            p=test.p,
-            p_corrected=p,
-            reason=test.reason,
-        )
-        for (i, j), test, p in zip(pairs, tests, corrected, strict=True)
-    ]
+        difference = _or_none(scores[i] - scores[j])
+        listed.append(Pair(labels[i], labels[j], difference, test.interval, test.p, p, test.reason))
     # From the best to the worst; those of one rank stay in the order in which they were given.
     ranks = statistics.ranks(scores)
     order = np.argsort(ranks, kind="stable").tolist()
     rank_intervals = statistics.rank_intervals(scores, differs).tolist()
     groups = statistics.tie_groups(order, differs)
-    ranked = [
-        Ranked(
-            labels[k],
-            each[k].result.scores,
-            significance.of_score(score, each[k].drawn, images, settings.level).interval,
-            int(ranks[k]),
-            (rank_intervals[k][0], rank_intervals[k][1]),
-            groups[k],
-        )
-        for k in order
-    ]
-    drawn = each[0].drawn
-    return ProtocolRanking(
-        protocol.name,
-        score,
-        images,
-        len(drawn.values[score]),
-        drawn.is_exact,
-        ranked,
-        listed,
-        {label: entry.result.document.signature for label, entry in entries.items()},
-    )
+    ranked = []
+    for k in order:
+        test = significance.of_score(main_score, drawn[k], images, settings.level)
+        low, high = rank_intervals[k]
+        own = (labels[k], results[k].scores, test.interval, int(ranks[k]), (low, high), groups[k])
+        ranked.append(Ranked(*own))
+    signatures = {one.label: one.document.signature for one in results}
+    subsets = replicates.shape[1], drawn[0].is_exact
+    return ProtocolRanking(protocol.name, main_score, images, *subsets, ranked, listed, signatures)
 
 
-def _agreement(entries: Mapping[str, Entries], images: int, settings: Settings) -> Agreement:
+def _agreement(scored: Mapping[str, MainScores], images: int, settings: Settings) -> Agreement:
     """Return how far the protocols agree in the order of the detectors."""
-    each = [list(one.values()) for one in entries.values()]
-    names = [one[0].result.protocol.main_score for one in each]
-    scores = [np.array([e.value(name) for e in one]) for one, name in zip(each, names, strict=True)]
-    drawn = [
-        np.array([e.drawn.values[name] for e in one]) for one, name in zip(each, names, strict=True)
-    ]
-    tau: list[list[float | None]] = [[None] * len(scores) for _ in scores]
-    intervals: list[list[Interval]] = [[None] * len(scores) for _ in scores]
-    for i in range(len(scores)):
-        for j in range(len(scores)):
-            value = float(statistics.kendall(scores[i], scores[j]))
-            if not np.isnan(value):
-                tau[i][j] = value
-                resampled = statistics.kendall(drawn[i], drawn[j])
-                intervals[i][j] = significance.of_values(resampled, images, settings.level).interval
-    return Agreement(list(entries), tau, intervals)
+    tau: list[list[float | None]] = []
+    intervals: list[list[Interval]] = []
+    for one in scored.values():
+        tau.append([])
+        intervals.append([])
+        for other in scored.values():
+            value = _or_none(statistics.kendall(one.scores, other.scores))
+            drawn = statistics.kendall(one.replicates, other.replicates)
+            tau[-1].append(value)
+            intervals[-1].append(None if value is None else _interval(drawn, images, settings))
+    return Agreement(list(scored), tau, intervals)
+
+
+def _overall(datasets: Mapping[str, MainScores], settings: Settings) -> Overall:
+    """Return the detectors that all data sets have, under one protocol."""
+    labels_of = [[result.label for result in one.results] for one in datasets.values()]
+    every = list(dict.fromkeys(chain(*labels_of)))
+    labels = [label for label in every if all(label in own for own in labels_of)]
+    values, drawn = [], []
+    for (name, one), own in zip(datasets.items(), labels_of, strict=True):
+        rows = [own.index(label) for label in labels]
+        values.append(one.scores[rows])
+        drawn.append(_drawn_again(name, one.replicates[rows], settings))
+    # Means over the data sets, of detectors and of resamples of each.
+    macro, drawn_macro = np.mean(values, axis=0), np.mean(drawn, axis=0)
+    ranks = np.mean([statistics.mean_ranks(column) for column in values], axis=0)
+    drawn_ranks = np.mean([statistics.mean_ranks(column) for column in drawn], axis=0)
+    # Resamples of too few images are much alike, whatever other images would show.
+    images = min(one.images for one in datasets.values())
+    detectors = []
+    for k, label in enumerate(labels):
+        interval = _interval(drawn_macro[k], images, settings)
+        if interval is not None and interval[0] == interval[1]:
+            interval = None  # all images score the same
+        rank_interval = _interval(drawn_ranks[k], images, settings)
+        detectors.append(
+            OverallDetector(label, _or_none(macro[k]), interval, float(ranks[k]), rank_interval)
+        )
+    detectors.sort(key=lambda one: (one.macro is None, -(one.macro or 0.0)))
+    score = next(iter(datasets.values())).results[0].protocol.main_score
+    return Overall(score, detectors, [label for label in every if label not in labels])
+
+
+def _drawn_again(name: str, replicates: Floats, settings: Settings) -> Floats:
+    """(detectors, resamples) scores of the same random subsets of a data set's images.
+
+    Each data set draws its subsets in an order of its own: with one order for all, the scores of
+    two data sets would vary together.
+    """
+    seed = [settings.seed, *hashlib.sha256(name.encode("utf-8", "backslashreplace")).digest()]
+    generator = np.random.default_rng(seed)
+    return replicates[:, generator.integers(0, replicates.shape[1], settings.resamples)]
+
+
+def _interval(values: Floats, images: int, settings: Settings) -> Interval:
+    return significance.of_values(values, images, settings.level).interval
+
+
+def _or_none(value: Any) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -6,7 +6,7 @@ All of them are made from replicates: a detector's scores of the same subsets of
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from string import ascii_letters
 
@@ -14,11 +14,6 @@ import numpy as np
 
 from evaltex_cli.records import Bools, Floats, Ints
 from evaltex_cli.results.significance import DECIMALS
-
-
-def pairs(count: int) -> Ints:
-    """(p, 2) indices i < j of all pairs of so many detectors, in lexicographic order."""
-    return np.array(list(combinations(range(count), 2)), np.int64).reshape(-1, 2)
 
 
 def max_t(scores: Floats, replicates: Floats) -> Floats:
@@ -38,48 +33,38 @@ def max_t(scores: Floats, replicates: Floats) -> Floats:
     Returns
     -------
     (p,) float64
-        Corrected p-values of `pairs`, at least 1 / (1 + b); 1 for a pair with an undefined score.
+        Corrected p-values of the pairs (0, 1), (0, 2), ..., at least 1 / (1 + b); 1 for a pair with
+        an undefined score.
     """
-    which = pairs(len(scores))
-    statistics = np.array([_studentised(scores, replicates, i, j) for i, j in which.tolist()])
-    reached = np.ones(len(which))
-    highest = np.full(replicates.shape[1], -np.inf)
+    studentised = [
+        _studentised(scores[i] - scores[j], replicates[i] - replicates[j])
+        for i, j in combinations(range(len(scores)), 2)
+    ]
+    statistics, deviations = map(np.array, zip(*studentised, strict=True))
     order = np.argsort(statistics, kind="stable")
-    for pair in order[statistics[order] > 0].tolist():
-        highest = np.maximum(highest, _deviations(scores, replicates, *which[pair].tolist()))
-        as_far = (highest >= statistics[pair]) | np.isclose(highest, statistics[pair], 1e-9, 0)
-        reached[pair] = (1 + as_far.sum()) / (1 + len(highest))
+    observed, highest = statistics[order, None], np.maximum.accumulate(deviations[order])
+    as_far = (highest >= observed) | np.isclose(highest, observed, 1e-9, 0)
+    p = (1 + as_far.sum(axis=1)) / (1 + replicates.shape[1])
     # From the largest statistic down, no p-value is below one before it.
-    downwards = order[::-1]
-    corrected = np.empty(len(which))
-    corrected[downwards] = np.maximum.accumulate(reached[downwards])
+    corrected = np.empty(len(p))
+    corrected[order[::-1]] = np.maximum.accumulate(p[::-1])
     return corrected
 
 
-def _studentised(scores: Floats, replicates: Floats, i: int, j: int) -> float:
-    difference = abs(round(float(scores[i] - scores[j]), DECIMALS))
-    if not difference > 0:  # also of undefined scores
-        return 0.0
-    deviation = _standard_deviation(replicates[i] - replicates[j])
-    return difference / deviation if deviation > 0 else np.inf
-
-
-def _standard_deviation(values: Floats) -> float:
-    known = values[~np.isnan(values)]
-    # Replicates are rounded to `DECIMALS`, so what is below that is no variation.
-    return 0.0 if len(known) < 2 or np.ptp(known) < 10.0**-DECIMALS else float(known.std(ddof=1))
-
-
-def _deviations(scores: Floats, replicates: Floats, i: int, j: int) -> Floats:
-    """(b,) how far the difference of each subset is from that of all images, studentised; an
-    undefined one is as far as can be.
+def _studentised(difference: float, replicates: Floats) -> tuple[float, Floats]:
+    """Return a difference, and how far from it each replicate is, in standard deviations; an
+    undefined replicate is as far as can be.
     """
-    values = replicates[i] - replicates[j]
-    deviation = _standard_deviation(values)
-    if deviation == 0:
-        return np.where(np.isnan(values), np.inf, -np.inf)
-    away = np.abs(values - (scores[i] - scores[j])) / deviation
-    return np.where(np.isnan(away), np.inf, away)
+    size = abs(round(difference, DECIMALS))
+    if not size > 0:  # or undefined: it shows nothing
+        return 0.0, np.zeros(len(replicates))
+    known = replicates[~np.isnan(replicates)]
+    # Replicates are rounded to `DECIMALS`, so what is below that is no variation.
+    if len(known) < 2 or np.ptp(known) < 10.0**-DECIMALS:
+        return np.inf, np.where(np.isnan(replicates), np.inf, 0.0)
+    deviation = float(known.std(ddof=1))
+    away = np.abs(replicates - difference) / deviation
+    return size / deviation, np.nan_to_num(away, nan=np.inf)
 
 
 def ranks(scores: Floats) -> Ints:
@@ -130,30 +115,19 @@ def tie_groups(order: Sequence[int], differs: Bools) -> list[str]:
         The detectors from the best to the worst, in the order of which the letters are given.
     differs : (d, d) bool
     """
-    places = {detector: place for place, detector in enumerate(order)}
-    groups = [frozenset(order)]
+    groups = {frozenset(order)}
     for i, j in combinations(order, 2):
         if differs[i, j]:
-            groups = _absorbed(
-                part
-                for group in groups
-                for part in ((group - {i}, group - {j}) if {i, j} <= group else (group,))
-            )
-    groups.sort(key=lambda group: sorted(map(places.__getitem__, group)))
+            both = {group for group in groups if {i, j} <= group}
+            groups = (groups - both) | {group - {k} for group in both for k in (i, j)}
+            groups = {one for one in groups if not any(one < other for other in groups)}
+    in_order = sorted(groups, key=lambda group: sorted(map(order.index, group)))
+    # Beyond all letters a number in brackets.
+    names = [ascii_letters[k : k + 1] or f"({k + 1})" for k in range(len(in_order))]
     return [
-        "".join(letter(k) for k, group in enumerate(groups) if detector in group)
+        "".join(name for name, group in zip(names, in_order, strict=True) if detector in group)
         for detector in range(len(order))
     ]
-
-
-def _absorbed(groups: Iterator[frozenset[int]]) -> list[frozenset[int]]:
-    distinct = list(dict.fromkeys(groups))
-    return [one for one in distinct if not any(one < other for other in distinct)]
-
-
-def letter(k: int) -> str:
-    """Return the name of a tie group: a letter; beyond all of them a number in brackets."""
-    return ascii_letters[k] if k < len(ascii_letters) else f"({k + 1})"
 
 
 def kendall(one: Floats, other: Floats) -> Floats:
@@ -169,7 +143,7 @@ def kendall(one: Floats, other: Floats) -> Floats:
     (...) float64
         From -1, opposite orders, to 1, the same; NaN where one of them has no order.
     """
-    i, j = pairs(len(one)).T
+    i, j = np.triu_indices(len(one), 1)
     first, second = (np.sign(np.round(each[i] - each[j], DECIMALS)) for each in (one, other))
     concordant = (first * second).sum(axis=0)
     untied = np.sqrt((first**2).sum(axis=0) * (second**2).sum(axis=0))

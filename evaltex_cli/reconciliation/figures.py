@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from evaltex_cli.errors import ConfigError, quote
 
 NAMES = ("recall", "precision", "hmean")
-_NUMBER = re.compile(r"(\d*)(?:\.(\d*))?\s*(%?)", re.ASCII)
-_SLACK = 1e-9
-"""Of half a unit, so that a score that is at it by rounding agrees."""
+_NUMBER = re.compile(r"(?=.*\d)(\d*\.?(\d*))\s*(%?)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,39 +29,26 @@ class Figure:
         Raises `ConfigError` when it is no number from 0 to 100.
         """
         parts = _NUMBER.fullmatch(text.strip())
-        if parts is None or not (parts[1] or parts[2]):
+        if parts is None:
             raise ConfigError(
                 f"{quote(text)} is no figure; expected one such as 0.8162, 81.6 or 81.6%"
             )
-        decimals = parts[2] or ""
-        number = float(f"{parts[1] or '0'}.{decimals or '0'}")
+        number = float(parts[1])
         scale = 0.01 if parts[3] or number > 1 else 1.0
         if number * scale > 1:
             raise ConfigError(f"{quote(text)} is above 100%; expected a recall, precision or hmean")
-        return cls(text.strip(), number * scale, 0.5 * 10.0 ** -len(decimals) * scale)
+        return cls(text.strip(), number * scale, 0.5 * 10.0 ** -len(parts[2]) * scale)
 
     def agrees(self, score: float) -> bool:
         """Whether a score is this figure in all its digits."""
-        return abs(score - self.value) <= self.half_unit * (1 + _SLACK) + 1e-15
-
-    def is_cut_from(self, score: float) -> bool:
-        """Whether a score is this figure with its further digits cut off instead of rounded."""
-        slack = self.half_unit * _SLACK
-        return -slack <= score - self.value < 2 * self.half_unit + slack
+        return abs(score - self.value) <= self.half_unit + 1e-12
 
 
 def parsed(given: Mapping[str, str | None]) -> dict[str, Figure]:
-    """Return the figures that were given, by `NAMES`.
-
-    Raises `ConfigError` when there is none, or one is no figure.
+    """Return the figures that were given, by `NAMES`; raises `ConfigError` when there is none, or
+    one is no figure.
     """
-    found = {}
-    for name, text in given.items():
-        if text is not None:
-            try:
-                found[name] = Figure.parse(text)
-            except ConfigError as error:
-                raise ConfigError(f"--{name}: {error}") from error
-    if not found:
+    figures = {name: Figure.parse(text) for name, text in given.items() if text is not None}
+    if not figures:
         raise ConfigError("no figure to reconcile; give --recall, --precision or --hmean")
-    return found
+    return figures

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from itertools import combinations, product
 from typing import Any, TypeAlias
 
@@ -17,9 +17,8 @@ Change: TypeAlias = "tuple[str, Any]"
 READING: Mapping[str, Sequence[Any]] = {
     "invalid": [policy for policy in INVALID_POLYGONS if policy not in ("repair", "error")],
     "dont_care": DONT_CARE_OBJECTS[1:],
+    "min_confidence": tuple(k / 20 for k in range(1, 20)),
 }
-CONFIDENCES = tuple(k / 20 for k in range(1, 20))
-"""Thresholds that are tried where detections have confidences."""
 _THRESHOLDS: Mapping[str, Sequence[float]] = {
     "iou": (0.3, 0.4, 0.6, 0.7, 0.75, 0.8),
     "t_r": (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
@@ -51,71 +50,61 @@ class Setting:
     changes: tuple[Change, ...] = ()
 
     @property
-    def reading(self) -> tuple[Change, ...]:
+    def reading(self) -> dict[str, Any]:
         """The changes of how inputs are read."""
-        return tuple(change for change in self.changes if change[0] in (*READING, "min_confidence"))
+        return {name: value for name, value in self.changes if name in READING}
 
     @property
     def parameters(self) -> Any:
         """The protocol's parameters record; raises `ConfigError` where values contradict."""
-        reading = self.reading
-        given = {name: value for name, value in self.changes if (name, value) not in reading}
+        given = {
+            name: value for name, value in self.changes if name not in (*READING, "min_confidence")
+        }
         return config.checked(self.protocol, given)
 
-    @property
-    def measured(self) -> Any:
-        """The parameters without DetEval's graphs, which take most of the time: no figure depends
-        on them, but those of the preset auc, which has them whatever is set.
-        """
-        parameters = self.parameters
-        graphs = hasattr(parameters, "curve_points")
-        return replace(parameters, curve_points=0) if graphs else parameters
+    def adds_to(self, other: Setting) -> bool:
+        """Whether this is another setting with more changes."""
+        return self.protocol == other.protocol and {*other.changes} <= {*self.changes}
 
-    def arguments(self, base: Any) -> list[str]:
-        """Return the options of a command, which without them has the parameters `base`."""
-        wanted = self.parameters
+    def arguments(self) -> list[str]:
+        """Return the options of a command."""
         arguments = ["--protocol", self.protocol]
-        for field in fields(wanted):
-            value = getattr(wanted, field.name)
-            if value != getattr(base, field.name):
-                arguments += ["--set", f"{self.protocol}.{field.name}={config.written(value)}"]
-        for name, value in self.reading:
-            arguments += [f"--{name.replace('_', '-')}", str(value)]
+        for name, value in self.changes:
+            if name in READING:
+                arguments += [f"--{name.replace('_', '-')}", str(value)]
+            else:
+                arguments += ["--set", f"{self.protocol}.{name}={config.written(value)}"]
         return arguments
 
 
-def alternatives(protocol: str, has_confidences: bool, has_dont_care: bool = True) -> list[Change]:
-    """Return every single change of a protocol that may change the scores of some inputs."""
-    changes: list[Change] = [
-        (field.name, value)
+def settings(
+    protocol: str, count: int, has_confidences: bool, has_dont_care: bool = True
+) -> Iterator[Setting]:
+    """Yield the settings of a protocol with so many changes that may change the scores of inputs
+    with or without confidences and don't care.
+    """
+    known: dict[str, Sequence[Any]] = {
+        field.name: [value for value in _values(field) if value != field.default]
         for field in fields(load(protocol).parameters)
-        for value in _values(field)
-        if value != field.default
-    ]
-    changes += [(name, value) for name, values in READING.items() for value in values]
+    }
+    known |= READING
     if not has_dont_care:
-        changes = [change for change in changes if change[0] != "dont_care"]
-    if has_confidences:
-        return changes + [("min_confidence", value) for value in CONFIDENCES]
-    return [change for change in changes if change != ("order", "confidence")]
+        del known["dont_care"]
+    if not has_confidences:
+        del known["min_confidence"]
+    for names in combinations(known, count):
+        for values in product(*(known[name] for name in names)):
+            setting = Setting(protocol, tuple(zip(names, values, strict=True)))
+            if not has_confidences and ("order", "confidence") in setting.changes:
+                continue
+            try:
+                _ = setting.parameters
+            except ConfigError:  # values that contradict each other
+                continue
+            yield setting
 
 
 def _values(field: Any) -> Sequence[Any]:
     if field.name in _CHOICES:
         return (True, False) if isinstance(field.default, bool) else field.metadata["choices"]
     return _THRESHOLDS.get(field.name, ())
-
-
-def settings(protocol: str, changes: Sequence[Change], count: int) -> Iterator[Setting]:
-    """Yield the settings of a protocol with so many changes, each of another parameter."""
-    by_name: dict[str, list[Change]] = {}
-    for change in changes:
-        by_name.setdefault(change[0], []).append(change)
-    for names in combinations(by_name, count):
-        for chosen in product(*(by_name[name] for name in names)):
-            setting = Setting(protocol, chosen)
-            try:
-                _ = setting.parameters
-            except ConfigError:  # values that contradict each other
-                continue
-            yield setting

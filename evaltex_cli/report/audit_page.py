@@ -6,28 +6,27 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from evaltex_cli.audit.audit import Audit
-from evaltex_cli.audit.patches import AuditedObject, Patch, audited, in_json
+from evaltex_cli.audit.patches import Patch, audited, in_json
 from evaltex_cli.audit.places import Scene
 from evaltex_cli.audit.suspects import Suspect
 from evaltex_cli.errors import counted
 from evaltex_cli.records import Objects
-from evaltex_cli.report.page import DECIMALS
-from evaltex_cli.report.pictures import Region, crops, pictures_of, region
+from evaltex_cli.report.pictures import Region, crop, decoded, pictures_of, region
 from evaltex_cli.results.page import page
 from evaltex_cli.runtime.outputs import output_file
-from evaltex_cli.runtime.progress import tracked
+from evaltex_cli.runtime.progress import phase
+from evaltex_cli.tables.record import plain
 
 MOST_CROPS = 2000
 """The most suspicious ones; a page with more pictures would be slow to open."""
-MOST_NEAR = 200
-"""Objects, and detections, that are drawn around a suspect."""
 KINDS = {
     "missing": "Missing object",
     "unfound": "Unfound object",
@@ -52,18 +51,12 @@ def write(file: Path, name: str, found: Audit, patch: Patch, pictures: Path | No
     """
     cut = {} if pictures is None else _crops(found.suspects[:MOST_CROPS], pictures)
     image = {name: k for k, name in enumerate(found.scene.names)}
-    suspects = [
+    evidence = [
         {
-            "kind": one.kind,
-            "image": one.image,
-            "objects": one.objects,
-            "suspicion": float(one.suspicion),
             "reason": reason(one, found),
             "region": region(one.box),
             "crop": cut.get(k),
             "by": one.detectors,
-            "now": list(map(_object, one.current)),
-            "proposed": list(map(_object, one.proposed)),
             "near": _near(found.scene, image[one.image], one),
             "found": _detections(found, image[one.image], one),
         }
@@ -74,28 +67,31 @@ def write(file: Path, name: str, found: Audit, patch: Patch, pictures: Path | No
         "audit",
         f"Audit of {name}",
         styles=["report/report.css", "report/audit.css"],
-        scripts=["report/elements.js", "report/audit.js"],
+        scripts=["report/elements.js", "report/audit.js"] if found.suspects else [],
         found=found,
         kinds={kind: KINDS[kind] for kind in KINDS if kind in {one.kind for one in found.suspects}},
-        data={"kinds": KINDS, "suspects": suspects, "patch": json.loads(in_json(patch))},
+        data={"kinds": KINDS, "evidence": evidence, "patch": json.loads(in_json(patch))},
     )
     with output_file(file) as out:
         out.write(text)
     return len(cut)
 
 
-def _crops(suspects: Sequence[Suspect], pictures: Path) -> Mapping[int, tuple[str, Region]]:
-    """Return the crops of suspects, by their numbers."""
-    names = list(dict.fromkeys(one.image for one in suspects))
-    paths = dict(zip(names, pictures_of(pictures, names), strict=True))
-    wanted = [
-        (k, path, region(one.box))
-        for k, one in enumerate(suspects)
-        if (path := paths[one.image]) is not None
-    ]
-    cut = crops([(path, place) for _, path, place in wanted])
-    cut = tracked(cut, "cutting", "pictures", len(wanted))
-    return {wanted[at][0]: crop for at, crop in cut if crop is not None}
+def _crops(suspects: Sequence[Suspect], pictures: Path) -> dict[int, tuple[str, Region]]:
+    """Return the crops of suspects, by their numbers; each picture is decoded once."""
+    numbers: dict[str, list[int]] = defaultdict(list)
+    for k, one in enumerate(suspects):
+        numbers[one.image].append(k)
+    paths = pictures_of(pictures, list(numbers))
+    found = {}
+    with phase("cutting", "pictures", len(paths)) as advance:
+        for path, own in zip(paths, numbers.values(), strict=True):
+            picture = None if path is None else decoded(path)
+            for k in own if picture else ():
+                if picture and (cut := crop(picture, region(suspects[k].box))):
+                    found[k] = cut
+            advance(1)
+    return found
 
 
 def reason(suspect: Suspect, found: Audit) -> str:
@@ -119,10 +115,7 @@ def reason(suspect: Suspect, found: Audit) -> str:
         "duplicate": f"The ground truth has {objects} in one place.",
     }[suspect.kind]
     if suspect.iou:
-        sentence += f" The mean IoU of their outlines is {suspect.iou:.2f}"
-        if suspect.kind == "misplaced":
-            sentence += f", with the object as it is {suspect.current_iou:.2f}"
-        sentence += "."
+        sentence += f" The mean IoU of their outlines is {suspect.iou:.2f}."
     return sentence
 
 
@@ -130,18 +123,18 @@ def _near(scene: Scene, image: int, suspect: Suspect) -> list[dict[str, Any]]:
     """Return the objects around a suspect other than its own."""
     rows = _touching(scene.gt, image, region(suspect.box))
     others = [row for row in rows if scene.gt.ids[row] not in suspect.objects]
-    return [_object(audited(scene.gt, row)) for row in others[:MOST_NEAR]]
+    return [plain(audited(scene.gt, row)) for row in others]
 
 
 def _detections(found: Audit, image: int, suspect: Suspect) -> list[dict[str, Any]]:
     """Return all detectors' detections around a suspect, and whether they agree on it."""
     scene, detections = found.scene, []
-    for row in _touching(scene.det, image, region(suspect.box))[:MOST_NEAR]:
+    for row in _touching(scene.det, image, region(suspect.box)):
         values = scene.det.confidences
         value = math.nan if values is None else float(values[row])
         detections.append(
             {
-                **_object(audited(scene.det, row)),
+                **plain(audited(scene.det, row)),
                 "by": found.detectors[scene.detector[row]],
                 "agrees": row in suspect.agreeing,
                 "confidence": round(value, 5) if math.isfinite(value) else None,
@@ -157,8 +150,3 @@ def _touching(objects: Objects, image: int, box: Region) -> list[int]:
     meets = (x0 < box[2]) & (x1 > box[0]) & (y0 < box[3]) & (y1 > box[1])
     rows: list[int] = (start + np.flatnonzero(meets)).tolist()
     return rows
-
-
-def _object(one: AuditedObject) -> dict[str, Any]:
-    shape = [round(float(value), DECIMALS) for vertex in one.vertices for value in vertex]
-    return {"shape": shape, "text": one.text, "dontCare": one.dont_care}

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from evaltex_cli.diagnosis.diagnosis import Diagnosis, Diagnostician, diagnosed
+from evaltex_cli.diagnosis.diagnosis import Diagnosis, diagnose_inputs
 from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation.inputs import Inputs, open_inputs
 from evaltex_cli.formats.base import Source
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.results import reader
-from evaltex_cli.results.result_document import ResultDocument
+from evaltex_cli.results.result_document import ResultDocument, differences
 from evaltex_cli.runtime import OrderedMap
 
 NOT_DIAGNOSED = (
@@ -57,8 +56,7 @@ class Detector:
 
 
 def read(
-    results: Sequence[Path],
-    labels: Sequence[str] = (),
+    results: Mapping[str, Path],
     gt: Path | None = None,
     det: Sequence[Path] = (),
     pictures: Path | None = None,
@@ -66,9 +64,9 @@ def read(
 ) -> list[Detector]:
     """Read the results of detectors, by the protocols that all of them have.
 
-    Each result is a folder or a result's .json; `labels` are the folders' names by default. What
-    was evaluated is `gt` and one of `det` for each result, with the folder of `pictures` for
-    coordinates that are fractions of the page, and the ground truth of `lines`.
+    Each result is a folder or a result's .json, by the name of the detector. What was evaluated is
+    `gt` and one of `det` for each result, with the folder of `pictures` for coordinates that are
+    fractions of the page, and the ground truth of `lines`.
 
     Raises `InputError` when results or inputs cannot be read or do not belong together.
     """
@@ -78,31 +76,37 @@ def read(
         )
     if gt is None and lines is not None:
         raise InputError(f"{lines}: --lines needs --gt and --det")
-    found = [
-        Detector(label, _documents(path))
-        for path, label in zip(results, labels or _labels(results), strict=True)
-    ]
+    found = [Detector(label, _documents(path)) for label, path in results.items()]
+    paths = list(results.values())
     common = [name for name in PROTOCOLS if all(name in one.documents for one in found)]
     if not common:
         raise InputError(
-            f"{', '.join(map(str, results))}: have no protocol in common; evaluate both by the same"
+            f"{', '.join(map(str, paths))}: have no protocol in common; evaluate both by the same"
         )
     found = [
         replace(one, documents={name: one.documents[name] for name in common}) for one in found
     ]
-    for path, one in zip(results, found, strict=True):
-        _refuse_mixed(path, one)
+    for path, one in zip(paths, found, strict=True):
+        first, *others = one.documents.values()
+        for other in others:
+            if (other.gt, other.det, other.options) != (first.gt, first.det, first.options):
+                raise InputError(
+                    f"{path}: {first.protocol} and {other.protocol} are results of different inputs"
+                    " or options; evaluate both in one run"
+                )
+        for name in common:
+            for what, a, b in differences(found[0].documents[name], one.documents[name]):
+                raise InputError(
+                    f"{paths[0]} and {path} are different under {name}: {what} is {a} and {b};"
+                    " evaluate both in the same way"
+                )
         if list(one.names) != list(found[0].names):
-            raise InputError(
-                "the results have different images; evaluate all detectors on one ground truth"
-            )
-    if len({next(iter(one.documents.values())).gt.sha256 for one in found}) > 1:
-        raise InputError("the results have different ground truths; evaluate all detectors on one")
+            raise InputError(f"{paths[0]} and {path} have different images; evaluate both with -a")
     if gt is None:
         return found
     if not found[0].names:
         raise InputError(
-            f"{results[0]}: holds no images' results to draw; run that evaluation again with -a"
+            f"{paths[0]}: holds no images' results to draw; run that evaluation again with -a"
         )
     return [
         replace(one, inputs=open_again(one, gt, path, pictures, lines))
@@ -119,16 +123,11 @@ def with_diagnoses(detectors: Sequence[Detector], ordered_map: OrderedMap = map)
                 name: config.checked(name, document.parameters)
                 for name, document in one.documents.items()
             }
-            made = diagnosed(one.inputs, parameters, Diagnostician(), ordered_map)
+            made = diagnose_inputs(one.inputs, parameters, ordered_map=ordered_map)
             found.append(replace(one, diagnoses={each.protocol: each for each in made}))
         else:
             found.append(one if one.inputs is None else replace(one, note=NOT_DIAGNOSED))
     return found
-
-
-def _labels(results: Sequence[Path]) -> list[str]:
-    names = [Path(os.path.realpath(path)).name if path.is_dir() else path.stem for path in results]
-    return names if len(set(names)) == len(names) else [str(path) for path in results]
 
 
 def _documents(path: Path) -> dict[str, ResultDocument]:
@@ -143,17 +142,6 @@ def _documents(path: Path) -> dict[str, ResultDocument]:
             f"{path}: holds no results; expected PROTOCOL.json ({', '.join(PROTOCOLS)})"
         )
     return documents
-
-
-def _refuse_mixed(path: Path, detector: Detector) -> None:
-    """Refuse results in one folder of different inputs, or with different options."""
-    first, *others = detector.documents.values()
-    for one in others:
-        if (one.gt, one.det, one.options) != (first.gt, first.det, first.options):
-            raise InputError(
-                f"{path}: {first.protocol} and {one.protocol} are results of different inputs or"
-                " options; evaluate both in one run"
-            )
 
 
 def open_again(
@@ -195,6 +183,4 @@ def open_again(
         )
     _ = inputs.paired, inputs.paired_lines  # which log what does not pair
     inputs.faults.raise_if_any()
-    if list(inputs.gt.names) != list(detector.names):
-        raise InputError(f"{inputs.gt.path}: has other images than the results; evaluate again")
     return inputs

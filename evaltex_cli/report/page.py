@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from evaltex_cli.comparison.compare import Comparisons, compare
-from evaltex_cli.comparison.detectors import of_document
+from evaltex_cli.comparison.detectors import DetectorResult
 from evaltex_cli.errors import InputError, counted
 from evaltex_cli.evaluation.evaluate import (
     BatchImages,
@@ -21,24 +22,25 @@ from evaltex_cli.evaluation.evaluate import (
     with_empty_images,
 )
 from evaltex_cli.evaluation.evaluation import ImageResult, ObjectResult, defined
+from evaltex_cli.evaluation.extras import Bootstrap, Intervals
 from evaltex_cli.formats.filters import treat_invalid
 from evaltex_cli.protocols import config
-from evaltex_cli.protocols.base import Protocol, load
+from evaltex_cli.protocols.base import Plot, Protocol, load
 from evaltex_cli.protocols.matching import FALSE_POSITIVE, IGNORED, MATCH_TYPES, MISSED
 from evaltex_cli.protocols.score_names import shown
 from evaltex_cli.records import Floats, Ints, Objects
 from evaltex_cli.report.detectors import Detector
-from evaltex_cli.report.pictures import data_urls, pictures_of
+from evaltex_cli.report.pictures import data_url, pictures_of
 from evaltex_cli.results import significance
-from evaltex_cli.results.extras import Bootstrap, Intervals
 from evaltex_cli.results.image_table import ImageTable
 from evaltex_cli.results.line_chart import svg
 from evaltex_cli.results.page import link, page
 from evaltex_cli.results.result_document import ResultDocument
 from evaltex_cli.runtime.outputs import output_file
-from evaltex_cli.runtime.progress import phase
 from evaltex_cli.tables import Column, Table
 
+BOOTSTRAP = Bootstrap(significance.LEVEL, significance.RESAMPLES, 0)
+"""How intervals are made that results do not have."""
 MOST_IMAGES = 300
 """Images on a page, unless all are asked for."""
 KINDS = (*MATCH_TYPES, "misread")
@@ -46,7 +48,6 @@ KINDS = (*MATCH_TYPES, "misread")
 MISREAD = len(MATCH_TYPES)
 DECIMALS = 2
 """Coordinates on the page are in pixels with so many decimals."""
-_BATCH = 8
 
 
 def make(
@@ -68,21 +69,14 @@ def make(
     Raises `InputError` when pictures cannot be read, or results are not those of this version.
     """
     names = detectors[0].names
-    if pictures is not None and not names:
-        raise InputError(
-            f"{detectors[0].label}: holds no images' results to draw; run that evaluation again"
-            " with -a"
-        )
     order = _worst_first(detectors)
     chosen = order if all_images else order[:MOST_IMAGES]
     paths: list[Path | None] = [None] * len(chosen)
     if pictures is not None:
         paths = pictures_of(pictures, [names[k] for k in chosen])
     folder = page_folder or file.parent
-    if embed:
-        urls = data_urls(paths)
-    else:
-        urls = [None if path is None else link(path, folder) for path in paths]
+    url = data_url if embed else partial(link, page_folder=folder)
+    urls = [None if path is None else url(path) for path in paths]
     labels = [one.label for one in detectors]
     protocols = list(detectors[0].documents)
     text = page(
@@ -102,7 +96,7 @@ def make(
             "protocols": protocols,
             "headlines": [list(map(shown, load(name).headline)) for name in protocols],
             "kinds": KINDS,
-            "images": list(_images(detectors, chosen, urls)),
+            "images": _images(detectors, chosen, urls),
         },
     )
     with output_file(file) as out:
@@ -147,25 +141,22 @@ def _errors(table: ImageTable) -> Floats:
 
 def _images(
     detectors: Sequence[Detector], chosen: Ints, urls: Sequence[str | None]
-) -> Iterator[dict[str, Any]]:
-    """Yield what the page's script needs of each image."""
+) -> list[dict[str, Any]]:
+    """Return what the page's script needs of each image."""
     names, protocols = detectors[0].names, list(detectors[0].documents)
-    with phase("writing the report", "images", len(chosen)) as advance:
-        for start in range(0, len(chosen), _BATCH):
-            batch = chosen[start : start + _BATCH]
-            drawn = [_drawn(one, batch) for one in detectors]
-            results = [_results(one, batch) for one in detectors]
-            for at, k in enumerate(batch.tolist()):
-                size, gt, _ = drawn[0][at]
-                yield {
-                    "name": names[k],
-                    "size": size,
-                    "picture": urls[start + at],
-                    "gt": gt,
-                    "det": [of_detector[at][2] for of_detector in drawn],
-                    "results": [[of[name][at] for of in results] for name in protocols],
-                }
-            advance(len(batch))
+    drawn = [_drawn(one, chosen) for one in detectors]
+    results = [_results(one, chosen) for one in detectors]
+    return [
+        {
+            "name": names[k],
+            "size": drawn[0][at][0],
+            "picture": url,
+            "gt": drawn[0][at][1],
+            "det": [of_detector[at][2] for of_detector in drawn],
+            "results": [[of[name][at] for of in results] for name in protocols],
+        }
+        for at, (k, url) in enumerate(zip(chosen.tolist(), urls, strict=True))
+    ]
 
 
 def _drawn(detector: Detector, images: Ints) -> list[tuple[Any, list[Any], list[Any]]]:
@@ -278,12 +269,7 @@ def _section(name: str, detectors: Sequence[Detector]) -> dict[str, Any]:
         "title": protocol.title,
         "headline": headline,
         "scores": scores,
-        "histograms": _histograms(documents, labels),
-        "plots": [
-            svg(plot._replace(title=f"{plot.title}, {label}" if len(labels) > 1 else plot.title))
-            for label, document in zip(labels, documents, strict=True)
-            for plot in (protocol.plots(document.scores) if protocol.plots else ())
-        ],
+        "plots": list(map(svg, _plots(protocol, documents, labels))),
         "losses": _losses(name, detectors),
         "origins": [_origin(*both) for both in zip(documents, labels, strict=True)],
         "warnings": list(dict.fromkeys(text for one in documents for text in one.warnings)),
@@ -296,10 +282,9 @@ def _scores(
     """Return tables of the headline scores, and of all scores."""
     name = protocol.name
     if len(detectors) > 1 and detectors[0].names:
-        compared = compare(
-            [of_document(Path(one.label), one.documents[name], one.label) for one in detectors]
-        )
-        return compared.tables(), Comparisons({name: compared}, all_scores=True).tables()
+        results = [DetectorResult(one.label, one.documents[name]) for one in detectors]
+        compared = compare(results, BOOTSTRAP)
+        return compared.tables(), Comparisons({name: compared}).tables(all_scores=True)
     columns = [Column("score"), Column("value", "score"), Column("interval", "interval")]
     headline, every = [], []
     for one in detectors:
@@ -319,36 +304,38 @@ def _scores(
 
 def _intervals(document: ResultDocument, protocol: Protocol) -> tuple[Intervals, list[str]]:
     """Return a result's intervals, its own or new ones, and notes on them."""
-    extras = document.extras
-    bounds: Intervals = extras.intervals or {}
+    bounds: Intervals = document.intervals or {}
     notes: list[str] = []
-    if extras.intervals is None and document.table.rows.names:
+    if document.intervals is None and document.table.rows.names:
         parameters = config.checked(protocol.name, document.parameters)
         bounds, notes = significance.intervals(
             document.table.rows,
             lambda tally: protocol.scores(tally, parameters),
-            Bootstrap(significance.LEVEL, significance.RESAMPLES, 0),
+            BOOTSTRAP,
         )
     if any(bounds.values()):
-        level = 100 * (extras.bootstrap.level if extras.bootstrap else significance.LEVEL)
+        level = 100 * (document.bootstrap.level if document.bootstrap else significance.LEVEL)
         notes = [f"intervals: {level:g}%, paired permutation test over images", *notes]
     return bounds, [f"{text[0].upper()}{text[1:]}." for text in notes]
 
 
-def _histograms(
-    documents: Sequence[ResultDocument], labels: Sequence[str]
-) -> list[tuple[str, Table]]:
-    """Return the histograms among the scores: a title, and the bins with each detector's share."""
-    histograms = []
+def _plots(
+    protocol: Protocol, documents: Sequence[ResultDocument], labels: Sequence[str]
+) -> Iterator[Plot]:
+    """Yield the histograms among the scores, with a line for each detector, and their curves."""
     for name, shares in documents[0].scores.items():
-        if isinstance(shares, list) and name.endswith("_histogram"):
-            edges = [
-                f"{k / len(shares):g} to {(k + 1) / len(shares):g}" for k in range(len(shares))
-            ]
-            rows = zip(edges, *(one.scores[name] for one in documents), strict=True)
-            columns = [Column("bin"), *(Column(label, "score") for label in labels)]
-            histograms.append((name.replace("_", " "), Table("", columns, [*map(list, rows)])))
-    return histograms
+        if name.endswith("_histogram"):
+            bins = len(shares)
+            ends = [end / bins for k in range(bins) for end in (k, k + 1)]
+            lines = {
+                label: np.repeat(one.scores[name], 2).tolist()
+                for label, one in zip(labels, documents, strict=True)
+            }
+            value = name.removesuffix("_histogram")
+            yield Plot(name, f"Histogram of {value}", value, "share", ends, lines)
+    for label, one in zip(labels, documents, strict=True):
+        for plot in protocol.plots(one.scores) if protocol.plots else ():
+            yield plot._replace(title=f"{plot.title}, {label}" if len(labels) > 1 else plot.title)
 
 
 def _losses(name: str, detectors: Sequence[Detector]) -> list[tuple[str, str, Sequence[Table]]]:
@@ -362,20 +349,16 @@ def _losses(name: str, detectors: Sequence[Detector]) -> list[tuple[str, str, Se
 
 def _gates(detectors: Sequence[Detector]) -> Table | None:
     """Return what the gates of all runs say; None without gates."""
-    columns = [
-        *(Column("state"), Column("detector"), Column("fails if"), Column("protocol")),
-        *(Column("score"), Column("value", "score"), Column("limit", "score")),
-        Column("baseline", "score"),
-    ]
-    rows: list[list[Any]] = [
-        [gate.state, one.label, *gate[:3], gate.value, gate.limit, gate.baseline]
+    gates = [
+        (one.label, gate)
         for one in detectors
         for document in one.documents.values()
-        for gate in document.extras.gates or ()
+        for gate in document.gates or ()
     ]
-    failed = sum(row[0] == "FAILED" for row in rows)
-    title = f"Gates: {failed} of {len(rows)} failed" if failed else f"Gates: all {len(rows)} passed"
-    return Table(title, columns, rows) if rows else None
+    failed = sum(not gate.passed for _, gate in gates)
+    outcome = f"{failed} of {len(gates)} failed" if failed else f"all {len(gates)} passed"
+    notes = [f"{label}: {gate}" if len(detectors) > 1 else str(gate) for label, gate in gates]
+    return Table(f"Gates: {outcome}", notes=notes) if gates else None
 
 
 def _origin(document: ResultDocument, label: str) -> Table:

@@ -10,10 +10,10 @@ of one run by half a unit in the last place per part.
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,64 +24,52 @@ from evaltex_cli.formats.image_subset import SOME_IMAGES
 from evaltex_cli.protocols import PROTOCOLS, config
 from evaltex_cli.protocols.base import load
 from evaltex_cli.results import reader
-from evaltex_cli.results.result_document import ResultDocument
+from evaltex_cli.results.result_document import ResultDocument, differences
 from evaltex_cli.runtime import outputs
 from evaltex_cli.version import __version__
 
-_SIGNED = (
-    *("revision", "preset", "masks", "invalid", "dont_care", "min_confidence", "version"),
-    *("gt_level", "det_level", "gt_classes", "det_classes"),
-)
 _SUMMED = (
     "not all parts hold their images' results (-a): sums of floats are of rounded totals, and"
     " images that two parts have in common would not be noticed"
 )
 
 
-class Merged(NamedTuple):
-    """What a merge makes."""
-
-    evaluations: list[Evaluation]
-    """By each protocol as of one run over the images of all parts, without evidence rows; with
-    images if all parts have them."""
-    ground_truths: list[str]
-    """SHA-256 of the ground truths of all evaluations in it, through merged results too."""
-    parts: list[Path]
-    is_again: bool
-    """Whether an earlier merge into the same folder was given too, and left out."""
-
-
-def merge(paths: Sequence[Path], target: Path) -> Merged:
+def merge(paths: Sequence[Path], target: Path) -> tuple[list[Evaluation], list[Path]]:
     """Merge results, .json files or folders of them.
 
-    A merged result in the `target`, the folder for the new one, is not a part. Raises `InputError`
-    when a result cannot be read; when results differ in protocols, parameters, version or options;
-    when an image, or a whole ground truth, is in two of them; when the target has a result that the
-    new one does not contain.
+    Returns
+    -------
+    list of Evaluation
+        By each protocol as of one run over the images of all parts, without evidence rows; with
+        images if all parts have them.
+    list of Path
+        The parts: all results but an earlier merge of the others in the folder `target`.
+
+    Raises
+    ------
+    InputError
+        When a result cannot be read; when results differ in protocols, parameters, version or
+        options; when an image, or a whole ground truth, is in two of them; when the target has
+        a result that is not merged.
     """
-    given = {file: reader.read(file) for path in paths for file in reader.files(path)}
-    there = {}
-    if target.is_dir():
-        there = {file: reader.read(file, with_images=False) for file in reader.files(target)}
-    parts = {
-        file: document
-        for file, document in given.items()
-        if not (document.extras.merged_from and any(map(file.samefile, there)))
-    }
+    parts = {file: reader.read(file) for path in paths for file in reader.files(path)}
+    earlier = {file: parts[file] for file in parts if file.parent.resolve() == target.resolve()}
+    others = {sha256 for file in parts.keys() - earlier for sha256 in parts[file].ground_truths}
+    for file, part in earlier.items():
+        if part.merged_from and others.issuperset(part.merged_from):
+            del parts[file]
+    for file in reader.files(target) if target.is_dir() and not outputs.force.get() else ():
+        if not reader.read(file, with_images=False).merged_from:
+            raise InputError(
+                f"{file}: is not a merged result, and would be replaced; give another folder for"
+                " the merged result, or --force to replace it"
+            )
     if not parts:
         raise InputError("no result to merge; give results' .json files, or folders that hold some")
-    ground_truths = [sha256 for part in parts.values() for sha256 in part.ground_truths]
-    for file, document in there.items():
-        made = document.extras.merged_from
-        if not (made and {*made} <= {*ground_truths}) and not outputs.force.get():
-            raise InputError(
-                f"{file}: is not merged of these parts, and would be replaced; give another folder"
-                " for the merged result, or --force to replace it"
-            )
-    by_protocol: dict[str, dict[Path, ResultDocument]] = {}
-    for file, document in parts.items():
-        by_protocol.setdefault(document.protocol, {})[file] = document
-    hashes = [sorted(one.gt.sha256 for one in own.values()) for own in by_protocol.values()]
+    by_protocol: dict[str, dict[Path, ResultDocument]] = defaultdict(dict)
+    for file, part in parts.items():
+        by_protocol[part.protocol][file] = part
+    hashes = [sorted(part.gt.sha256 for part in own.values()) for own in by_protocol.values()]
     if any(each != hashes[0] for each in hashes):
         counts = ", ".join(f"{name} of {len(own)}" for name, own in by_protocol.items())
         raise InputError(
@@ -89,12 +77,7 @@ def merge(paths: Sequence[Path], target: Path) -> Merged:
         )
     for own in by_protocol.values():
         _refuse_unlike(own)
-    return Merged(
-        [_merged(by_protocol[name]) for name in PROTOCOLS if name in by_protocol],
-        list(dict.fromkeys(ground_truths)),
-        list(parts),
-        is_again=len(parts) < len(given),
-    )
+    return [_merged(by_protocol[name]) for name in PROTOCOLS if name in by_protocol], list(parts)
 
 
 def _refuse_unlike(parts: Mapping[Path, ResultDocument]) -> None:
@@ -102,13 +85,11 @@ def _refuse_unlike(parts: Mapping[Path, ResultDocument]) -> None:
     first_file, first = next(iter(parts.items()))
     seen: dict[str, Path] = {}
     for file, part in parts.items():
-        for what, value in _setting(part).items():
-            expected = _setting(first).get(what)
-            if value != expected:
-                raise InputError(
-                    f"{first_file} and {file} cannot be merged: {what} is {expected} and {value};"
-                    " evaluate all parts in the same way"
-                )
+        for what, expected, value in differences(first, part, are_parts=True):
+            raise InputError(
+                f"{first_file} and {file} cannot be merged: {what} is {expected} and {value};"
+                " evaluate all parts in the same way"
+            )
         is_some = "only" in part.signed and len(part.images) == part.gt.images
         inputs = [] if is_some else [f"ground truth {sha256}" for sha256 in part.ground_truths]
         for key in [*part.table.rows.names, *inputs]:
@@ -118,12 +99,6 @@ def _refuse_unlike(parts: Mapping[Path, ResultDocument]) -> None:
                     " images"
                 )
             seen[key] = file
-
-
-def _setting(document: ResultDocument) -> dict[str, Any]:
-    signed = document.signed
-    parameters = {f"parameter {name}": value for name, value in document.parameters.items()}
-    return {key: signed.get(key) for key in _SIGNED} | parameters
 
 
 def _merged(own: Mapping[Path, ResultDocument]) -> Evaluation:
@@ -158,6 +133,7 @@ def _merged(own: Mapping[Path, ResultDocument]) -> Evaluation:
         protocol.scores(tally, parameters),
         images=[image for part in parts if is_complete for image in part.images],
         warnings=list(dict.fromkeys([*texts, *([] if is_complete else [_SUMMED])])),
+        merged_from=list(dict.fromkeys(sha256 for part in parts for sha256 in part.ground_truths)),
     )
 
 

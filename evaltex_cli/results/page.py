@@ -6,14 +6,13 @@ import base64
 import hashlib
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote as quote_url
 
 from evaltex_cli.runtime import marks
-from evaltex_cli.tables import Table, in_html
+from evaltex_cli.tables import in_html
 from evaltex_cli.version import __version__
 
 PACKAGE = "evaltex_cli"
@@ -29,18 +28,10 @@ def page(
 ) -> str:
     """Return a page, which loads nothing from the network; the same input gives the same text.
 
-    Parameters
-    ----------
-    template : str
-        A file in this package, such as "ranking/page.html", that extends "results/page.html". Its
-        values are escaped; tables are put in by ``{{ table(a_table) }}``, data for a script by
-        ``{{ value | tojson }}``.
-    kind : str
-        What the page's mark says, by which commands recognise what they may replace.
-    styles, scripts : sequence of str
-        Files in this package; nothing but these scripts can run on the page.
-    values
-        For the template.
+    The `template`, such as "ranking/page.html", extends "results/page.html". Its `values` are
+    escaped; tables are put in by ``{{ table(a_table) }}``, data for a script by ``{{ value | tojson
+    }}``. By the `kind`, commands recognise what they may replace. `styles` and `scripts` are files
+    in this package; nothing but these scripts can run on the page.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
@@ -66,20 +57,10 @@ def page(
         script=Markup(script),
         script_source=f"'sha256-{digest}'" if script else "'none'",
         version=__version__,
-        table=lambda one: Markup(_in_html(one)),
+        table=lambda one: Markup(in_html([one])),
         **values,
     )
     return text.encode("utf-8", "replace").decode("utf-8")  # names of files need not be Unicode
-
-
-def _in_html(table: Table) -> str:
-    """Return a table below its title, in a box of its own that scrolls on narrow screens."""
-    from html import escape
-
-    title, notes = escape(table.title), in_html([Table("", notes=table.notes)])
-    head = f"<h3>{title}</h3>" if title else ""
-    box = f'<div class="scroll" role="group" tabindex="0" aria-label="{title or "Table"}">'
-    return f"{head}{box}{in_html([replace(table, title='', notes=())])}</div>{notes}"
 
 
 def _joined(names: Sequence[str]) -> str:

@@ -6,10 +6,10 @@ EvaLTex's is that of the tool to the character (its page, "Output format").
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evaltex_cli.evaluation.evaluate import Run
 from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult, ObjectResult
 from evaltex_cli.protocols.base import Scores
 from evaltex_cli.protocols.tally import Totals
@@ -29,7 +29,7 @@ def dataset(evaluation: Evaluation) -> str:
     return "\n".join(lines) + "\n"
 
 
-def image(result: ImageResult, run: Run | Evaluation) -> str:
+def image(result: ImageResult, run: Evaluation) -> str:
     """Return the text of an image's file."""
     totals, scores = result.totals, result.scores
     if run.protocol.name == "evaltex":
@@ -75,20 +75,21 @@ Accuracy histogram = %(accuracy)s
 
 EMD results
 Recall=%(emd_recall).6g
-"""
-_EMD_RECALL = "Recall_noSplit=%(emd_recall_no_split).6g\n"
-_EMD_REST = "Precision=%(emd_precision).6g\nFScore=%(emd_fscore).6g"
-_EMD_FSCORE = "\n\nFScore_noSplit=%(emd_fscore_no_split).6g"
+Recall_noSplit=%(emd_recall_no_split).6g
+Precision=%(emd_precision).6g
+FScore=%(emd_fscore).6g
+
+FScore_noSplit=%(emd_fscore_no_split).6g"""
 
 
 def _original_statistics(
     totals: Totals, scores: Scores, level: int, with_all_emd_scores: bool
 ) -> Iterator[str]:
-    """Yield lines, of which the first is several with line ends between them."""
     histograms = {name: _shown(scores[f"{name}_histogram"]) for name in ("coverage", "accuracy")}
-    more = [_EMD_RECALL, _EMD_FSCORE] if with_all_emd_scores else ["", ""]
-    text = _EMD_REST.join([_STATISTICS + more[0], more[1]])
-    yield text % {**totals, **scores, **histograms}
+    text = _STATISTICS
+    if not with_all_emd_scores:
+        text = re.sub(r"\n+\w+=%\(emd_\w+_no_split\)\.6g", "", text)
+    yield from (text % {**totals, **scores, **histograms}).split("\n")
     if level >= 1:
         yield from ("", "Matching")
         for name in _MATCH_COUNTS:

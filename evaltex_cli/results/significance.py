@@ -27,11 +27,11 @@ from numpy.typing import NDArray
 
 from evaltex_cli.errors import ConfigError, counted
 from evaltex_cli.evaluation.evaluation import Evaluation
+from evaltex_cli.evaluation.extras import Bootstrap, Intervals
 from evaltex_cli.protocols.base import EvidenceRows, Scores
 from evaltex_cli.protocols.scores import score_columns
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Bools, Floats
-from evaltex_cli.results.extras import Bootstrap, Intervals
 from evaltex_cli.runtime.progress import phase
 
 LEVEL = 0.95
@@ -49,11 +49,13 @@ _CHUNK_CELLS = 1 << 20
 _WORD = 64
 
 
-def refuse_resamples(resamples: int) -> None:
+def refuse_settings(resamples: int, level: float) -> None:
+    """Raise `ConfigError` for what is out of range."""
     if not isinstance(resamples, int) or not 1 <= resamples <= MOST_RESAMPLES:
-        raise ConfigError(
-            f"resamples={resamples!r}; expected a whole number from 1 to {MOST_RESAMPLES}"
-        )
+        expected = f"expected a whole number from 1 to {MOST_RESAMPLES}"
+        raise ConfigError(f"resamples={resamples!r}; {expected}")
+    if not 0 < level < 1:
+        raise ConfigError(f"ci={level!r}; expected a number between 0 and 1")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,18 +78,10 @@ class Replicates:
 def replicates(
     rows: EvidenceRows, scores: Callable[[Any], Scores], resamples: int = RESAMPLES, seed: int = 0
 ) -> Replicates:
-    """Score subsets of the images.
+    """Score subsets of the images by `scores`, which takes summed evidence, in columns too.
 
     A score that doubles with the evidence is a count: that of a subset is scaled to the number of
     images.
-
-    Parameters
-    ----------
-    rows : EvidenceRows
-        One row per image.
-    scores : callable
-        From summed evidence, in columns too, to scores (`Protocol.scores`).
-    resamples, seed : int
     """
     images = len(rows.names)
     order = np.array(sorted(range(images), key=rows.names.__getitem__), np.intp)
@@ -191,8 +185,8 @@ def of_difference(
 
 
 def of_values(values: Floats, images: int, level: float) -> Outcome:
-    """Test whether what was replicated is 0; undefined replicates and the
-    empty subset count for both sides.
+    """Test whether what was replicated is 0; undefined replicates and the empty subset count for
+    both sides.
     """
     subsets, alpha = len(values), round(1 - level, DECIMALS) or 1 - level
     # The most subsets at 0 or beyond it with which a difference is significant.
@@ -246,31 +240,21 @@ def intervals(
     drawn = replicates(rows, scores, bootstrap.resamples, bootstrap.seed)
     images = int(drawn.has_objects.sum())
     outcomes = {name: of_score(name, drawn, images, bootstrap.level) for name in drawn.values}
-    # Scores that are defined and have no interval, by the reason.
-    without: dict[str, list[str]] = {}
-    for name, outcome in outcomes.items():
-        without.setdefault(outcome.reason or "", []).append(name)
-    without.pop(UNDEFINED, None)
+    reasons = {name: one.reason for name, one in outcomes.items() if one.reason != UNDEFINED}
     warnings = [few] if (few := few_images(images)) else []
-    for reason, names in without.items():
-        if reason:
-            shown = f" ({', '.join(names)})" if len(without) > 1 else ""
-            warnings.append(f"no interval: {reason}{shown}")
+    for reason in filter(None, dict.fromkeys(reasons.values())):
+        names = [name for name, own in reasons.items() if own == reason]
+        shown = "" if len(names) == len(reasons) else f" ({', '.join(names)})"
+        warnings.append(f"no interval: {reason}{shown}")
     return {name: outcome.interval for name, outcome in outcomes.items()}, warnings
 
 
-def with_intervals(
-    evaluations: Sequence[Evaluation], bootstrap: Bootstrap
-) -> tuple[list[Evaluation], dict[str, Intervals]]:
-    """Return the evaluations, which have rows, with warnings of missing
-    intervals; and by protocol `intervals`.
-    """
-    warned, found = [], {}
-    for one in evaluations:
-        assert one.rows is not None
-        found[one.protocol.name], warnings = intervals(one.rows, one.score, bootstrap)
-        warned.append(replace(one, warnings=[*one.warnings, *warnings]))
-    return warned, found
+def with_intervals(evaluation: Evaluation, bootstrap: Bootstrap) -> Evaluation:
+    """Return an evaluation, which has rows, with intervals, and warnings of missing ones."""
+    assert evaluation.rows is not None
+    bounds, warnings = intervals(evaluation.rows, evaluation.score, bootstrap)
+    warnings = [*evaluation.warnings, *warnings]
+    return replace(evaluation, intervals=bounds, bootstrap=bootstrap, warnings=warnings)
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:

@@ -23,25 +23,16 @@ class Slice:
 
     @property
     def name(self) -> str:
-        """As gates take it and tables show it: ``8<=height<16``, or the
-        quantity alone for all objects.
-        """
-        if self.low is None:
-            return self.quantity if self.high is None else f"{self.quantity}<{self.high:g}"
-        return (
-            f"{self.quantity}>={self.low:g}"
-            if self.high is None
-            else f"{self.low:g}<={self.quantity}<{self.high:g}"
-        )
+        """As gates take it: ``8<=height<16``, or the quantity alone for all objects."""
+        below = "" if self.high is None else f"<{self.high:g}"
+        if self.low is not None and not below:
+            return f"{self.quantity}>={self.low:g}"
+        return f"{'' if self.low is None else f'{self.low:g}<='}{self.quantity}{below}"
 
 
 def parse(text: str) -> Slice:
-    """Return the slice that a text such as ``height<16`` or ``8 <= height < 16`` names.
-
-    Raises
-    ------
-    ConfigError
-        With the slices that there are.
+    """Return the slice that a text such as ``height<16`` or ``8 <= height < 16`` names; raises
+    `ConfigError` with the slices that there are.
     """
     parts = _FORM.fullmatch("".join(text.split()).lower())
     low, typed, operator, bound = parts.groups() if parts else (None, "", None, None)

@@ -6,8 +6,9 @@ is the only difference between one process, several (`workers`) and a cluster (`
 
 from __future__ import annotations
 
-import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Protocol, TypeVar
 
 Item = TypeVar("Item")
@@ -22,11 +23,9 @@ class OrderedMap(Protocol):
     ) -> Iterator[Result]: ...
 
 
-def is_elsewhere(ordered_map: OrderedMap) -> bool:
-    """Whether the work is done by other machines, which know no relative path."""
-    return getattr(ordered_map, "is_elsewhere", False)
-
-
-def cores() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def ahead(submitted: Iterator[Item], count: int) -> Iterator[Item]:
+    """Yield work in the order in which it is submitted, while so much of it is under way."""
+    under_way = deque(islice(submitted, count))
+    while under_way:
+        yield under_way.popleft()
+        under_way.extend(islice(submitted, 1))

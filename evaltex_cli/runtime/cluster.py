@@ -5,17 +5,17 @@ from __future__ import annotations
 import logging
 import platform
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
 import shapely
 
 from evaltex_cli.errors import EvaltexError, InputError
-from evaltex_cli.runtime import Item, OrderedMap, Result
+from evaltex_cli.runtime import Item, OrderedMap, Result, ahead
 from evaltex_cli.version import __version__
 
 CONNECT_SECONDS = 10
@@ -55,19 +55,18 @@ class _Cluster(NamedTuple):
     timeout: float
     threads: int
     is_elsewhere: bool = True
+    """Other machines do the work, which know no relative path."""
 
     def __call__(
         self, function: Callable[[Item], Result], items: Iterable[Item], /
     ) -> Iterator[Result]:
-        """Yield the function of each item, in their order."""
-        waiting: deque[Any] = deque()
-        for item in items:
-            with _dask_errors(self.address):
-                waiting.append(self.client.submit(partial(function, item), pure=False, retries=3))
-            if len(waiting) >= 2 * self.threads:
-                yield self._result(waiting.popleft())
-        while waiting:
-            yield self._result(waiting.popleft())
+        """Return the function of each item, in their order."""
+        submitted = map(self._submit, repeat(function), items)
+        return map(self._result, ahead(submitted, 2 * self.threads))
+
+    def _submit(self, function: Callable[[Item], Result], item: Item) -> Any:
+        with _dask_errors(self.address):
+            return self.client.submit(partial(function, item), pure=False, retries=3)
 
     def _result(self, future: Any) -> Any:
         from distributed import wait

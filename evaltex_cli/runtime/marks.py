@@ -49,10 +49,9 @@ def kind_of(path: Path) -> str:
         return ""
     with path.open("rb") as file:
         head = file.read(4096)
-        if head.startswith((b"PK", b"PAR1")):  # the mark is in the archive's comment, or metadata
+        if head.startswith(b"PK"):  # the mark is in the archive's comment, at its end
             file.seek(max(path.stat().st_size - (1 << 16), 0))
-            found = re.findall(rb"evaltex (data|objects)", file.read())
-            return found[-1].decode() if found else ""
+            return "data" if b"evaltex data" in file.read() else ""
     if mark := _MARK.match(head):
         return mark[1].decode()
     return next((kind for kind, start in _FIRST_LINES.items() if re.match(start, head)), "")

@@ -1,18 +1,17 @@
 """Writes files: complete or not at all, never over an input, and over files that evaltex did not
 write only with ``--force``.
 
-An output is written to a temporary folder beside its place and moved by `os.replace` at the end. A
+An output is written to a temporary folder on the same disk and moved by `os.replace` at the end. A
 kill during the last moves may leave files of two runs, which the next run repairs.
 """
 
 from __future__ import annotations
 
 import filecmp
-import glob
 import os
 import platform
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Literal, TextIO, TypeAlias
@@ -24,22 +23,26 @@ TEMPORARY = ".evaltex-"
 IsOwn: TypeAlias = Callable[[Path], bool]
 """Whether an existing file was written by the same command, so that it may be replaced."""
 
-
 _inputs: ContextVar[dict[tuple[int, int], Path]] = ContextVar("inputs", default={})  # noqa: B039
 force: ContextVar[bool | None] = ContextVar("force", default=None)
 """Whether the running command may replace files of others; None without a command."""
 
 
 @contextmanager
-def protected(inputs: Sequence[Path], may_replace: bool = False) -> Iterator[None]:
+def protected(inputs: Iterable[Path], may_replace: bool = False) -> Iterator[None]:
     """Protect the files and folders that a command reads from all that it writes in the block."""
-    known = {_identity(path): path for path in inputs if path.exists()}
-    tokens = _inputs.set(known), force.set(may_replace)
+    tokens = _inputs.set({}), force.set(may_replace)
+    protect(inputs)
     try:
         yield
     finally:
         _inputs.reset(tokens[0])
         force.reset(tokens[1])
+
+
+def protect(inputs: Iterable[Path]) -> None:
+    """Protect these files instead, in the block of `protected`."""
+    _inputs.set({_identity(path): path for path in inputs if path.exists()})
 
 
 def _identity(path: Path) -> tuple[int, int]:
@@ -51,17 +54,14 @@ def _identity(path: Path) -> tuple[int, int]:
 
 
 def check_file(path: Path, is_own: IsOwn | None = None) -> None:
-    """Refuse a file that is an input, cannot be written, or is not the command's own, if known."""
-    if not is_stream(path):
-        _refuse_foreign([path], is_own or (lambda _: True))
-        _refuse_place(path)
-
-
-def check_folder(path: Path) -> None:
-    """Refuse a folder that is an input, or in which nothing can be written."""
-    if path.exists() and not path.is_dir():
-        raise InputError(f"{path}: is a file; give a folder for the results")
-    _refuse_place(path)
+    """Refuse a file that is an input, is not the command's own, if known, or cannot be written."""
+    if is_stream(path):
+        return
+    refuse_input(path)
+    _refuse_foreign([path], is_own or (lambda _: True))
+    folder = _nearest(path.parent)
+    if not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
+        raise InputError(f"{path}: cannot be written in {folder}; give a place where you may write")
 
 
 def is_stream(path: Path) -> bool:
@@ -70,24 +70,7 @@ def is_stream(path: Path) -> bool:
     return path.exists() and (names_open_file or not (path.is_file() or path.is_dir()))
 
 
-def _nearest_folder(path: Path) -> Path:
-    """Return a path itself, or the nearest folder above that exists."""
-    place = Path(os.path.realpath(path))
-    return next(folder for folder in (place, *place.parents) if folder.exists())
-
-
-def _refuse_place(path: Path) -> None:
-    """Refuse a place in an input, or where nothing may be written."""
-    _refuse_input(path)
-    folder = _nearest_folder(path if path.is_dir() else path.parent)
-    if not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
-        raise InputError(
-            f"{path}: cannot be written (no permission in {folder}, or not a folder); give a place"
-            " where you may write"
-        )
-
-
-def _refuse_input(path: Path) -> None:
+def refuse_input(path: Path) -> None:
     """Refuse to write to an input, or into a folder that is an input."""
     known, place = _inputs.get(), Path(os.path.realpath(path))
     for above in (place, *place.parents) if known else ():
@@ -103,7 +86,7 @@ def _refuse_input(path: Path) -> None:
 def _refuse_foreign(paths: Iterable[Path], is_own: IsOwn) -> None:
     """Refuse to replace inputs and files that are not the command's own."""
     for path in filter(os.path.lexists, paths):
-        _refuse_input(path)
+        refuse_input(path)
         if path.is_dir():
             raise InputError(f"{path}: is a folder where a file belongs; remove it")
         if not force.get() and not is_own(path):
@@ -120,23 +103,23 @@ def _refuse_foreign(paths: Iterable[Path], is_own: IsOwn) -> None:
 def output_file(path: Path, is_own: IsOwn | None = None) -> Iterator[TextIO]:
     """Give a UTF-8 text file to write to, and move it to `path` when the block ends well.
 
-    A pipe, a device or an open file (``/dev/stdout``) is written to directly, as is a file in a
-    folder of `output_folder`. A link is followed. What is not Unicode in names of files is escaped.
+    A pipe, a device or an open file (``/dev/stdout``) is added to directly, and so is a file in the
+    folder of `output_folder`. A link is followed. What is not Unicode in names is escaped.
 
     `is_own` says what may be replaced besides a file with the same bytes; None if that has been
     checked. Raises `InputError` for an input, a file that is not the command's own, and a place
     where nothing can be written; what is there stays as it was.
     """
     if is_stream(path) or TEMPORARY in str(path):
-        mode: Literal["a", "w"] = "a" if is_stream(path) else "w"  # an open file is added to
+        mode: Literal["a", "w"] = "a" if is_stream(path) else "w"
         with path.open(mode, encoding="utf-8", errors="backslashreplace", newline="\n") as file:
             yield file
         return
-    _refuse_input(path)
+    refuse_input(path)
     place = Path(os.path.realpath(path))
-    with _reported(path), _temporary_folder(place) as folder:
-        new = folder / place.name
-        with new.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+    with _reported(path), _temporary_folder(place.parent) as folder:
+        new = Path(folder, place.name)
+        with output_file(new) as file:
             yield file
         if is_own is not None and not _same(new, place):
             _refuse_foreign([path], is_own)
@@ -159,65 +142,61 @@ def output_folder(path: Path, is_own: IsOwn, names: Iterable[str] = ()) -> Itera
     those that are there must be its own, and are removed if it does not write them again. Raises
     `InputError` as `output_file`.
     """
-    check_folder(path)
+    refuse_input(path)
     earlier = {path / name for name in names if os.path.lexists(path / name)}
     _refuse_foreign(earlier, is_own)
-    with _reported(path), _temporary_folder(Path(os.path.realpath(path))) as folder:
+    with _reported(path), _temporary_folder(path) as name:
+        folder = Path(name)
         yield folder
-        # The files above come before those in inner folders: scores.json, which lists them, first.
-        new, folders = {}, []
-        for root, _, written in os.walk(folder):
-            folders.append(path / Path(root).relative_to(folder))
-            new.update({folders[-1] / name: Path(root, name) for name in sorted(written)})
+        written = sorted(file for file in folder.rglob("*") if file.is_file())
+        new = {path / file.relative_to(folder): file for file in written}
         others = new.keys() - earlier
         _refuse_foreign(others, lambda file: _same(new[file], file) or is_own(file))
         for file in earlier - new.keys():
             file.unlink()
             with suppress(OSError):  # other files are in it
                 file.parent.rmdir()
-        for inner in folders:
-            inner.mkdir(parents=True, exist_ok=True)
-        for file, made in new.items():
-            made.replace(file)
+        path.mkdir(parents=True, exist_ok=True)
+        for place, file in new.items():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            file.replace(place)
 
 
 def _same(new: Path, old: Path) -> bool:
     return old.is_file() and filecmp.cmp(new, old, shallow=False)
 
 
-@contextmanager
-def _temporary_folder(place: Path) -> Iterator[Path]:
-    """Give a new folder beside a place, removed at the end; inside the place where nothing can be
-    moved from beside it, as into a mounted folder.
+def _temporary_folder(place: Path) -> AbstractContextManager[str]:
+    """Return a new folder in a folder, or in the nearest one above that exists, from which those
+    are removed that killed processes of this machine have left.
     """
-    import shutil  # which a run that writes nothing does without
+    import shutil
+    from tempfile import TemporaryDirectory  # which a run that writes nothing does without
 
-    beside = _nearest_folder(place.parent)
-    if place.is_dir() and (os.path.ismount(place) or not os.access(beside, os.W_OK | os.X_OK)):
-        beside = place
-    start = f"{TEMPORARY}{place.name[:50]}-{platform.node()}-"
-    for old in beside.glob(f"{glob.escape(start)}*"):
-        if not _is_running(old.name.removeprefix(start)):
-            shutil.rmtree(old, ignore_errors=True)
-    folder = beside / f"{start}{os.getpid()}"
+    folder, prefix = _nearest(place), f"{TEMPORARY}{platform.node()}-"
+    for left in folder.glob(f"{prefix}*-*"):
+        if not _is_running(left.name.removeprefix(prefix).partition("-")[0]):
+            shutil.rmtree(left, ignore_errors=True)
+    own = f"{prefix}{os.getpid()}-"
+    return TemporaryDirectory(prefix=own, dir=folder, ignore_cleanup_errors=True)
+
+
+def _is_running(pid: str) -> bool:
+    if os.name != "posix":
+        return True  # there a signal would end the process
     try:
-        folder.mkdir()
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_running(process: str) -> bool:
-    """Whether another process, of which the number is given, may still write to its folder."""
-    if os.name == "nt":  # there, the call would end it
-        return True
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
+        os.kill(int(pid), 0)
+    except (ProcessLookupError, ValueError, OverflowError):
         return False
-    except (PermissionError, ValueError):  # of another user, or not a number
-        return True
-    return int(process) != os.getpid()
+    except PermissionError:
+        pass
+    return True
+
+
+def _nearest(path: Path) -> Path:
+    """Return a path itself, or the nearest one above that exists."""
+    place = Path(os.path.realpath(path))
+    return next(above for above in (place, *place.parents) if above.exists())
 
 
 @contextmanager

@@ -1,34 +1,43 @@
-"""How far long work has come. The work counts; only a command line shows the count."""
+"""How far long work is, in a bar that a command line provides."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from contextvars import ContextVar
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
+AFTER_SECONDS, EVERY_SECONDS = 1.0, 0.1
 
-listener: Callable[[str, int, int], None] | None = None
-"""Gets the label of the outermost phase, how many of its units are done, and of how many."""
-_phases: list[str] = []
+new_bar: ContextVar[Callable[..., Any] | None] = ContextVar("new_bar", default=None)
+"""`click.progressbar` if the next phase may show a bar."""
 
 
 @contextmanager
 def phase(label: str, unit: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Give what counts units, such as "images", as done; phases within another are not shown."""
-    done, is_outermost = 0, not _phases
+    """Give what counts units, such as "images", as done; a phase within another has no bar."""
+    if (create := new_bar.get()) is None:
+        yield lambda count: None
+        return
+    bar = create(length=total, label=f"{label} ({unit})")
+    done, next_time = 0, time.monotonic() + AFTER_SECONDS
 
     def advance(count: int) -> None:
-        nonlocal done
+        nonlocal done, next_time
         done += count
-        if listener is not None and is_outermost:
-            listener(f"{label} ({unit})", done, total)
+        if time.monotonic() >= next_time or (bar.pos and done == total):
+            next_time = time.monotonic() + EVERY_SECONDS
+            bar.update(done - bar.pos)
 
-    _phases.append(label)
+    new_bar.set(None)
     try:
         yield advance
     finally:
-        _phases.pop()
+        new_bar.set(create)
+        if bar.pos:
+            bar.render_finish()
 
 
 def tracked(items: Iterable[Item], label: str, unit: str, total: int) -> Iterator[Item]:

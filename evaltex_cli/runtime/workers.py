@@ -7,22 +7,28 @@ import os
 import signal
 import sys
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 
 from evaltex_cli.errors import InputError
-from evaltex_cli.runtime import Item, OrderedMap, Result
+from evaltex_cli.runtime import Item, OrderedMap, Result, ahead
 
 
 @contextmanager
 def processes(jobs: int) -> Iterator[OrderedMap]:
-    """Give an `OrderedMap` over so many worker processes; none is left when the block ends.
+    """Give an `OrderedMap` over so many worker processes, 0 for one per processor; none is left
+    when the block ends. One process does without workers.
 
     Raises `InputError` when workers cannot be started, or one of them dies.
     """
+    if not jobs:
+        has_affinity = hasattr(os, "sched_getaffinity")
+        jobs = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
+    if jobs == 1:
+        yield map
+        return
     can_fork = sys.platform == "linux" and threading.active_count() == 1
     context = multiprocessing.get_context("fork" if can_fork else "spawn")
     with ProcessPoolExecutor(jobs, context, initializer=_begin) as pool:
@@ -30,19 +36,8 @@ def processes(jobs: int) -> Iterator[OrderedMap]:
         def ordered_map(
             function: Callable[[Item], Result], items: Iterable[Item], /
         ) -> Iterator[Result]:
-            waiting: deque[Future[Result]] = deque()
-            for item in items:
-                try:
-                    waiting.append(pool.submit(function, item))
-                except OSError as error:
-                    raise InputError(
-                        f"worker processes cannot be started ({error.strerror}); run again with"
-                        " fewer jobs"
-                    ) from error
-                if len(waiting) == 2 * jobs:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
+            submitted = (_submit(pool, function, item) for item in items)
+            return (future.result() for future in ahead(submitted, 2 * jobs))
 
         try:
             yield ordered_map
@@ -58,15 +53,24 @@ def processes(jobs: int) -> Iterator[OrderedMap]:
             raise
 
 
+def _submit(
+    pool: ProcessPoolExecutor, function: Callable[[Item], Result], item: Item
+) -> Future[Result]:
+    try:
+        return pool.submit(function, item)
+    except OSError as error:
+        raise InputError(
+            f"worker processes cannot be started ({error.strerror}); run again with fewer jobs"
+        ) from error
+
+
 def _begin() -> None:
     """Leave the interrupts of a terminal to the main process, and end with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    parent = multiprocessing.parent_process()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
 
-    def end_with_parent() -> None:
-        if parent is not None:
-            parent.join()
-        os._exit(1)
 
-    threading.Thread(target=end_with_parent, daemon=True).start()
+def _end_with_parent() -> None:
+    if (parent := multiprocessing.parent_process()) is not None:
+        parent.join()
+    os._exit(1)

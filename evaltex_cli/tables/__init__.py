@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import json
 import math
+import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from html import escape
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from evaltex_cli.errors import ConfigError
@@ -22,12 +23,9 @@ if TYPE_CHECKING:
 
 DataFrame: TypeAlias = "pandas.DataFrame"
 Cell: TypeAlias = str | int | float | tuple[float, float] | None
-UNDEFINED = "–"
 GAP = "  "
 SCHEMA = 1
 """The version of the layout of a command's JSON, unless it has its own."""
-LEAST_TEXT = 8
-"""Columns that a text keeps, however narrow the terminal is."""
 _LATEX = str.maketrans(
     {c: "\\" + c for c in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}
@@ -43,35 +41,22 @@ class Column:
 
     Kinds are `text`, `number` (counts as they are, others by four decimals), `score` (a number that
     LaTeX shows in per cent), `digits` (six of them), `change` (a score with its sign), `interval`
-    (low and high of a score), `change interval`, `number interval`, `p` (a p-value) and `share` (of
-    1, in per cent).
+    (low and high of a score), `change interval`, `number interval` and `p` (a p-value).
     """
 
     name: str
     kind: str = "text"
 
-    @property
-    def is_text(self) -> bool:
-        """Whether cells are aligned to the left."""
-        return self.kind == "text"
-
-    @property
-    def is_beside(self) -> bool:
-        """Whether it is the interval of the column before it, which a text sets close to it."""
-        return self.kind == "interval" and not self.name
-
     def shown(self, cell: Cell, per_cent: bool = False) -> str:
         """Return a cell for reading; `per_cent` for scores as papers print them."""
         if cell is None:
-            return UNDEFINED
+            return "–"
         if isinstance(cell, tuple):
             return f"[{', '.join(self._number(end, per_cent) for end in cell)}]"
         if isinstance(cell, str):
             return printable(cell)
         if self.kind == "p" and cell < 0.001:
             return f"<{math.floor(1000 * cell) / 1000 + 0.001:.3f}"
-        if self.kind == "share":
-            return f"{100 * cell:.1f}%"
         if self.kind == "digits":
             return f"{cell:.6f}"
         return self._number(cell, per_cent)
@@ -81,13 +66,17 @@ class Column:
         sign = "+" if "change" in self.kind and abs(value) > 1e-12 else ""
         if isinstance(value, int):
             return f"{value:{sign}}"
-        if per_cent and not self.kind.startswith(("number", "text")) and abs(value) <= 1:
+        if per_cent and not self.kind.startswith(("number", "text", "p")) and abs(value) <= 1:
             return f"{100 * value:{sign}.1f}"
+        if abs(value) >= 1000:
+            return f"{value:{sign}g}"
+        decimals = 3 if self == BESIDE else 4
         # Adding 0 makes -0, of a value that rounds to zero, 0.
-        shown = f"{round(value, 4) + 0.0:{sign}.4f}" if abs(value) < 1000 else f"{value:{sign}g}"
-        if not self.is_beside:
-            return shown
-        return "1.000" if shown == "1.0000" else shown.removeprefix("0")
+        return f"{round(value, decimals) + 0.0:{sign}.{decimals}f}"
+
+
+BESIDE = Column("", "interval")
+"""The interval of the column before it, which a text sets close to it."""
 
 
 @dataclass
@@ -111,6 +100,10 @@ class Table:
     notes: Sequence[str] = ()
     best: set[tuple[int, int]] = field(default_factory=set)
 
+    def heads(self) -> list[str]:
+        """Return the names of the columns."""
+        return [column.name for column in self.columns]
+
     def cells(self, per_cent: bool = False) -> list[list[str]]:
         """Return all cells for reading, row by row."""
         return [
@@ -118,17 +111,24 @@ class Table:
             for row in self.rows
         ]
 
-    def heads(self) -> list[str]:
-        """Return the names of the columns."""
-        return [column.name for column in self.columns]
+    def marked(
+        self, escaped: Callable[[str], str], best: str, per_cent: bool = False
+    ) -> Iterator[list[str]]:
+        """Yield the rows of cells escaped for a form, whose format for the best cells is `best`."""
+        for number, row in enumerate(self.cells(per_cent)):
+            cells = list(map(escaped, row))
+            for at, cell in enumerate(cells):
+                cells[at] = best.format(cell) if (number, at) in self.best else cell
+            yield cells
 
     def first(self, count: int) -> Table:
         """Return the table with its first rows only, and a note of how many are left out."""
         left_out = len(self.rows) - count
         if left_out <= 0:
             return self
-        notes = [f"... and {left_out} more", *self.notes]
-        return Table(self.title, self.columns, self.rows[:count], notes, self.best)
+        return replace(
+            self, rows=self.rows[:count], notes=[f"... and {left_out} more", *self.notes]
+        )
 
 
 # Text ---------------------------------------------------------------------------------------------
@@ -138,8 +138,8 @@ def in_text(tables: Iterable[Table], width: int | None = None, has_color: bool =
     """Return tables for a terminal of so many columns, one below the other; whole cells if there is
     no terminal.
 
-    Columns of text are cut until all columns fit; if they cannot, the last columns come below,
-    after the first column again.
+    The longest column of text is cut until all columns fit; if they cannot, the last columns come
+    below, after the first column again.
     """
     return _joined(_lines(table, width, has_color) for table in tables)
 
@@ -152,145 +152,122 @@ def _joined(tables: Iterable[Iterable[str]]) -> str:
 def _lines(table: Table, width: int | None, has_color: bool) -> Iterator[str]:
     if table.title:
         yield from wrapped(table.title, width)
-    rows = [table.heads(), *table.cells()]
-    beside = [at for at, column in enumerate(table.columns) if column.is_beside]
-    for at, row in itertools.product(beside, rows):
-        row[at - 1] = f"{row[at - 1]} {row[at]}".rstrip()
-    shown = [at for at in range(len(table.columns)) if at not in beside]
-    is_left = [table.columns[at].is_text or at + 1 in beside for at in shown]
-    are_texts = [table.columns[at].is_text for at in shown]
-    rows = _narrowed([[row[at] for at in shown] for row in rows], are_texts, width)
-    for k, block in enumerate(_blocks(rows, width)):
+    room = math.inf if width is None else width
+    columns = [list(cells) for cells in zip(table.heads(), *table.cells(), strict=True)]
+    widths = [max(map(text_width, cells)) for cells in columns]
+    over = sum(widths) + len(GAP) * (len(widths) - 1) - room
+    texts = [at for at, column in enumerate(table.columns) if column.kind == "text"]
+    if over > 0 and texts:
+        longest = max(texts, key=widths.__getitem__)
+        rest = max(widths[longest] - over, room // 3)
+        columns[longest] = [cut(cell, int(rest)) for cell in columns[longest]]
+    shown: list[list[str]] = []
+    for at, (column, cells) in enumerate(zip(table.columns, columns, strict=True)):
+        if column == BESIDE:
+            shown.pop()
+            pairs = zip(columns[at - 1], cells, strict=True)
+            cells = [f"{score} {interval}".rstrip() for score, interval in pairs]  # noqa: PLW2901
+        aligned = _aligned(cells, is_left=column.kind == "text" or column == BESIDE)
+        for number in range(len(table.rows)) if has_color else ():
+            if (number, at) in table.best:
+                aligned[number + 1] = f"\x1b[32m{aligned[number + 1]}\x1b[0m"
+        shown.append(aligned)
+    for k, block in enumerate(_blocks(shown, room)):
         yield from [""] * (k > 0)
-        widths = {at: max(text_width(row[at]) for row in rows) for at in block}
-        for number, row in enumerate(rows, -1):
-            if k and not any(row[at] for at in block[1:]):
-                continue  # nothing in these columns
-            cells = []
-            for at in block:
-                space = " " * (widths[at] - text_width(row[at]))
-                cells.append(row[at] + space if is_left[at] else space + row[at])
-            cells[-1] = cells[-1].rstrip()
-            if has_color:
-                styles = [
-                    "1" if number < 0 else "32" * ((number, shown[at]) in table.best)
-                    for at in block
-                ]
-                cells = [
-                    f"\x1b[{style}m{cell}\x1b[0m" if style and cell.strip() else cell
-                    for style, cell in zip(styles, cells, strict=True)
-                ]
-            yield GAP.join(cells).rstrip()
+        yield from (GAP.join(row).rstrip() for row in zip(*block, strict=True))
     for note in table.notes:
         indent = "  " if note.startswith("- ") else ""
         yield from [printable(note)] if note.startswith(" ") else wrapped(note, width, indent)
 
 
-def _blocks(rows: list[list[str]], width: int | None) -> list[list[int]]:
-    """Return which columns fit beside each other, the first in every block."""
-    widths = [max(map(text_width, column)) for column in zip(*rows, strict=True)]
-    blocks = [[0]] if widths else []
-    for at, columns in enumerate(widths[1:], 1):
-        used = sum(widths[k] + len(GAP) for k in blocks[-1])
-        if width is not None and used + columns > width and len(blocks[-1]) > 1:
-            blocks.append([0])
-        blocks[-1].append(at)
-    return blocks
-
-
-def _narrowed(rows: list[list[str]], are_texts: list[bool], width: int | None) -> list[list[str]]:
-    """Return rows whose widest columns of text are cut until all columns fit; if they cannot, until
-    each has at most a third of the width.
-    """
-    if width is None or not any(are_texts):
-        return rows
-    widths = [max(map(text_width, column)) for column in zip(*rows, strict=True)]
-    texts = [at for at, is_text in enumerate(are_texts) if is_text]
-    room = width - sum(widths) - len(GAP) * (len(widths) - 1) + sum(widths[at] for at in texts)
-    if room < LEAST_TEXT * len(texts):
-        widths = [min(columns, width // 3) for columns in widths]
-    while sum(widths[at] for at in texts) > room >= LEAST_TEXT * len(texts):
-        widths[max(texts, key=widths.__getitem__)] -= 1
+def _aligned(cells: Sequence[str], is_left: bool) -> list[str]:
+    width = max(map(text_width, cells))
+    blanks = (" " * (width - text_width(cell)) for cell in cells)
     return [
-        [cut(cell, widths[at]) if at in texts else cell for at, cell in enumerate(row)]
-        for row in rows
+        cell + blank if is_left else blank + cell for cell, blank in zip(cells, blanks, strict=True)
     ]
+
+
+def _blocks(columns: Sequence[list[str]], room: float) -> list[list[list[str]]]:
+    """Return the columns that fit beside each other, the first in every block."""
+    blocks = [list(columns[:1])]
+    for column in columns[1:]:
+        row = GAP.join(cells[0] for cells in (*blocks[-1], column))
+        if text_width(row) > room and len(blocks[-1]) > 1:
+            blocks.append([columns[0]])
+        blocks[-1].append(column)
+    return blocks
 
 
 def text_width(text: str) -> int:
     """Return how many columns a text has on a terminal: two for a wide character, none for one that
     joins another.
     """
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+    return len(text) + sum(
+        (unicodedata.east_asian_width(c) in "WF") - (unicodedata.combining(c) > 0)
         for c in text
+        if not c.isascii()
     )
 
 
 def cut(text: str, columns: int) -> str:
     """Return a text without its middle if it is too wide; names often differ at the end."""
-    while text_width(text) > columns:
+    while text_width(text) > max(columns, 1):
         middle = len(text) // 2
         text = text[: middle - 1] + "…" + text[middle + 1 :]
     return text
 
 
-def wrapped(text: str, width: int | None, indent: str = "") -> Iterator[str]:
-    """Yield a sentence as lines that fit; all but the first begin with the indent."""
-    line = ""
-    for word in text.split(" "):
-        longer = f"{line} {word}" if line else word
-        if width is not None and line and text_width(longer) > width:
-            yield line
-            longer = indent + word
-        line = longer
-    yield line
+def wrapped(text: str, width: int | None, indent: str = "") -> list[str]:
+    """Return a sentence as lines that fit; all but the first begin with the indent."""
+    if width is None:
+        return [text]
+    return textwrap.wrap(
+        text,
+        width,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def printable(text: str) -> str:
     """Return a text with question marks for what a terminal might take for more than text."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)
+    return "".join(c if c.isprintable() else "?" for c in text)
 
 
 # Other forms --------------------------------------------------------------------------------------
 
 
 def in_csv(table: Table) -> str:
-    """Return a table at full precision; an interval has two columns.
+    """Return a table at full precision; an interval has two columns, IDs are separated by blanks.
 
     No text of it is a formula for a spreadsheet: an apostrophe comes before it.
     """
-    out = io.StringIO()
-    heads, rows = flat(table)
+    out, columns = io.StringIO(), flat(table)
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(heads)
-    writer.writerows([no_formula(cell) for cell in row] for row in rows)
+    writer.writerow(columns)
+    writer.writerows(map(_csv_cell, row) for row in zip(*columns.values(), strict=True))
     return out.getvalue()
 
 
-def no_formula(cell: Any) -> Any:
-    """Return a cell with an apostrophe before a text that a spreadsheet takes for a formula."""
+def _csv_cell(cell: Any) -> Any:
+    if isinstance(cell, list):
+        return " ".join(map(str, cell))
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
-def flat(table: Table) -> tuple[list[str], Iterator[list[Any]]]:
-    """Return the heads and the raw rows of a table, an interval as two columns."""
-    heads: list[str] = []
-    for column in table.columns:
-        is_interval = "interval" in column.kind
-        ends = (f"{column.name}_low", f"{column.name}_high")
-        heads += ends if is_interval else (column.name,)
-
-    def cells(row: Sequence[Cell]) -> Iterator[Any]:
-        for column, cell in zip(table.columns, row, strict=True):
-            if "interval" in column.kind:
-                yield from cell or (None, None)  # type: ignore[misc]
-            else:
-                yield cell
-
-    return heads, ([*cells(row)] for row in table.rows)
+def flat(table: Table) -> dict[str, list[Any]]:
+    """Return the columns of a table by name, raw values, an interval as two columns."""
+    columns = {}
+    for at, column in enumerate(table.columns):
+        cells: list[Any] = [row[at] for row in table.rows]
+        if "interval" in column.kind:
+            columns[f"{column.name}_low"] = [cell and cell[0] for cell in cells]
+            columns[f"{column.name}_high"] = [cell and cell[1] for cell in cells]
+        else:
+            columns[column.name] = cells
+    return columns
 
 
 def below(tables: Sequence[Table]) -> Table:
@@ -301,7 +278,7 @@ def below(tables: Sequence[Table]) -> Table:
         for table in tables
         for row in table.rows
     ]
-    return Table(tables[0].title if tables else "", columns, rows)
+    return Table("", columns, rows)
 
 
 def in_markdown(tables: Iterable[Table]) -> str:
@@ -310,18 +287,18 @@ def in_markdown(tables: Iterable[Table]) -> str:
 
 
 def _markdown(table: Table) -> Iterator[str]:
+    def escaped(text: str) -> str:
+        return text.translate(_MARKDOWN)
+
     if table.title:
-        yield f"### {table.title.translate(_MARKDOWN)}"
+        yield f"### {escaped(table.title)}"
     if table.columns:
         yield from [""] * bool(table.title)
-        yield f"| {' | '.join(head.translate(_MARKDOWN) for head in table.heads())} |"
-        yield f"|{''.join(' --- |' if column.is_text else ' ---: |' for column in table.columns)}"
-    for k, row in enumerate(table.cells()):
-        cells = [cell.translate(_MARKDOWN) for cell in row]
-        cells = [f"**{cell}**" if (k, at) in table.best else cell for at, cell in enumerate(cells)]
-        yield f"| {' | '.join(cells)} |"
+        yield f"| {' | '.join(map(escaped, table.heads()))} |"
+        yield f"|{''.join(' --- |' if c.kind == 'text' else ' ---: |' for c in table.columns)}"
+    yield from (f"| {' | '.join(row)} |" for row in table.marked(escaped, "**{}**"))
     for note in table.notes:
-        yield from ("", note.translate(_MARKDOWN))
+        yield from ("", escaped(note))
 
 
 def in_latex(tables: Iterable[Table]) -> str:
@@ -332,53 +309,43 @@ def in_latex(tables: Iterable[Table]) -> str:
 
 
 def _latex(table: Table) -> Iterator[str]:
+    def escaped(text: str) -> str:
+        return text.translate(_LATEX)
+
     if table.title:
         yield f"% {printable(table.title)}"
     if table.columns:
-        yield rf"\begin{{tabular}}{{{''.join('l' if c.is_text else 'r' for c in table.columns)}}}"
-        yield from (
-            r"\toprule",
-            _latex_row(head.translate(_LATEX) for head in table.heads()),
-            r"\midrule",
-        )
-        for k, row in enumerate(table.cells(per_cent=True)):
-            cells = [cell.translate(_LATEX) for cell in row]
-            yield _latex_row(
-                rf"\textbf{{{cell}}}" if (k, at) in table.best else cell
-                for at, cell in enumerate(cells)
-            )
+        kinds = "".join("l" if column.kind == "text" else "r" for column in table.columns)
+        heads = " & ".join(map(escaped, table.heads()))
+        yield from (rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", rf"{heads} \\", r"\midrule")
+        for cells in table.marked(escaped, r"\textbf{{{}}}", per_cent=True):
+            row = " & ".join(cells)
+            # After the end of a row, LaTeX would take a star or a bracket for an argument.
+            yield ("{}" if row.startswith(("[", "*")) else "") + row + r" \\"
         yield from (r"\bottomrule", r"\end{tabular}")
-    yield from (rf"\par {note.translate(_LATEX)}" for note in table.notes)
-
-
-def _latex_row(cells: Iterable[str]) -> str:
-    row = " & ".join(cells)
-    # After the end of a row, LaTeX would take a star or a bracket for an argument.
-    return ("{}" if row.startswith(("[", "*")) else "") + row + r" \\"
+    yield from (rf"\par {escaped(note)}" for note in table.notes)
 
 
 def in_html(tables: Iterable[Table]) -> str:
-    """Return tables as HTML, all text escaped; class `n` for cells of numbers, `best` for best."""
+    """Return tables as HTML, all text escaped; cells of numbers have the class `n`."""
     return "\n".join(line for table in tables for line in _html(table))
 
 
 def _html(table: Table) -> Iterator[str]:
-    from html import escape
+    def row(tag: str, cells: Sequence[str]) -> str:
+        classes = ("" if column.kind == "text" else ' class="n"' for column in table.columns)
+        pairs = zip(classes, cells, strict=True)
+        return f"<tr>{''.join(f'<{tag}{kind}>{cell}</{tag}>' for kind, cell in pairs)}</tr>"
 
-    def row(tag: str, cells: Sequence[str], number: int = -1) -> str:
-        shown = ""
-        for at, (column, cell) in enumerate(zip(table.columns, cells, strict=True)):
-            names = ["n"] * (not column.is_text) + ["best"] * ((number, at) in table.best)
-            attribute = f' class="{" ".join(names)}"' if names else ""
-            shown += f"<{tag}{attribute}>{escape(cell)}</{tag}>"
-        return f"<tr>{shown}</tr>"
-
-    if table.title:
-        yield f"<h2>{escape(table.title)}</h2>"
+    title = escape(table.title)
+    if title:
+        yield f"<h3>{title}</h3>"
     if table.columns:
-        yield f"<table><thead>{row('th', table.heads())}</thead><tbody>"
-        yield from (row("td", cells, number) for number, cells in enumerate(table.cells()))
-        yield "</tbody></table>"
+        # A box of its own scrolls on narrow screens, by the keyboard too.
+        yield f'<div class="scroll" role="group" tabindex="0" aria-label="{title or "Table"}">'
+        yield f"<table><thead>{row('th', list(map(escape, table.heads())))}</thead><tbody>"
+        yield from (row("td", cells) for cells in table.marked(escape, "<strong>{}</strong>"))
+        yield "</tbody></table></div>"
     yield from (f"<p>{escape(note)}</p>" for note in table.notes)
 
 
@@ -399,21 +366,12 @@ def json_document(kind: str, content: Mapping[str, Any], schema: int = SCHEMA) -
 
 
 def frame(table: Table) -> DataFrame:
-    """Return a table as a data frame, an interval as two columns.
-
-    Raises
-    ------
-    ConfigError
-        When pandas is not installed.
+    """Return a table as a data frame, an interval as two columns; raises `ConfigError` when pandas
+    is not installed.
     """
     try:
         import pandas
     except ImportError as error:
-        raise ConfigError(
-            "pandas is not installed; to_pandas() needs it: pip install pandas"
-        ) from error
-    heads, rows = flat(table)
-    columns = list(zip(*rows, strict=True)) or [()] * len(heads)
-    return pandas.DataFrame(
-        {head: list(column) for head, column in zip(heads, columns, strict=True)}
-    )
+        missing = "pandas is not installed; to_pandas() needs it: pip install pandas"
+        raise ConfigError(missing) from error
+    return pandas.DataFrame(flat(table))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
-from itertools import islice
 from reprlib import Repr
 from typing import Any, TypeVar
 
@@ -43,19 +42,15 @@ class Record:
         return {name: plain(getattr(self, name)) for name in self._field_names()}
 
     def to_pandas(self, table: str = "") -> DataFrame:
-        """Return one of the tables of `data` as a data frame, the first by default.
-
-        Raises
-        ------
-        ConfigError
-            When pandas is not installed (extra ``tables``), or there is no such table.
+        """Return one of the tables of `data` as a data frame, the first by default; raises
+        `ConfigError` if there is no such table, or pandas (extra ``tables``) is not installed.
         """
         known = self.data()
-        if (table or next(iter(known), "")) not in known:
-            raise ConfigError(
-                f"to_pandas({table!r}): expected one of {', '.join(map(repr, known))}"
-            )
-        return frame(known[table or next(iter(known))]())
+        name = table or next(iter(known), "")
+        if name not in known:
+            expected = ", ".join(map(repr, known))
+            raise ConfigError(f"to_pandas({table!r}): expected one of {expected}")
+        return frame(known[name]())
 
     def __repr__(self) -> str:
         return in_text(table.first(MOST_ROWS) for table in self.tables())[:LONGEST_REPR].rstrip()
@@ -79,10 +74,11 @@ class Several(Record):
 
     def data(self) -> Mapping[str, Callable[[], Table]]:
         """Return the tables of the same name of all results as one each."""
-        return {name: partial(self._below, name) for name in self.results[0].data()}
 
-    def _below(self, name: str) -> Table:
-        return below([result.data()[name]() for result in self.results])
+        def joined(name: str) -> Table:
+            return below([result.data()[name]() for result in self.results])
+
+        return {name: partial(joined, name) for name in self.results[0].data()}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the members of the command's JSON."""
@@ -111,23 +107,21 @@ class Rows(tuple[Item, ...]):
     def __repr__(self) -> str:
         if not self:
             return "[]"
-        title = f"{len(self)} of {type(self[0]).__name__}:"
-        lines = [title, *(f"  {repr(record)[:200]}" for record in islice(self, 4))]
-        return "\n".join([*lines, *(["  ..."] if len(self) > 4 else [])])
+        lines = [f"{len(self)} of {type(self[0]).__name__}:"]
+        lines += [f"  {repr(record)[:200]}" for record in self[:4]]
+        return "\n".join(lines + ["  ..."] * (len(self) > 4))
 
 
 def plain(value: Any) -> Any:
     """Return a value with its records as dictionaries, and its sequences as lists."""
     if hasattr(value, "to_dict"):
         return value.to_dict()
-    if is_dataclass(value) and not isinstance(value, type):
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if is_dataclass(value):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
         return {str(name): plain(member) for name, member in value.items()}
-    if isinstance(value, float):
-        return float(value)
-    if isinstance(value, str | int) or value is None:
+    if isinstance(value, str | int | float) or value is None:
         return value
-    if isinstance(value, Sequence):
-        return [plain(member) for member in value]
-    return value.tolist() if hasattr(value, "tolist") else str(value)
+    return list(map(plain, value)) if isinstance(value, Sequence) else str(value)

@@ -24,9 +24,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evaltex_cli.evaluation.evaluate import BatchImages, Run
+from evaltex_cli.evaluation.evaluate import BatchImages
 from evaltex_cli.geometry import outlines
-from evaltex_cli.protocols import iou as iou_protocol
 from evaltex_cli.protocols.matching import (
     FALSE_POSITIVE,
     IGNORED,
@@ -44,7 +43,7 @@ RECALLS = np.linspace(0.0, 1.0, 101)
 FILE_ORDER_IOU = 0.5
 PASSED_OVER, WRONG, RIGHT = -1, 0, 1
 
-States: TypeAlias = NDArray[np.int8]
+States: TypeAlias = NDArray[np.integer]
 """(D,) `PASSED_OVER`, `WRONG` or `RIGHT` for each detection."""
 
 
@@ -66,14 +65,13 @@ def ranked(max_detections: int | None, preset: str | None, images: BatchImages) 
     `max_detections` limits those of an image for COCO to the highest confidences. The preset is
     that whose script's order ``ap_rrc`` pairs in (`Preset.sorts_for_average_precision`).
     """
-    run, batch, pairs = images.run, images.batch, images.measured.overlaps()
-    if run.protocol.name != iou_protocol.PROTOCOL.name:
+    if images.run.protocol.name != "iou":
         return []
+    batch, pairs = images.batch, images.measured.overlaps()
     confidence = known_confidences(batch.det)
-    sorts = preset is None or PRESETS[preset].sorts_for_average_precision
-    rrc, counted = _rrc(run, batch, confidence if sorts else None)
-    objects = counted, int((~batch.gt.dont_care).sum())
+    rrc, counted = _rrc(images, preset)
     coco = _coco(batch, pairs, confidence, max_detections)
+    objects = counted, int((~batch.gt.dont_care).sum())
     return [Ranked(confidence, rrc, _in_file_order(batch, pairs), coco, objects)]
 
 
@@ -88,8 +86,8 @@ def averages(parts: Sequence[Ranked]) -> dict[str, float | None]:
     order = np.argsort(-confidence, kind="stable")
     by_threshold = [_coco_average(states, cared) for states in coco[order].T] if cared else None
     return {
-        "ap_rrc": _rrc_average(rrc[order], counted) if counted else None,
-        "ap_file_order": _voc_average(in_file_order, cared) if cared else None,
+        "ap_rrc": _mean_precision(rrc[order], counted, False) if counted else None,
+        "ap_file_order": _mean_precision(in_file_order, cared, True) if cared else None,
         "ap_coco": float(np.mean(by_threshold)) if by_threshold else None,
         "ap_coco_50": by_threshold[0] if by_threshold else None,
         "ap_coco_75": by_threshold[5] if by_threshold else None,
@@ -106,18 +104,16 @@ def known_confidences(objects: Objects) -> Floats:
     return np.where(np.isnan(objects.confidences), np.inf, objects.confidences)
 
 
-def _rrc(run: Run, batch: ImageBatch, confidence: Floats | None) -> tuple[States, int]:
-    """Return which detections are pairs, by confidence if given, and how many objects count."""
-    parameters = run.parameters
-    if confidence is not None:
-        parameters = replace(parameters, order="confidence")
-        batch = replace(batch, det=replace(batch.det, confidences=confidence))
-    evidence = Measured(batch).evidence(run.protocol, parameters)
-    assert isinstance(evidence.tally, iou_protocol.Tally)
+def _rrc(images: BatchImages, preset: str | None) -> tuple[States, int]:
+    """Return which detections are pairs, and how many objects count."""
+    evidence, (run, batch) = images.evidence, (images.run, images.batch)
+    if preset is None or PRESETS[preset].sorts_for_average_precision:
+        det = replace(batch.det, confidences=known_confidences(batch.det))
+        parameters = replace(run.parameters, order="confidence")
+        evidence = Measured(replace(batch, det=det)).evidence(run.protocol, parameters)
     types = evidence.matches.det.types
-    states = np.where(types == FALSE_POSITIVE, WRONG, RIGHT).astype(np.int8)
-    states[types == IGNORED] = PASSED_OVER
-    return states, int(evidence.tally.counted_gt_objects.sum())
+    states = np.select([types == IGNORED, types == FALSE_POSITIVE], [PASSED_OVER, WRONG], RIGHT)
+    return states, int(evidence.tally.as_dict()["counted_gt_objects"].sum())
 
 
 def _in_file_order(batch: ImageBatch, pairs: Overlaps) -> States:
@@ -174,28 +170,25 @@ def _coco(
 # Of all detections --------------------------------------------------------------------------------
 
 
-def _rrc_average(states: States, objects: int) -> float:
-    """Mean over the objects of the precision at each pair, in the order of the ranks."""
-    right = np.flatnonzero(states[states != PASSED_OVER] == RIGHT)
-    return float(np.sum(np.arange(1, len(right) + 1) / (right + 1)) / objects)
-
-
-def _voc_average(states: States, objects: int) -> float:
-    """Area under the interpolated precision (VOC 2010), detections in the given order."""
-    right, precision = _right_and_precision(states)
-    recall = np.concatenate([[0.0], right / objects])
-    return float(np.sum(np.diff(recall) * precision))
+def _mean_precision(states: States, objects: int, is_interpolated: bool) -> float:
+    """Mean over the objects of the precision at each right detection, in the order of the ranks:
+    the area under the curve, interpolated as by VOC 2010.
+    """
+    right, precision = _precision(states, is_interpolated)
+    return float(precision[right].sum() / objects)
 
 
 def _coco_average(states: States, objects: int) -> float:
     """Mean of the interpolated precision at 101 points of recall."""
-    right, precision = _right_and_precision(states)
-    places = np.searchsorted(right / objects, RECALLS, side="left")
+    right, precision = _precision(states, is_interpolated=True)
+    places = np.searchsorted(np.cumsum(right) / objects, RECALLS, side="left")
     return float(precision[places[places < len(precision)]].sum() / len(RECALLS))
 
 
-def _right_and_precision(states: States) -> tuple[NDArray[np.int64], Floats]:
-    """Return how many detections are right, and the highest precision, at each rank or after it."""
-    right = np.cumsum(states[states != PASSED_OVER] == RIGHT)
-    precision = right / np.arange(1, len(right) + 1)
-    return right, np.maximum.accumulate(precision[::-1])[::-1]
+def _precision(states: States, is_interpolated: bool) -> tuple[Bools, Floats]:
+    """Return which of the detections that count are right, and the precision at each rank, or the
+    highest at a rank or after it.
+    """
+    right = states[states != PASSED_OVER] == RIGHT
+    precision = np.cumsum(right) / np.arange(1, len(right) + 1)
+    return right, np.maximum.accumulate(precision[::-1])[::-1] if is_interpolated else precision

@@ -4,21 +4,21 @@ adds to its score.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import floor
 
 import numpy as np
 
 from evaltex_cli.evaluation.evaluate import Run
-from evaltex_cli.protocols.base import Scores
+from evaltex_cli.evaluation.extras import Bootstrap
+from evaltex_cli.protocols.score_names import scalars
 from evaltex_cli.protocols.scores import score_columns
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Floats, Ints
-from evaltex_cli.results.extras import Bootstrap
 from evaltex_cli.results.significance import DECIMALS, numbers_of, tally_of
-from evaltex_cli.runtime.progress import phase
+from evaltex_cli.runtime.progress import tracked
+from evaltex_cli.thresholds.result import CrossValidated
 
-SUBSETS_AT_ONCE = 64
 ROUNDING = 1e-12
 """A difference of scores that may be rounding."""
 
@@ -55,55 +55,46 @@ def folds_of(names: Sequence[str], folds: int, seed: int) -> list[Ints]:
 
 
 def cross_validated(
-    runs: Sequence[Run], sums: Sequence[Sequence[Tally]]
-) -> tuple[list[int], Scores] | None:
-    """Return the level chosen for each fold on the others, and the scores of the folds' evidence at
-    these levels, added up; None with a single fold. `sums` are by level, then by fold.
+    levels: Sequence[float], runs: Sequence[Run], sums: Sequence[Sequence[Tally]], best: float
+) -> CrossValidated | None:
+    """Choose a level for each fold on the others, and score the folds' evidence at these levels,
+    added up; None with a single fold. `sums` are by level, then by fold; `best` is the score at the
+    operating point.
     """
-    folds, chosen = len(sums[0]), []
+    folds, main_score, chosen = len(sums[0]), runs[0].protocol.main_score, []
     if folds < 2:
         return None
     for fold in range(folds):
-        scores = []
-        for run, of_folds in zip(runs, sums, strict=True):
-            others = Tally.total([*of_folds[:fold], *of_folds[fold + 1 :]])
-            scores.append(run.scores(others)[run.protocol.main_score])
-        chosen.append(best_level(scores))
+        others = [Tally.total([*of_folds[:fold], *of_folds[fold + 1 :]]) for of_folds in sums]
+        by_level = zip(runs, others, strict=True)
+        chosen.append(best_level([run.scores(tally)[main_score] for run, tally in by_level]))
     held_out = Tally.total([sums[level][fold] for fold, level in enumerate(chosen)])
-    return chosen, runs[0].scores(held_out)
+    scores = runs[0].scores(held_out)
+    return CrossValidated(
+        tuple(levels[k] for k in chosen),
+        {name: scores[name] for name in scalars(scores)},
+        best - scores[main_score],
+    )
 
 
 def level_interval(
-    changes: Sequence[tuple[Ints, Tally]],
-    names: Sequence[str],
-    runs: Sequence[Run],
-    bootstrap: Bootstrap,
+    rows_by_level: Iterable[Tally], names: Sequence[str], runs: Sequence[Run], bootstrap: Bootstrap
 ) -> tuple[int, int]:
     """Return the lowest and the highest level that random subsets of the images choose, but for
     equal shares of the subsets at either end.
 
     Each subset contains every image with probability 1/2, as in `results.significance`, in the
-    order of the names. `changes` are each level's images with new evidence, and this evidence.
+    order of the names. `rows_by_level` has the evidence of all images, a row each, and `runs` the
+    parameters at each level.
     """
-    rank = np.argsort(sorted(range(len(names)), key=names.__getitem__))
-    numbers = numbers_of(changes[0][1])
-    differences = [(changes[0][0], numbers.copy())]
-    for images, tally in changes[1:]:
-        new = numbers_of(tally)
-        differences.append((images, new - numbers[images]))
-        numbers[images] = new
-    generator, chosen = np.random.default_rng(bootstrap.seed), list[int]()
-    with phase("choosing levels again", "resamples", bootstrap.resamples) as advance:
-        while len(chosen) < bootstrap.resamples:
-            count = min(SUBSETS_AT_ONCE, bootstrap.resamples - len(chosen))
-            weights = generator.integers(0, 2, (count, len(names)))[:, rank].astype(np.float64)
-            sums, scores = np.zeros((count, numbers.shape[1])), []
-            for run, (images, difference) in zip(runs, differences, strict=True):
-                sums = sums + weights[:, images] @ difference
-                columns = score_columns(run.scores, tally_of(sums, changes[0][1]))
-                scores.append(columns[run.protocol.main_score])
-            chosen += map(best_level, zip(*scores, strict=True))
-            advance(count)
+    order = sorted(range(len(names)), key=names.__getitem__)
+    generator = np.random.default_rng(bootstrap.seed)
+    weights = generator.integers(0, 2, (bootstrap.resamples, len(names))).astype(np.float64)
+    levels = zip(runs, rows_by_level, strict=True)
+    scores = []
+    for run, rows in tracked(levels, "choosing levels again", "levels", len(runs)):
+        sums = tally_of(weights @ numbers_of(rows)[order], rows)
+        scores.append(score_columns(run.scores, sums)[run.protocol.main_score])
+    chosen = sorted(map(best_level, zip(*scores, strict=True)))
     cut = floor(round((1 - bootstrap.level) / 2 * len(chosen), DECIMALS))
-    chosen.sort()
     return chosen[cut], chosen[-1 - cut]

@@ -49,8 +49,7 @@ def plots(sweep: Sweep) -> Iterator[Plot]:
     """Yield the plots of one protocol; the operating point is marked, and where its plateau is."""
     best, name = sweep.operating_point, sweep.main_score
     recall, precision, main = (
-        [float(value or 0.0) for value in sweep.scores[one]]
-        for one in ("recall", "precision", name)
+        [value or 0.0 for value in sweep.scores[one]] for one in ("recall", "precision", name)
     )
     k = sweep.levels.index(best.level)
     at = f"{name} {main[k]:.4f} at {best.level:.6g}"

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from evaltex_cli.errors import counted
+from evaltex_cli.evaluation.extras import Interval
 from evaltex_cli.evaluation.inputs import InputSummary
 from evaltex_cli.protocols import score_names
 from evaltex_cli.protocols.base import Scores
 from evaltex_cli.tables import Cell, Column, Table
 from evaltex_cli.tables.record import Record, Several, plain
-
-Interval = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -30,13 +29,6 @@ class OperatingPoint(Record):
     """Score -> (low, high), bootstrap intervals at this level; None for a score without."""
     level_interval: Interval | None = None
     """The interval of the level, which is chosen again in each resample."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the members of the JSON; intervals only if there are any."""
-        members = Record.to_dict(self)
-        if self.intervals is None:
-            del members["intervals"], members["level_interval"]
-        return members
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -92,20 +84,12 @@ class Sweep(Record):
         """Return the operating point."""
         return Sweeps([self]).tables()
 
-    def average_precisions(self) -> list[str]:
-        """Return a sentence with the average precision by each definition, if there is one."""
-        shown = Column("", "score").shown
-        values = [f"{name} {shown(value)}" for name, value in self.average_precision.items()]
-        return [f"Average precision: {', '.join(values)}"] if values else []
-
     def data(self) -> Mapping[str, Callable[[], Table]]:
         """Return one row per level: protocol, level, detections that are kept, and all scores."""
-        return {"levels": self._levels}
-
-    def _levels(self) -> Table:
         columns = [Column(name) for name in ("protocol", "level", "kept", *self.scores)]
         values = zip(self.levels, self.kept, *self.scores.values(), strict=True)
-        return Table("", columns, [[self.protocol, *row] for row in values])
+        rows = [[self.protocol, *row] for row in values]
+        return {"levels": lambda: Table("", columns, rows)}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the protocol's members of sweep.json."""
@@ -127,35 +111,35 @@ class Sweeps(Several):
     def tables(self) -> list[Table]:
         """Return the operating points, one row per protocol, and their intervals."""
         first = self.results[0]
-        names = list(dict.fromkeys(score_names.shown(one.main_score) for one in self.results))
-        score = Column(names[0] if len(names) == 1 else "score", "score")
-        recall, precision = Column("recall", "score"), Column("precision", "score")
-        level = Column("level", "number")
-        columns = [Column("protocol"), level, recall, precision, score]
-        columns += [Column("crossval", "score"), Column("optimism", "score"), Column("plateau")]
+        mains = list(dict.fromkeys(score_names.shown(one.main_score) for one in self.results))
+        heads = ("recall", "precision", mains[0] if len(mains) == 1 else "score")
         rows: list[list[Cell]] = []
         ends: list[list[Cell]] = []
+        notes, shown = [], Column("", "score").shown
         for one in self.results:
             point, checked = one.operating_point, one.cross_validated
-            shown = ("recall", "precision", one.main_score)
-            crossval: list[Cell] = [None, None]
-            if checked is not None:
-                crossval = [checked.scores[one.main_score], checked.optimism]
-            scores = [point.scores[name] for name in shown]
+            names = ("recall", "precision", one.main_score)
+            scores = [point.scores[name] for name in names]
+            scores += [checked and checked.scores[one.main_score], checked and checked.optimism]
             plateau = "{:.3g}–{:.3g}".format(*point.plateau)
-            rows.append([one.protocol, point.level, *scores, *crossval, plateau])
+            rows.append([one.protocol, point.level, *scores, plateau])
             intervals = point.intervals or {}
-            ends.append([one.protocol, point.level_interval, *map(intervals.get, shown)])
-        notes = [line for one in self.results for line in one.average_precisions()]
-        if len(names) > 1:
-            notes.append(f"The score is each protocol's main score: {' or '.join(names)}.")
+            ends.append([one.protocol, point.level_interval, *map(intervals.get, names)])
+            if one.average_precision:
+                values = [f"{name} {shown(value)}" for name, value in one.average_precision.items()]
+                notes.append(f"Average precision: {', '.join(values)}")
+        if len(mains) > 1:
+            notes.append(f"The score is each protocol's main score: {' or '.join(mains)}.")
         images = counted(first.gt.images, "{count} image[s]")
         title = f"Operating points of {first.det.file or 'detections'} on {images}"
+        columns = [Column("protocol"), Column("level", "number")]
+        columns += [Column(name, "score") for name in (*heads, "crossval", "optimism")]
+        table = Table(title, [*columns, Column("plateau")], rows, [*notes, *self.notes])
         if self.interval_level is None:
-            return [Table(title, columns, rows, [*notes, *self.notes])]
-        of_ends = [columns[0], level, *(replace(one, kind="interval") for one in columns[2:5])]
+            return [table]
+        columns[2:] = [Column(name, "interval") for name in heads]
         method = f"{100 * self.interval_level:g}% intervals (paired permutation test over images)"
-        return [Table(title, columns, rows, notes), Table(method, of_ends, ends, self.notes)]
+        return [table, Table(method, columns, ends)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the members of sweep.json."""

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,6 +22,7 @@ from evaltex_cli.evaluation.evaluate import (
     are_polygons,
     evaluate_inputs,
 )
+from evaltex_cli.evaluation.extras import Bootstrap
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS
 from evaltex_cli.formats.filters import treat_invalid
@@ -28,12 +30,11 @@ from evaltex_cli.protocols.base import EvidenceRows
 from evaltex_cli.protocols.score_names import scalars
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.records import Floats, Ints, take_images
-from evaltex_cli.results.extras import Bootstrap
 from evaltex_cli.results.significance import intervals
 from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.thresholds import average_precision, choice
 from evaltex_cli.thresholds.average_precision import Ranked, known_confidences
-from evaltex_cli.thresholds.result import CrossValidated, OperatingPoint, Sweep
+from evaltex_cli.thresholds.result import OperatingPoint, Sweep
 
 BATCH_OBJECTS = 1 << 17
 """Larger batches than a run's, as few images of a batch change at a level."""
@@ -57,22 +58,12 @@ def swept(
     """Sweep the confidence threshold by several protocols at once.
 
     The options are those of `evaltex_cli.sweep`; `bootstrap` says how intervals are made, if at
-    all. Raises `ConfigError` for values out of range, and `InputError` as `evaluate_inputs`, where
-    no detection has a confidence, and for label pictures.
+    all. Raises `ConfigError` for values out of range, and `InputError` as `evaluate_inputs`, and
+    where no detection has a confidence.
     """
-    numbers = {"points": (points, 1), "folds": (folds, 2), "seed": (seed, 0)}
-    if max_detections is not None:
-        numbers["max_detections"] = (max_detections, 1)
-    for name, (value, least) in numbers.items():
-        if not isinstance(value, int) or value < least:
-            raise ConfigError(f"{name}={value!r}; expected a whole number from {least} up")
-    if not 0 <= tolerance <= 1:
-        raise ConfigError(f"tolerance={tolerance}; expected a number from 0 to 1")
-    if inputs.options.masks is not None:
-        raise InputError(
-            "a sweep works on boxes and polygons, which have confidences; leave out the label"
-            " pictures"
-        )
+    for name, value, least in (("points", points, 1), ("folds", folds, 2)):
+        if value < least:
+            raise ConfigError(f"{name}={value}; expected {least} or more")
     levels, kept, polygons_until = read_levels(inputs, points)
     if inputs.faults or not len(levels):
         evaluate_inputs(inputs, runs, [], progress, ordered_map)  # which reports faults
@@ -91,44 +82,33 @@ def swept(
     evaluations = evaluate_inputs(
         inputs, runs, sinks, progress, ordered_map, batch_objects=BATCH_OBJECTS
     )
-    names, sweeps = inputs.gt.names, []
+    names, values, sweeps = inputs.gt.names, levels.tolist(), []
     rows_of_folds = choice.folds_of(names, folds, seed)
     for evaluation in evaluations:
         name, main_score = evaluation.protocol.name, evaluation.protocol.main_score
         every = Run(evaluation.protocol, evaluation.parameters)
         at_level = [work.run_at(every, k) for k in range(len(levels))]
-        changes = [_joined(parts[name], k) for k in range(len(levels))]
-        sums = [[rows.take(own).sum() for own in rows_of_folds] for rows in _at_levels(changes)]
+        by_level = partial(_rows_by_level, parts[name], len(levels))
+        sums = [[rows.take(own).sum() for own in rows_of_folds] for rows in by_level()]
         scores = [
             run.scores(Tally.total(of_folds)) for run, of_folds in zip(at_level, sums, strict=True)
         ]
-        by_level = [one[main_score] for one in scores]
-        best = choice.best_level(by_level)
+        main = [one[main_score] for one in scores]
+        best = choice.best_level(main)
         named, warnings = scalars(scores[best]), list(evaluation.warnings)
-        low, high = choice.plateau_of(by_level, best, tolerance)
+        low, high = choice.plateau_of(main, best, tolerance)
         of_scores = of_level = None
         if bootstrap is not None:
-            rows = EvidenceRows(names, list(_at_levels(changes[: best + 1]))[-1])
+            rows = EvidenceRows(names, next(islice(by_level(), best, None)))
             of_all, more = intervals(rows, at_level[best].scores, bootstrap)
             of_scores, warnings = {score: of_all[score] for score in named}, warnings + more
             if of_scores[main_score] is not None:
-                ends = choice.level_interval(changes, names, at_level, bootstrap)
-                of_level = float(levels[ends[0]]), float(levels[ends[1]])
+                lowest, highest = choice.level_interval(by_level(), names, at_level, bootstrap)
+                of_level = values[lowest], values[highest]
         point = OperatingPoint(
-            float(levels[best]),
-            int(kept[best]),
-            {score: scores[best][score] for score in named},
-            (float(levels[low]), float(levels[high])),
-            of_scores,
-            of_level,
+            *(values[best], int(kept[best]), {score: scores[best][score] for score in named}),
+            *((values[low], values[high]), of_scores, of_level),
         )
-        checked = None
-        if chosen := choice.cross_validated(at_level, sums):
-            checked = CrossValidated(
-                tuple(levels[chosen[0]].tolist()),
-                {score: chosen[1][score] for score in scalars(chosen[1])},
-                by_level[best] - chosen[1][main_score],
-            )
         sweeps.append(
             Sweep(
                 protocol=name,
@@ -138,12 +118,12 @@ def swept(
                 det=evaluation.det,
                 seed=seed,
                 folds=len(rows_of_folds),
-                levels=tuple(levels.tolist()),
+                levels=tuple(values),
                 kept=tuple(kept.tolist()),
                 scores={score: [one[score] for one in scores] for score in named},
                 main_score=main_score,
                 operating_point=point,
-                cross_validated=checked,
+                cross_validated=choice.cross_validated(values, at_level, sums, main[best]),
                 average_precision=average_precision.averages(ranked[name]),
                 warnings=warnings,
             )
@@ -163,7 +143,9 @@ def read_levels(inputs: Inputs, points: int) -> tuple[Floats, Ints, int]:
     usable, _, _ = treat_invalid(objects, inputs.options.invalid, "det")
     confidences = np.sort(known_confidences(usable))
     values = np.unique(confidences[np.isfinite(confidences)]) + 0.0  # -0 is 0
-    levels = values[ranks(len(values), points)]
+    count = min(points, len(values))  # all, or some, evenly by rank
+    ranks = np.round(np.arange(count) * (len(values) - 1) / max(count - 1, 1)).astype(np.int64)
+    levels = values[ranks]
     kept = len(confidences) - np.searchsorted(confidences, levels)
     # A run looks at all polygons that are read to decide what depends on them.
     counts = objects.outlines.counts
@@ -171,20 +153,13 @@ def read_levels(inputs: Inputs, points: int) -> tuple[Floats, Ints, int]:
     return levels, kept, int(np.searchsorted(levels, highest, side="right"))
 
 
-def ranks(count: int, points: int) -> list[int]:
-    """Return which of so many sorted values are levels: all, or some, evenly by rank."""
-    points = min(points, count)
-    return [round(k * (count - 1) / max(points - 1, 1)) for k in range(points)]
-
-
 def _without_polygons(inputs: Inputs, runs: Sequence[Run]) -> dict[str, Any]:
     """Return protocol -> its parameters at levels without polygons, if they make a difference."""
-    found = {}
-    for protocol, parameters in runs:
-        boxes_only = protocol.resolve(parameters, lambda: False)
-        if boxes_only != protocol.resolve(parameters, lambda: True):
-            found[protocol.name] = boxes_only
-    return {} if found and are_polygons(inputs.gt.objects) else found
+    if are_polygons(inputs.gt.objects):
+        return {}
+    boxes_only = [run.protocol.resolve(run.parameters, lambda: False) for run in runs]
+    pairs = zip(runs, boxes_only, strict=True)
+    return {run.protocol.name: other for run, other in pairs if other != run.parameters}
 
 
 # Evidence -----------------------------------------------------------------------------------------
@@ -205,38 +180,29 @@ class _Work:
 
     def __call__(self, images: BatchImages) -> Changes:
         """Score the images again that lose a detection at a level."""
-        batch, before = images.batch, images.run
+        batch = images.batch
         every = np.arange(len(batch.names))
         changes = {0: (every, images.evidence.tally)}
         kept = np.searchsorted(self.levels, known_confidences(batch.det), side="right")
         for level in range(len(self.levels)):
             run = self.run_at(images.run, level)
             changed = np.unique(batch.det.image[kept == level])
-            if run.parameters != before.parameters:
+            if level == self.polygons_until and run != images.run:
                 changed = every
             if len(changed):
                 some = images.measured.some(changed, kept > level)
                 changes[level] = changed, some.evidence(*run).tally
-            before = run
         return changes
 
 
-def _joined(parts: Sequence[Changes], level: int) -> tuple[Ints, Tally]:
-    """Return the images of all batches whose evidence is new at a level, and this evidence."""
-    first, images, tallies = 0, [np.zeros(0, np.int64)], [parts[0][0][1].take([])]
-    for part in parts:
-        if level in part:
-            images.append(part[level][0] + first)
-            tallies.append(part[level][1])
-        first += len(part[0][0])
-    return np.concatenate(images), Tally.concatenate(tallies)
-
-
-def _at_levels(changes: Sequence[tuple[Ints, Tally]]) -> Iterator[Tally]:
+def _rows_by_level(batches: Sequence[Changes], levels: int) -> Iterator[Tally]:
     """Yield the evidence of all images, a row each, at every level from the lowest."""
-    rows, count = changes[0][1], len(changes[0][0])
-    for images, tally in changes:
-        places = np.arange(count)
-        places[images] = count + np.arange(len(images))
-        rows = Tally.concatenate([rows, tally]).take(places)
-        yield rows
+    rows = [changes[0][1] for changes in batches]
+    for level in range(levels):
+        for k, changes in enumerate(batches):
+            if level in changes:
+                images, new = changes[level]
+                places = np.arange(len(changes[0][0]))
+                places[images] = len(places) + np.arange(len(images))
+                rows[k] = Tally.concatenate([rows[k], new]).take(places)
+        yield Tally.concatenate(rows)

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import astuple, dataclass, fields
 from functools import partial
 from typing import Any, Literal
 
-from evaltex_cli.errors import SHOWN_PLACES, counted, kind_of, quote
+from evaltex_cli.errors import counted, kind_of, others, quote
 from evaltex_cli.evaluation.inputs import InputSummary
 from evaltex_cli.formats.base import Side
-from evaltex_cli.tables import Cell, Column, Table, printable
-from evaltex_cli.tables.record import Record
+from evaltex_cli.tables import Column, Table, printable
+from evaltex_cli.tables.record import Record, raw
 
 Level = Literal["error", "warning"]
 LEVELS: tuple[Level, ...] = ("error", "warning")
 FEW_PAIRS = 20
 """Rows of the pairing table that are shown."""
-_PAIRED = {
+_PAIRED: dict[str | None, str] = {
     "name": "by name",
     "file name": "by file name",
     "id": "by ID",
     "only image": "as only image",
-    "alike": "that would pair if spelled alike",
-    "missing": "without detections",
-    "extra": "only in the detections",
+    "stem": "that would pair if spelled alike",
+    "number": "that would pair if spelled alike",
+    None: "without detections",
 }
+_EXTRA = "only in the detections"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -113,26 +114,24 @@ class Validation(Record):
             counts.append(counted(kinds.total(), f"{{count}} {level}[s]") + kinds_of)
         return f"Validation {'passed' if self.passed else 'failed'}: {', '.join(counts)}"
 
-    def tables(
-        self, limit: int | None = None, all_pairs: bool = False, every: bool = False
-    ) -> list[Table]:
+    def tables(self, all_pairs: bool = False, every: bool = False) -> list[Table]:
         """Return the sides, the pairing, the problems and the summary.
 
-        At most `limit` kinds of errors, and of warnings, are shown; `all_pairs` lists all images;
-        `every` gives each problem a line of its own, which is not wrapped, for programs.
+        `all_pairs` lists all images; `every` gives each problem a line of its own, which is not
+        wrapped, for programs.
         """
-        tables = [*_side("ground truth", self.gt), *_side("detections", self.det)]
+        sides = {"ground truth": self.gt, "detections": self.det}
+        tables = [_side(title, side) for title, side in sides.items() if side]
         tables += [_pairing(self.pairs, all_pairs)] if self.pairs else []
         for level in LEVELS:
             if problems := self.of_level(level):
-                tables.append(Table(f"{level}s", notes=list(_listed(problems, limit, every))))
+                tables.append(Table(f"{level}s", notes=list(_listed(problems, every))))
         return [*tables, Table(self.summary())]
 
     def data(self) -> Mapping[str, Callable[[], Table]]:
         """Return a row per problem of ``problems``, errors first, or per image of ``pairs``."""
-        problems = [problem for level in LEVELS for problem in self.of_level(level)]
         return {
-            "problems": partial(_rows, Problem, problems),
+            "problems": partial(_rows, Problem, self.problems),
             "pairs": partial(_rows, Pair, self.pairs),
         }
 
@@ -143,17 +142,13 @@ class Validation(Record):
 
 
 def _rows(kind: type[Problem] | type[Pair], records: Sequence[Problem] | Sequence[Pair]) -> Table:
-    columns = [Column(field.name) for field in fields(kind)]
-    rows = [[getattr(record, column.name) for column in columns] for record in records]
-    return Table("", columns, rows)
+    return raw([field.name for field in fields(kind)], (({}, record) for record in records))
 
 
 # For reading --------------------------------------------------------------------------------------
 
 
-def _side(title: str, side: SideSummary | None) -> Iterator[Table]:
-    if side is None:
-        return
+def _side(title: str, side: SideSummary) -> Table:
     counts = {
         "{count} image[s]": side.images,
         "{count} object[s]": side.objects,
@@ -166,22 +161,18 @@ def _side(title: str, side: SideSummary | None) -> Iterator[Table]:
     }
     shown = [counted(n, what) for k, (what, n) in enumerate(counts.items()) if n or k < 2]
     notes = [f"format {side.format} ({side.reason})", ", ".join(shown)]
-    yield Table(f"{title}: {printable(side.file)}", notes=notes)
+    return Table(f"{title}: {printable(side.file)}", notes=notes)
 
 
 def _pairing(pairs: Sequence[Pair], all_pairs: bool) -> Table:
-    alike = {"stem": "alike", "number": "alike", None: "missing"}
-    by = Counter("extra" if pair.gt is None else alike.get(pair.by, pair.by) for pair in pairs)
-    title = "pairing: " + ", ".join(f"{by[key]} {what}" for key, what in _PAIRED.items() if by[key])
+    by = Counter(_EXTRA if pair.gt is None else _PAIRED[pair.by] for pair in pairs)
+    in_order = dict.fromkeys([*_PAIRED.values(), _EXTRA])
+    title = f"pairing: {', '.join(f'{by[what]} {what}' for what in in_order if by[what])}"
     notable = [pair for pair in pairs if pair.by not in ("name", "id")]
     shown = pairs if all_pairs else (pairs if len(pairs) <= FEW_PAIRS else notable)[:FEW_PAIRS]
-    alike_by: dict[str | None, str] = {"stem": "(stem)", "number": "(number)"}
     columns = [Column("ground truth"), Column("detections"), Column("paired by")]
     columns += [Column("objects", "number"), Column("detected", "number")]
-    rows: list[list[Cell]] = [
-        [pair.gt, pair.det, alike_by.get(pair.by, pair.by), pair.objects, pair.detections]
-        for pair in shown
-    ]
+    rows = [list(astuple(pair)) for pair in shown]
     notes = []
     if len(shown) < len(pairs):
         what = " that pair[s|] by name or ID" if shown == notable else ""
@@ -190,32 +181,17 @@ def _pairing(pairs: Sequence[Pair], all_pairs: bool) -> Table:
     return Table(title, columns if rows else (), rows, notes)
 
 
-def _listed(problems: Sequence[Problem], limit: int | None, every: bool) -> Iterator[str]:
+def _listed(problems: Sequence[Problem], every: bool) -> Iterator[str]:
     """Yield the first of equal problems, how many there are, and where the next ones are."""
     kinds: dict[object, list[Problem]] = {}
     for problem in problems:
         key = (problem.kind, problem.side, kind_of(problem.found), kind_of(problem.advice))
         kinds.setdefault(id(problem) if every else key, []).append(problem)
-    for equal in list(kinds.values())[:limit]:
+    for equal in kinds.values():
         text = _described(equal[0])
         if len(equal) > 1:
-            files = len({problem.file for problem in equal})
-            of_files = f" in {files} files" if files > 1 else ""
-            also = f", also {' and '.join(_next(equal))}" if _next(equal) else ""
-            text += f" ({len(equal)} such {equal[0].level}s{of_files}{also})"
+            text += f" ({len(equal)} such {equal[0].level}s{others(equal)})"
         yield f"{'  ' if every else '- '}{printable(text)}"
-    if limit is not None and len(kinds) > limit:
-        what = f"{problems[0].level}[s]" if every else f"kind[s] of {problems[0].level}s"
-        yield counted(len(kinds) - limit, f"... and {{count}} more {what}")
-
-
-def _next(equal: Sequence[Problem]) -> list[str]:
-    """Return the places of the next of equal problems; or their images, if they have one place."""
-    first, *others = equal[:SHOWN_PLACES]
-    places = [one.place for one in others if one.place != first.place]
-    if places:
-        return [f"at {places[0]}", *places[1:]]
-    return list(dict.fromkeys(quote(one.image) for one in others if one.image is not None))
 
 
 def _described(problem: Problem) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +56,8 @@ class _Input:
     side: Side
     source: Source
     faults: FaultLog
-    own_names: dict[str, str] = field(default_factory=dict)
-    """Names of images -> those in the file, if they have got those of the other side."""
+    own_names: Sequence[str] = ()
+    """Names of images in the file, if `source` has got those of the other side."""
     problems: list[Problem] = field(default_factory=list)
 
     def report(
@@ -116,10 +117,12 @@ def validate(
     if options.images is not None and sides:
         _use_pictures(sides[0], options.images)
     pairs = _check_both(sides[0], sides[1], options) if is_paired else []
-    for one in sides:
-        if not is_paired:
-            _check_alone(one, options)
-        problems += one.problems
+    for one in sides if not is_paired else ():
+        refuse_fractions(one.source, one.faults)
+        _check_objects(one, one.source.sizes, options.invalid)
+        if one.side == "gt":
+            _report_mistakes([one])
+    problems += chain.from_iterable(one.problems for one in sides)
     summaries = {one.side: one.summary() for one in sides}
     problems.sort(key=lambda problem: (problem.level, problem.side != "gt"))
     return Validation(summaries.get("gt"), summaries.get("det"), pairs, problems)
@@ -154,7 +157,7 @@ def _choose_images(sides: Sequence[_Input], options: InputOptions) -> None:
     for theirs in sides[1:]:
         before = theirs.source
         theirs.source = with_names_of(sides[0].source, before)
-        theirs.own_names = dict(zip(theirs.source.names, before.names, strict=True))
+        theirs.own_names = before.names
         theirs.report_warnings(theirs.source.warnings[len(before.warnings) :])
     if options.only is not None and sides and sides[0].side == "gt":
         names = names_in(sides[0].source, options.only)
@@ -187,13 +190,6 @@ def _use_pictures(one: _Input, folder: Path) -> None:
 # Checks -------------------------------------------------------------------------------------------
 
 
-def _check_alone(one: _Input, options: InputOptions) -> None:
-    refuse_fractions(one.source, one.faults)
-    _check_objects(one, one.source.sizes, options.invalid)
-    if one.side == "gt":
-        _report_mistakes([one])
-
-
 def _check_both(ours: _Input, theirs: _Input, options: InputOptions) -> list[Pair]:
     """Report what is wrong with either side and with their pairing; return the pairs."""
     pairs, partners = _pair(ours, theirs)
@@ -202,16 +198,14 @@ def _check_both(ours: _Input, theirs: _Input, options: InputOptions) -> list[Pai
     if ours.source.fractions is None:  # else the sizes of the same pictures are missing
         refuse_fractions(theirs.source, theirs.faults)
     sizes = theirs.source.sizes.copy()
-    paired = np.flatnonzero(partners >= 0)
+    paired = partners >= 0
     own = sizes[partners[paired]]
     sizes[partners[paired]] = np.where(own > 0, own, ours.source.sizes[paired])
     _check_objects(ours, ours.source.sizes, options.invalid)
     _check_objects(theirs, sizes, options.invalid)
     _check_pairs(ours, theirs, pairs)
     _report_mistakes([ours, theirs])
-    is_usual = [pair.by not in _SPELLINGS for pair in pairs[: len(partners)]]
-    usual = np.where(is_usual, partners, -1)
-    _compare_boxes(ours, theirs, usual if (usual >= 0).any() else partners)
+    _compare_boxes(ours, theirs, partners)
     return pairs
 
 
@@ -269,8 +263,7 @@ def _pair(ours: _Input, theirs: _Input) -> tuple[list[Pair], Ints]:
     """Return all images of the ground truth in its order, then those that only detections have; and
     (images,) where the detections of each image are, -1 for none.
     """
-    gt, det = ours.source.names, theirs.source.names
-    own = [theirs.own_names[name] for name in det]
+    gt, det, own = ours.source.names, theirs.source.names, theirs.own_names
     objects, detections = (np.diff(one.source.objects.offsets).tolist() for one in (ours, theirs))
     gt_ids, det_ids = ours.source.ids or gt, theirs.source.ids or own
     position = {name: k for k, name in enumerate(det)}
@@ -298,7 +291,7 @@ def _check_pairs(ours: _Input, theirs: _Input, pairs: Sequence[Pair]) -> None:
     """Report images that only one side has, and those without detections."""
     objects, det = ours.source.objects, theirs.source
     counts = np.bincount(objects.image[~objects.dont_care], minlength=len(pairs)).tolist()
-    files = {theirs.own_names[name]: det.file_of(k) for k, name in enumerate(det.names)}
+    files = {name: det.file_of(k) for k, name in enumerate(theirs.own_names)}
     missing = [pair.gt for pair in pairs if pair.gt and not pair.det]
     extra = [pair.det for pair in pairs if pair.det and not pair.gt]
     known = missing or list(ours.source.names)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import pickle
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import scenes
-from limits import HANG_SECONDS
 from reading import read_or_raise
 
 from evaltex_cli import (
@@ -94,10 +92,11 @@ def test_scores_are_those_of_the_same_objects_in_files(
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_order_and_merges_change_no_bit(tmp_path: Path, protocol: str) -> None:
+    """Accumulators of other processes are pickled."""
     images = images_of(tmp_path, 6)
     expected = accumulated(images, protocol).compute()
     merged = accumulated(images[3:], protocol)
-    merged.merge(accumulated(images[2::-1], protocol))
+    merged.merge(pickle.loads(pickle.dumps(accumulated(images[2::-1], protocol))))
     for found in (accumulated(images[::-1], protocol).compute(), merged.compute()):
         assert found.totals == expected.totals
         assert found.scores == expected.scores
@@ -112,13 +111,6 @@ def test_nothing_and_empty_images(protocol: str) -> None:
     nothing.merge(Accumulator(protocol))
     nothing.update([], np.zeros((0, 4)))
     assert (nothing.compute().gt.images, nothing.compute().det.empty) == (1, 1)
-
-
-def test_merge_refuses_other_protocols_and_parameters() -> None:
-    with pytest.raises(ConfigError, match="accumulators differ"):
-        Accumulator(det_border=0.1).merge(Accumulator())
-    with pytest.raises(ConfigError, match="accumulators differ"):
-        Accumulator().merge(Accumulator("deteval"))
 
 
 def test_buffers_may_be_used_again() -> None:
@@ -145,13 +137,6 @@ def test_masks_that_cannot_be_scored_are_refused() -> None:
             accumulator.compute()
 
 
-def test_unknown_parameters() -> None:
-    with pytest.raises(
-        ConfigError, match=r"unknown option 'border' \(did you mean 'det_border'\?\)"
-    ):
-        Accumulator(border=1)
-
-
 def test_parameters_of_several_protocols() -> None:
     accumulator = Accumulator(["iou", "evaltex"], params={"iou": {"iou": 0.95}})
     accumulator.update(BOXES, [[0, 0, 90, 20], [0, 40, 60, 60]])
@@ -159,8 +144,9 @@ def test_parameters_of_several_protocols() -> None:
     assert (found["iou"].scores["recall"], found["iou"].parameters.iou) == (0.5, 0.95)
     with pytest.raises(ConfigError, match="accumulators differ"):
         accumulator.merge(Accumulator(["iou", "evaltex"]))
-    with pytest.raises(ConfigError, match="accumulators differ"):
-        Accumulator("iou").merge(Accumulator("iou", min_confidence=0.5))
+    for other in (Accumulator("iou", min_confidence=0.5), Accumulator("deteval")):
+        with pytest.raises(ConfigError, match="accumulators differ"):
+            Accumulator("iou").merge(other)
 
 
 def test_images_have_results_and_names_that_are_used_once() -> None:
@@ -236,7 +222,7 @@ def test_masks_score_as_evaluate_scores_them() -> None:
     }
     assert found["iou"].signature == expected["iou"].signature
     accumulator.update(BOXES, BOXES)
-    with pytest.raises(InputError, match="some images have masks, others boxes or polygons"):
+    with pytest.raises(InputError, match="boxes or polygons, and other objects are masks"):
         accumulator.compute()
 
 
@@ -249,49 +235,6 @@ def test_warnings_are_issued() -> None:
     assert issued[0].filename == __file__
 
 
-def test_gathered_without_a_process_group_is_a_copy() -> None:
-    pytest.importorskip("torch", reason="torch is not installed")
-    accumulator = Accumulator("iou")
-    accumulator.update(BOXES, BOXES)
-    copied = accumulator.gather()
-    copied.update(BOXES, [])
-    assert (copied.compute().gt.images, accumulator.compute().gt.images) == (2, 1)
-
-
-GATHERING = """
-import sys
-from torch import distributed
-from evaltex_cli import Accumulator
-rank, folder = int(sys.argv[1]), sys.argv[2]
-distributed.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=2)
-accumulator = Accumulator(["iou", "evaltex"], per_image=True)
-for k in range(rank, 5, 2):
-    accumulator.update([[0, 0, 100, 20], [0, 40, 60, 60]], [[0, 0, 100, 10 + k]], name=f"image {k}")
-found = accumulator.gather().compute()
-assert accumulator.compute()["iou"].gt.images == 3 - rank
-print(found["iou"].scores["recall"], found["evaltex"].totals, [image.name for image in found["iou"].images])
-distributed.destroy_process_group()
-"""
-
-
-@pytest.mark.slow
-def test_ranks_gather_what_one_process_has(tmp_path: Path) -> None:
-    pytest.importorskip("torch", reason="torch is not installed")
-    command = [sys.executable, "-c", GATHERING]
-    ranks = [
-        subprocess.Popen([*command, str(rank), str(tmp_path)], stdout=subprocess.PIPE, text=True)
-        for rank in range(2)
-    ]
-    printed = [rank.communicate(timeout=HANG_SECONDS)[0] for rank in ranks]
-    accumulator = Accumulator(["iou", "evaltex"])
-    for k in (0, 2, 4, 1, 3):
-        accumulator.update(BOXES, [[0, 0, 100, 10 + k]])
-    found = accumulator.compute()
-    names = [f"image {k}" for k in (0, 2, 4, 1, 3)]
-    expected = f"{found['iou'].scores['recall']} {found['evaltex'].totals} {names}\n"
-    assert printed == [expected, expected]
-
-
 def test_sizes_are_height_and_width() -> None:
     """A word 10 high is a tenth of the longer side, 100, whichever that is."""
     for size in ((100, 50), (50.0, 100.0), np.array([100, 20])):
@@ -302,10 +245,7 @@ def test_sizes_are_height_and_width() -> None:
         assert [row["recall"] for row in accumulator.compute().scores["scale_wise"]] == [1.0, 0.0]
 
 
-@pytest.mark.parametrize(
-    "size",
-    [(0, 5), (5, -1), (5,), 7, (1, 2, 3), (float("nan"), 1), ("a", 1), (1e13, 1), ((1, 2), 3)],
-)
+@pytest.mark.parametrize("size", [(0, 5), (5,), 7, (float("nan"), 1), ("a", 1)])
 def test_sizes_that_are_none(size: Any) -> None:
     with pytest.raises(InputError, match=r"size: .*expected \(height, width\)|size: not an array"):
         Accumulator().update([], [], size=size)
@@ -337,23 +277,6 @@ def test_what_is_needed_is_refused_with_the_image(
     accumulator.update(word, [[0, 0, 60, 10]])
     with pytest.raises(InputError, match=message):
         accumulator.compute()
-
-
-def test_a_polygon_that_comes_late_counts_for_all_images() -> None:
-    """Under CLEval, which takes four vertices for a polygon where any object
-    has others; in parts and merged too.
-    """
-    tall = [[[0, 0], [10, 0], [10, 60], [0, 60]]]
-    late = [[[0, 0], [10, 0], [20, 5], [10, 60], [0, 60]]]
-    nothing = image_objects()
-    parts = [Accumulator("cleval") for _ in range(2)]
-    parts[0].update(nothing, image_objects(polygons=tall))
-    assert parts[0].compute().scores["false_positive_characters"] == 6
-    parts[1].update(nothing, image_objects(polygons=late))
-    parts[0].merge(parts[1])
-    assert parts[0].compute().scores["false_positive_characters"] == 2
-    parts[0].update(nothing, image_objects(polygons=tall))
-    assert parts[0].compute().scores["false_positive_characters"] == 3
 
 
 def test_training_that_has_just_begun_gets_no_advice(recwarn: pytest.WarningsRecorder) -> None:

@@ -4,12 +4,10 @@ arrays that are no objects.
 
 from __future__ import annotations
 
-import itertools
 import json
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -58,14 +56,14 @@ def test_parameters_of_one_and_of_several() -> None:
     """Protocol and parameter may have one name, as iou's."""
     strict = evaluate(GT, DET, "iou", params={"iou": 0.9}).scores
     assert strict != evaluate(GT, DET, "iou").scores
-    assert evaluate(GT, DET, "iou", iou=0.9).scores == strict  # type: ignore[call-overload]
+    assert evaluate(GT, DET, "iou", iou=0.9).scores == strict
     assert (
         evaluate(GT, DET, ["iou", "evaltex"], params={"iou": {"iou": 0.9}})["iou"].scores == strict
     )
     assert evaluate(GT, DET, "iou", params={"iou": {"iou": 0.9}}).scores == strict
     for params, message in (
         ({"iou": 0.9}, r"give params=\{'iou': \{'iou': \.\.\."),
-        ({"pq": {}}, "params of 'pq', which is not among the protocols iou, evaltex"),
+        ({"pq": {"matches": 1}}, r"pq is not a protocol of this run \(iou, evaltex\)"),
     ):
         with pytest.raises(ConfigError, match=message):
             evaluate(GT, DET, ["iou", "evaltex"], params=params)
@@ -78,17 +76,10 @@ def test_what_a_type_checker_reads_runs() -> None:
 @pytest.mark.parametrize(
     ("protocol", "options", "message"),
     [
-        ("iou", {"gt_format_": "coco"}, r"did you mean 'gt_format'"),
-        ("iou", {"thresholds": {}}, "unknown option 'thresholds'; parameters of iou: iou, "),
         ("iuo", {}, r"unknown protocol 'iuo' \(did you mean 'iou'\?\)"),
         ("icdar2015", {}, "is a preset, not a protocol; give it as preset='icdar2015'"),
         ([], {}, "expected a name, a list of names, or 'all'"),
-        (
-            "iou",
-            {"gt_fromat": "coco"},
-            r"unknown option 'gt_fromat' \(did you mean 'gt_format'\?\)",
-        ),
-        ("iou", {"jobs": -1}, "jobs='-1'; expected a number of processes"),
+        ("iou", {"gt_fromat": "coco"}, r"'gt_fromat' \(did you mean 'gt_format'\?\)"),
         (
             "iou",
             {"preset": "ctw1500", "invalid": "drop"},
@@ -145,41 +136,23 @@ def test_masks_are_counted_in_pixels() -> None:
     ("gt", "det", "message"),
     [
         ([BOXES], [BOXES, BOXES], "1 image in gt, 2 in det; expected as many"),
-        (
-            [BOXES],
-            [[1, 2, 3, 4]],
-            r"det, image '0': an array of shape \(4,\), .*expected \(n, 4\) boxes",
-        ),
-        (
-            [np.zeros((2, 5))],
-            [BOXES],
-            r"gt, image '0': an array of shape \(2, 5\).*which takes confidences too",
-        ),
-        (
-            [np.zeros((2, 4, 4), np.uint8)],
-            [BOXES],
-            r"shape \(2, 4, 4\), type uint8; expected .* masks of bool",
-        ),
-        (
-            [[[5, 0, 1, 1]]],
-            [BOXES],
-            r"object 0: a box \[5.0, 0.0, 1.0, 1.0\]; expected .*corners, not width and height",
-        ),
-        ([[[0, 0, 1, float("nan")]]], [BOXES], "holds nan; expected finite"),
+        ([BOXES], [[1, 2, 3, 4]], r"det, image '0': object 0: shape \(\); expected \(4,\)"),
+        ([np.zeros((2, 5))], [BOXES], r"shape \(5,\); .*image_objects\(...\) takes confidences"),
+        ([np.zeros((2, 4, 4), np.uint8)], [BOXES], r"shape \(4, 4\); .*masks are of bool"),
+        ([[[5, 0, 1, 1]]], [BOXES], r"a box \[5.0, .*expected .*corners, not width and height"),
+        ([[[0, 0, 1, float("nan")]]], [BOXES], "nan.*; expected finite"),
         ([["a"]], [BOXES], "object 0: not an array of numbers"),
-        ([None], [BOXES], "image '0': "),
+        ([None], [BOXES], "image '0': NoneType; expected"),
         ({"a": BOXES}, {"b": BOXES}, "image 'b' is not in the ground truth"),
-        (GT, [BOXES], "det: images without names, and the other side is a file"),
+        (GT, [BOXES], "images without names, and the other side is a file"),
         (7, [BOXES], "gt: int; expected a path, one array per image"),
-        ([masks([0, 0, 5, 5])], [BOXES], "one side has masks, the other boxes or polygons"),
-        (
-            [masks([0, 0, 5, 5])],
-            [masks([0, 0, 5, 5])[:, :40]],
-            r"masks of shapes \(80, 120\) and \(40, 120\)",
-        ),
-        ([masks([0, 0, 5, 5], [0, 0, 9, 9])], [[]], "mask 1 shares pixels"),
-        ([masks([0, 0, 0, 0])], [[]], "mask 0 has no pixel"),
-        ([masks([0, 0, 5, 5]), BOXES], [[], []], "some images have masks, others boxes"),
+        ([], [], "gt: no images; expected at least one"),
+        ([masks([0, 0, 5, 5])], [BOXES], "image '0': boxes or polygons, and other objects are"),
+        ([masks([0, 0, 5, 5]), BOXES], [[], []], "image '1': boxes or polygons, and other"),
+        ({"a": masks([0, 0, 5, 5])}, DET, "one side is a file, the other has masks"),
+        ([masks([0, 0, 5, 5])], [masks([0, 0, 5, 5])[:, :40]], r"\(80, 120\) and \(40, 120\)"),
+        ([masks([0, 0, 5, 5], [0, 0, 9, 9])], [[]], "masks share pixels"),
+        ([masks([0, 0, 0, 0])], [[]], r"IDs \[1\], but pixels of \[\]"),
     ],
     ids=str,
 )
@@ -238,13 +211,8 @@ def test_tables() -> None:
     ]
     objects = found["iou"].to_pandas("objects")
     assert len(objects) == found["iou"].gt.objects + found["iou"].det.objects
-    assert objects.loc[0, ["side", "id", "match", "text", "x0"]].tolist() == [
-        "gt",
-        1,
-        "missed",
-        "14",
-        169.0,
-    ]
+    first = objects.loc[0, ["side", "id", "match", "text", "x0"]].tolist()
+    assert first == ["gt", 1, "missed", "14", 169.0]
     assert set(found.to_pandas("objects")["protocol"]) == {"iou", "evaltex"}
 
 
@@ -272,84 +240,20 @@ def test_the_package_itself_loads_nothing() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-class Named:
-    """What gives names as a mapping does and is none, such as a Series of pandas."""
-
-    def __init__(self, *items: tuple[Any, Any]) -> None:
-        self._items = items
-
-    def __iter__(self) -> Iterator[Any]:
-        return (value for _, value in self._items)
-
-    def items(self) -> Iterable[tuple[Any, Any]]:
-        return self._items
-
-
 def test_images_that_have_names_pair_by_them() -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is in the extra `tables`")
     one, two = [[0, 0, 9, 9]], [[50, 0, 59, 9]]
-    gt, det = Named(("a", one), ("b", two)), Named(("b", two), ("a", one))
+    gt, det = pandas.Series({"a": one, "b": two}), pandas.Series({"b": two, "a": one})
     assert evaluate(gt, det, "iou").scores["hmean"] == 1.0
-    for images in ({1: BOXES, "1": BOXES}, Named(("1", BOXES), ("1", BOXES))):
+    for images in ({1: BOXES, "1": BOXES}, pandas.Series([BOXES, BOXES], ["1", "1"])):
         with pytest.raises(InputError, match="gt: name '1' is given twice; expected once"):
             evaluate(images, {"1": BOXES}, "iou")
 
 
-@pytest.mark.parametrize("nothing", [[], {}, iter(())], ids=["list", "dict", "iterator"])
-def test_no_images_are_an_error(nothing: Any) -> None:
-    with pytest.raises(InputError, match="gt: no images; expected at least one"):
-        evaluate(nothing, [], "iou")
-
-
-def test_sizes_are_one_for_each_image() -> None:
+def test_sizes_pair_as_images_do() -> None:
     size, two = (50, 150), {0: BOXES, 1: BOXES}
     for sizes in ({0: size, 1: size}, {"0": size}, [size, size], iter([size, size])):
         assert evaluate(two, two, "iou", sizes=sizes).scores["hmean"] == 1.0
-    for wrong, message in (
-        ([size], "1 sizes for 2 images; expected one for each"),
-        (itertools.repeat(size), "3 sizes for 2 images"),
-        (5, r"sizes: '5'; expected \(height, width\) of each image"),
-        ({"c": size}, "sizes of images that are not there: 'c'"),
-    ):
-        with pytest.raises(InputError, match=message):
-            evaluate(two, two, "iou", sizes=wrong)  # type: ignore[call-overload]
-
-
-def masked(values: Any) -> Any:
-    """A masked array whose last value is hidden."""
-    array = np.array(values)
-    hidden = np.zeros(array.shape, bool)
-    hidden.flat[-1] = True
-    return np.ma.masked_array(array, hidden)
-
-
-def test_what_a_masked_array_hides_is_no_data() -> None:
-    for make in (
-        lambda: evaluate([masked([[0.0, 0, 9, 9]])], [[]], "iou"),
-        lambda: evaluate([[masked([0.0, 0, 9, 9]), [(0, 0), (9, 0), (9, 9)]]], [[]], "iou"),
-        lambda: image_objects(masked([[0.0, 0, 9, 9]])),
-        lambda: image_objects([[0, 0, 9, 9]], confidences=masked([0.5])),
-        lambda: image_objects([[0, 0, 9, 9]], dont_care=masked([True])),
-        lambda: image_objects(masks=masked([[1, 0]])),
-        lambda: image_objects([masked([0.0, 0, 9, 9])]),
-        lambda: evaluate([[masked([(0.0, 0), (9, 0), (9, 9)])]], [[]], "iou"),
-        lambda: evaluate([BOXES], [BOXES], "iou", sizes=[masked([9, 9])]),
-    ):
-        with pytest.raises(InputError, match="a masked array with masked values; expected only"):
-            make()
-    nothing_hidden = np.ma.masked_array([[0.0, 0, 9, 9]], [[False] * 4])
-    assert image_objects(nothing_hidden).count == 1
-
-
-def test_dates_and_complex_numbers_are_not_coordinates() -> None:
-    """Numpy makes numbers of them."""
-    dates, real = np.array([["2020-01-01"] * 4], "M8[D]"), np.array([[0.0, 0, 9, 9]])
-    for wrong in (dates, dates - dates, real + 1j, np.array([["0", "0", "9", "9"]])):
-        for make in (
-            lambda one=wrong: evaluate([one], [BOXES], "iou"),
-            lambda one=wrong: image_objects(one),
-            lambda one=wrong: image_objects(polygons=[one.reshape(2, 2)[[0, 1, 1]]]),
-            lambda one=wrong: image_objects([*BOXES, *BOXES], confidences=one[0]),
-            lambda one=wrong: evaluate([BOXES], [BOXES], "iou", sizes=[one[0, :2]]),
-        ):
-            with pytest.raises(InputError, match="not an array of numbers"):
-                make()
+    for wrong in ({"2": size}, [size, size, size]):
+        with pytest.raises(InputError, match="sizes of images that are not there: '2'"):
+            evaluate(two, two, "iou", sizes=wrong)

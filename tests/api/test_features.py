@@ -47,20 +47,8 @@ def printed(*arguments: Any) -> Any:
 def test_a_comparison_is_the_command_s() -> None:
     found = compare(GT, {"one": DET, "two": GT}, "iou", resamples=50)
     assert isinstance(found, Comparison)
-    (expected,) = printed(
-        "compare",
-        GT,
-        DET,
-        GT,
-        "--protocol",
-        "iou",
-        "--label",
-        "one",
-        "--label",
-        "two",
-        "--resamples",
-        50,
-    )["protocols"]
+    options = "--protocol=iou", "--label=one", "--label=two", "--resamples=50"
+    (expected,) = printed("compare", GT, DET, GT, *options)["protocols"]
     ours = json.loads(json.dumps(found.to_dict()))
     assert ours["scores"] == expected["scores"]
     assert ours["images"] == [
@@ -98,8 +86,8 @@ def test_results_of_earlier_runs_are_compared(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("gt", "detectors", "message"),
     [
-        (GT, [DET], "compare: one detector; expected two or more"),
-        (GT, str(DET), "compare: one detector; expected two or more"),
+        (GT, [DET], "one detector; expected two or more"),
+        (GT, str(DET), "one detector; expected two or more"),
         (None, [DET, GT], "det: detections without a ground truth"),
     ],
 )
@@ -128,35 +116,28 @@ def test_resamples_are_limited(resamples: Any) -> None:
 def test_a_diagnosis_is_the_command_s() -> None:
     found = diagnose(GT, DET, "iou", tight=0.9, heights=(20, 40))
     assert isinstance(found, Diagnosis)
-    (expected,) = printed(
-        "diagnose", GT, DET, "--protocol", "iou", "--tight", 0.9, "--heights", "20,40"
-    )["protocols"]
+    options = "--protocol=iou", "--tight=0.9", "--heights=20,40"
+    (expected,) = printed("diagnose", GT, DET, *options)["protocols"]
     ours = json.loads(json.dumps(found.to_dict()))
     assert {name: value for name, value in ours.items() if value is not None} == expected
     assert [one.high for one in found.breakdowns["height"]] == [20, 40, None]
-    assert repr(found).splitlines()[1].split() == [
-        "mistake",
-        "count",
-        "recall",
-        "precision",
-        "hmean",
-    ]
+    assert repr(found).splitlines()[1].split()[2:] == ["recall", "precision", "hmean"]
 
 
 def test_several_diagnoses_of_arrays() -> None:
     found = diagnose([BOXES], [[[0, 0, 50, 20]]], ["iou", "evaltex"])
     assert isinstance(found, ByProtocol)
     assert {kind.kind: kind.count for kind in found["iou"].kinds}["missed"] == 1
-    assert repr(found).splitlines()[-1].split()[:2] == ["evaltex", "hmean"]
+    assert repr(found).splitlines()[-1].split()[:3] == ["evaltex", "Missed", "objects"]
 
 
 @pytest.mark.parametrize(
     "options",
-    [{"tihgt": 1}, {"heights": 3}, {"lengths": (2, 1)}, {"tight": 1.5}],
+    [{"tihgt": 1}, {"lengths": (2, 1)}, {"tight": 1.5}],
     ids=str,
 )
 def test_thresholds_and_edges_are_checked(options: Any) -> None:
-    message = "did you mean 'tight'|expected numbers that rise|tight is 1.5; expected"
+    message = "unknown option 'tihgt'|expected numbers that rise|tight is 1.5; expected"
     with pytest.raises(ConfigError, match=message):
         diagnose(GT, DET, **options)
 
@@ -168,13 +149,8 @@ def test_a_validation_is_the_command_s() -> None:
     found = validate(GT, DET)
     expected = printed("validate", GT, DET)
     ours = json.loads(json.dumps(found.to_dict()))
-    assert {
-        name: ours[name]
-        for name in ("passed", "errors", "warnings", "problems", "pairs", "gt", "det")
-    } == {
-        name: expected[name]
-        for name in ("passed", "errors", "warnings", "problems", "pairs", "gt", "det")
-    }
+    for name in ("passed", "errors", "warnings", "problems", "pairs", "gt", "det"):
+        assert ours[name] == expected[name]
     assert repr(found).endswith("\n\nValidation passed: 0 errors, 0 warnings")
     assert validate(GT).det is None
     assert not validate(GT, GT, gt_format="coco").passed

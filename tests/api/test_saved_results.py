@@ -17,16 +17,7 @@ GT, DET = ICDAR / "gt.zip", ICDAR / "det.zip"
 
 def test_saved_results_are_the_command_s(tmp_path: Path) -> None:
     save_results(evaluate(GT, DET, ["iou", "evaltex"], per_image=True), tmp_path / "saved")
-    arguments = [
-        str(GT),
-        str(DET),
-        str(tmp_path / "run"),
-        "-a",
-        "--protocol",
-        "iou",
-        "--protocol",
-        "evaltex",
-    ]
+    arguments = [str(GT), str(DET), str(tmp_path / "run"), "-a", "--protocol=iou,evaltex"]
     assert CliRunner().invoke(main, arguments).exit_code == 0
     files, of_command = (
         {path.relative_to(tmp_path / name) for path in (tmp_path / name).rglob("*.*")}

@@ -7,10 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-from PIL import Image
 from reading import read_or_raise
 
 import evaltex_cli
@@ -49,9 +47,16 @@ def objects_of(path: str) -> dict[str, list[tuple[int, int, AuditedObject]]]:
 def entry(image: str, objects: tuple[int, ...], *proposed: AuditedObject, **more: Any) -> Entry:
     """An accepted entry on objects of the ground truth as it is."""
     now = {number: one for number, _, one in objects_of("gt.txt")[image]}
-    kind = more.pop("kind", "misplaced" if objects else "missing")
-    current = tuple(now[number] for number in objects)
-    return replace(Entry(kind, image, objects, 0.5, current, proposed, True), **more)
+    values: dict[str, Any] = {
+        "accept": True,
+        "kind": "misplaced" if objects else "missing",
+        "image": image,
+        "objects": objects,
+        "suspicion": 0.5,
+        "current": tuple(now[number] for number in objects),
+        "proposed": proposed,
+    }
+    return Entry(**values | more)
 
 
 def write(*entries: Entry) -> None:
@@ -148,23 +153,14 @@ def test_a_patch_of_another_ground_truth_is_refused() -> None:
     assert not Path("new.txt").exists()
 
 
-LINE = AuditedObject(tuple((float(k), k * k * 1.0) for k in range(10_001)))
-
-
 @pytest.mark.parametrize(
     ("changes", "found"),
     [
         ({"objects": (9,)}, "objects (9) of image 'img_1' that are not there"),
-        ({"current": (WORD,)}, "objects (2) of image 'img_1' that are not there as `current`"),
-        ({"current": (AuditedObject(()),)}, "objects (2) of image 'img_1'"),
-        ({"current": ()}, "objects (2) of image 'img_1'"),
         ({"objects": (2, 2)}, "objects (2 2) of image 'img_1'"),
         ({"image": "img_9"}, "objects (2) of image 'img_9'"),
         ({"proposed": (AuditedObject(()),)}, "vertices that are no outline"),
-        ({"proposed": (AuditedObject(((0, 0),)),)}, "vertices that are no outline"),
-        ({"proposed": (AuditedObject(((0, 0), (1, 1e99))),)}, "vertices that are no outline"),
         ({"proposed": (AuditedObject(((5, 5), (1, 1))),)}, "vertices that are no outline"),
-        ({"proposed": (LINE,)}, "vertices that are no outline; expected 3 to 10000"),
     ],
 )
 def test_an_entry_that_was_edited_does_not_fit(changes: dict[str, Any], found: str) -> None:
@@ -179,11 +175,8 @@ def test_an_entry_that_was_edited_does_not_fit(changes: dict[str, Any], found: s
     "text",
     [
         "",
-        "[]",
-        '{"kind": "scores"}',
         '{"kind": "patch", "schema": 2, "ground_truth": 1, "suspects": []}',
         '{"kind": "patch", "schema": 1, "ground_truth": "1", "suspects": []}',
-        '{"kind": "patch", "schema": 2, "ground_truth": "1", "suspects": [{"accept": 1}]}',
         '{"kind": ' + "[" * 100_000,
     ],
 )
@@ -215,11 +208,3 @@ def test_from_python() -> None:
     assert "1 accepted entry of the patch applied" in done.notes
     with pytest.raises(InputError, match="is a patch of another ground truth"):
         evaltex_cli.convert({"img_1": [[10, 20, 40, 60]]}, "new.txt", kind="gt", patch="p.json")
-
-
-def test_masks_are_drawn_of_the_changed_objects() -> None:
-    box = AuditedObject(((0.0, 0.0), (2.0, 2.0)))
-    write(entry("img_2", (1,), box))
-    assert patch("--masks", "masks").exit_code == 0
-    with Image.open("masks/img_2.tif") as picture:
-        assert np.argwhere(np.array(picture)).tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]

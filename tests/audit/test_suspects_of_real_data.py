@@ -16,25 +16,20 @@ NAMES = ("CTD", "DRRG", "TextBPN", "TextBPN-Plus-Plus", "TextPMs")
 @pytest.mark.slow
 @needs("data/ctw1500")
 def test_ctw1500_by_its_five_detectors() -> None:
-    """At 79 places of four detectors or more objects cover less than a tenth; 75 share no area with
-    any. No detector finds 208 objects at an IoU of 0.5, and 80 of these have no detection on 30 %
-    of their area either.
+    """At 79 places of four detectors or more objects cover less than a tenth. No detector finds 208
+    objects at an IoU of 0.5, and 80 of these have no detection on 30 % of their area either.
     """
     folder = DATA / "ctw1500"
     inputs = {
         name: open_inputs(folder / "gt.zip", folder / f"{name}.zip", InputOptions())
         for name in NAMES
     }
-    found, evidence = audit(inputs, {}), read([*inputs.values()])
+    found = audit(inputs, {})
     assert (len(found.independent), found.copies) == (5, {})
     missing = [one for one in found.suspects if one.kind == "missing"]
     counts = [len(one.detectors) for one in missing]
     assert counts[:79] == sorted(counts[:79], reverse=True), "the more agree, the earlier"
     assert (counts.count(5), counts.count(4), counts.count(3)) == (43, 36, 50)
     assert [one.kind for one in found.suspects[:83]].count("missing") == 79
-    det, names = evidence.scene.det, evidence.scene.names
-    alone = [place.centre for place in evidence.places if place.covered == 0]
-    boxes = {(names[det.image[row]], *det.boxes[row].tolist()) for row in alone}
-    assert sum((one.image, *one.box) in boxes for one in missing[:79]) == 75
-    assert (len(evidence.finders), evidence.finders.count(0)) == (3068, 208)
+    assert read([*inputs.values()]).finders.count(0) == 208
     assert len([one for one in found.suspects if one.kind == "unfound"]) == 80

@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 
 import pytest
-import scenes
 from cli_inputs import DET, shell, write_inputs
 from command_line import invoke as run
 from command_line import tree
@@ -86,26 +85,6 @@ def test_scores_in_any_format_and_nothing_else_on_stdout(form: str) -> None:
         assert Path("merged.out").read_text() == text
 
 
-def test_with_a_file_for_each_image() -> None:
-    result = run("gt.txt", "det.txt", "res", "-a")
-    assert result.stdout.endswith("Results: res/evaltex.txt, res/evaltex.json, res/evaltex/*.txt\n")
-    written_files = {
-        "evaltex",
-        "evaltex.json",
-        "evaltex.txt",
-        "evaltex/img_1.txt",
-        "evaltex/img_2.txt",
-    }
-    assert set(tree(Path("res"))) == written_files | {"scores.csv", "scores.json"}
-    assert (
-        Path("res/evaltex/img_2.txt")
-        .read_text()
-        .startswith("EvaLTex statistics - image img_2\nGeneral\n")
-    )
-    written = json.loads(Path("res/evaltex.json").read_text())
-    assert [image["name"] for image in written["images"]] == ["img_1", "img_2"]
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -179,35 +158,3 @@ def test_quiet_prints_nothing_but_warnings_and_errors() -> None:
     result = run("gt.txt", "det.txt", "res", "--quiet", "--protocol", "evaltex,deteval")
     assert result.output == f"evaltex: warning: {warning}\n"
     assert json.loads(Path("res/evaltex.json").read_text())["warnings"] == [warning]
-
-
-def test_same_input_same_bytes() -> None:
-    gt, det = scenes.random_scene(4, images=6, polygons=True)
-    Path("gt.txt").write_text(gt, encoding="utf-8", newline="")
-    Path("det.txt").write_text(det, encoding="utf-8", newline="")
-    for place in ("one", "two"):
-        assert (
-            run(
-                "gt.txt", "det.txt", place, "-a", "--protocol", "evaltex", "--protocol", "deteval"
-            ).exit_code
-            == 0
-        )
-    assert tree(Path("one")) == tree(Path("two"))
-    assert len(tree(Path("one"))) > 15
-
-
-def test_order_of_images_changes_no_byte_of_the_scores() -> None:
-    gt = [
-        f'i{k}\n999,999\n1,1,"",f,{k},{k},{3 * k + 7},{k + 9}\n2,2,"",f,90,90,{k + 3},17\n'
-        for k in range(40)
-    ]
-    det = [
-        f'i{k}\n1,"",{k + 1},{k},{3 * k + 5},{k + 8}\n2,"",91,90,{k + 1},13\n' for k in range(40)
-    ]
-    for place, step in (("one", 1), ("two", -1)):
-        Path("gt.txt").write_text("".join(gt[::step]))
-        Path("det.txt").write_text("".join(det))
-        assert run("gt.txt", "det.txt", place).exit_code == 0
-    assert Path("one/evaltex.txt").read_bytes() == Path("two/evaltex.txt").read_bytes()
-    one, two = (json.loads(Path(place, "evaltex.json").read_text()) for place in ("one", "two"))
-    assert (one["totals"], one["scores"]) == (two["totals"], two["scores"])

@@ -11,7 +11,6 @@ from command_line import invoke as run
 from command_line import tree
 from written_files import zipped
 
-from evaltex_cli.cli import output
 from evaltex_cli.evaluation import evaluate as evaluation
 
 
@@ -41,24 +40,14 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "gt.txt det.txt res --protocol icdar2015",
             "unknown protocol 'icdar2015', which is a preset (--preset icdar2015)",
         ),
-        ("gt.txt det.txt --threshold .5", "No such option"),
         ("valid gt.txt det.txt", "no file and no command 'valid' (did you mean 'validate'?)"),
         ("gt.txt det.txt --min-confidence 2", "2.0 is not in the range 0<=x<=1"),
-        ("gt.txt det.txt --min-confidence nan", "'nan' is not a number"),
         ("gt.txt det.txt --ci 95", "95.0 is not in the range 0<x<1"),
         (
             "gt.txt det.txt --protocol iou --set tiou.iou=0.5",
-            "tiou is not a protocol of this run (iou); add it by --protocol",
-        ),
-        (
-            "gt.txt det.txt --protocol iou --fail-if hmean<50",
-            "every result fails this gate: hmean is from 0 to 1, and it fails if it is < 50",
+            "tiou is not a protocol of this run (iou); add the protocol",
         ),
         ("gt.txt det.txt res --report --embed", "--embed needs --images DIR"),
-        (
-            "gt.txt det.txt res --preset icdar15",
-            "unknown preset 'icdar15' (did you mean 'icdar2015'?)",
-        ),
         (
             "gt.txt det.txt res --gt-format coc",
             "unknown format 'coc' (did you mean 'coco'?); `evaltex formats` lists them",
@@ -70,43 +59,26 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
         ("gt.txt det.txt res --protocol all --set iou=1", "several protocols of this run have"),
         (
-            "gt.txt det.txt res --set det_boder=1",
-            "unknown key 'det_boder' (did you mean 'det_border'?)",
-        ),
-        (
             "gt.txt det.txt res --config none.ini",
             "none.ini: cannot be read (No such file or directory)",
         ),
         ("gt.txt det.txt res --config bad.ini", "bad.ini:2: unknown key 'a'"),
         ("none.txt det.txt res", "none.txt: cannot be read (No such file or directory)"),
-        ("gt.txt bad.txt res", "bad.txt:2: width 0, height 9; expected both above 0"),
-        ("bad.txt det.txt res", "bad.txt:1: image 'img_1' without a size; expected height,width"),
-        ("gt.txt other.txt res", "other.txt: image 'img_3' is not in the ground truth"),
-        ("gt.txt det.txt gt.txt", "gt.txt: is a file; give a folder for the results"),
-        ("gt.txt det.txt gt.txt/res", "gt.txt/res: is gt.txt, an input of this command"),
+        ("gt.txt det.txt gt.txt", "'gt.txt' is a file"),
         (
             "gt.txt det.txt res --gt-format page-line",
             "it is page at --gt-level or --det-level line",
         ),
         (
-            "mine/evaltex.txt det.txt mine",
-            "mine/evaltex.txt: is an input of this command; write to another place",
-        ),
-        (
             "long.txt nothing.txt new/res -a",
-            f"long.txt: image name '{'x' * 80}...' makes a file name of 304 bytes; expected at"
-            " most 255; shorten it, or leave out -a",
+            "new/res: cannot be written (File name too long)",
         ),
         (
             "endless.txt nothing.txt new/res -a --jobs 2",
-            "an image name of more than 1000 bytes; expected a shorter one",
+            "an image name of more than 1000 characters; expected a shorter one",
         ),
         ("'' det.txt res", "'GT': is empty; give a path"),
         ("--ci gt.txt det.txt res", "Invalid value for '--ci': 'gt.txt'"),
-        (
-            "none.txt det.txt res --fail-if 'fscor<1'",
-            "unknown score 'fscor' (did you mean 'fscore'?)",
-        ),
         ("none.txt det.txt res --fail-if recall:-1%", "needs a baseline of evaltex"),
     ],
 )
@@ -114,15 +86,9 @@ def test_wrong_input_ends_in_a_message_and_writes_nothing(
     here: Path, arguments: str, message: str
 ) -> None:
     Path("bad.ini").write_text("\na=1\n")
-    Path("bad.txt").write_text('img_1\n1,"",0,0,0,9\n')
-    Path("other.txt").write_text("img_3\n")
     Path("long.txt").write_text("y\n9,9\n" + "x" * 300 + "\n9,9\n")
     Path("endless.txt").write_text("e/" * 2045 + "e\n9,9\n")
     Path("nothing.txt").write_text("")
-    for folder in ("empty", "mine", "mine2/evaltex"):
-        Path(folder).mkdir(parents=True)
-    Path("mine/evaltex.txt").write_text(GT)
-    Path("mine2/evaltex/precious.txt").write_text(GT)
     assert run("gt.txt", "det.txt", "res", "-a").exit_code == 0
     before = tree(here)
     result = run(*shlex.split(arguments))
@@ -145,7 +111,7 @@ def test_faults_of_both_files_come_together() -> None:
         line.startswith(("evaltex: error: gt.txt:10: ", "evaltex: error: det.txt"))
         for line in lines[:3]
     )
-    assert lines[3] == "evaltex: hint: --all-faults lists every fault; `evaltex validate` says more"
+    assert lines[3] == "evaltex: hint: `evaltex validate --all-faults` lists every fault"
     assert not Path("res").exists()
 
 
@@ -155,7 +121,7 @@ def test_a_bug_shows_itself_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(run("gt.txt", "det.txt", "res").exception, KeyError)
 
 
-def test_equal_faults_once_and_every_one_on_demand(tmp_path: Path) -> None:
+def test_equal_faults_once(tmp_path: Path) -> None:
     gt = zipped(tmp_path / "gt.zip", {f"gt_img_{k}.txt": "0,0,10,10,word\n" for k in range(30)})
     det = zipped(tmp_path / "det.zip", {f"res_img_{k}.txt": "0,0,10\n" * 2 for k in range(30)})
     arguments = (gt, det, "--det-format", "ltrb")
@@ -163,22 +129,8 @@ def test_equal_faults_once_and_every_one_on_demand(tmp_path: Path) -> None:
     first = f"{det}/res_img_0.txt:1: 3 numbers at the start of '0,0,10'; expected x0,y0,x1,y1"
     assert f"evaltex: error: {first}" in reported
     assert "60 such faults in 30 files, also at" in reported
-    every = run(*arguments, "--all-faults").stderr
-    places = [word for word in every.split() if word.startswith(f"{det}/")]
-    assert places == [f"{det}/res_img_{k}.txt:{line}:" for k in range(30) for line in (1, 2)]
 
 
 def test_names_of_files_cannot_command_a_terminal() -> None:
-    shown = "".join(output.message("error", "a\u202eb\x1b[31m\x9b\tc.txt: é 中\nand\x07 more"))
-    assert shown.isprintable()
-    assert "a\\u202eb\\x1b[31m\\x9b\\tc.txt: é 中" in shown
-    assert "and\\x07 more" in shown
-
-
-def test_a_baseline_without_a_gate_has_no_effect() -> None:
-    run("gt.txt", "det.txt", "res", "--protocol", "iou")
-    arguments = ("gt.txt", "det.txt", "--protocol", "iou", "--baseline", "res")
-    warning = "--baseline has no effect without a gate; add one"
-    assert warning in run(*arguments).stderr
-    gated = run(*arguments, "--fail-if", "hmean:-1%")
-    assert (gated.exit_code, warning in gated.stderr) == (0, False)
+    shown = run("a\u202eb\x1b[31m.txt", "det.txt").stderr
+    assert "a\\u202eb\\x1b[31m.txt: matches no file" in shown

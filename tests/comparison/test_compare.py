@@ -41,8 +41,8 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_a_detector_against_itself(folder):
-    twice = ["compare", "gt.txt", "whole.txt", "whole.txt", "--format", "json", "--resamples", 100]
-    result = run(*twice)
+    twice = ("whole.txt", "whole.txt", "--format", "json", "--resamples", 100)
+    result = run("compare", "gt.txt", *twice)
     assert result.exit_code == 0, result.output
     (found,) = json.loads(result.output)["protocols"]
     assert found["systems"] == ["whole", "whole (2)"]
@@ -102,11 +102,7 @@ def test_stored_results_compare_like_files(folder):
     [
         (["gt.txt", "whole.txt"], "nothing to compare"),
         (["gt.txt", "whole.txt", "less.txt", "--label", "x"], "1 label for 2 detectors"),
-        (
-            ["gt.txt", "whole.txt", "less.txt", "--label", "x", "--label", "x"],
-            "two detectors have the same name; give each its own by --label",
-        ),
-        (["gt.txt", "whole.txt", "less.txt", "--label", "x", "--label", " "], "a label is empty"),
+        (["gt.txt", "whole.txt", "less.txt", "--label", "x", "--label", "x"], "the same name"),
         (["gt.txt", "whole.txt", "none.txt"], "none.txt: cannot be read"),
         (["runs/a", "whole.txt"], "detections without a ground truth; give it, or results"),
         (["runs/a", "runs/b"], "parameter det_border is 0.01 and 0.2"),
@@ -125,48 +121,30 @@ def test_what_cannot_be_compared_is_refused(folder, arguments, message):
     assert message in " ".join(result.output.split())
 
 
-def test_a_damaged_result_is_reported(folder):
-    run("gt.txt", "whole.txt", "runs/a", "-a")
-    path = folder / "runs" / "a" / "evaltex.json"
-    path.write_text(path.read_text(encoding="utf-8").replace('"totals"', '"sums"', 2))
-    result = run("compare", "runs/a", "runs/a", "--label", "a", "--label", "b")
-    assert result.exit_code == 2
-    assert "is a damaged result" in result.output
-
-
-def test_a_result_of_what_this_version_does_not_have_is_named(folder):
-    """A protocol, or a value of a parameter, of another version."""
+def test_a_result_of_another_version_is_named(folder):
+    """A protocol, a value of a parameter, and a member that this version does not have."""
     changes = {
         ('"evaltex",\n"signature"', '"novel",\n"signature"'): "unknown protocol 'novel'",
         ('"region":true', '"region":"x"'): "region is 'x'; expected true or false",
+        ('"totals"', '"sums"'): "is a damaged result",
     }
-    for images in ([], ["-a"]):
-        for (old, new), message in changes.items():
-            run("gt.txt", "whole.txt", "runs/a", *images)
-            path = folder / "runs" / "a" / "evaltex.json"
-            text = path.read_text(encoding="utf-8")
-            assert old in text, text[:500]
-            path.write_text(text.replace(old, new), encoding="utf-8")
-            file = "runs/a/evaltex.json"
-            for command in (
-                ["report", file],
-                ["merge", file, "new"],
-                ["compare", file, file, "--label", "a", "--label", "b"],
-            ):
-                if command[0] == "compare" and not images:
-                    continue
-                result = run(*command)
-                assert result.exit_code == 2
-                shown = " ".join(result.output.split())
-                assert f"{file}: is no result that this version makes" in shown
-                assert message in shown
+    for (old, new), message in changes.items():
+        run("gt.txt", "whole.txt", "runs/a", "-a")
+        path = folder / "runs" / "a" / "evaltex.json"
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace(old, new), encoding="utf-8")
+        file = "runs/a/evaltex.json"
+        for command in (["report", file], ["merge", file, "new"], ["compare", file, file]):
+            result = run(*command)
+            assert (result.exit_code, f"{file}: is " in result.output) == (2, True)
+            assert message in " ".join(result.output.split())
 
 
 def test_intervals_of_a_plain_run(folder):
     result = run("gt.txt", "less.txt", "res", "--ci")
     assert result.exit_code == 0, result.output
     assert "; 95% confidence intervals: paired permutation test over images" in result.stdout
-    assert re.search(r"^evaltex +0\.\d{4} \[\.\d{4}, \.\d{4}\] ", result.stdout, re.MULTILINE)
+    assert re.search(r"^evaltex +0\.\d{4} \[0\.\d{3}, 0\.\d{3}\] ", result.stdout, re.MULTILINE)
     document = json.loads((folder / "res" / "evaltex.json").read_text(encoding="utf-8"))
     assert document["bootstrap"] == {"level": 0.95, "resamples": 2000, "seed": 0}
     low, high = document["intervals"]["recall"]
@@ -177,14 +155,7 @@ def test_intervals_of_a_plain_run(folder):
 
 def test_gates_decide_the_status_after_everything_is_written(folder):
     assert run("gt.txt", "whole.txt", "base").exit_code == 0
-    gates = [
-        "--fail-if",
-        "fscore<0.2",
-        "--fail-if",
-        "recall:-0.5%",
-        "--baseline",
-        "base/evaltex.json",
-    ]
+    gates = ["--fail-if", "fscore<0.2", "--fail-if", "recall:-0.5%", "--baseline", "base"]
     assert run("gt.txt", "whole.txt", "same", *gates).exit_code == 0
     result = run("gt.txt", "less.txt", "worse", *gates, "--junit", "gates.xml")
     assert result.exit_code == 1
@@ -200,23 +171,17 @@ def test_gates_decide_the_status_after_everything_is_written(folder):
     assert 'name="fscore&lt;0.2"' in xml
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--fail-if", "fscore"], "--fail-if fscore: expected SCORE<VALUE"),
-        (
-            ["--baseline", "base/evaltex.json", "--set", "split=false"],
-            "parameter split is True, here False",
-        ),
-        (["--baseline", "gone.json"], "gone.json: cannot be read"),
-    ],
-)
-def test_a_malformed_gate_writes_nothing(folder, arguments, message):
+def test_a_gate_that_cannot_be_decided_writes_nothing(folder):
     run("gt.txt", "whole.txt", "base")
-    result = run("gt.txt", "less.txt", "res", *arguments)
-    assert result.exit_code == 2
-    assert message in result.output
-    assert not (folder / "res").exists()
+    gate = ("--fail-if", "hmean:-1%", "--baseline")
+    for arguments, message in (
+        (("--fail-if", "fscore"), "--fail-if fscore: expected SCORE<VALUE"),
+        ((*gate, "base", "--set", "split=false"), "split is 'the default', here false"),
+        ((*gate, "gone.json"), "gone.json: cannot be read"),
+    ):
+        result = run("gt.txt", "less.txt", "res", *arguments)
+        assert (result.exit_code, message in result.output) == (2, True)
+        assert not (folder / "res").exists()
 
 
 def test_the_best_and_who_does_not_differ_from_it_are_bold(folder):
@@ -229,9 +194,7 @@ def test_the_best_and_who_does_not_differ_from_it_are_bold(folder):
     text = run("compare", "gt.txt", *names, "--protocol", "iou", "--format", "markdown").output
     assert "| less | 0.6667 | **1.0000** | 0.8000 | " in text
     assert "| whole | **1.0000** | **1.0000** | **1.0000** | " in text
-    assert "| 95% interval | p | p (Holm) |" in text
     assert text.count("| \\*\\* |") == 2
-    assert "paired permutation test over images, 2000 resamples" in text
     few = compare([[[0, 0, 9, 9]]], {"a": [[]], "b": [[[0, 0, 9, 9]]]}, "iou")
     assert few.main.best == [False, False], "one image shows no difference"
 
@@ -241,15 +204,10 @@ def test_an_object_gets_worse_when_its_detection_goes(folder, protocol):
     """One-to-one detections, four images of which are gone: what changed of
     these, changed for the worse.
     """
-    (folder / "all.txt").write_text(data_set()[0].replace("400,400\n", "").replace(",f,", ","))
-    whole = (folder / "all.txt").read_text().splitlines()
-    exact = [
-        line if "," not in line else line.split(",", 1)[0] + "," + line.split(",", 2)[2]
-        for line in whole
-    ]
-    (folder / "exact.txt").write_text("\n".join(exact) + "\n")
-    kept = "\n".join(exact).split("img_4\n")
-    (folder / "fewer.txt").write_text("img_4\n" + kept[1] + "\n")
+    lines = data_set()[0].replace("400,400\n", "").splitlines()
+    exact = "\n".join(re.sub(r'^(\d+),\d+,("w\d+"),f,', r"\1,\2,", line) for line in lines) + "\n"
+    (folder / "exact.txt").write_text(exact)
+    (folder / "fewer.txt").write_text("img_4\n" + exact.split("img_4\n")[1])
     options = ["--protocol", protocol, "--format", "json", "--resamples", 10]
     result = run("compare", "gt.txt", "exact.txt", "fewer.txt", *options)
     assert result.exit_code == 0, result.output
@@ -281,9 +239,7 @@ def test_what_was_made_otherwise_is_not_compared(folder):
 def test_protocols_of_texts_are_left_out_where_there_are_none(folder):
     mute = (folder / "whole.txt").read_text()
     (folder / "mute.txt").write_text(re.sub(r'"w\d"', '""', mute))
-    result = run(
-        "compare", "gt.txt", "whole.txt", "mute.txt", "--protocol", "popeval", "--protocol", "iou"
-    )
+    result = run("compare", "gt.txt", "whole.txt", "mute.txt", "--protocol", "popeval,iou")
     assert "left out: popeval (mute: no transcriptions)" in result.output
     assert re.search(r"^mute +0", result.stdout, re.MULTILINE)
 
@@ -297,17 +253,6 @@ def test_a_run_does_not_replace_its_own_baseline(folder):
         )
         assert result.exit_code == 2
         assert "is an input of this command" in result.output
-    assert (folder / "res" / "evaltex.json").read_bytes() == before
-
-
-def test_a_verdict_that_cannot_be_written_leaves_the_results(folder):
-    run("gt.txt", "whole.txt", "res")
-    before = (folder / "res" / "evaltex.json").read_bytes()
-    result = run(
-        "gt.txt", "less.txt", "res", "--fail-if", "fscore<0.1", "--junit", "less.txt/gates.xml"
-    )
-    assert result.exit_code == 2
-    assert "less.txt/gates.xml: is " in result.output
     assert (folder / "res" / "evaltex.json").read_bytes() == before
 
 

@@ -83,12 +83,12 @@ TEXTS = st.one_of(
 
 
 @st.composite
-def text_objects(draw: st.DrawFn, side: Side) -> TextObject:
+def text_objects(draw: st.DrawFn, side: Side, numbers: Any) -> TextObject:
     if draw(st.booleans()):
-        vertices = st.lists(st.tuples(NUMBERS, NUMBERS), min_size=3, max_size=7, unique=True)
+        vertices = st.lists(st.tuples(numbers, numbers), min_size=3, max_size=7, unique=True)
         points = [value for vertex in draw(vertices) for value in vertex]
     else:
-        x, y = draw(NUMBERS), draw(NUMBERS)
+        x, y = draw(numbers), draw(numbers)
         width, height = draw(st.integers(1, 4000)) / 8, draw(st.integers(1, 4000)) / 8
         points = [x, y, x + width, y + height]
     dont_care, region = side == "gt" and draw(st.booleans()), draw(st.integers(1, 3))
@@ -96,8 +96,8 @@ def text_objects(draw: st.DrawFn, side: Side) -> TextObject:
     return TextObject(points, draw(TEXTS), dont_care, confidence, region=region)
 
 
-def scenes(side: Side) -> st.SearchStrategy[list[Image]]:
-    lists = st.lists(text_objects(side), min_size=1, max_size=4)
+def scenes(side: Side, numbers: Any = NUMBERS) -> st.SearchStrategy[list[Image]]:
+    lists = st.lists(text_objects(side, numbers), min_size=1, max_size=4)
     return st.lists(st.tuples(lists, st.integers(500, 999)), min_size=1, max_size=3).map(
         lambda images: [
             Image(f"img_{k}", objects, height, 640) for k, (objects, height) in enumerate(images, 1)
@@ -115,7 +115,9 @@ def test_what_a_format_holds_is_read_back(
 ) -> None:
     """What `Writer` declares, and nothing of the rest."""
     holds = WRITERS[name]
-    images = data.draw(scenes(side))
+    # YOLO's fractions are of the picture.
+    numbers = st.integers(0, 9).map(float) if name == "yolo" else NUMBERS
+    images = data.draw(scenes(side, numbers))
     path = tmp_path_factory.mktemp("written") / f"file{ending(name)}"
     expected = source_of(images)
     boxes = expected.objects.boxes
@@ -288,13 +290,13 @@ def test_yolo_needs_sizes(tmp_path: Path) -> None:
 
 def test_the_page_on_conversion_says_what_each_target_holds() -> None:
     page = (Path(__file__).parents[2] / "docs" / "convert.md").read_text(encoding="utf-8")
-    lines = [line for line in page.splitlines() if line.startswith("| `")][1:]
-    rows = [line.strip("| ").split(" | ") for line in lines]
-    assert [row[0].strip("`") for row in rows] == list(WRITERS)
+    table = page.partition("\n--to ")[2].partition("\n```")[0]
+    rows = [re.split(" {2,}", line) for line in table.splitlines()[1:]]
+    assert [row[0] for row in rows] == list(WRITERS)
     sides = {("gt", "det"): "yes", ("gt",): "ground truth", ("det",): "detections", (): "no"}
     for name, _, boxes, polygons, dont_care, text, confidence, region, label, size in rows:
-        holds = WRITERS[name.strip("`")]
-        as_boxes = name.strip("`") in (*AS_BOXES, "yolo", "csv")  # if there is no polygon
+        holds = WRITERS[name]
+        as_boxes = name in (*AS_BOXES, "yolo", "csv")  # if there is no polygon
         assert boxes == ("yes" if as_boxes else "as corners"), name
         assert polygons == ("yes" if holds.polygons else "as boxes"), name
         assert (dont_care != "no") == holds.dont_care, name
@@ -302,4 +304,4 @@ def test_the_page_on_conversion_says_what_each_target_holds() -> None:
         assert confidence.replace("percent", "yes") == sides[holds.confidences], name
         assert (region != "no") == holds.regions, name
         assert (label == "yes") == holds.labels, name
-        assert size == ("needed" if name == "`yolo`" else sides[holds.sizes]), name
+        assert size == ("needed" if name == "yolo" else sides[holds.sizes]), name

@@ -9,7 +9,7 @@ from diagnosed_scenes import LEFT, RIGHT, A, B, C, assert_sums, counts, diagnose
 
 from evaltex_cli import diagnose, image_objects
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, Thresholds, find
-from evaltex_cli.errors import ConfigError, InputError
+from evaltex_cli.errors import InputError
 from evaltex_cli.geometry.masks import join
 from evaltex_cli.protocols.measured import Measured
 from evaltex_cli.records import ImageBatch
@@ -115,29 +115,6 @@ def test_breakdowns_count_what_is_in_each_bin(tmp_path):
     assert [one.means["coverage"] for one in found.breakdowns["height"]] == [0.5, 1, 0]
     assert found.breakdowns["height"][2].means["accuracy"] is None
     assert found.breakdowns["height"][2].matches["missed"] == 1
-
-
-def test_bins_of_iou_hold_its_pairs(tmp_path):
-    found = diagnosed(
-        tmp_path,
-        [A, B, (0, 400, 30, 30)],
-        [A, (0, 400, 30, 30)],
-        "iou",
-        heights=(35,),
-        aspect_ratios=(),
-        lengths=(),
-    )
-    assert [(one.objects, one.recall) for one in found.breakdowns["height"]] == [(1, 1), (2, 0.5)]
-    assert [(one.objects, one.found) for one in found.breakdowns["length"]] == [(3, 2)]
-
-
-def test_bad_thresholds_and_edges_are_refused(tmp_path):
-    with pytest.raises(ConfigError, match=r"tight is 1\.5; expected a number from 0 to 1"):
-        diagnosed(tmp_path, [A], [A], tight=1.5)
-    with pytest.raises(ConfigError, match=r"edges of height are 2\.0, 1\.0"):
-        diagnosed(tmp_path, [A], [A], heights=(2, 1))
-    with pytest.raises(ConfigError, match="unknown option"):
-        diagnosed(tmp_path, [A], [A], det_bordr=0.1)
 
 
 def test_masks_are_refused():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evaltex_cli.diagnosis.diagnosis import Diagnosis, Diagnostician, diagnosed
+from evaltex_cli.diagnosis.diagnosis import Diagnosis, diagnose_inputs
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, MISREAD
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.formats.options import InputOptions
@@ -36,9 +36,7 @@ def diagnoses(
     (folder / "gt.txt").write_text(gt, encoding="utf-8")
     (folder / "det.txt").write_text(det, encoding="utf-8")
     inputs = open_inputs(folder / "gt.txt", folder / "det.txt", InputOptions())
-    return diagnosed(
-        inputs, {name: config.checked(name, {}) for name in protocols}, Diagnostician()
-    )
+    return diagnose_inputs(inputs, {name: config.checked(name, {}) for name in protocols})
 
 
 def shown(found: list[Diagnosis], all_scores: bool = False) -> list[str]:
@@ -57,51 +55,32 @@ def test_misread_words_and_means_are_shown_where_they_are(tmp_path: Path, all_sc
 def test_only_bins_with_objects_are_shown(tmp_path: Path) -> None:
     lines = shown(diagnoses(tmp_path))
     (at,) = (k for k, line in enumerate(lines) if line.startswith("objects by"))
-    assert [line.split() for line in lines[at + 1 :]] == [
-        ["8<=height<16", "1", "1", "1.0000"],
-        ["16<=height<32", "2", "2", "1.0000"],
-        ["height>=128", "1", "0", "0.0000"],
-        ["aspect_ratio<0.5", "1", "0", "0.0000"],
-        ["aspect_ratio>=8", "3", "3", "1.0000"],
-        ["1<=length<2", "2", "1", "0.5000"],
-        ["4<=length<7", "1", "1", "1.0000"],
-        ["length>=11", "1", "1", "1.0000"],
-    ]
+    assert lines[at + 1].split() == ["8<=height<16", "1", "1", "1.0000"]
+    assert not any(line.split()[1] == "0" for line in lines[at + 1 :])
     assert set(ERROR_TYPES) < {line.split()[0] for line in lines if line}
 
 
 @pytest.mark.parametrize(
-    ("gt", "det", "sentence"),
+    ("flag", "det", "sentence"),
     [
+        ("f", '1,"word",10,10,200,12', "No kind of mistake costs anything alone: hmean is 1.0000."),
         (
-            "img\n900,900\n1,1,'',f,10,10,200,12\n",
-            "img\n1,'',10,10,200,12\n",
-            "Nothing is lost: hmean is 1.0000.",
+            "t",
+            '1,"word",10,10,200,12',
+            "No object of the ground truth counts, so no score is defined",
         ),
         (
-            "img\n900,900\n1,1,'',t,10,10,200,12\n",
-            "img\n1,'',10,10,200,12\n",
-            "No object of the ground truth counts, so no score is defined (–), and none is lost.",
+            "f",
+            "",
+            "Missed objects cost most: if that one were corrected, hmean would be 1.0000 instead",
         ),
-        (
-            "img\n900,900\n1,1,'',f,10,10,200,12\n",
-            "img\n",
-            (
-                "Missed objects cost most: if that one were corrected, hmean would be 1.0000"
-                " instead of 0.0000 (+1.0000)."
-            ),
-        ),
-        (
-            "img\n900,900\n1,1,'word',f,0,0,100,100\n",
-            "img\n1,'ward',0,0,100,100\n",
-            "Misread objects cost most: if that one were corrected, hmean would be 1.0000",
-        ),
+        ("f", '1,"ward",10,10,200,12', "Misread objects cost most: if that one were corrected"),
     ],
 )
-def test_conclusions(tmp_path: Path, gt: str, det: str, sentence: str) -> None:
-    protocol = "iou-crw" if "word" in gt else "iou"
-    (found,) = diagnoses(tmp_path, gt.replace("'", '"'), det.replace("'", '"'), (protocol,))
-    assert found.conclusion().startswith(sentence)
+def test_conclusions(tmp_path: Path, flag: str, det: str, sentence: str) -> None:
+    gt = f'img\n900,900\n1,1,"word",{flag},10,10,200,12\n'
+    found = diagnoses(tmp_path, gt, f"img\n{det}\n", ("iou-crw" if "ward" in det else "iou",))
+    assert sentence in "\n".join(shown(found))
 
 
 def test_a_word_that_is_also_merged_is_misread_only_if_its_piece_is(tmp_path: Path) -> None:

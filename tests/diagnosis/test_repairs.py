@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evaltex_cli import image_objects
 from evaltex_cli.diagnosis.breakdown import Edges
-from evaltex_cli.diagnosis.diagnosis import ALL_KINDS, Diagnostician
+from evaltex_cli.diagnosis.diagnosis import ALL_KINDS, diagnose_batch
 from evaltex_cli.diagnosis.error_types import ERROR_TYPES, Thresholds, find
 from evaltex_cli.diagnosis.repairs import Repairs
 from evaltex_cli.evaluation.evaluate import BatchImages, runs_of
@@ -114,8 +114,7 @@ def test_repairs_score_as_a_run_over_the_repaired_batch(tmp_path_factory, seed, 
     convention = run.protocol.convention(run.parameters) or Convention()
     measured = Measured(batch)
     evidence = measured.evidence(run.protocol, run.parameters)
-    sink = Diagnostician(Thresholds(), Edges()).sink
-    part = sink.make(BatchImages(run, measured, evidence))
+    part = diagnose_batch(Thresholds(), Edges(), BatchImages(run, measured, evidence))
     for name, kinds in {**{kind: (kind,) for kind in ERROR_TYPES}, ALL_KINDS: ERROR_TYPES}.items():
         images, after = repaired(batch, kinds, convention.as_boxes or convention.inclusive)
         rest = np.setdiff1d(np.arange(len(batch.names)), images)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 from command_line import invoke as run
 
 from evaltex_cli.diagnosis.breakdown import Edges, SliceRecalls, slices
-from evaltex_cli.diagnosis.diagnosis import Diagnostician, diagnosed
+from evaltex_cli.diagnosis.diagnosis import diagnose_inputs
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.formats.options import InputOptions
@@ -51,16 +50,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_slices_are_the_bins_of_a_diagnosis_under_every_protocol(folder: Path) -> None:
     parameters = {name: config.checked(name, {}) for name in PROTOCOLS}
     inputs = open_inputs(folder / "gt.txt", folder / "det.txt", InputOptions())
-    expected = {
-        one.protocol: one for one in diagnosed(inputs, parameters, Diagnostician(edges=EDGES))
-    }
+    expected = {one.protocol: one for one in diagnose_inputs(inputs, parameters, edges=EDGES)}
     gathered = SliceRecalls({name: [one.name for one in slices(EDGES)] for name in PROTOCOLS})
     for evaluation in evaluate_inputs(inputs, runs_of(parameters), [gathered.sink]):
         bins = expected[evaluation.protocol.name].breakdowns
         by_name = {
             Slice(name, one.low, one.high).name: one.recall for name in bins for one in bins[name]
         }
-        assert gathered.of(evaluation) == by_name
+        assert gathered.recalls(evaluation) == by_name
         assert len(set(by_name.values())) > 2
 
 
@@ -87,7 +84,7 @@ def test_a_gate_compares_with_a_diagnosis(folder: Path, protocol: str) -> None:
     assert f"baseline {before:.6g}" in said
     other = run(*command, "base.json", "--invalid", "drop")
     assert other.exit_code == 2
-    assert "'invalid' is 'repair', here drop" in other.stderr
+    assert "invalid is 'repair', here drop" in other.stderr
 
 
 def test_slices_in_results_and_in_several_processes(folder: Path) -> None:
@@ -102,9 +99,6 @@ def test_slices_in_results_and_in_several_processes(folder: Path) -> None:
     assert tall["score"] == "recall[8<=height<16]"
     assert 0 < tall["value"] < 0.99
     assert (empty["value"], empty["passed"]) == (None, False)
-    assert re.search(r"recall\[length<1\] is\s+undefined", result.stdout)
-    again = run("gt.txt", "det.txt", "--fail-if", "recall[8<=height<16]:-1%", "--baseline", "res-1")
-    assert again.exit_code == 0, again.output
 
 
 def test_label_pictures_have_no_slices(folder: Path) -> None:

@@ -52,7 +52,7 @@ def test_the_signature_and_a_baseline(tmp_path: Path) -> None:
     assert "dont_care:count" in (tmp_path / "res" / "iou.json").read_text()
     gated = ("--baseline", tmp_path / "res", "--fail-if", "hmean:-1%")
     refused = run(GT, DET, "--protocol", "iou", *gated, status=2)
-    assert "don't-care objects is count, here ignore" in " ".join(refused.stderr.split())
+    assert "dont_care is 'count', here the default" in " ".join(refused.stderr.split())
     assert run(GT, DET, "--protocol", "iou", *gated, "--dont-care", "count").exit_code == 0
     refused = run("compare", tmp_path / "res", tmp_path / "res", "--dont-care", "drop", status=2)
     assert "--dont-care" in refused.stderr
@@ -98,7 +98,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="dont_care=drop: the preset icdar2015 has"):
         evaluate(GT, DET, preset="icdar2015", dont_care="drop")
     refused = run(GT, DET, "--preset", "icdar2015", "--dont-care", "drop", status=2)
-    assert "uses --dont-care ignore" in " ".join(refused.stderr.split())
+    assert "the preset icdar2015 has dont_care=ignore" in " ".join(refused.stderr.split())
     masks = EXAMPLES / "masks" / "words"
     pictures = {"gt_images": masks / "gt", "det_images": masks / "det"}
     with pytest.raises(ConfigError, match="drop does not go with label pictures"):

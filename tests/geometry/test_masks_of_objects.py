@@ -128,7 +128,6 @@ def test_some_objects(drawn: list[Side], data: st.DataObject) -> None:
     st.lists(st.sampled_from([-1, 0, 1, 7, 65_535, 65_536, 2**40, 2**62]), unique=True),
 )
 def test_the_object_of_a_label(labels: list[int], ids: list[int]) -> None:
-    """Small labels are looked up in a table, others searched."""
     expected = [ids.index(label) if label in ids else NO_OBJECT for label in labels]
     assert object_of(np.array(labels, np.int64), np.array(ids, np.int64)).tolist() == expected
 

@@ -114,6 +114,22 @@ def test_areas_of_unions(drawn: Any, other: Any, first: list[bool]) -> None:
     assert found[2] == 0
 
 
+side = st.sampled_from(list(combinations(range(7), 2)))
+
+
+@settings(quick, max_examples=300)
+@given(st.lists(st.tuples(st.integers(0, 1), side, side), min_size=4, max_size=9), side, side)
+def test_areas_of_unions_of_boxes_are_counts_of_pixels(drawn: Any, across: Any, down: Any) -> None:
+    group = np.array([k for k, *_ in drawn])
+    pixels = np.zeros((3, 6, 6), dtype=bool)
+    for k, (left, right), (top, bottom) in drawn:
+        pixels[k, top:bottom, left:right] = True
+    boxes = Shapes(np.array([(*x, *y) for _, x, y in drawn], float)[:, [0, 2, 1, 3]])
+    other = Shapes(np.array([[*across, *down]], float)[:, [0, 2, 1, 3]])
+    found = boxes.union_area(group, 3, np.arange(len(drawn)), other, 0 * group)
+    assert found.tolist() == pixels[:, slice(*down), slice(*across)].sum(axis=(1, 2)).tolist()
+
+
 @quick
 @given(ring, st.lists(ring, min_size=1, max_size=3))
 def test_what_remains_without_others(drawn: Any, others: Any) -> None:

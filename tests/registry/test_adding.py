@@ -1,5 +1,5 @@
-"""A protocol and a format are added with one new file and one registry line each, in a copy of the
-repository, and no test of all protocols, formats or commands needs a change.
+"""The protocol and the format that docs/architecture.md shows are added to a copy of the repository,
+with one file and one registry line each, and no test of all protocols, formats or commands changes.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 ADDED = ROOT / "tests" / "support" / "added"
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+PROTOCOL, FORMAT = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 NOT_COPIED = shutil.ignore_patterns(
     *(".git", ".venv", ".nox", ".*_cache", ".hypothesis", "__pycache__", "*.egg-info"),
     *("build", "dist", "mutants"),
@@ -33,13 +35,13 @@ def test_one_file_and_one_line_add_a_protocol_and_a_format(tmp_path: Path) -> No
     copy = tmp_path / "evaltex"
     shutil.copytree(ROOT, copy, ignore=NOT_COPIED, symlinks=True)
     package = copy / "evaltex_cli"
-    shutil.copy(ADDED / "center_point.py", package / "protocols")
+    (package / "protocols" / "center_point.py").write_text(PROTOCOL, encoding="utf-8")
     add_line(
         package / "protocols" / "__init__.py",
         "PROTOCOLS = {",
         '"center-point": "evaltex_cli.protocols.center_point",',
     )
-    shutil.copy(ADDED / "tab_boxes.py", package / "formats")
+    (package / "formats" / "tab_boxes.py").write_text(FORMAT, encoding="utf-8")
     shutil.copytree(ADDED / "tab-boxes", copy / "tests" / "samples" / "tab-boxes")
     add_line(
         package / "formats" / "__init__.py",
@@ -65,7 +67,7 @@ def test_one_file_and_one_line_add_a_protocol_and_a_format(tmp_path: Path) -> No
 
     run("docs/generate.py")
     assert "[center-point]" in (copy / "evaltex.ini").read_text(encoding="utf-8")
-    assert "| `tab-boxes` |" in (copy / "docs" / "formats.md").read_text(encoding="utf-8")
+    assert "`tab-boxes`" in (copy / "docs" / "formats.md").read_text(encoding="utf-8")
     of_registries = [
         str(file)
         for file in sorted((copy / "tests").rglob("test_*.py"))

@@ -286,6 +286,43 @@ def test_evidence_of_an_image_does_not_depend_on_its_batch(
         assert sums[name] == pytest.approx(value, rel=1e-12), name
 
 
+PARTS = (
+    ("counted_gt_objects", "gt_objects"),
+    ("counted_detections", "detections"),
+    ("one_to_one", "counted_gt_objects"),
+    ("one_to_one", "counted_detections"),
+    ("pairs", "counted_gt_objects"),
+    ("pairs", "counted_detections"),
+    ("iou_sum", "pairs"),
+    ("recall_credit", "found_characters", "counted_gt_objects"),
+    ("precision_credit", "found_characters", "counted_detections"),
+    ("found_characters", "gt_characters"),
+    ("found_characters", "detected_characters"),
+    ("correct_characters", "gt_characters"),
+    ("removed_characters", "gt_characters"),
+    ("removed_characters", "det_characters"),
+    ("correctly_read", "one_to_one"),
+    ("tiou_recall_credit", "siou_recall_credit"),
+    ("siou_precision_credit", "one_to_one"),
+    ("tiou_precision_credit", "siou_precision_credit"),
+)
+"""What is at most as much as something else: the first of these that a protocol has."""
+
+
+@every_protocol
+@given(images=st.lists(scene(), min_size=1, max_size=4))
+@few
+def test_no_part_of_the_evidence_exceeds_its_whole(protocol: str, images: list[Scene]) -> None:
+    """Scores are clipped at 1, so they would not show a wrong credit."""
+    found = columns(protocol, images)
+    for name in load(protocol).tally.counts() & found.keys():
+        assert (found[name] >= 0).all(), name
+    for part, *wholes in PARTS:
+        whole = next((name for name in wholes if name in found), None)
+        if part in found and whole:
+            assert (found[part] <= found[whole] + 1e-9 * (1 + found[whole])).all(), (part, whole)
+
+
 def columns(protocol: str, images: list[Scene]) -> dict[str, Any]:
     """The columns of evidence of some images as one batch."""
     found = evidence_of(protocol, images).as_dict()

@@ -11,6 +11,7 @@ import pytest
 from evaltex_cli import diagnose, evaluate
 from evaltex_cli.comparison.compare import compare
 from evaltex_cli.comparison.detectors import evaluated
+from evaltex_cli.evaluation.extras import Bootstrap
 from evaltex_cli.evaluation.inputs import open_inputs
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS
@@ -72,7 +73,7 @@ def test_it_is_among_no_images_that_changed(
             evaluated(open_inputs(gt, path, InputOptions()), path.name, parameters)[0]
             for path in pair
         ]
-        found = compare(systems, resamples=10)
+        found = compare(systems, Bootstrap(0.95, 10, 0))
         assert [change.image for change in (*found.images, *found.objects)] == []
 
 

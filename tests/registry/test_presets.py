@@ -120,8 +120,8 @@ def test_python_takes_presets_too() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--protocol tiou", "The preset ctw1500 uses the protocol iou"),
-        ("--invalid repair", "The preset ctw1500 uses --invalid skip"),
+        ("--protocol tiou", "protocol=tiou: the preset ctw1500 has protocol=iou"),
+        ("--invalid repair", "invalid=repair: the preset ctw1500 has invalid=skip"),
         ("--set iou.truncate=true", "truncate=true: the preset ctw1500 has truncate=false"),
         ("--config some.ini", "The preset ctw1500 sets all parameters"),
     ],
@@ -136,7 +136,7 @@ def test_what_contradicts_a_preset_is_refused(command: str, options: str, messag
 def test_another_level_than_the_preset_s_is_refused() -> None:
     options = ("--preset", "hiertext-line", "--gt-level", "line-words", "--det-level", "word")
     error = run("gt", "det", *options, status=2).stderr
-    assert "The preset hiertext-line uses --det-level line-words" in " ".join(error.split())
+    assert "the preset hiertext-line has det_level=line-words" in " ".join(error.split())
     with pytest.raises(ConfigError, match="the preset hiertext-line has gt_level=line-words"):
         evaluate("gt", "det", preset="hiertext-line", gt_level="line")
 

@@ -16,7 +16,7 @@ import pytest
 from reading import read
 
 from evaltex_cli.formats import base, files
-from evaltex_cli.formats.names import MAX_NAME_BYTES
+from evaltex_cli.formats.names import MAX_NAME
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -101,7 +101,7 @@ def test_a_bomb_is_refused_in_one_message(name: str) -> None:
 def test_limits_of_names_and_vertices() -> None:
     assert files.MAX_BYTES == 2 << 30
     assert base.MAX_VERTICES == 10_000
-    for length in (MAX_NAME_BYTES, MAX_NAME_BYTES + 1):
+    for length in (MAX_NAME, MAX_NAME + 1):
         Path("gt.txt").write_text(GT.replace("img_1", "a" * length))
         image = {"id": "a" * length, "width": 9, "height": 9}
         document = {"images": [image], "annotations": [], "categories": []}
@@ -109,7 +109,7 @@ def test_limits_of_names_and_vertices() -> None:
         with zipfile.ZipFile("gt.zip", "w") as packed:
             packed.writestr(f"{'a' * length}.txt", "0,0,9,9,a\n")
         for name in ("gt.txt", "gt.json", "gt.zip"):
-            assert read(Path(name)).fault_count == (length > MAX_NAME_BYTES), name
+            assert read(Path(name)).fault_count == (length > MAX_NAME), name
     angles = np.linspace(0, 2 * np.pi, base.MAX_VERTICES, endpoint=False)
     ring = np.stack([500 + 400 * np.cos(angles), 500 + 400 * np.sin(angles)], axis=1).ravel()
     Path("det.txt").write_text(f'{DET}2,"",{",".join(map(str, ring.tolist()))}\n')

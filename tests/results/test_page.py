@@ -8,7 +8,7 @@ import pytest
 
 from evaltex_cli.results import page as pages
 from evaltex_cli.runtime import marks
-from evaltex_cli.tables import Column, Table
+from evaltex_cli.tables import Column, Table, in_html
 from evaltex_cli.version import __version__
 
 
@@ -28,6 +28,6 @@ def test_a_page_escapes_all_and_runs_nothing() -> None:
 
 def test_a_table_scrolls_in_a_box_of_its_own() -> None:
     table = Table("<i>", [Column("name"), Column("score", "score")], [("<b>", 0.5)], ["<u>"])
-    text = pages._in_html(table)
+    text = in_html([table])
     assert "<h3>&lt;i&gt;</h3>" in text and text.index("</div>") < text.index("<p>&lt;u&gt;</p>")
     assert '<td>&lt;b&gt;</td><td class="n">0.5000</td>' in text

@@ -13,10 +13,10 @@ import pytest
 import scenes
 from page_sample import DET, GT, run
 
+from evaltex_cli import save_results
 from evaltex_cli.evaluation.evaluation import Evaluation
 from evaltex_cli.protocols import PROTOCOLS
-from evaltex_cli.results import extras, result_document, writer
-from evaltex_cli.results.extras import Extras
+from evaltex_cli.results import result_document, writer
 
 SCHEMA = json.loads(
     Path(result_document.__file__).with_name("evaltex.schema.json").read_text(encoding="utf-8")
@@ -24,8 +24,7 @@ SCHEMA = json.loads(
 
 
 def document(evaluation: Evaluation) -> dict[str, Any]:
-    lines, _ = writer.of_images(evaluation, evaluation.images)
-    text = writer.document(evaluation, Extras(), [lines] if lines else [])
+    text = writer.document(evaluation)
     found: dict[str, Any] = json.loads(
         text, parse_constant=lambda name: pytest.fail(f"{name} in JSON")
     )
@@ -40,7 +39,7 @@ def faults(instance: dict[str, Any]) -> list[str]:
 
 def test_the_schema_is_one() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    assert SCHEMA["properties"]["schema"]["const"] == extras.SCHEMA
+    assert SCHEMA["properties"]["schema"]["const"] == writer.SCHEMA
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -73,21 +72,11 @@ def test_the_schema_refuses(tmp_path: Path) -> None:
         assert faults(made | change) != []
 
 
-def test_keys_stand_in_the_specified_order_and_images_are_optional(tmp_path: Path) -> None:
-    found = replace(run(tmp_path, GT, DET), images=[])
-    text = writer.document(found, Extras(gates=[]))
-    assert list(json.loads(text)) == [*SCHEMA["required"][:9], "gates", *SCHEMA["required"][9:]]
-    assert '"images": [],\n' in text
-    assert text.endswith("}\n")
-    assert str(tmp_path) not in text
-
-
-def test_names_that_are_not_unicode_do_not_break_the_document(tmp_path: Path) -> None:
+def test_names_that_are_not_unicode_do_not_break_a_result(tmp_path: Path) -> None:
     found = run(tmp_path, GT, DET)
-    odd = replace(
-        found,
-        gt=replace(found.gt, file=os.fsdecode(b"gt\xff.txt")),
-        warnings=[os.fsdecode(b"\xff")],
-    )
-    read = json.loads(writer.document(odd, Extras()).encode("utf-8"))
+    gt = replace(found.gt, file=os.fsdecode(b"gt\xff.txt"))
+    save_results(replace(found, gt=gt, warnings=[os.fsdecode(b"\xff")], images=[]), tmp_path)
+    read = json.loads((tmp_path / "evaltex.json").read_bytes())
     assert (read["inputs"]["gt"]["file"], read["warnings"]) == ("gt?.txt", ["?"])
+    assert (list(read), read["images"]) == (SCHEMA["required"], [])
+    assert str(tmp_path) not in (tmp_path / "evaltex.json").read_text()

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 from cli_inputs import write_inputs
-from click.testing import CliRunner
 from command_line import run
 
-from evaltex_cli.cli import main
 from evaltex_cli.protocols.score_names import scalars
 from evaltex_cli.results import reader
 
@@ -74,19 +72,3 @@ def test_the_same_bytes_as_printed_and_by_any_number_of_processes() -> None:
             printed, stored = json.loads(printed), json.loads(stored)
             assert {"scores.json", "scores.csv", "iou.json", "iou.txt"} <= {*stored.pop("files")}
         assert printed == stored
-
-
-def test_readers_of_result_folders_leave_them_out() -> None:
-    for place, images in (("a", ("img_1", "img_2")), ("b", ("img_3", "img_4"))):
-        for file, text in (("gt.txt", GT), ("det.txt", DET)):
-            Path(file).write_text(text.replace("img_1", images[0]).replace("img_2", images[1]))
-        run("gt.txt", "det.txt", place, "-a", "--protocol", "iou,tiou")
-    run("merge", "a", "b", "merged")
-    assert [row["protocol"] for row in rows("merged")] == ["iou", "tiou"]
-    assert document("merged")["protocols"][0]["merged_from"]
-    run("merge", "a", "b", "merged")  # into the folder that has the files
-    run("report", "a")
-    run("compare", "a", "a")
-    result = CliRunner().invoke(main, ["merge", "a/scores.json", "b", "other"])
-    assert result.exit_code == 2
-    assert "scores.json: is an output of the kind 'scores'" in result.stderr

@@ -78,7 +78,15 @@ def write(
     detector = np.tile(np.arange(len(labels)), len(names))
     scene = Scene(names, objects_of([one] * len(names)), objects_of([found] * len(names)), detector)
     audited = Audit(
-        list(suspects), scene, list(labels), list(labels), list(labels), {}, {}, 0.5, []
+        detectors=list(labels),
+        independent=list(labels),
+        readers=list(labels),
+        copies={},
+        suspicion=0.5,
+        suspects=list(suspects),
+        what_if={},
+        warnings=[],
+        scene=scene,
     )
     patch = Patch("0" * 64, suspects)
     return audit_page.write(file, "gt.txt", audited, patch, pictures)

@@ -10,6 +10,7 @@ from typing import Any
 
 from command_line import run
 
+from evaltex_cli.comparison.detectors import labels_of
 from evaltex_cli.report import make, read, with_diagnoses
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -55,4 +56,8 @@ def write(
     **how: Any,
 ) -> str:
     """Write a report of results with everything that it may have."""
-    return make(file, with_diagnoses(read(results, (), gt, det)), **how)
+    return make(
+        file,
+        with_diagnoses(read(dict(zip(labels_of(results), results, strict=True)), gt, det)),
+        **how,
+    )

@@ -47,7 +47,7 @@ def use() -> float:
     one.update(words, [[0, 0, 9, 9]], size=(10, 10), name="a")
     several.update(words, words)
     assert_type(several.compute(), Evaluations)
-    bare: Accumulator = one
-    assert_type(bare.compute(), Evaluation)
-    recall = bare.compute().headline["recall"]
+    named: Accumulator[Evaluation] = one
+    assert_type(named.compute(), Evaluation)
+    recall = named.compute().headline["recall"]
     return recall or 0.0

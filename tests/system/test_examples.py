@@ -26,7 +26,7 @@ SETS = ("words", "polygons", *MASKS, "icdar")
 MATCHES = {"one-to-one", "one-to-many", "many-to-one", "many-to-many", "missed", "ignored"}
 
 SHELL = re.findall(
-    r"```sh\n(?:\S*/evaltex) (.*?)\n```\n\nprints\n\n```text\n(.*?)```", WALK_THROUGH, re.DOTALL
+    r"```sh\nevaltex (.*?)\n```\n\nprints\n\n```text\n(.*?)```", WALK_THROUGH, re.DOTALL
 )
 COMMANDS = {next(name for name in SETS if f"examples/{name}/gt." in command): (command, shown)
             for command, shown in SHELL}  # fmt: skip
@@ -82,12 +82,12 @@ def quoted_objects() -> list[tuple[str, str, list[str]]]:
     """Set, image and remaining cells of every row of the walk-through's tables."""
     rows, name, image = [], "words", ""
     for line in WALK_THROUGH.splitlines():
-        if command := re.search(r"bin/evaltex examples/(\S+)/gt\.", line):
+        if command := re.search(r"evaltex examples/(\S+)/gt\.", line):
             name = command[1]
         elif heading := re.fullmatch(r"### (\w+)", line):
             image = heading[1]
-        elif re.match(r"\| (\d|\w+ \| \d)", line):
-            cells = [cell.strip() for cell in line.strip("|").split("|")]
+        elif re.match(r"(\w+ +)?\d+  ", line):
+            cells = re.split("  +", line)
             rows.append((name, cells.pop(0) if len(cells) == 8 else image, cells))
     return rows
 
@@ -106,10 +106,11 @@ def test_every_set_and_every_box_is_quoted():
 def test_quoted_object_is_that_of_the_results(name, image, cells):
     objects = {str(entry["id"]): entry for entry in evaluated(name)[image]["objects"]}
     entry = objects[cells[0]]
-    values = ["", "", ""]
+    values = ["–", "–", "–"]
     if entry["match"] != "ignored":
         values = [f"{entry[key] or 0:.6g}" for key in ("coverage", "accuracy", "split")]
-    assert cells[2:] == [", ".join(map(str, entry["detections"])), entry["match"], *values]
+    detections = ", ".join(map(str, entry["detections"])) or "–"
+    assert cells[2:] == [detections, entry["match"], *values]
     if name != "icdar":
         text = (EXAMPLES / name / "gt.txt").read_text(encoding="utf-8")
         assert re.search(
@@ -121,7 +122,7 @@ def test_sums_and_figures_of_the_text_are_among_the_results():
     """Every figure of six digits outside tables is one of the expected results."""
     assert len(SUMS) >= 12
     assert all(f"{eval(one.replace('·', '*')):.6g}" == value for one, value in SUMS)
-    prose = re.sub(r"^\|.*$|```[^`]*```|`[^`]*`", "", WALK_THROUGH, flags=re.MULTILINE)
+    prose = re.sub(r"```[^`]*```|`[^`]*`", "", WALK_THROUGH)
     figures = re.findall(r"0\.\d{5,6}", prose)
     assert len(figures) >= 6
     texts = [path.read_text(encoding="utf-8") for path in EXAMPLES.glob("**/expected/**/*.txt")]

@@ -1,4 +1,4 @@
-"""The commands of docs/reproduce.md run, and print what the page shows."""
+"""The commands of docs/reproduce.md and other pages run, and print what the page shows."""
 
 from __future__ import annotations
 
@@ -11,24 +11,29 @@ from command_line import run
 from shared_data import DATA, needs
 
 ROOT = Path(__file__).parents[2]
-STEP = re.compile(r"```sh\n\.venv/bin/evaltex ([^\n]*)\n```\n(?:\n```text\n(.*?)```)?", re.DOTALL)
-STEPS = [
-    match.groups() for match in STEP.finditer((ROOT / "docs" / "reproduce.md").read_text("utf-8"))
-]
+STEP = re.compile(r"```sh\nevaltex ([^\n]*)\n```\n(?:\n```text\n(.*?)```)?", re.DOTALL)
+
+
+def steps_of(page: str) -> list[tuple[str, str]]:
+    """Commands of a page, each with what it shows below."""
+    return STEP.findall((ROOT / "docs" / page).read_text("utf-8"))
+
+
+STEPS = steps_of("reproduce.md")
 OF_DATA_SET = [step for step in STEPS if "tiou/" in step[0]]
 OF_EXAMPLES = [step for step in STEPS if step not in OF_DATA_SET]
 
 
 def test_steps_are_of_both() -> None:
-    shown = [printed for _, printed in STEPS if printed is not None]
+    shown = [printed for _, printed in STEPS if printed]
     assert (len(OF_DATA_SET), len(OF_EXAMPLES), len(shown)) == (2, 4, 4)
 
 
-def run_all(steps: list[tuple[str, str | None]], monkeypatch: pytest.MonkeyPatch) -> None:
+def run_all(steps: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     for command, printed in steps:
         result = run(*shlex.split(command))
-        if printed is not None:
+        if printed:
             assert result.stdout == printed
 
 
@@ -37,6 +42,17 @@ def test_steps_on_the_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(tmp_path)
     run_all(OF_EXAMPLES, monkeypatch)
     assert "dont_care:drop" in (tmp_path / "reproduced" / "iou.json").read_text("utf-8")
+
+
+@pytest.mark.parametrize("page", ["diagnose.md", "reconcile.md", "sweep.md"])
+def test_the_first_command_of_a_page(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    first = steps_of(page)[0]
+    assert first[1]
+    run_all([first], monkeypatch)
 
 
 @needs("data/ctw1500/CTD.zip")

@@ -179,15 +179,6 @@ def test_an_iou_at_a_threshold_is_at_it_at_every_scale(twentieths: int, scale: f
     assert found["ap_file_order"] == (twentieths > 10)
 
 
-@pytest.mark.parametrize("scale", [1.0, 0.1, 0.7, 123.456])
-def test_of_equal_objects_coco_takes_the_last_at_every_scale(scale: float) -> None:
-    """The second detection fits the first object only, which the first detection left free."""
-    gt = [np.array([[3, 0, 13, 1], [0, 0, 10, 1]]) * scale]
-    det = np.array([[1.5, 0, 11.5, 1], [5, 0, 13, 1]]) * scale
-    found = sweep(gt, [image_objects(det, confidences=[0.9, 0.5])], "iou").average_precision
-    assert found["ap_coco_50"] == pytest.approx(1.0, abs=1e-9)
-
-
 def test_a_polygon_that_crosses_itself_is_passed_over_in_file_order() -> None:
     bow = np.array([[0, 0], [10, 10], [10, 0], [0, 10]])
     gt = [image_objects([[0, 0, 10, 10]])]

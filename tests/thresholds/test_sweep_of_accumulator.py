@@ -23,15 +23,6 @@ def test_an_accumulator_sweeps_as_the_function_does(named: bool) -> None:
         assert found[name].to_dict() == one.to_dict()
 
 
-def test_accumulators_are_merged_with_what_a_sweep_needs() -> None:
-    gt, det = scene(22)
-    parts = [Accumulator("iou"), Accumulator("iou")]
-    for k, name in enumerate(gt):
-        parts[k >= len(gt) // 2].update(gt[name], det.get(name, image_objects()), name=name)
-    parts[0].merge(parts[1])
-    assert parts[0].compute_sweep().to_dict() == sweep(gt, det, "iou").to_dict()
-
-
 def test_an_accumulator_without_confidences_has_no_sweep() -> None:
     accumulator = Accumulator("iou")
     accumulator.update([[0, 0, 9, 9]], [[0, 0, 9, 9]])
@@ -41,8 +32,11 @@ def test_an_accumulator_without_confidences_has_no_sweep() -> None:
         accumulator.compute_sweep(point=3)
 
 
-def test_an_accumulator_of_masks_has_no_sweep() -> None:
+def test_masks_are_swept_if_they_have_confidences() -> None:
     accumulator = Accumulator("iou")
-    accumulator.update(np.ones((1, 9, 9), bool), np.ones((1, 9, 9), bool))
-    with pytest.raises(InputError, match="boxes and polygons"):
-        accumulator.compute_sweep()
+    gt, det = np.zeros((2, 3, 9, 9), bool)
+    gt[0, :5] = det[0, :4] = gt[1, 6:] = det[1, 6:8] = det[2, 8:] = True
+    accumulator.update(gt[:2], image_objects(masks=det, confidences=[0.9, 0.5, 0.2]))
+    found = accumulator.compute_sweep()
+    assert found.scores["precision"] == [2 / 3, 1, 1]
+    assert found.scores["recall"] == [1, 1, 0.5]

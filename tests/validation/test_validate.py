@@ -36,18 +36,12 @@ def test_status_is_2_for_errors_and_0_for_warnings(files: Any) -> None:
     assert validated(*files(det='img_1\n1,"a",10,10,x,20\n'))[0] == 2
 
 
-def test_every_fault_is_shown_or_as_many_as_asked_for(files: Any) -> None:
+def test_every_fault_is_shown(files: Any) -> None:
     gt, det = files(det="img_1\n" + "".join(f'{k},"a",1{k},10,bad,20\n' for k in range(1, 31)))
     status, text = validated(gt, det)
     assert status == 2
     assert all(f"{det}:{k + 1}: " in text for k in range(1, 31))
     assert "30 errors (30 input)" in text
-    limited = validated(gt, det, "--limit", 3)[1]
-    assert (
-        limited.count(",bad,") == 3
-        and "... and 27 more errors" in limited
-        and "30 errors (30 input)" in limited
-    )
 
 
 def test_json_holds_everything(files: Any, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import reference_texts as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaltex_cli.protocols.edit_distance import edit_distance
+from evaltex_cli.protocols.texts import edit_distance
 
 texts = st.text("abß\U0001f600 ", max_size=9)
 

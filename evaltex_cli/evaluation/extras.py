@@ -1,11 +1,11 @@
-"""Members of a result that only some runs have: intervals, verdicts of gates."""
+"""Parts of a result that only some runs have: intervals, verdicts of gates."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
 
-SCHEMA = 1
 TEST = "paired permutation test over images"
 
 Interval: TypeAlias = tuple[float, float]
@@ -13,7 +13,8 @@ Intervals: TypeAlias = Mapping[str, Interval | None]
 """Score -> lower and upper bound; None where the images do not show them."""
 
 
-class Verdict(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Verdict:
     """The outcome of a gate; `limit` is the value beyond which it fails,
     `baseline` None for an absolute one.
     """
@@ -40,10 +41,9 @@ class Verdict(NamedTuple):
         )
 
 
-class Bootstrap(NamedTuple):
-    """How the intervals were made: their level, the number of random subsets
-    of images, and the seed.
-    """
+@dataclass(frozen=True, slots=True)
+class Bootstrap:
+    """How intervals are made: level, number of random subsets of images, and seed."""
 
     level: float
     resamples: int
@@ -53,21 +53,3 @@ class Bootstrap(NamedTuple):
     def title(self) -> str:
         """What tables say of the intervals."""
         return f"{100 * self.level:g}% confidence intervals: {TEST}"
-
-
-class Extras(NamedTuple):
-    """Members that only some results have; None if a result does not have one."""
-
-    intervals: Intervals | None = None
-    bootstrap: Bootstrap | None = None
-    gates: Sequence[Verdict] | None = None
-    merged_from: Sequence[str] | None = None
-    """Of a merged result: SHA-256 of the ground truth of every evaluation in it."""
-
-    def members(self) -> dict[str, Any]:
-        """Return those that there are, as the .json has them."""
-        members = self._asdict() | {
-            "bootstrap": self.bootstrap and self.bootstrap._asdict(),
-            "gates": None if self.gates is None else [gate._asdict() for gate in self.gates],
-        }
-        return {name: value for name, value in members.items() if value is not None}
