@@ -37,6 +37,7 @@ from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.evaluation.evaluate import Progress, left_out, runs_of
 from evaltex_cli.evaluation.evaluation import ByProtocol, of_protocols
 from evaltex_cli.evaluation.extras import Bootstrap
+from evaltex_cli.evaluation.groups import IMAGE, Grouping, Units, read_groups
 from evaltex_cli.formats.base import Side
 from evaltex_cli.ranking.board import CORRECTIONS, Board, DataSet, Settings
 from evaltex_cli.ranking.board import read as read_board
@@ -72,6 +73,9 @@ def compare(
     resamples: int = significance.RESAMPLES,
     seed: int = 0,
     ci: float = significance.LEVEL,
+    unit: str = IMAGE,
+    by: Sequence[str] = (),
+    groups: AnyPath | None = None,
     **options: Any,
 ) -> Comparison | Comparisons:
     """Compare detectors: differences of scores to the first one, with intervals and p-values, and
@@ -93,6 +97,13 @@ def compare(
         Random subsets of the images, at most a million, for intervals and p-values; and their seed.
     ci : float
         Level of the intervals, between 0 and 1.
+    unit : str
+        What was drawn at random: ``"image"``, ``"page"`` (images are pages of documents), or a
+        column of `groups`.
+    by : sequence of str
+        Columns of `groups` by whose values scores are compared too.
+    groups : path, optional
+        A CSV of attributes of images, with a column ``image``.
 
     Examples
     --------
@@ -102,13 +113,16 @@ def compare(
     ([None, 1.0], 30)
     """
     significance.refuse_settings(resamples, ci)
+    grouping = _grouping(unit, groups, by)
     asked = request(protocol, options)
     with asked.workers() as ordered_map:
         results = results_of.read_or_evaluate(
             *(gt, _named(detectors), asked.options, asked.protocols, ordered_map),
             opened=asked.open,
         )
-    found, warnings = compare_all(results, asked.protocols, Bootstrap(ci, resamples, seed))
+    found, warnings = compare_all(
+        results, asked.protocols, Bootstrap(ci, resamples, seed, grouping.units), grouping
+    )
     warn(warnings)
     return next(iter(found.values())) if asked.is_one else found
 
@@ -122,6 +136,8 @@ def rank(
     seed: int | None = None,
     ci: float | None = None,
     correction: str | None = None,
+    unit: str | None = None,
+    groups: AnyPath | None = None,
     **options: Any,
 ) -> Ranking:
     """Rank detectors: scores and ranks with intervals, ties, and where protocols disagree.
@@ -133,8 +149,8 @@ def rank(
     gt : path, or one array per image
         The path of a board (docs/rank.md) if there are no detectors. A board says how each data set
         is read and scored, so `jobs` is the only option next to it.
-    resamples, seed, ci
-        As `compare`; by default 2,000, 0 and 0.95, or what the board says.
+    resamples, seed, ci, unit, groups
+        As `compare`; by default 2,000, 0, 0.95 and ``"image"``, or what the board says.
     correction : {'max-t', 'holm'}
         How p-values are corrected for the number of pairs.
 
@@ -145,7 +161,8 @@ def rank(
     >>> [(one.label, one.rank, one.groups) for one in found.datasets[0].protocols["iou"].detectors]
     [('new', 1, 'a'), ('old', 2, 'b')]
     """
-    given = {"resamples": resamples, "seed": seed, "level": ci, "correction": correction}
+    given: dict[str, Any] = {"resamples": resamples, "seed": seed, "level": ci}
+    given |= {"correction": correction, "unit": unit}
     settings: dict[str, Any] = {name: one for name, one in given.items() if one is not None}
     significance.refuse_settings(settings.get("resamples", 1), settings.get("level", 0.5))
     if correction not in (None, *CORRECTIONS):
@@ -160,12 +177,18 @@ def rank(
     else:
         asked = request(protocol, options)
         named, opened = _named(detectors), asked.open
-        dataset = DataSet("", gt, asked.options, asked.protocols, named)
+        path = None if groups is None else Path(groups)
+        dataset = DataSet("", gt, asked.options, asked.protocols, named, path)
         board = Board([dataset], Settings(**settings))
     with asked.workers() as ordered_map:
         ranking = rank_board(board, ordered_map, opened)
     warn(ranking.warnings)
     return ranking
+
+
+def _grouping(unit: str, groups: AnyPath | None, by: Sequence[str] = ()) -> Grouping:
+    known = None if groups is None else read_groups(Path(groups))
+    return Grouping(Units(unit, known), by, known)
 
 
 def _named(detectors: Detectors) -> dict[str, Images]:
@@ -199,6 +222,8 @@ def sweep(
     max_detections: int | None = None,
     ci: float | None = None,
     resamples: int = significance.RESAMPLES,
+    unit: str = IMAGE,
+    groups: AnyPath | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> Sweep | ByProtocol[Sweep]:
@@ -219,6 +244,8 @@ def sweep(
         Most detections of an image for ``ap_coco``, those of the highest confidences.
     ci, resamples : float and int
         Level of the intervals, by default none, and the random subsets of images for them.
+    unit, groups
+        As `compare`; units are not divided between folds.
 
     Examples
     --------
@@ -233,6 +260,7 @@ def sweep(
     0.9
     """
     significance.refuse_settings(resamples, significance.LEVEL if ci is None else ci)
+    units = _grouping(unit, groups).units
     asked = request(protocol, options)
     with asked.workers() as ordered_map:
         inputs = asked.open(gt, det, ordered_map)
@@ -244,7 +272,8 @@ def sweep(
             seed=seed,
             tolerance=tolerance,
             max_detections=max_detections,
-            bootstrap=None if ci is None else Bootstrap(ci, resamples, seed),
+            bootstrap=None if ci is None else Bootstrap(ci, resamples, seed, units),
+            units=units,
             progress=progress,
             ordered_map=ordered_map,
         )

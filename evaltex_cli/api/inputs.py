@@ -88,21 +88,23 @@ def request(
     more = {name: value for name, value in given.items() if name not in known}
     preset, reading = options.get("preset"), reading_options(options)
     if preset is not None:
-        rules = config.rules_of_preset(preset, {**options, "protocol": protocol})
-        protocol = rules.protocol
+        rules = config.rules_of_preset(preset, options)
+        protocol = rules.protocol if protocol is None else protocol
+        if isinstance(protocol, str) and protocol.lower() != rules.protocol:
+            own = f"protocol={protocol}: the preset {preset} has protocol={rules.protocol}"
+            raise ConfigError(f"{own}; give protocol=[{protocol!r}] to score by both")
         reading = replace(reading, invalid=rules.invalid, preset=preset, **rules.levels)
     protocol = config.DEFAULT_SECTION if protocol is None else protocol
     names = [protocol.lower()] if isinstance(protocol, str) else list(protocol)
     if not names:
         raise ConfigError("no protocol; expected a name, a list of names, or 'all'")
-    is_one = isinstance(protocol, str) and ALL not in names
     names = list(PROTOCOLS) if ALL in names else [load(name).name for name in names]
+    if preset is not None:
+        names = list(dict.fromkeys([rules.protocol, *names]))
+    is_one = isinstance(protocol, str) and len(names) == 1
     refuse_unknown(more, [*known, *(one.name for n in names for one in fields(load(n).parameters))])
     settings = _settings({**(options.get("params") or {}), **more}, names)
-    if preset is None:
-        parameters = {name: config.parameters_of(name, settings) for name in names}
-    else:
-        parameters = {names[0]: config.parameters_of_preset(preset, settings)}
+    parameters = config.parameters_by_protocol(names, settings, preset)
     return Request(parameters, reading, options.get("sizes"), options.get("jobs", 1), is_one)
 
 

@@ -11,6 +11,7 @@ import click
 from evaltex_cli.cli import options as opt
 from evaltex_cli.cli.output import Output, stop, warn
 from evaltex_cli.cli.paths import INPUT
+from evaltex_cli.evaluation.groups import Grouping
 from evaltex_cli.protocols import PROTOCOLS
 
 EXAMPLES = (
@@ -25,6 +26,7 @@ EXAMPLES = (
 @opt.scoring_options(help_text="Protocols to compare by.  [default: evaltex; for results: all]")
 @opt.label_option
 @opt.resampling_options(0.95)
+@opt.grouping_options()
 @opt.all_scores_option
 @click.option(
     "--worst",
@@ -38,6 +40,7 @@ def command(
     scoring: opt.Scoring,
     labels: tuple[str, ...],
     out: Output,
+    grouping: Grouping,
     all_scores: bool,
     worst: int | None,
     **sampling: Any,
@@ -49,13 +52,16 @@ def command(
     images.
     """
     from evaltex_cli.comparison.compare import WORST, compare_all
-    from evaltex_cli.comparison.detectors import read_or_evaluate
+    from evaltex_cli.comparison.detectors import read_or_evaluate, results_by_class
     from evaltex_cli.evaluation.extras import Bootstrap
 
     gt, detectors, protocols = given_detectors(paths, labels, scoring, "compare")
     with scoring.workers as ordered_map:
-        results = read_or_evaluate(gt, detectors, scoring.options, protocols, ordered_map)
-    found, warnings = compare_all(results, protocols, Bootstrap(**sampling))
+        arguments = gt, detectors, scoring.options, protocols, ordered_map
+        results = read_or_evaluate(*arguments)
+        classes = results_by_class(*arguments) if grouping.has_class else []
+    bootstrap = Bootstrap(**sampling, units=grouping.units)
+    found, warnings = compare_all(results, protocols, bootstrap, grouping, classes)
     warn(warnings)
     if worst is None:
         worst = WORST if len(found) == 1 and out.format != "latex" else 0

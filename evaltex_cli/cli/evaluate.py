@@ -14,6 +14,7 @@ from evaltex_cli.cli import options as opt
 from evaltex_cli.cli.output import Output, end, is_quiet, note, warn
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER, PICTURES, OutputFile
 from evaltex_cli.evaluation.extras import Bootstrap
+from evaltex_cli.evaluation.groups import Grouping
 from evaltex_cli.formats.options import MAX_PIXELS, MaskFolders
 from evaltex_cli.runtime.outputs import write_file
 
@@ -41,7 +42,9 @@ EXAMPLES = (
     "--max-pixels", click.IntRange(min=1), MAX_PIXELS, "Refuse label pictures with more pixels."
 )
 @opt.resampling_options()
+@opt.grouping_options()
 @opt.all_scores_option
+@click.option("--score", help="Print only the number of this score: hmean, or iou.recall.")
 @opt.gate_options(
     "Exit with 1 if true: hmean<0.7, recall:-0.5% etc.; repeatable.",
     "Earlier result, a .json or a folder; repeatable.",
@@ -60,10 +63,13 @@ def command(
     shown: dict[str, Any],
     scoring: opt.Scoring,
     max_pixels: int,
+    grouping: Grouping,
     all_scores: bool,
+    score: str | None,
     fail_if: tuple[str, ...],
     baselines: tuple[Path, ...],
     junit: Path | None,
+    unclear: str,
     **sampling: Any,
 ) -> None:
     """Score the text detections DET against the ground truth GT.
@@ -89,6 +95,7 @@ def command(
     from evaltex_cli.evaluation.evaluation import object_table, of_protocols
     from evaltex_cli.evaluation.inputs import open_inputs
     from evaltex_cli.results import scores, writer
+    from evaltex_cli.results.by_group import with_slices
     from evaltex_cli.results.result_document import of_evaluation
     from evaltex_cli.results.significance import with_intervals
     from evaltex_cli.tables import in_csv
@@ -97,7 +104,7 @@ def command(
     if gt_img_dir is not None and det_img_dir is not None:
         options = replace(options, masks=MaskFolders(gt_img_dir, det_img_dir, max_pixels))
     runs = evaluate.runs_of(scoring.parameters)
-    conditions = gates.prepare(fail_if, baselines, runs)
+    conditions = gates.prepare(fail_if, baselines, runs, units=grouping.units)
     of_slices = gates.slices_of(conditions)
     if of_slices and options.masks is not None:
         raise click.UsageError("Gates on slices do not work with label pictures.")
@@ -118,9 +125,13 @@ def command(
             inputs, runs, sinks, None, ordered_map, per_image=has_images
         )
         subjects = [gates.of_run(one, slices.recalls(one) if slices else {}) for one in evaluations]
-        verdicts = gates.decide(conditions, subjects)
+        verdicts = gates.decide(conditions, subjects, grouping.units)
+        bootstrap = None
         if sampling["level"] is not None:
-            evaluations = [with_intervals(one, Bootstrap(**sampling)) for one in evaluations]
+            bootstrap = Bootstrap(**sampling, units=grouping.units)
+            evaluations = [with_intervals(one, bootstrap) for one in evaluations]
+        warn(grouping.warnings(inputs.gt.names, sampling["level"] is not None))
+        evaluations = with_slices(evaluations, inputs, runs, grouping, bootstrap, ordered_map)
         names = [one.protocol.name for one in evaluations]
         if verdicts:
             by_name = {name: [one for one in verdicts if one.protocol == name] for name in names}
@@ -139,11 +150,14 @@ def command(
         if objects is not None:
             write_file(objects, in_csv(object_table(evaluations)))
         if junit is not None:
-            write_file(junit, gates.junit(verdicts))
+            write_file(junit, gates.junit(verdicts, unclear))
     warnings = of_protocols((one.protocol.name, one.warnings) for one in evaluations)
     are_shown = out.format not in ("csv", "json") and not is_quiet()
     warn([text for text in warnings if not (are_shown and text.startswith(scores.NO_INTERVAL))])
-    out.show(scores.RunScores(evaluations, all_scores=all_scores), schema=scores.SCHEMA)
+    if score is not None:
+        click.echo(repr(scores.named(evaluations, score)))
+    else:
+        out.show(scores.RunScores(evaluations, all_scores=all_scores), schema=scores.SCHEMA)
     if not (res_dir or objects or junit or out.output):
         note("no files written; evaltex GT DET RES_DIR writes them to RES_DIR")
     left_out = evaluate.left_out([run.protocol.name for run in runs], inputs)
@@ -154,4 +168,4 @@ def command(
         name = names[0] if len(names) == 1 else "PROTOCOL"
         files = [f"{name}.txt", f"{name}.json", *([f"{name}/*.txt"] if per_image else [])]
         lines.append(f"Results: {', '.join(str(res_dir / file) for file in files)}")
-    end(lines, out, verdicts)
+    end([] if score else lines, out, verdicts, unclear)

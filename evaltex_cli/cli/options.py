@@ -12,9 +12,10 @@ import click
 from click.core import ParameterSource
 
 from evaltex_cli import formats
-from evaltex_cli.cli.output import Output, stop
+from evaltex_cli.cli.output import Output, stop, warn
 from evaltex_cli.cli.paths import INPUT, PICTURES, OutputFile, find_config
 from evaltex_cli.errors import counted, nearest, quote
+from evaltex_cli.evaluation.groups import IMAGE, Grouping, Units, read_groups
 from evaltex_cli.formats.options import (
     DONT_CARE_OBJECTS,
     INVALID_POLYGONS,
@@ -233,7 +234,7 @@ def _scoring(
     settings: tuple[str, ...],
     **others: Any,
 ) -> Scoring:
-    """Return what the user chose; a preset names its protocol and some options of reading, and no
+    """Return what the user chose. A preset adds its protocol and some options of reading, and no
     file changes its parameters.
     """
     from evaltex_cli.protocols import config
@@ -246,18 +247,13 @@ def _scoring(
                 f"The preset {preset} sets all parameters; remove --config or --preset."
             )
         given = {name: value for name, value in others.items() if is_given(name)}
-        if is_given("protocols"):
-            given["protocol"] = ",".join(names)
         rules = config.rules_of_preset(preset, given)
-        names = [rules.protocol]
+        names = [rules.protocol, *(names if is_given("protocols") else ())]
         others |= {"preset": preset, "invalid": rules.invalid, **rules.levels}
     changes = [config.parse_set(text, names) for text in settings]
     config.refuse_others(changes, names)
-    if preset is not None:
-        parameters = {names[0]: config.parameters_of_preset(preset, changes)}
-    else:
-        in_file = [] if config_path is None else config.read_config(config_path)
-        parameters = {name: config.parameters_of(name, [*in_file, *changes]) for name in names}
+    in_file = [] if preset or config_path is None else config.read_config(config_path)
+    parameters = config.parameters_by_protocol(names, [*in_file, *changes], preset)
     return Scoring(parameters, read_by(**others), workers)
 
 
@@ -345,6 +341,41 @@ def resampling_options(default: float | None = None) -> Decorator:
     )
 
 
+def _units(unit: str, groups: Path | None, by: tuple[str, ...] = ()) -> Grouping:
+    """Return the units of the statistics, the attributes to show, and the file of both."""
+    known = None if groups is None else read_groups(groups)
+    if groups is not None and unit == IMAGE and not by:
+        warn(["--groups has no effect without --unit or --by; name a column by one of them"])
+    return Grouping(Units(unit, known), by, known)
+
+
+GROUPS: dict[str, Decorator] = {
+    "unit": default_option(
+        "--unit",
+        str,
+        IMAGE,
+        "What was drawn at random: image, page (images are pages of documents), or a column of"
+        " --groups.",
+    ),
+    "groups": click.option(
+        "--groups", type=INPUT, help="CSV of attributes of images, with a column `image`."
+    ),
+    "by": click.option(
+        "--by",
+        multiple=True,
+        metavar="COLUMN",
+        help="Also score each value of this column of --groups, or each class (--by class);"
+        " repeatable.",
+    ),
+}
+"""The options of groups of images, by the parameters of `_units`."""
+
+
+def grouping_options(*names: str) -> Decorator:
+    """Return the decorator that adds some options of `GROUPS`: a command gets a `Grouping`."""
+    return group("grouping", _units, **{name: GROUPS[name] for name in names or GROUPS})
+
+
 all_scores_option = click.option("--all-scores", is_flag=True, help="Print all scores.")
 label_option = click.option(
     "--label", "labels", multiple=True, help="Name of a detector, in order.  [default: its file's]"
@@ -385,6 +416,7 @@ def gate_options(fail_if: str, baseline: str) -> Decorator:
         click.option("--fail-if", multiple=True, metavar="EXPR", help=fail_if),
         click.option("--baseline", "baselines", multiple=True, type=INPUT, help=baseline),
         click.option("--junit", type=OutputFile("junit"), help=junit),
+        choice_option("--unclear", ["pass", "fail"], "What an unclear gate (@95) does."),
     )
 
 

@@ -204,23 +204,31 @@ class Listing(Record):
         return dict(self.document)
 
 
-def end(lines: Sequence[str], out: Output, verdicts: Sequence[Verdict] = ()) -> None:
+def end(
+    lines: Sequence[str], out: Output, verdicts: Sequence[Verdict] = (), unclear: str = "pass"
+) -> None:
     """Print lines and the verdicts of gates below a result, and exit with 1 if a gate failed.
 
-    A quiet command prints only the gates that failed. What is printed goes to standard error if the
+    A quiet command prints only the gates that did not pass; `unclear` says whether those fail that
+    the evidence does not decide. What is printed goes to standard error if the
     result on standard output is for a program.
     """
     width, _ = terminal_of()
     shown = [] if is_quiet() else ["\n".join(wrapped(line, width, " " * 9)) for line in lines]
     for verdict in verdicts:
         if not (is_quiet() and verdict.passed):
-            state = click.style(verdict.state, fg="green" if verdict.passed else "red")
+            colour = {True: "green", False: "red", None: "yellow"}[verdict.passed]
+            state = click.style(verdict.state, fg=colour)
             text = "\n".join(wrapped(f"Gate {verdict}", width, " " * 13))
             shown.append(text.replace(verdict.state, state, 1))
     is_for_program = out.format != "table" and out.output is None
     for text in shown:
         click.echo(text, err=is_quiet() or is_for_program)
-    if not all(verdict.passed for verdict in verdicts):
+    for verdict in verdicts:
+        if verdict.passed is None and verdict.is_beyond and "GITHUB_ACTIONS" in os.environ:
+            click.echo(f"::warning title=evaltex::{verdict}", err=True)
+    failing = (False, None) if unclear == "fail" else (False,)
+    if any(verdict.passed in failing for verdict in verdicts):
         sys.exit(1)
 
 

@@ -11,6 +11,7 @@ from evaltex_cli.cli import options as opt
 from evaltex_cli.cli.compare import given_detectors
 from evaltex_cli.cli.output import Output, stop, warn
 from evaltex_cli.cli.paths import INPUT, OutputFile
+from evaltex_cli.evaluation.groups import Grouping
 from evaltex_cli.runtime.outputs import protect
 
 EXAMPLES = (
@@ -32,6 +33,7 @@ EXAMPLES = (
 @opt.label_option
 @opt.resampling_options(0.95)
 @opt.choice_option("--correction", ["max-t", "holm"], "Correction of p-values for all pairs.")
+@opt.grouping_options("unit", "groups")
 @click.option("--report", type=OutputFile("ranking"), help="Also write an HTML page.")
 @opt.output_options("ranking")
 def command(
@@ -40,6 +42,7 @@ def command(
     labels: tuple[str, ...],
     out: Output,
     report: Path | None,
+    grouping: Grouping,
     **settings: Any,
 ) -> None:
     """Rank detectors: scores and ranks with intervals, ties, and where protocols disagree.
@@ -57,12 +60,14 @@ def command(
             stop(f"{', '.join(in_board)}: the board says this for each data set; write it there")
         own = {name: value for name, value in settings.items() if opt.is_given(name)}
         own |= {"protocols": list(scoring.parameters)} if opt.is_given("protocols") else {}
+        own |= {"unit": grouping.units.name} if opt.is_given("unit") else {}
         board = read(paths[0], own)
         protect([paths[0], *board.files])
     else:
         gt, detectors, protocols = given_detectors(paths, labels, scoring, "rank")
-        dataset = DataSet("", gt, scoring.options, protocols, detectors)
-        board = Board([dataset], Settings(**settings))
+        groups = grouping.groups and grouping.groups.path
+        dataset = DataSet("", gt, scoring.options, protocols, detectors, groups)
+        board = Board([dataset], Settings(**settings, unit=grouping.units.name))
     with scoring.workers as ordered_map:
         ranking = rank(board, ordered_map)
     warn(ranking.warnings)

@@ -11,6 +11,7 @@ import click
 from evaltex_cli.cli import options as opt
 from evaltex_cli.cli.output import Output, end, warn
 from evaltex_cli.cli.paths import INPUT, OUTPUT_FOLDER
+from evaltex_cli.evaluation.groups import Grouping
 
 EXAMPLES = (
     "evaltex sweep gt.zip det.zip",
@@ -30,6 +31,7 @@ EXAMPLES = (
 )
 @click.option("--plots", is_flag=True, help="Write the curves to RES_DIR as SVG.")
 @click.option("--report", is_flag=True, help="Write RES_DIR/sweep.html with table and curves.")
+@opt.grouping_options("unit", "groups")
 @opt.scoring_options("evaltex")
 @opt.output_options("sweep")
 @opt.gate_options(
@@ -49,6 +51,8 @@ def command(
     fail_if: tuple[str, ...],
     baselines: tuple[Path, ...],
     junit: Path | None,
+    unclear: str,
+    grouping: Grouping,
     **sweeping: Any,
 ) -> None:
     """Score detections at each confidence threshold, and show which to choose.
@@ -76,7 +80,8 @@ def command(
 
     runs = runs_of(scoring.parameters)
     conditions = gates.prepare(fail_if, baselines, runs, in_sweep=True)
-    bootstrap = None if level is None else Bootstrap(level, resamples, sweeping["seed"])
+    units = grouping.units
+    bootstrap = None if level is None else Bootstrap(level, resamples, sweeping["seed"], units)
     with ExitStack() as stack:
         folder = None
         if res_dir is not None:
@@ -84,7 +89,9 @@ def command(
             folder = stack.enter_context(output_folder(res_dir, is_of("sweep", "plot"), names))
         ordered_map = stack.enter_context(scoring.workers)
         inputs = open_inputs(gt, det, scoring.options, ordered_map)
-        found = swept(inputs, runs, bootstrap=bootstrap, ordered_map=ordered_map, **sweeping)
+        found = swept(
+            inputs, runs, bootstrap=bootstrap, units=units, ordered_map=ordered_map, **sweeping
+        )
         subjects = gates.of_sweep({one.protocol: one.to_dict() for one in found})
         verdicts = gates.decide(conditions, subjects)
         missing = left_out(scoring.parameters, inputs)
@@ -93,8 +100,9 @@ def command(
         if folder is not None:
             files.write(folder, sweeps, plots, report)
     if junit is not None:
-        write_file(junit, gates.junit(verdicts))
+        write_file(junit, gates.junit(verdicts, unclear))
+    warn(grouping.warnings(inputs.gt.names))
     warn(of_protocols((one.protocol, one.warnings) for one in found))
     out.show(sweeps)
     lines = [f"Results: {res_dir / 'sweep.json'}"] if res_dir is not None else []
-    end(lines, out, verdicts)
+    end(lines, out, verdicts, unclear)

@@ -7,15 +7,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from evaltex_cli.comparison.detectors import DetectorResult, by_protocol, warnings_of
 from evaltex_cli.errors import counted
 from evaltex_cli.evaluation.evaluate import or_none
-from evaltex_cli.evaluation.evaluation import ByProtocol
-from evaltex_cli.evaluation.extras import TEST, Bootstrap
+from evaltex_cli.evaluation.evaluation import ByProtocol, defined
+from evaltex_cli.evaluation.extras import Bootstrap
+from evaltex_cli.evaluation.groups import CLASS, IMAGE, Grouping, Units
+from evaltex_cli.protocols.base import EvidenceRows
 from evaltex_cli.protocols.matching import IGNORED, MATCH_TYPES
 from evaltex_cli.protocols.score_names import UNBOUNDED, same
 from evaltex_cli.records import Bools, Floats
@@ -24,6 +26,8 @@ from evaltex_cli.results.significance import DECIMALS, Outcome, Replicates
 from evaltex_cli.tables import Cell, Column, Table
 from evaltex_cli.tables.record import Record, raw
 
+ByClass: TypeAlias = Sequence[tuple[str, bool, Mapping[str, Sequence[DetectorResult]]]]
+"""Class, whether all detections have classes, and the results for its objects (`detectors`)."""
 WORST = 10
 """Images and objects that are listed by default."""
 _SCORES = (
@@ -52,6 +56,8 @@ class ScoreComparison(Record):
         detector is if too few images show a difference, or if the score is better when lower.
     interval_reasons, reasons : list
         Why an interval, and why the interval and the p-value of a difference, is missing.
+    detectable : list
+        The true difference that such images show 8 times in 10.
     """
 
     score: str
@@ -64,6 +70,7 @@ class ScoreComparison(Record):
     best: list[bool]
     interval_reasons: list[str | None]
     reasons: list[str | None]
+    detectable: list[float | None]
 
     def rows(self, labels: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Yield the cells of each detector in a table of raw values, from its label on."""
@@ -71,6 +78,18 @@ class ScoreComparison(Record):
         reasons = (of_difference or of_value for of_difference, of_value in both)
         tests = (self.differences, self.difference_intervals, self.p_values, self.p_corrected)
         return zip(labels, self.values, self.intervals, *tests, reasons, strict=True)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SliceComparison(Record):
+    """The main score on the images with one value of an attribute, `by`, or of the objects of one
+    class (recall, if the detections have no classes).
+    """
+
+    by: str
+    value: str
+    images: int
+    score: ScoreComparison
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -116,17 +135,20 @@ class Comparison(Record):
     systems: list[str]
     signatures: list[str]
     compared_images: int
+    units: Units
+    compared_units: int
     level: float
     resamples: int
     is_exact: bool
     scores: list[ScoreComparison]
     images: list[ImageChange]
     objects: list[ObjectChange]
+    slices: list[SliceComparison]
 
     @property
     def warning(self) -> str | None:
         """What limits the comparison: too few images."""
-        return significance.few_images(self.compared_images)
+        return significance.few_units(self.compared_units, self.units)
 
     @property
     def alpha(self) -> float:
@@ -142,10 +164,42 @@ class Comparison(Record):
         """Return one score of all detectors."""
         return next(one for one in self.scores if one.score == score)
 
+    def conclusions(self) -> list[str]:
+        """Say of each detector whether it is better than the first one, by the main score."""
+        main = self.main
+        p_values = main.p_corrected if len(self.systems) > 2 else main.p_values
+        told = []
+        for k, label in enumerate(self.systems[1:], start=1):
+            p, interval, change = p_values[k], main.difference_intervals[k], main.differences[k]
+            cannot = f"Cannot tell {label} from {self.systems[0]}"
+            if p is None or interval is None or change is None:
+                told.append(f"{cannot}: {main.reasons[k]}.")
+                continue
+            low, high = (f"{100 * bound:.1f}" for bound in interval)
+            found = f"{100 * change:+.1f} points of {same(main.score)}"
+            found += f", {100 * self.level:g}% interval {low} to {high}"
+            if p < self.alpha:
+                better = "better" if change > 0 else "worse"
+                shown = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+                told.append(f"{label} is {better} than {self.systems[0]}: {found}, {shown}.")
+            elif (least := main.detectable[k]) is None:
+                told.append(f"{cannot}: no {self.units.counted(1)[2:]} shows a difference.")
+            else:
+                would = f"a difference of {100 * least:.1f} points would have been found"
+                told.append(f"{cannot}: {found}; {would} 8 times in 10.")
+        return told
+
+    def power(self) -> list[str]:
+        """Say how small a difference of the main score these images show."""
+        least = [one for one in self.main.detectable if one is not None]
+        count, units = self.compared_units, self.units
+        return [significance.shown_power(max(least), count, units)] if least else []
+
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as JSON has it."""
         notes = [self.test(), *([f"Warning: {self.warning}."] if self.warning else [])]
-        return {**super(Comparison, self).to_dict(), "notes": notes}
+        conclusions = {"conclusions": self.conclusions(), "notes": [*notes, *self.power()]}
+        return {**super(Comparison, self).to_dict(), **conclusions}
 
     def tables(self) -> list[Table]:
         """Return scores, differences to the first detector, and how much changed."""
@@ -161,10 +215,13 @@ class Comparison(Record):
         }
 
     def _data_of_scores(self) -> Table:
-        columns = [Column(name, "interval" if "interval" in name else "text") for name in _SCORES]
+        parts = [(("", ""), one) for one in self.scores]
+        parts += [((one.by, one.value), one.score) for one in self.slices]
+        names = (_SCORES[0], *("by", "part")[: 2 * bool(self.slices)], *_SCORES[1:])
+        columns = [Column(name, "interval" if "interval" in name else "text") for name in names]
         rows = [
-            [self.protocol, one.score, *cells]
-            for one in self.scores
+            [self.protocol, *part[: 2 * bool(self.slices)], one.score, *cells]
+            for part, one in parts
             for cells in one.rows(self.systems)
         ]
         return Table("", columns, rows)
@@ -172,11 +229,11 @@ class Comparison(Record):
     def test(self) -> str:
         """Say how intervals and p-values were made."""
         others = len(self.systems) - 1
+        subsets = significance.shown_subsets(self.resamples, self.is_exact, self.units)
         holm = f" p (Holm) is corrected for {others} detectors." if others > 1 else ""
         return (
-            f"Intervals ({100 * self.level:g}%) and p-values: {TEST},"
-            f" {significance.shown_subsets(self.resamples, self.is_exact)}; p < {self.alpha:g}"
-            f" exactly if the interval of the difference excludes 0.{holm}"
+            f"Intervals ({100 * self.level:g}%) and p-values: {self.units.test}, {subsets}; p <"
+            f" {self.alpha:g} exactly if the interval of the difference excludes 0.{holm}"
         )
 
 
@@ -192,10 +249,14 @@ class Comparisons(ByProtocol[Comparison]):
         tables = []
         for group in [[one] for one in every] if all_scores else [every]:
             tables += _score_tables(group, all_scores)
-        tables.append(_counts(every))
+        tables += [*_slice_tables(every), _counts(every)]
         for one in every if worst else ():
             tables += _worst(one, worst)
-        return tables
+        told = []
+        for one in every:
+            lead = f"{one.protocol}: " if len(every) > 1 else ""
+            told += [lead + text for text in [*one.conclusions(), *one.power()]]
+        return [*tables, Table("", notes=told)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparisons as JSON has them."""
@@ -207,54 +268,103 @@ class Comparisons(ByProtocol[Comparison]):
 
 
 def compare_all(
-    results: Mapping[str, Sequence[DetectorResult]], protocols: Iterable[str], bootstrap: Bootstrap
+    results: Mapping[str, Sequence[DetectorResult]],
+    protocols: Iterable[str],
+    bootstrap: Bootstrap,
+    grouping: Grouping,
+    classes: ByClass = (),
 ) -> tuple[Comparisons, list[str]]:
     """Compare detectors by each protocol that serves all of them; return also what to warn of.
 
-    Raises `InputError` as `by_protocol`.
+    Raises `InputError` as `by_protocol`, and `ConfigError` for an attribute that is not there.
     """
     groups, left_out = by_protocol(results, protocols)
-    compared = {name: compare(group, bootstrap) for name, group in groups.items()}
-    warnings = warnings_of(groups)
+    compared = {
+        name: compare(group, bootstrap, list(_slices(group, bootstrap, grouping, classes)))
+        for name, group in groups.items()
+    }
+    warnings = grouping.warnings(next(iter(groups.values()))[0].rows.names)
+    warnings += warnings_of(groups)
     warnings += [f"left out: {name} ({reason})" for name, reason in left_out.items()]
     warnings += [one.warning for one in compared.values() if one.warning]
     return Comparisons(compared, left_out), warnings
 
 
-def compare(results: Sequence[DetectorResult], bootstrap: Bootstrap) -> Comparison:
+def compare(
+    results: Sequence[DetectorResult],
+    bootstrap: Bootstrap,
+    slices: Sequence[SliceComparison] = (),
+) -> Comparison:
     """Compare detectors to the first, by one protocol; results belong together (`by_protocol`)."""
-    level, resamples, seed = bootstrap.level, bootstrap.resamples, bootstrap.seed
-    drawn = [significance.replicates(one.rows, one.score, resamples, seed) for one in results]
-    images = int(np.any([one.has_objects for one in drawn], axis=0).sum())
+    drawn = [significance.replicates(one.rows, one.score, bootstrap) for one in results]
+    images = int(np.any([one.rows.has_objects for one in results], axis=0).sum())
+    made = f"resamples:{bootstrap.resamples}|seed:{bootstrap.seed}"
+    made += f"|unit:{bootstrap.units.name}" if bootstrap.units.name != IMAGE else ""
     protocol, names = results[0].protocol, list(drawn[0].values)
     return Comparison(
         protocol=protocol.name,
         headline=protocol.headline,
         main_score=protocol.main_score,
         systems=[one.label for one in results],
-        signatures=[
-            f"{one.document.signature}|resamples:{resamples}|seed:{seed}" for one in results
-        ],
+        signatures=[f"{one.document.signature}|{made}" for one in results],
         compared_images=images,
-        level=level,
+        units=bootstrap.units,
+        compared_units=_units_in(drawn),
+        level=bootstrap.level,
         resamples=len(drawn[0].values[names[0]]),
         is_exact=drawn[0].is_exact,
-        scores=[_compared_score(name, results, drawn, images, level) for name in names],
+        scores=[
+            _compared_score(name, [one.scores[name] for one in results], drawn, bootstrap.level)
+            for name in names
+        ],
         images=_image_changes(results),
         objects=_object_changes(results),
+        slices=list(slices),
     )
 
 
+def _slices(
+    results: Sequence[DetectorResult], bootstrap: Bootstrap, grouping: Grouping, classes: ByClass
+) -> Iterator[SliceComparison]:
+    """Yield comparisons of the same detectors on each part of the data set."""
+    protocol, names = results[0].protocol, np.array(results[0].rows.names, dtype=object)
+    parts = [
+        (
+            by,
+            value,
+            protocol.main_score,
+            [EvidenceRows(names[own].tolist(), one.rows.tally.take(own)) for one in results],
+        )
+        for by, value, own in grouping.images(results[0].rows.names)
+    ]
+    for value, has_labels, of_class in classes:
+        score = protocol.main_score if has_labels else "recall"
+        own_results = by_protocol(of_class, [protocol.name])[0][protocol.name]
+        parts.append((CLASS, value, score, [one.rows for one in own_results]))
+    for by, value, score, rows in parts:
+        drawn = [
+            significance.replicates(own, one.score, bootstrap)
+            for own, one in zip(rows, results, strict=True)
+        ]
+        values = [
+            defined(one.score(total := own.tally.sum()), total.as_dict())[score]
+            for own, one in zip(rows, results, strict=True)
+        ]
+        compared = _compared_score(score, values, drawn, bootstrap.level)
+        yield SliceComparison(by, value, len(rows[0].names), compared)
+
+
+def _units_in(drawn: Sequence[Replicates]) -> int:
+    """Return how many units have objects or detections of any detector."""
+    return int(np.any([one.has_objects for one in drawn], axis=0).sum())
+
+
 def _compared_score(
-    name: str,
-    results: Sequence[DetectorResult],
-    drawn: Sequence[Replicates],
-    images: int,
-    level: float,
+    name: str, values: Sequence[float | None], drawn: Sequence[Replicates], level: float
 ) -> ScoreComparison:
-    values = [one.scores[name] for one in results]
-    own = [significance.of_score(name, one, images, level) for one in drawn]
-    test = partial(significance.of_difference, name, images=images, level=level)
+    count = _units_in(drawn)
+    own = [significance.of_score(name, one, count, level) for one in drawn]
+    test = partial(significance.of_difference, name, count=count, level=level)
     tests = [test(drawn[0], other) for other in drawn[1:]]
     p_values = [one.p for one in tests]
     first = values[0]
@@ -263,7 +373,7 @@ def _compared_score(
     ]
     return ScoreComparison(
         score=name,
-        values=values,
+        values=list(values),
         intervals=[one.interval for one in own],
         differences=[None, *differences],
         difference_intervals=[None, *(one.interval for one in tests)],
@@ -272,6 +382,13 @@ def _compared_score(
         best=_best(name, values, test, drawn, round(1 - level, DECIMALS)),
         interval_reasons=[one.reason for one in own],
         reasons=[None, *(one.reason for one in tests)],
+        detectable=[
+            None,
+            *(
+                None if one.p is None else significance.detectable(name, drawn[0], other)
+                for one, other in zip(tests, drawn[1:], strict=True)
+            ),
+        ],
     )
 
 
@@ -392,6 +509,26 @@ def _score_tables(group: Sequence[Comparison], all_scores: bool) -> list[Table]:
     notes = [marks, first.test(), *(f"–: {reason}." for reason in missing if reason)]
     title = _title(group, f"differences to {first.systems[0]}")
     return [scores, Table(title, [*columns, Column("")], differences, notes)]
+
+
+def _slice_tables(group: Sequence[Comparison]) -> Iterator[Table]:
+    """Yield a table of each attribute: main scores and differences by its values."""
+    leads = [Column("protocol")][: len(group) > 1]
+    level = f"{100 * group[0].level:g}% interval"
+    for by in dict.fromkeys(part.by for part in group[0].slices):
+        rows: list[list[Cell]] = []
+        for one in group:
+            for part in one.slices:
+                lead: list[Cell] = [*[one.protocol][: len(leads)], part.value, part.images]
+                for label, value, _, *test, _ in part.score.rows(one.systems):
+                    stars = "*" * (test[2] is not None and test[2] < one.alpha)
+                    if part.by == by:
+                        rows.append([*lead, label, value, *test[:3], stars])
+        score = " or ".join(dict.fromkeys(same(part.score.score) for part in group[0].slices))
+        columns = [*leads, Column(by), Column("images", "number"), Column("detector")]
+        columns += [Column(score, "score"), Column("change", "change")]
+        columns += [Column(level, "change interval"), Column("p", "p"), Column("")]
+        yield Table(f"By {by}", columns, rows)
 
 
 def _title(group: Sequence[Comparison], title: str) -> str:

@@ -19,6 +19,7 @@ from evaltex_cli.protocols.base import EvidenceRows, Protocol, Scores, load
 from evaltex_cli.protocols.score_names import scalars
 from evaltex_cli.protocols.tally import Tally
 from evaltex_cli.results import reader
+from evaltex_cli.results.by_group import parts_by_class
 from evaltex_cli.results.image_table import ImageTable
 from evaltex_cli.results.result_document import ResultDocument, differences, of_evaluation
 from evaltex_cli.runtime import OrderedMap
@@ -128,6 +129,28 @@ def read_or_evaluate(
                 other = f"was evaluated against another ground truth than {gt}"
                 raise InputError(f"{one.label} {other}; evaluate it again")
     return results
+
+
+def results_by_class(
+    gt: Path | None,
+    detectors: Mapping[str, Path],
+    options: InputOptions,
+    protocols: Mapping[str, Any],
+    ordered_map: OrderedMap,
+) -> list[tuple[str, bool, dict[str, list[DetectorResult]]]]:
+    """Return the results of each detector for the objects of each class: class, whether all
+    detections have classes, and the results. Raises `InputError` for results of earlier runs, and
+    as `read_or_evaluate`.
+    """
+    by_class: dict[str, tuple[list[bool], dict[str, list[DetectorResult]]]] = {}
+    for label, det in detectors.items():
+        if gt is None or is_result(det):
+            raise InputError(f"{label}: results have no classes; --by class needs detections")
+        for value, part, has_labels in parts_by_class(open_inputs(gt, det, options, ordered_map)):
+            are_labelled, results = by_class.setdefault(value, ([], {}))
+            are_labelled.append(has_labels)
+            results[label] = evaluated(part, label, protocols, ordered_map, with_images=False)
+    return [(value, all(labelled), results) for value, (labelled, results) in by_class.items()]
 
 
 def by_protocol(

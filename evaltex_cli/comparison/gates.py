@@ -1,8 +1,10 @@
 """Gates: conditions on scores under which a run, or a sweep, counts as failed.
 
-A gate is ``SCORE<VALUE``, or ``SCORE:-CHANGE`` against an earlier run, its baseline. It applies to
-a `Subject`: a protocol of a run (``PROTOCOL.SCORE``), or a sweep's operating point
-(``sweep.SCORE``) or cross-validation (``crossval.SCORE``).
+A gate is ``SCORE<VALUE``, or ``SCORE:-CHANGE`` against an earlier run, its baseline; with ``@95``
+it fails only if the 95 % interval of the difference is wholly beyond the change, and passes only if
+it is wholly on the other side. It applies to a `Subject`: a protocol of a run
+(``PROTOCOL.SCORE``), or a sweep's operating point (``sweep.SCORE``) or cross-validation
+(``crossval.SCORE``).
 """
 
 from __future__ import annotations
@@ -12,19 +14,23 @@ import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from evaltex_cli.comparison.detectors import DetectorResult
 from evaltex_cli.errors import ConfigError, InputError, quote
 from evaltex_cli.evaluation.evaluate import Run, score_nothing
 from evaltex_cli.evaluation.evaluation import Evaluation
-from evaltex_cli.evaluation.extras import Verdict
+from evaltex_cli.evaluation.extras import IMAGES, Bootstrap, Interval, Verdict
+from evaltex_cli.evaluation.groups import Units
 from evaltex_cli.evaluation.inputs import parts_of
 from evaltex_cli.protocols import PROTOCOLS, plain
+from evaltex_cli.protocols.base import EvidenceRows, Scores
 from evaltex_cli.protocols.score_names import UNBOUNDED, resolve, same, scalars
-from evaltex_cli.results import reader, slices
+from evaltex_cli.results import reader, significance, slices
+from evaltex_cli.results.significance import Replicates
 from evaltex_cli.results.slices import QUANTITIES, Slice
 from evaltex_cli.runtime.marks import comment, kind_of
 
@@ -32,12 +38,12 @@ _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
 _EXPRESSION = re.compile(
     r"\s*(?:(?P<prefix>[\w-]+)\s*\.\s*)?(?P<score>[a-z][\w-]*)\s*(?:\[(?P<slice>[^]]*)\]\s*)?"
     rf"(?:(?P<operator><=|>=|<|>)\s*(?P<value>[-+]?\s*{_NUMBER})"
-    rf"|:\s*(?P<change>[-+]\s*{_NUMBER})\s*(?P<percent>%?))\s*",
+    rf"|:\s*(?P<change>[-+]\s*{_NUMBER})\s*(?P<scale>%|pt)?\s*(?:@\s*(?P<level>\d+\.?\d*))?)\s*",
     re.IGNORECASE | re.ASCII,
 )
 _FORMS = (
-    "SCORE<VALUE (also <=, >, >=), or against a baseline SCORE:-CHANGE or SCORE:-PERCENT%, with"
-    " PROTOCOL. before it; recall[height<16] is that of a slice"
+    "SCORE<VALUE (also <=, >, >=), or against a baseline SCORE:-0.01, SCORE:-1pt or SCORE:-1%, with"
+    " @95 for evidence, with PROTOCOL. before it; recall[height<16] is that of a slice"
 )
 _MAY_DIFFER = ("version", "min_confidence", "det_level", "det_classes", "coordinates", "columns")
 """Parts of a signature in which a run may differ from its baseline."""
@@ -51,6 +57,9 @@ class Subject(NamedTuple):
     name: str
     signature: str
     scores: Mapping[str, Any]
+    rows: EvidenceRows | None = None
+    """The evidence of each image, and how it is scored; None where it was not stored."""
+    score: Callable[[Any], Scores] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +78,49 @@ class Gate:
     limit: float
     is_percent: bool = False
     baseline: Subject | None = None
+    level: float | None = None
+    """The difference must be shown at this level, from 0 to 1; None for the difference itself."""
 
-    def verdict(self, value: float | None) -> Verdict:
-        """Decide on a value of the score."""
-        limit, base = self.limit, None
+    def verdict(self, subject: Subject, units: Units) -> Verdict:
+        """Decide on the score of a subject; evidence is of these units."""
+        value, limit, base = subject.scores.get(self.score), self.limit, None
         if self.baseline is not None:
             base = self.baseline.scores[self.score]
             limit = base + (abs(base) * limit / 100 if self.is_percent else limit)
-        passed = value is not None and not _is_beyond(value, self.operator, limit)
-        return Verdict(self.expression, self.subject, self.score, value, base, limit, passed)
+        passed: bool | None = value is not None and not _is_beyond(value, self.operator, limit)
+        interval, advice = None, ""
+        if self.level is not None and value is not None and base is not None:
+            interval, count, reason = self._evidence(subject, units)
+            passed, advice = None, reason or ""
+            if interval is not None:
+                ends = [_is_beyond(bound, self.operator, limit - base) for bound in interval]
+                passed = None if any(ends) and not all(ends) else not any(ends)
+            if interval is not None and passed is None:
+                half, gap = (interval[1] - interval[0]) / 2, abs(value - limit)
+                needed = math.ceil(count * (half / gap) ** 2) if gap > TOLERANCE else 0
+                needed = round(needed, 2 - len(str(needed)))  # two digits
+                settle = f"about {units.counted(needed)} would settle it"
+                advice = settle if needed else "the difference is at the limit"
+        own = self.expression, self.subject, self.score, value, base, limit
+        return Verdict(*own, passed, interval, advice)
+
+    def _evidence(self, now: Subject, units: Units) -> tuple[Interval | None, int, str | None]:
+        """Return the interval of the difference to the baseline, of how many units it is, and why
+        there is none.
+        """
+        assert self.baseline is not None
+        assert self.level is not None
+        bootstrap = Bootstrap(self.level, significance.RESAMPLES, 0, units)
+
+        def drawn(subject: Subject) -> Replicates:
+            assert subject.rows is not None
+            assert subject.score is not None
+            return significance.replicates(subject.rows, subject.score, bootstrap)
+
+        first, second = drawn(self.baseline), drawn(now)
+        count = int((first.has_objects | second.has_objects).sum())
+        test = significance.of_difference(self.score, first, second, count, self.level)
+        return test.interval, count, test.reason
 
 
 def _is_beyond(value: float, operator: str, limit: float) -> bool:
@@ -94,6 +137,7 @@ def prepare(
     baselines: Iterable[Path],
     runs: Iterable[Run],
     in_sweep: bool = False,
+    units: Units = IMAGES,
 ) -> list[Gate]:
     """Return the gates of these runs, or of a sweep by them, and refuse what no work can decide.
 
@@ -109,11 +153,13 @@ def prepare(
             for name, scores in names.items()
             for part, more in (("sweep", ["level", "optimism"]), ("crossval", ["optimism"]))
         }
-    earlier = [subject for path in baselines for subject in _read(path)]
+    has_evidence = any("@" in expression for expression in expressions)
+    earlier = [subject for path in baselines for subject in _read(path, has_evidence)]
     gates = []
     for expression in expressions:
         try:
             gates.append(_parse(expression, names, earlier))
+            _refuse_without_evidence(gates[-1], in_sweep, units)
         except ConfigError as error:
             raise ConfigError(f"--fail-if {expression}: {error}") from error
     return gates
@@ -135,13 +181,37 @@ def _parse(expression: str, names: Mapping[str, Sequence[str]], earlier: Sequenc
     if parts["operator"]:
         _refuse_vain(score, parts["operator"], number)
         return Gate(expression, subject, score, slice_name, parts["operator"], number)
-    if not parts["percent"] and abs(number) >= 1 and score not in UNBOUNDED:
+    if not parts["scale"] and abs(number) >= 1 and score not in UNBOUNDED:
         raise ConfigError(
-            f"{score} is from 0 to 1, so it cannot change by 1; did you mean {number:+g}%?"
+            f"{score} is from 0 to 1, so it cannot change by {abs(number):g}; did you mean"
+            f" {number:+g}pt (hundredths of the scale), {number:+g}% (of the baseline) or"
+            f" {number / 100:+g}?"
         )
+    number = number / 100 if parts["scale"] == "pt" else number
+    level = None if parts["level"] is None else float(parts["level"]) / 100
+    if level is not None and not 0 < level < 1:
+        raise ConfigError("the level after @ is in per cent, such as @95")
     operator = "<" if math.copysign(1, number) < 0 else ">"
-    is_percent, baseline = parts["percent"] == "%", _baseline(subject, score, earlier)
-    return Gate(expression, subject, score, slice_name, operator, number, is_percent, baseline)
+    is_percent, baseline = parts["scale"] == "%", _baseline(subject, score, earlier)
+    against = is_percent, baseline, level
+    return Gate(expression, subject, score, slice_name, operator, number, *against)
+
+
+def _refuse_without_evidence(gate: Gate, in_sweep: bool, units: Units) -> None:
+    """Refuse a gate by evidence that its baseline cannot give."""
+    if gate.level is None or gate.baseline is None:
+        return
+    if in_sweep or gate.slice is not None:
+        raise ConfigError("@ is for scores of a run, not of a sweep or of slices")
+    rows = gate.baseline.rows
+    if rows is None or not rows.names:
+        raise ConfigError("@ needs a baseline with its images; make that run again with -a")
+    have, least = int(units.rows(rows).has_objects.sum()), significance.least_units(gate.level)
+    if have < least:
+        raise ConfigError(
+            f"{units.counted(have)} of the baseline cannot decide at {100 * gate.level:g}%; at"
+            f" least {least} are needed"
+        )
 
 
 def _subject(prefix: str, names: Sequence[str]) -> str:
@@ -183,17 +253,19 @@ def _baseline(name: str, score: str, earlier: Sequence[Subject]) -> Subject:
     return fit[0]
 
 
-def _read(path: Path) -> list[Subject]:
+def _read(path: Path, with_images: bool) -> list[Subject]:
     """Return the subjects in a result, a diagnosis or a sweep, or in those of a folder."""
     if path.is_dir():
         files = [one for one in sorted(path.glob("*.json")) if kind_of(one) in ("result", "sweep")]
-        return [subject for file in files for subject in _read(file)]
+        return [subject for file in files for subject in _read(file, with_images)]
     kind = kind_of(path)
     if kind not in ("diagnosis", "sweep"):
-        result = reader.read(path, with_images=False)
+        result = reader.read(path, with_images=with_images)
         gates = result.gates or ()
         recalls = {gate.score: gate.value for gate in gates if gate.score.endswith("]")}
-        return [Subject(result.protocol, result.signature, {**result.scores, **recalls})]
+        own = result.protocol, result.signature, {**result.scores, **recalls}
+        stored = DetectorResult(str(path), result)
+        return [Subject(*own, stored.rows if with_images else None, stored.score)]
     try:
         protocols = json.loads(path.read_bytes())["protocols"]
         return of_sweep(protocols) if kind == "sweep" else list(map(_of_diagnosis, protocols))
@@ -226,9 +298,9 @@ def slices_of(gates: Sequence[Gate]) -> dict[str, list[str]]:
 
 def of_run(evaluation: Evaluation, recalls: Mapping[str, float | None]) -> Subject:
     """Return what gates apply to in a run: scores, and slice -> recall."""
-    of_slices = {f"recall[{name}]": recall for name, recall in recalls.items()}
-    name = evaluation.protocol.name
-    return Subject(name, evaluation.signature, {**evaluation.scores, **of_slices})
+    scores = {f"recall[{name}]": recall for name, recall in recalls.items()}
+    own = evaluation.protocol.name, evaluation.signature, {**evaluation.scores, **scores}
+    return Subject(*own, evaluation.rows, evaluation.score)
 
 
 def of_sweep(protocols: Mapping[str, Any]) -> list[Subject]:
@@ -246,8 +318,10 @@ def of_sweep(protocols: Mapping[str, Any]) -> list[Subject]:
     return subjects
 
 
-def decide(gates: Sequence[Gate], subjects: Iterable[Subject]) -> list[Verdict]:
-    """Decide every gate, in their order.
+def decide(
+    gates: Sequence[Gate], subjects: Iterable[Subject], units: Units = IMAGES
+) -> list[Verdict]:
+    """Decide every gate, in their order; evidence is of these units.
 
     Raises `InputError` when a baseline was made in another way, and when the inputs do not allow a
     gate's protocol.
@@ -259,7 +333,11 @@ def decide(gates: Sequence[Gate], subjects: Iterable[Subject]) -> list[Verdict]:
         subject = by_name[gate.subject]
         if gate.baseline is not None:
             _refuse_unlike(gate.baseline, subject)
-        verdicts.append(gate.verdict(subject.scores.get(gate.score)))
+        if gate.level is not None and gate.baseline is not None:
+            before, now = gate.baseline.rows, subject.rows
+            if before is None or now is None or sorted(before.names) != sorted(now.names):
+                raise InputError(f"baseline of {subject.name}: it has other images than this run")
+        verdicts.append(gate.verdict(subject, units))
     return verdicts
 
 
@@ -277,17 +355,25 @@ def _refuse_unlike(before: Subject, now: Subject) -> None:
         )
 
 
-def junit(verdicts: Sequence[Verdict]) -> str:
-    """Return verdicts as JUnit XML, which every CI server shows: a test case for each gate."""
-    failed = sum(not verdict.passed for verdict in verdicts)
+def fails(verdict: Verdict, unclear: str) -> bool:
+    """Whether a run fails by a verdict; `unclear` says what an unclear one does: pass or fail."""
+    return verdict.passed is False or (verdict.passed is None and unclear == "fail")
+
+
+def junit(verdicts: Sequence[Verdict], unclear: str) -> str:
+    """Return verdicts as JUnit XML, which every CI server shows: a test case for each gate, skipped
+    if it is unclear and that does not fail.
+    """
+    failed = sum(fails(verdict, unclear) for verdict in verdicts)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', comment("junit")]
     lines.append(
         f'<testsuites><testsuite name="evaltex" tests="{len(verdicts)}" failures="{failed}"'
-        ' errors="0">'
+        f' skipped="{sum(not one.passed for one in verdicts) - failed}" errors="0">'
     )
     for verdict in verdicts:
         name = html.escape(verdict.expression)
         case = f'<testcase classname="evaltex.{verdict.protocol}" name="{name}"'
-        failure = f'><failure message="{html.escape(str(verdict))}"/></testcase>'
-        lines.append(case + ("/>" if verdict.passed else failure))
+        outcome = "failure" if fails(verdict, unclear) else "skipped"
+        told = f'><{outcome} message="{html.escape(str(verdict))}"/></testcase>'
+        lines.append(case + ("/>" if verdict.passed else told))
     return "\n".join([*lines, "</testsuite></testsuites>"]) + "\n"

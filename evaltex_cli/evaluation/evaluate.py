@@ -39,6 +39,7 @@ from evaltex_cli.formats.options import InputOptions, MaskFolders
 from evaltex_cli.formats.sizes import refuse_fractions
 from evaltex_cli.geometry.masks import Masks, PictureRuns, join, object_of
 from evaltex_cli.protocols.base import Evidence, EvidenceRows, Protocol, Scores, load
+from evaltex_cli.protocols.config import notes_of_preset
 from evaltex_cli.protocols.matching import MATCH_TYPES, SideMatches
 from evaltex_cli.protocols.measured import Measured
 from evaltex_cli.protocols.object_warnings import ObjectWarning, of_large_boxes
@@ -97,6 +98,7 @@ def evaluate_inputs(
     there are none, with a warning. Raises `InputError` for all faults at once.
     """
     gt, det, options = inputs.gt, inputs.det, inputs.options
+    of_preset = notes_of_preset(options.preset, {run.protocol.name: run.parameters for run in runs})
     runs = _fit_runs(runs, inputs)
     _refuse_faults(inputs)
     runs = runs if in_training else _with_texts(runs, inputs)
@@ -112,7 +114,12 @@ def evaluate_inputs(
     missing = int((inputs.paired == NO_DETECTIONS).sum())
     more = InputCounts(missing=missing, unconfident=det.unconfident)
     sides = summary_of(gt, counts[0]), summary_of(det, counts[1] + more)
-    warnings = [*gt.warnings, *det.warnings, *input_warnings(options, *sides, counts[2])]
+    warnings = [
+        *gt.warnings,
+        *det.warnings,
+        *input_warnings(options, *sides, counts[2]),
+        *of_preset,
+    ]
     if options.masks is None:
         warnings += hints.repeated_objects("gt", gt)
         warnings += hints.repeated_objects("det", det)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.errors import ConfigError, counted
-from evaltex_cli.evaluation.extras import Bootstrap, Intervals, Verdict
+from evaltex_cli.evaluation.extras import Bootstrap, Intervals, SliceScores, Verdict
 from evaltex_cli.evaluation.inputs import InputSummary, options_of
 from evaltex_cli.protocols import score_names
 from evaltex_cli.protocols.base import EvidenceRows, Protocol, Scores
@@ -23,7 +23,7 @@ AMOUNTS = ("nothing matches", "hardly anything matches", "little matches")
 """How the warnings of low scores begin."""
 Result_co = TypeVar("Result_co", bound=Record, covariant=True)
 BOX = ("x0", "y0", "x1", "y1")
-EXTRAS = ("intervals", "bootstrap", "gates", "merged_from")
+EXTRAS = ("intervals", "bootstrap", "slices", "gates", "merged_from")
 """Members that only some results have."""
 SHOWN_SCORES = ("recall", "precision", "fscore", "hmean")
 
@@ -83,6 +83,8 @@ class Evaluation(Record):
     intervals: Intervals | None = None
     """The scores' confidence intervals; None, as the next, unless asked for."""
     bootstrap: Bootstrap | None = None
+    slices: Sequence[SliceScores] | None = None
+    """Scores of parts of the data set."""
     gates: Sequence[Verdict] | None = None
     merged_from: Sequence[str] | None = None
     """SHA-256 of the ground truth of every evaluation in a merged result."""

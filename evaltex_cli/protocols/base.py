@@ -17,7 +17,7 @@ from evaltex_cli.protocols.matching import MISSED, Matches, Types
 from evaltex_cli.protocols.object_warnings import ObjectWarning
 from evaltex_cli.protocols.presets import PRESETS
 from evaltex_cli.protocols.tally import Tally
-from evaltex_cli.records import Bools, Convention, Floats, ImageBatch
+from evaltex_cli.records import Bools, Convention, Floats, ImageBatch, Ints
 
 Scores: TypeAlias = dict[str, Any]
 """Name -> float, or list, or None where undefined."""
@@ -37,6 +37,10 @@ class EvidenceRows(NamedTuple):
 
     names: Sequence[str]
     tally: Tally
+
+    def take(self, images: Ints) -> EvidenceRows:
+        """Return the evidence of some images."""
+        return EvidenceRows([self.names[k] for k in images.tolist()], self.tally.take(images))
 
     @property
     def has_objects(self) -> Bools:

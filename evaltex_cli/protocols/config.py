@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evaltex_cli.errors import ConfigError, nearest, quote, unknown
+from evaltex_cli.errors import ConfigError, counted, nearest, quote, unknown
 from evaltex_cli.protocols import PROTOCOLS, plain
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.presets import PRESETS, Preset
@@ -61,32 +62,52 @@ def _fields(protocol: str) -> dict[str, Field[Any]]:
 
 
 def rules_of_preset(name: str, given: Mapping[str, Any]) -> Preset:
-    """Return a preset; raises `ConfigError` when there is none of that name, and for a `protocol`
-    or an option of reading that is given and contradicts the preset.
+    """Return a preset; raises `ConfigError` when there is none of that name, and for an option of
+    reading that is given and contradicts it.
     """
     if name not in PRESETS:
         raise ConfigError(unknown("preset", name, list(PRESETS)))
     rules = PRESETS[name]
-    demanded = {"protocol": rules.protocol, "invalid": rules.invalid, "dont_care": "ignore"}
-    for option, value in {**demanded, **rules.levels}.items():
+    for option, value in {"invalid": rules.invalid, "dont_care": "ignore", **rules.levels}.items():
         if given.get(option) not in (None, value):
             own = f"the preset {name} has {option}={value}"
             raise ConfigError(f"{option}={given[option]}: {own}; leave out one of them")
     return rules
 
 
-def parameters_of_preset(name: str, settings: Sequence[Setting]) -> Any:
-    """Return the parameters record of a preset's protocol; raises `ConfigError` as `parameters_of`,
-    and for a setting that contradicts the preset.
+def parameters_by_protocol(
+    protocols: Sequence[str], settings: Sequence[Setting], preset: str | None = None
+) -> dict[str, Any]:
+    """Return protocol -> parameters; those of a preset come before the settings. The preset's own
+    protocol is the first. Raises `ConfigError` as `parameters_of`.
     """
-    protocol, parameters = PRESETS[name].protocol, PRESETS[name].parameters
-    expected = checked(protocol, parameters)
-    for setting in settings:
-        given = parameters_of(protocol, [*settings_of(protocol, parameters), setting])
-        if given != expected:
-            own = f"the preset {name} has {setting.key}={written(getattr(expected, setting.key))}"
-            raise ConfigError(f"{setting.place}: {own}; leave out one of them")
-    return expected
+    official: list[Setting] = []
+    if preset is not None:
+        rules = PRESETS[preset]
+        protocols = list(dict.fromkeys([rules.protocol, *protocols]))
+        official = settings_of(rules.protocol, rules.parameters)
+    return {name: parameters_of(name, [*official, *settings]) for name in protocols}
+
+
+def notes_of_preset(preset: str | None, parameters: Mapping[str, Any]) -> list[str]:
+    """Say which scores of a run by a preset are not by its official rules."""
+    if preset is None:
+        return []
+    rules = PRESETS[preset]
+    official, notes = checked(rules.protocol, rules.parameters), []
+    own = parameters.get(rules.protocol, official)
+    changed = [
+        f"{field.name}={written(getattr(own, field.name))}"
+        for field in fields(own)
+        if getattr(own, field.name) != getattr(official, field.name)
+    ]
+    if changed:
+        by = f"{rules.protocol} with {', '.join(changed)}"
+        notes.append(f"{by} changes the preset {preset}: its scores are not the official ones")
+    if others := [name for name in parameters if name != rules.protocol]:
+        rest = f"{', '.join(others)} [scores|score] inputs that are read by it"
+        notes.append(f"the preset {preset} is of {rules.protocol}; {counted(len(others), rest)}")
+    return notes
 
 
 def read_text(path: Path, advice: str) -> str:
@@ -106,6 +127,8 @@ def read_config(path: Path) -> list[Setting]:
     ``key=value``, ``[protocol]`` and comments, a key given twice, and a wrong one before sections.
     """
     text = read_text(path, "give a file such as evaltex.ini")
+    if path.suffix == ".toml":
+        return _settings_of_toml(path, text)
     section = ""
     settings: dict[tuple[str, str], Setting] = {}
     for number, line in enumerate(map(str.strip, text.split("\n")), start=1):
@@ -126,6 +149,32 @@ def read_config(path: Path) -> list[Setting]:
                 again = f"{quote(setting.key)} again; it stands at {first.place} too"
                 raise ConfigError(f"{place}: key {again}")
     return list(settings.values())
+
+
+def _settings_of_toml(path: Path, text: str) -> list[Setting]:
+    """Return the settings in the table ``tool.evaltex`` of a pyproject.toml: keys, and a table for
+    each protocol.
+    """
+    try:
+        table = tomllib.loads(text)["tool"]["evaltex"]
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: is no TOML: {error}") from error
+    except (KeyError, TypeError) as error:
+        raise ConfigError(f"{path}: no table [tool.evaltex]; give it one") from error
+    settings, place = [], f"{path}: [tool.evaltex]"
+    for key, value in table.items():
+        if isinstance(value, dict):
+            own = f"{path}: [tool.evaltex.{key}]"
+            protocol = _section(key, place)
+            settings += [Setting(own, protocol, *pair) for pair in _written(value)]
+        else:
+            settings += [Setting(place, DEFAULT_SECTION, *pair) for pair in _written({key: value})]
+            parameters_of(DEFAULT_SECTION, settings[-1:])
+    return settings
+
+
+def _written(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    return ((key, written(value)) for key, value in values.items())
 
 
 def parse_set(argument: str, chosen: Sequence[str] = (DEFAULT_SECTION,)) -> Setting:

@@ -13,6 +13,7 @@ from msgspec import Meta
 
 from evaltex_cli.comparison.detectors import is_result
 from evaltex_cli.errors import ConfigError, EvaltexError, unknown
+from evaltex_cli.evaluation.groups import IMAGE
 from evaltex_cli.formats.image_subset import read_names
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.protocols import PROTOCOLS, config, plain
@@ -34,6 +35,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     resamples: Annotated[int, Meta(ge=1, le=significance.MOST_RESAMPLES)] = significance.RESAMPLES
     seed: Annotated[int, Meta(ge=0)] = 0
     correction: Literal["max-t", "holm"] = "max-t"
+    unit: str = IMAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,8 @@ class DataSet:
     """Protocol -> parameters record."""
     detections: Mapping[str, Any]
     """Detector -> detections, or the folder of its results."""
+    groups: Path | None = None
+    """The file of attributes of images, for units."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ class Board:
 _DataSet: Any = msgspec.defstruct(
     "_DataSet",
     [
-        *((name, Path | None, None) for name in ("gt", "only", "config")),
+        *((name, Path | None, None) for name in ("gt", "only", "config", "groups")),
         ("set", tuple[str, ...], ()),
         *(
             (field.name, get_type_hints(InputOptions)[field.name], field.default)
@@ -131,17 +135,18 @@ def _data_set(name: str, tables: _Tables, protocols: Sequence[str]) -> DataSet:
     """Return a data set and its detectors; raises `EvaltexError` if it does not fit together."""
     table = tables.datasets[name]
     reading = msgspec.structs.asdict(table)
-    gt, only, ini, arguments = (reading.pop(key) for key in ("gt", "only", "config", "set"))
+    names = ("gt", "only", "config", "groups", "set")
+    gt, only, ini, groups, arguments = (reading.pop(key) for key in names)
     detections = {label: paths[name] for label, paths in tables.detectors.items() if name in paths}
     if len(detections) < 2:
         raise ConfigError(f"datasets.{name}: fewer than two detectors have detections; add another")
     if not all(map(is_result, detections.values())):
         if gt is None:
             raise ConfigError(f"datasets.{name}: `gt` is missing; add the ground truth")
-    elif table != _DataSet(gt=gt):
+    elif table != _DataSet(gt=gt, groups=groups):
         raise ConfigError(
             f"datasets.{name}: all detectors have results, which say how they were evaluated;"
-            " remove all keys but gt"
+            " remove all keys but gt and groups"
         )
     try:
         options = InputOptions(**reading, only=None if only is None else read_names(only))
@@ -151,4 +156,4 @@ def _data_set(name: str, tables: _Tables, protocols: Sequence[str]) -> DataSet:
         parameters = {protocol: config.parameters_of(protocol, settings) for protocol in protocols}
     except EvaltexError as error:
         raise ConfigError(f"datasets.{name}: {error}") from error
-    return DataSet(name, gt, options, parameters, detections)
+    return DataSet(name, gt, options, parameters, detections, groups)

@@ -20,6 +20,8 @@ from evaltex_cli.comparison.detectors import (
     warnings_of,
 )
 from evaltex_cli.errors import counted
+from evaltex_cli.evaluation.extras import Bootstrap
+from evaltex_cli.evaluation.groups import Grouping, Units, read_groups
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.protocols.score_names import same
 from evaltex_cli.ranking import statistics
@@ -65,6 +67,8 @@ class Pair(Record):
     p: float | None
     p_corrected: float | None
     reason: str | None = None
+    detectable: float | None = None
+    """The true difference that such images show 8 times in 10."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -229,21 +233,29 @@ class Ranking(Record):
             )
         best = ranking.best if ranking.is_tested else []
         cells = {(k, 1) for k, one in enumerate(ranking.detectors) if one.label in best}
-        images = counted(ranking.compared_images, "{count} image[s]")
-        title = f"{ranking.protocol} on {dataset.name}, {images}"
+        units = Units(self.settings.unit).counted(ranking.compared_images)
+        title = f"{ranking.protocol} on {dataset.name}, {units}"
         return Table(title, columns, rows, [ranking.sentence()], cells)
 
     def notes(self, dataset: DataSetRanking) -> list[str]:
         """Say what the columns and marks of the tables of a data set mean."""
         first = next(iter(dataset.protocols.values()))
-        subsets = significance.shown_subsets(first.resamples, first.is_exact)
+        units = Units(self.settings.unit)
+        subsets = significance.shown_subsets(first.resamples, first.is_exact, units)
         pairs = counted(len(first.pairs), "{count} pair[s]")
+        least = [one.detectable for one in first.pairs if one.detectable is not None]
+        power = (
+            significance.shown_power(float(np.median(least)), first.compared_images, units)
+            if least
+            else ""
+        )
         return [
             f"ranks: the ranks that a detector may have, at {100 * self.settings.level:g}%.",
             "group: detectors that share a letter do not differ significantly (paired permutation"
-            f" test over images, {subsets}; p-values corrected for {pairs},"
+            f" test over {units.plural}, {subsets}; p-values corrected for {pairs},"
             f" {_METHODS[self.settings.correction]}).",
             "Bold or green: the best, and all that do not differ from it significantly.",
+            *filter(None, [power]),
         ]
 
     def overall_tables(self) -> list[Table]:
@@ -331,10 +343,15 @@ def rank(
         )
         groups, left_out = by_protocol(results, one.parameters)
         name = one.name or name_of(groups)
-        scored = {protocol: _main_scores(group, settings) for protocol, group in groups.items()}
+        known = read_groups(one.groups) if one.groups else None
+        units = Units(settings.unit, known)
+        bootstrap = Bootstrap(settings.level, settings.resamples, settings.seed, units)
+        scored = {protocol: _main_scores(group, bootstrap) for protocol, group in groups.items()}
         images = max(each.images for each in scored.values())
         warnings = [f"{name}: left out: {what} ({why})" for what, why in left_out.items()]
-        warnings += [*warnings_of(groups), *filter(None, [significance.few_images(images)])]
+        names = next(iter(scored.values())).results[0].rows.names
+        warnings += Grouping(units, (), known).warnings(names)
+        warnings += [*warnings_of(groups), *filter(None, [significance.few_units(images, units)])]
         protocols = {protocol: _ranking(each, settings) for protocol, each in scored.items()}
         agreement = _agreement(scored, images, settings)
         rankings.append(DataSetRanking(name, protocols, agreement, warnings))
@@ -349,12 +366,9 @@ def rank(
     return Ranking(settings, detectors, rankings, means)
 
 
-def _main_scores(results: Sequence[DetectorResult], settings: Settings) -> MainScores:
+def _main_scores(results: Sequence[DetectorResult], bootstrap: Bootstrap) -> MainScores:
     name = results[0].protocol.main_score
-    drawn = [
-        significance.replicates(one.rows, one.score, settings.resamples, settings.seed)
-        for one in results
-    ]
+    drawn = [significance.replicates(one.rows, one.score, bootstrap) for one in results]
     return MainScores(
         results,
         drawn,
@@ -390,7 +404,11 @@ def _ranking(scored: MainScores, settings: Settings) -> ProtocolRanking:
     for (i, j), test, p in zip(pairs, tests, corrected, strict=True):
         differs[i, j] = differs[j, i] = p is not None and p < alpha
         difference = _or_none(scores[i] - scores[j])
-        listed.append(Pair(labels[i], labels[j], difference, test.interval, test.p, p, test.reason))
+        detectable = None
+        if test.p is not None:
+            detectable = significance.detectable(main_score, drawn[j], drawn[i])
+        tested = test.interval, test.p, p, test.reason, detectable
+        listed.append(Pair(labels[i], labels[j], difference, *tested))
     # From the best to the worst; those of one rank stay in the order in which they were given.
     ranks = statistics.ranks(scores)
     order = np.argsort(ranks, kind="stable").tolist()

@@ -22,7 +22,7 @@ from evaltex_cli.evaluation.evaluate import (
     with_empty_images,
 )
 from evaltex_cli.evaluation.evaluation import ImageResult, ObjectResult, defined
-from evaltex_cli.evaluation.extras import Bootstrap, Intervals
+from evaltex_cli.evaluation.extras import IMAGES, Bootstrap, Intervals
 from evaltex_cli.formats.filters import treat_invalid
 from evaltex_cli.protocols import config
 from evaltex_cli.protocols.base import Plot, Protocol, load
@@ -36,6 +36,7 @@ from evaltex_cli.results.image_table import ImageTable
 from evaltex_cli.results.line_chart import svg
 from evaltex_cli.results.page import link, page
 from evaltex_cli.results.result_document import ResultDocument
+from evaltex_cli.results.scores import slice_tables
 from evaltex_cli.runtime.outputs import output_file
 from evaltex_cli.tables import Column, Table
 
@@ -269,6 +270,14 @@ def _section(name: str, detectors: Sequence[Detector]) -> dict[str, Any]:
         "title": protocol.title,
         "headline": headline,
         "scores": scores,
+        "slices": slice_tables(
+            [
+                (label, part)
+                for label, one in zip(labels, documents, strict=True)
+                for part in one.slices or ()
+            ],
+            "detector",
+        ),
         "plots": list(map(svg, _plots(protocol, documents, labels))),
         "losses": _losses(name, detectors),
         "origins": [_origin(*both) for both in zip(documents, labels, strict=True)],
@@ -315,7 +324,8 @@ def _intervals(document: ResultDocument, protocol: Protocol) -> tuple[Intervals,
         )
     if any(bounds.values()):
         level = 100 * (document.bootstrap.level if document.bootstrap else significance.LEVEL)
-        notes = [f"intervals: {level:g}%, paired permutation test over images", *notes]
+        units = document.bootstrap.units if document.bootstrap else IMAGES
+        notes = [f"intervals: {level:g}%, {units.test}", *notes]
     return bounds, [f"{text[0].upper()}{text[1:]}." for text in notes]
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from evaltex_cli.evaluation.evaluation import Evaluation, ImageResult, ObjectResult
-from evaltex_cli.evaluation.extras import Bootstrap, Interval, Verdict
+from evaltex_cli.evaluation.extras import Bootstrap, Interval, SliceScores, Verdict
+from evaltex_cli.evaluation.groups import Units
 from evaltex_cli.evaluation.inputs import InputSummary, options_of, parts_of
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.results.image_table import NO_IMAGES, ImageTable, of_images
@@ -33,6 +34,7 @@ class ResultDocument:
     warnings: list[str]
     intervals: dict[str, Interval | None] | None = None
     bootstrap: Bootstrap | None = None
+    slices: list[SliceScores] | None = None
     gates: list[Verdict] | None = None
     merged_from: list[str] | None = None
     images: Sequence[Any] = ()
@@ -81,7 +83,9 @@ def image_of(value: Mapping[str, Any]) -> ImageResult:
 
 def of_members(members: Mapping[str, Any]) -> ResultDocument:
     """Return the record of a .json; raises `msgspec.ValidationError` and `KeyError`."""
-    return msgspec.convert({**members, **members["inputs"]}, ResultDocument)
+    return msgspec.convert(
+        {**members, **members["inputs"]}, ResultDocument, dec_hook=lambda _, name: Units(name)
+    )
 
 
 def of_evaluation(evaluation: Evaluation) -> ResultDocument:

@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evaltex_cli.errors import ConfigError
 from evaltex_cli.evaluation.evaluation import Evaluation, headline_table, of_protocols
-from evaltex_cli.protocols.score_names import scalars
+from evaltex_cli.evaluation.extras import SliceScores
+from evaltex_cli.protocols.score_names import resolve, scalars, shown
 from evaltex_cli.tables import Cell, Column, Table
 from evaltex_cli.tables.record import Record
 
@@ -37,7 +39,7 @@ class RunScores(Record):
         reasons = (text for text in warned if text.startswith(NO_INTERVAL))
         notes = [f"–: {text.removeprefix(NO_INTERVAL)}" for text in reasons]
         if not self.all_scores:
-            return [headline_table(self.evaluations, title, notes)]
+            return [headline_table(self.evaluations, title, notes), *self._slices()]
         tables = [Table(title, notes=notes)]
         for one in self.evaluations:
             columns = [Column(one.protocol.name), Column("score", "score")]
@@ -48,33 +50,40 @@ class RunScores(Record):
                 columns.append(Column("interval", "interval"))
                 rows = [[*row, one.intervals.get(str(row[0]))] for row in rows]
             tables.append(Table("", columns, rows))
-        return tables
+        return [*tables, *self._slices()]
+
+    def _slices(self) -> list[Table]:
+        every = self.evaluations
+        return slice_tables(
+            [(one.protocol.name, part) for one in every for part in one.slices or ()]
+        )
 
     def data(self) -> Mapping[str, Callable[[], Table]]:
         """Return a row per protocol: its scores that are numbers, headline scores first, with
-        intervals; and its signature.
+        intervals; and its signature. With `slices`, a row for each of these follows.
         """
         return {"scores": self._scores}
 
     def _scores(self) -> Table:
         headlines = [name for one in self.evaluations for name in one.protocol.headline]
-        numbers = [name for one in self.evaluations for name in scalars(one.scores)]
-        names = list(dict.fromkeys([*headlines, *numbers]))
+        every = [name for one in self.evaluations for name in scalars(one.scores)]
+        names = list(dict.fromkeys([*headlines, *every]))
         bounded = list(
             dict.fromkeys(name for one in self.evaluations for name in one.intervals or ())
         )
-        columns = [Column("protocol"), *map(Column, names)]
-        columns += [*(Column(name, "interval") for name in bounded), Column("signature")]
-        rows = [
-            [
-                one.protocol.name,
-                *map({name: one.scores[name] for name in scalars(one.scores)}.get, names),
-                *map((one.intervals or {}).get, bounded),
-                one.signature,
-            ]
-            for one in self.evaluations
-        ]
-        return Table("", columns, rows)
+        parts = 2 if any(one.slices for one in self.evaluations) else 0
+        columns = [Column("protocol"), *[Column("by"), Column("part")][:parts]]
+        columns += [*map(Column, names), *(Column(name, "interval") for name in bounded)]
+        rows: list[list[Cell]] = []
+        for one in self.evaluations:
+            own = {name: one.scores[name] for name in scalars(one.scores)}
+            for part, known, bounds in (
+                (("", ""), own, one.intervals),
+                *(((own.by, own.value), own.scores, own.intervals) for own in one.slices or ()),
+            ):
+                numbers: list[Cell] = [*map(known.get, names), *map((bounds or {}).get, bounded)]
+                rows.append([one.protocol.name, *part[:parts], *numbers, one.signature])
+        return Table("", [*columns, Column("signature")], rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the headline scores; below them what the .json of each protocol contains, but for
@@ -85,3 +94,48 @@ class RunScores(Record):
             "protocols": [one.members() for one in self.evaluations],
             **({} if self.files is None else {"files": list(self.files)}),
         }
+
+
+def slice_tables(parts: Sequence[tuple[str, SliceScores]], what: str = "protocol") -> list[Table]:
+    """Return a table for each attribute: the headline scores of its values, by each protocol, or
+    `what` the parts come with a name of.
+    """
+    heads = list(dict.fromkeys(shown(name) for _, part in parts for name in part.scores))
+    leads, tables = min(len({name for name, _ in parts}), 2), []
+    for by in dict.fromkeys(part.by for _, part in parts):
+        columns = [Column(by), Column(what)][:leads]
+        columns += [Column(name, "number") for name in ("images", "objects", "detections")]
+        rows: list[list[Cell]] = []
+        values = list(dict.fromkeys(part.value for _, part in parts if part.by == by))
+        own = [(protocol, part) for protocol, part in parts if part.by == by]
+        own.sort(key=lambda one: values.index(one[1].value))
+        has_intervals = any(part.intervals for _, part in own)
+        for head in heads:
+            columns += [Column(head, "score"), Column("", "interval")][: 1 + has_intervals]
+        for protocol, part in own:
+            row: list[Cell] = [*[part.value, protocol][:leads]]
+            row += [part.images, part.objects, part.detections]
+            cells = {
+                shown(name): (score, (part.intervals or {}).get(name))
+                for name, score in part.scores.items()
+            }
+            for head in heads:
+                row += cells.get(head, ("", ""))[: 1 + has_intervals]
+            rows.append(row)
+        tables.append(Table("", columns, rows))
+    return tables
+
+
+def named(evaluations: Sequence[Evaluation], name: str) -> float | None:
+    """Return one score of a run, of ``PROTOCOL.SCORE`` or, by one protocol, of ``SCORE``; raises
+    `ConfigError` for a name that is not there.
+    """
+    protocol, dot, score = name.rpartition(".")
+    known = {one.protocol.name: one for one in evaluations}
+    protocol = protocol if dot else next(iter(known))
+    if protocol not in known or (not dot and len(known) > 1):
+        example = f"{next(iter(known))}.{score}"
+        raise ConfigError(f"score {name}: of which protocol? Give one of this run, as {example}")
+    scores = known[protocol].meaningful_scores
+    value: float | None = scores[resolve(score, scalars(scores))]
+    return value

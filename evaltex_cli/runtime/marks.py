@@ -24,7 +24,7 @@ _FIRST_LINES = {
     "comparison": rb"(?:[\w-]+: s|S)cores on \d+ images?\n(?:protocol|score|detector) "
     rb"|protocol,score,detector,",
     "reconciliation": rb"(?:\d+|None) of \d+ settings? gives? these figures|fits,changes,",
-    "ranking": rb"[\w-]+ on [^\n]+, \d+ images?\ndetector |dataset,protocol,detector,",
+    "ranking": rb"[\w-]+ on [^\n]+, \d+ [^\n]+\ndetector |dataset,protocol,detector,",
     "audit": rb"Audit of \d+ objects? in |kind,image,objects,",
     "diagnosis": rb"[\w-]+: [^\n]+; what correcting one kind of mistake alone changes\n"
     rb"|[\w-]+: No object of the ground truth counts|protocol,mistake,count,of,",

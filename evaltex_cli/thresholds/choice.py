@@ -4,6 +4,7 @@ adds to its score.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from math import floor
 
@@ -11,6 +12,8 @@ import numpy as np
 
 from evaltex_cli.evaluation.evaluate import Run
 from evaltex_cli.evaluation.extras import Bootstrap
+from evaltex_cli.evaluation.groups import Units
+from evaltex_cli.protocols.base import EvidenceRows
 from evaltex_cli.protocols.score_names import scalars
 from evaltex_cli.protocols.scores import score_columns
 from evaltex_cli.protocols.tally import Tally
@@ -42,16 +45,23 @@ def plateau_of(scores: Sequence[float | None], best: int, tolerance: float) -> t
     return low, high
 
 
-def folds_of(names: Sequence[str], folds: int, seed: int) -> list[Ints]:
-    """Return the indices of the images in each fold, at most as many folds as images.
+def folds_of(names: Sequence[str], folds: int, seed: int, units: Units) -> list[Ints]:
+    """Return the indices of the images in each fold, at most as many folds as units.
 
-    Images are sorted by name (code points), so that their order does not matter, and permuted at
-    random; the image at place i of the permutation is in fold i mod `folds`.
+    Units are sorted by the name of their first image (code points), so that the order of images
+    does not matter, and permuted at random; that at place i of the permutation is in fold i mod
+    `folds`.
     """
-    by_name = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
-    permuted = by_name[np.random.default_rng(seed).permutation(len(names))]
-    count = max(min(folds, len(names)), 1)
-    return [permuted[fold::count] for fold in range(count)]
+    images, unit_of = defaultdict[str, list[int]](list), units.of_images(names)
+    for k in sorted(range(len(names)), key=names.__getitem__):
+        images[unit_of[k]].append(k)
+    of_units = list(images.values())
+    permuted = np.random.default_rng(seed).permutation(len(of_units)).tolist()
+    count = max(min(folds, len(of_units)), 1)
+    return [
+        np.array([k for place in permuted[fold::count] for k in of_units[place]], np.int64)
+        for fold in range(count)
+    ]
 
 
 def cross_validated(
@@ -83,16 +93,18 @@ def level_interval(
     """Return the lowest and the highest level that random subsets of the images choose, but for
     equal shares of the subsets at either end.
 
-    Each subset contains every image with probability 1/2, as in `results.significance`, in the
+    Each subset contains every unit with probability 1/2, as in `results.significance`, in the
     order of the names. `rows_by_level` has the evidence of all images, a row each, and `runs` the
     parameters at each level.
     """
-    order = sorted(range(len(names)), key=names.__getitem__)
     generator = np.random.default_rng(bootstrap.seed)
-    weights = generator.integers(0, 2, (bootstrap.resamples, len(names))).astype(np.float64)
+    count = len(set(bootstrap.units.of_images(names)))
+    weights = generator.integers(0, 2, (bootstrap.resamples, count)).astype(np.float64)
     levels = zip(runs, rows_by_level, strict=True)
     scores = []
-    for run, rows in tracked(levels, "choosing levels again", "levels", len(runs)):
+    for run, of_images in tracked(levels, "choosing levels again", "levels", len(runs)):
+        own, rows = bootstrap.units.rows(EvidenceRows(names, of_images))
+        order = sorted(range(count), key=own.__getitem__)
         sums = tally_of(weights @ numbers_of(rows)[order], rows)
         scores.append(score_columns(run.scores, sums)[run.protocol.main_score])
     chosen = sorted(map(best_level, zip(*scores, strict=True)))

@@ -22,7 +22,8 @@ from evaltex_cli.evaluation.evaluate import (
     are_polygons,
     evaluate_inputs,
 )
-from evaltex_cli.evaluation.extras import Bootstrap
+from evaltex_cli.evaluation.extras import IMAGES, Bootstrap
+from evaltex_cli.evaluation.groups import Units
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.evaluation.pairing import NO_DETECTIONS
 from evaltex_cli.formats.filters import treat_invalid
@@ -52,6 +53,7 @@ def swept(
     tolerance: float = 0.005,
     max_detections: int | None = None,
     bootstrap: Bootstrap | None = None,
+    units: Units = IMAGES,
     progress: Progress | None = None,
     ordered_map: OrderedMap = map,
 ) -> list[Sweep]:
@@ -83,7 +85,7 @@ def swept(
         inputs, runs, sinks, progress, ordered_map, batch_objects=BATCH_OBJECTS
     )
     names, values, sweeps = inputs.gt.names, levels.tolist(), []
-    rows_of_folds = choice.folds_of(names, folds, seed)
+    rows_of_folds = choice.folds_of(names, folds, seed, units)
     for evaluation in evaluations:
         name, main_score = evaluation.protocol.name, evaluation.protocol.main_score
         every = Run(evaluation.protocol, evaluation.parameters)

@@ -146,7 +146,7 @@ def test_intervals_of_a_plain_run(folder):
     assert "; 95% confidence intervals: paired permutation test over images" in result.stdout
     assert re.search(r"^evaltex +0\.\d{4} \[0\.\d{3}, 0\.\d{3}\] ", result.stdout, re.MULTILINE)
     document = json.loads((folder / "res" / "evaltex.json").read_text(encoding="utf-8"))
-    assert document["bootstrap"] == {"level": 0.95, "resamples": 2000, "seed": 0}
+    assert document["bootstrap"] == {"level": 0.95, "resamples": 2000, "seed": 0, "units": "image"}
     low, high = document["intervals"]["recall"]
     assert low < document["scores"]["recall"] < high
     wider = run("gt.txt", "less.txt", "res", "--ci", "0.99", "--seed", 1)

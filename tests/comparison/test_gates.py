@@ -104,7 +104,7 @@ def test_an_undefined_score_fails(evaluation):
         ("deteval.recall<0.5", "'deteval' is not in this run; expected one of evaltex"),
         ("recall:-0.5%", "needs a baseline of evaltex with recall; give the .json"),
         (f"{HEIGHT}:-1%", r"needs .* with recall\[height<16\]; give what `evaltex diagnose"),
-        ("recall:-5", r"it cannot change by 1; did you mean -5%\?"),
+        ("recall:-5", r"cannot change by 5; did you mean -5pt"),
         ("f1:+1", "fscore is from 0 to 1"),
         ("recall<0", "no result can fail this gate: recall is from 0 to 1"),
         ("recall>1", "no result can fail this gate"),

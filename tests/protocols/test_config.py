@@ -201,3 +201,20 @@ def test_a_key_before_all_sections_is_checked_whichever_protocol_is_run(tmp_path
     path.write_text("iou=0.7\n[iou]\n", encoding="utf-8")
     with pytest.raises(ConfigError, match=r"p\.ini:1: unknown key .iou. of evaltex, but of iou, "):
         config.read_config(path)
+
+
+def test_a_pyproject_has_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "pyproject.toml"
+    path.write_text("[tool.evaltex]\ndet_border = 0.02\n[tool.evaltex.iou]\niou = 0.7\n")
+    settings = config.read_config(path)
+    assert config.parameters_of("evaltex", settings).det_border == 0.02
+    assert config.parameters_of("iou", settings).iou == 0.7
+    for text, message in (
+        ("[tool.other]\n", r"no table \[tool.evaltex\]"),
+        ("[tool.evaltex\n", "is no TOML"),
+        ("[tool.evaltex.iuo]\niou = 1\n", "unknown section .iuo. "),
+        ("[tool.evaltex]\nborder = 1\n", "unknown key 'border'"),
+    ):
+        path.write_text(text)
+        with pytest.raises(ConfigError, match=message):
+            config.read_config(path)

@@ -7,7 +7,7 @@ import pytest
 from evaltex_cli import compare, image_objects, rank, sweep
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import load
-from evaltex_cli.results.significance import few_images
+from evaltex_cli.results.significance import few_units
 
 WORD = [10, 10, 50, 30]
 OTHER = [10, 50, 50, 70]
@@ -28,7 +28,7 @@ FOUR = "only 4 images: intervals and p-values are rough with fewer than 20"
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_images_without_objects_and_detections_do_not_count(protocol: str) -> None:
-    assert few_images(4) == FOUR
+    assert few_units(4) == FOUR
     with pytest.warns(match=FOUR):
         compared = compare(GT, {"all": DET, "less": LESS}, protocol, resamples=100)
     assert compared.compared_images == 4

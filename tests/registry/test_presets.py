@@ -18,7 +18,7 @@ from evaltex_cli.evaluation.inputs import options_of, signature
 from evaltex_cli.formats.options import INVALID_POLYGONS, InputOptions
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import load
-from evaltex_cli.protocols.config import parameters_of_preset
+from evaltex_cli.protocols.config import parameters_by_protocol
 from evaltex_cli.protocols.presets import PRESETS
 
 SCENES = Path(__file__).parents[1] / "golden" / "scenes"
@@ -56,7 +56,7 @@ def result(*options: str, inputs: tuple[str, str] = ("gt", "det")) -> dict[str, 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_lists_what_is_not_the_default(name: str) -> None:
     preset = PRESETS[name]
-    parameters = parameters_of_preset(name, [])
+    parameters = parameters_by_protocol([], [], name)[PRESETS[name].protocol]
     assert preset.protocol in PROTOCOLS
     assert preset.invalid in INVALID_POLYGONS
     defaults = {field.name: field.default for field in fields(load(preset.protocol).parameters)}
@@ -108,7 +108,6 @@ def test_python_takes_presets_too() -> None:
         ({"preset": "ctw150"}, "unknown preset 'ctw150'.*did you mean"),
         ({"protocol": "tiou"}, "protocol=tiou: the preset ctw1500 has protocol=iou"),
         ({"invalid": "drop"}, "the preset ctw1500 has invalid=skip"),
-        ({"pairing": "first"}, "the preset ctw1500 has pairing=best"),
         ({"pairs": 1}, r"unknown option 'pairs' \(did you mean"),
     ):
         with pytest.raises(ConfigError, match=message):
@@ -120,9 +119,7 @@ def test_python_takes_presets_too() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--protocol tiou", "protocol=tiou: the preset ctw1500 has protocol=iou"),
         ("--invalid repair", "invalid=repair: the preset ctw1500 has invalid=skip"),
-        ("--set iou.truncate=true", "truncate=true: the preset ctw1500 has truncate=false"),
         ("--config some.ini", "The preset ctw1500 sets all parameters"),
     ],
 )
@@ -130,6 +127,26 @@ def test_what_contradicts_a_preset_is_refused(command: str, options: str, messag
     Path("some.ini").write_text("", encoding="utf-8")
     error = run(*command.split(), "--preset", "ctw1500", *options.split(), status=2).stderr
     assert message in " ".join(error.split())
+
+
+@pytest.mark.usefixtures("folder")
+def test_other_protocols_and_parameters_join_a_preset() -> None:
+    alone = evaluate("gt", "det", preset="ctw1500")
+    both = evaluate("gt", "det", ["tiou"], preset="ctw1500")
+    assert list(both) == ["iou", "tiou"] and both["iou"].scores == alone.scores
+    assert both["tiou"].scores == evaluate("gt", "det", "tiou", invalid="skip").scores
+    assert "the preset ctw1500 is of iou; tiou scores inputs" in " ".join(both.warnings)
+    command = "gt det --preset ctw1500 --protocol tiou --set iou.pairing=first --format json"
+    done = run(*command.split())
+    first, second = json.loads(done.stdout)["protocols"]
+    assert first["parameters"]["pairing"] == "first"
+    assert first["parameters"]["truncate"] is False
+    assert (
+        second["signature"].startswith("protocol:tiou|")
+        and "|preset:ctw1500|" in second["signature"]
+    )
+    assert "iou with pairing=first changes the preset ctw1500: its scores are not" in done.stderr
+    assert not any("preset" in text for text in alone.warnings)
 
 
 @pytest.mark.usefixtures("folder")

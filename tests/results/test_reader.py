@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from evaltex_cli import InputError
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.results import reader
 from evaltex_cli.results.result_document import json_of
+from evaltex_cli.tables.record import plain
 
 WORDS = Path(__file__).parents[2] / "examples" / "words"
 
@@ -30,7 +30,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_result_is_read_as_its_json_is(result: Path, protocol: str) -> None:
     path = result / f"{protocol}.json"
     document, whole = reader.read(path), json.loads(path.read_bytes())
-    known = asdict(document) | {"images": list(map(json_of, document.images))}
+    known = plain(document) | {"images": list(map(json_of, document.images))}
     known["inputs"] = {"gt": known["gt"], "det": known["det"]}
     head = {key: whole.pop(key) for key in ("schema", "tool", "version")}
     assert (head["schema"], head["tool"]) == (1, "evaltex")

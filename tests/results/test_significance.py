@@ -48,7 +48,8 @@ def scores(tally):
 
 
 def drawn(hits, asked, resamples=significance.RESAMPLES, seed=0, names=None):
-    return significance.replicates(rows_of(hits, asked, names), scores, resamples, seed)
+    bootstrap = Bootstrap(0.95, resamples, seed)
+    return significance.replicates(rows_of(hits, asked, names), scores, bootstrap)
 
 
 def difference_of(first, second, asked, resamples=significance.RESAMPLES, seed=0, level=0.95):
@@ -155,8 +156,16 @@ class TestScore:
         assert found == (None, None, significance.TOO_FEW_COUNT)
 
     def test_images_that_are_all_alike_show_no_interval(self):
-        found = significance.of_score("recall", drawn([1] * 9, [1] * 9), 9, 0.95)
+        found = significance.of_score("recall", drawn([1] * 9, [2] * 9), 9, 0.95)
         assert found == (None, None, significance.ALL_ALIKE)
+
+    @pytest.mark.parametrize(("images", "edge"), [(6, 0.607), (20, 0.861), (500, 0.994)])
+    def test_the_best_and_the_worst_score_have_one_sided_intervals(self, images, edge):
+        asked = [2] * images
+        best = significance.of_score("recall", drawn(asked, asked), images, 0.95).interval
+        worst = significance.of_score("recall", drawn([0] * images, asked), images, 0.95).interval
+        assert best == (pytest.approx(edge, abs=5e-4), 1.0)
+        assert worst == (0.0, pytest.approx(1 - edge, abs=5e-4))
 
     def test_images_without_objects_are_not_counted(self):
         intervals, warnings = significance.intervals(
@@ -167,6 +176,25 @@ class TestScore:
             "only 5 images: intervals and p-values are rough with fewer than 20",
             "no interval: 5 images cannot show a difference with p < 0.05; at least 6 are needed",
         ]
+
+
+def test_a_difference_that_is_detectable_is_found_8_times_in_10():
+    """At the difference that a first sample names, of detectors that differ by chance in images."""
+    rng, images, asked = np.random.default_rng(3), 60, [10] * 60
+
+    def recalls(rise):
+        one, other = rng.normal(6, 1.5, images), rng.normal(6 + 10 * rise, 1.5, images)
+        return drawn(one, asked, 300), drawn(other, asked, 300)
+
+    rise = np.mean([significance.detectable("recall", *recalls(0)) for _ in range(20)])
+    found = [
+        significance.of_difference("recall", *recalls(rise), images, 0.95).p for _ in range(400)
+    ]
+    assert np.mean(np.array(found) < 0.05) == pytest.approx(0.8, abs=0.04)
+    assert significance.shown_power(0.009, 500) == (
+        "With these 500 images a true difference of 0.9 points is found 8 times in 10; for 0.45"
+        " points take 4 times as many."
+    )
 
 
 def test_chunks_draw_the_same_images(monkeypatch):

@@ -23,6 +23,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "gt.txt": GT,
             "lines.txt": GT,
             "names.txt": "img_1\nimg_2\n",
+            "groups.csv": "image,shop\nimg_1,a\nimg_2,b\n",
             "det.txt": DET,
             "det2.txt": DET,
             "det.csv": TABLE,

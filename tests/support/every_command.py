@@ -27,6 +27,7 @@ INPUTS: dict[str, list[str]] = {
     "images": ["pictures"],
     "lines": ["lines.txt"],
     "only": ["names.txt"],
+    "groups": ["groups.csv"],
     "patch": ["changes.json"],
 }
 """Values of the parameters that are read, by their names; a new one needs some here."""

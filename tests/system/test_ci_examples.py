@@ -33,8 +33,8 @@ def repository(tmp_path, monkeypatch):
     """A folder as the workflow finds it, with the scripts of this environment on the path."""
     quality = tmp_path / "quality"
     quality.mkdir()
-    pack(quality / "gt.zip", gt_img_1=WORDS)
-    pack(quality / "det.zip", res_img_1=GOOD)
+    pack(quality / "gt.zip", **{f"gt_img_{k}": WORDS for k in range(8)})
+    pack(quality / "det.zip", **{f"res_img_{k}": GOOD for k in range(8)})
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"])
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
@@ -60,21 +60,21 @@ def test_steps_are_found():
 
 @pytest.mark.parametrize(("detections", "status"), [(GOOD, 0), (WORSE, 1)])
 def test_the_workflow(repository, detections, status):
-    pack(repository / "quality" / "det.zip", res_img_1=detections)
+    pack(repository / "quality" / "det.zip", **{f"res_img_{k}": detections for k in range(8)})
     scored = shell(STEPS["Score, and fail when it got worse"]["run"])
     assert scored.returncode == status, scored.stderr
     compared = shell(STEPS["Compare with the baseline, image by image"]["run"])
     assert compared.returncode == 0, compared.stderr
     summary = (repository / "summary.md").read_text(encoding="utf-8")
     assert "| evaltex |" in summary
-    assert ("Gate FAILED  hmean:-0.5%" in summary) == bool(status)
+    assert ("Gate FAILED  hmean:-1pt@95" in summary) == bool(status)
     upload = WORKFLOW["jobs"]["evaltex"]["steps"][-1]["with"]["path"].split()
     assert all((repository / path).exists() for path in upload)
 
 
 @pytest.mark.parametrize(("detections", "status"), [(GOOD, 0), (WORSE, 1)])
 def test_the_hook(repository, detections, status):
-    pack(repository / "quality" / "det.zip", res_img_1=detections)
+    pack(repository / "quality" / "det.zip", **{f"res_img_{k}": detections for k in range(8)})
     done = subprocess.run(shlex.split(HOOK["entry"]), capture_output=True, text=True, check=False)
     assert done.returncode == status, done.stderr
     assert done.stdout == ""

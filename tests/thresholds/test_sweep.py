@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from sweep_images import nine_images, scene
 
 from evaltex_cli import InputError, evaluate, image_objects, sweep
+from evaltex_cli.evaluation.extras import IMAGES
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.score_names import scalars
@@ -133,9 +134,9 @@ def test_folds_are_those_of_the_permuted_names() -> None:
     names = ["b", "ä", "a", "Z", "c"]
     permuted = np.random.default_rng(7).permutation(5)
     expected = [[sorted(names)[k] for k in permuted[fold::2]] for fold in range(2)]
-    found = choice.folds_of(names, 2, 7)
+    found = choice.folds_of(names, 2, 7, IMAGES)
     assert [[names[k] for k in fold] for fold in found] == expected
-    assert sorted(np.concatenate(choice.folds_of(names, 9, 0)).tolist()) == [0, 1, 2, 3, 4]
+    assert sorted(np.concatenate(choice.folds_of(names, 9, 0, IMAGES)).tolist()) == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.few_fast(1)
