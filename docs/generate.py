@@ -70,9 +70,10 @@ def presets_page() -> str:
             ", ".join(map("`{}`".format, names))
             for names in (preset.gt_formats, preset.det_formats)
         )
-        files = f"Files: {gt}" if gt == det else f"Ground truth: {gt}; detections: {det}"
+        files = f" Files: {gt}." if gt == det else f" Ground truth: {gt}; detections: {det}."
+        files = files if gt else ""
         lines.append(
-            f"- `{name}`: {preset.title}. `{preset.options}`. {files}. Source: {preset.source}.\n"
+            f"- `{name}`: {preset.title}. `{preset.options}`.{files} Source: {preset.source}.\n"
         )
     return _with_list(PRESETS_FILE, lines)
 

@@ -21,12 +21,8 @@ def test_no_record_of_an_evaluation_is_long() -> None:
     many = np.random.default_rng(0).integers(0, 500, (300, 2))
     boxes = np.concatenate([many, many + 30], axis=1)
     words = image_objects(boxes, texts=["word"] * 300, confidences=[0.5] * 300)
-    found = evaluate(
-        {f"image {k}": words for k in range(3)},
-        {f"image {k}": words for k in range(3)},
-        "all",
-        per_image=True,
-    )
+    images = {f"image {k}": words for k in range(3)}
+    found = evaluate(images, images, "all", per_image=True)
     assert assert_short(found) > 1000
     accumulator = Accumulator("all")
     accumulator.update(words, words)
@@ -50,10 +46,8 @@ def test_lines_and_tables() -> None:
     assert repr(Rows()) == "[]"
     assert repr(found["iou"].protocol).startswith("Protocol('iou', 'IoU (ICDAR 2015)")
     assert repr(image_objects()) == "ImageObjects(nothing)"
-    assert (
-        repr(image_objects([[0, 0, 1, 1]] * 2, dont_care=[True, False]))
-        == "ImageObjects(2 boxes, 1 don't care)"
-    )
+    two = image_objects([[0, 0, 1, 1]] * 2, dont_care=[True, False])
+    assert repr(two) == "ImageObjects(2 boxes, 1 don't care)"
 
 
 def test_text_is_no_markup() -> None:

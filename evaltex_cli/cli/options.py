@@ -298,7 +298,7 @@ def scoring_options(
         preset=click.option(
             "--preset",
             type=Name("preset", list(PRESETS)),
-            help="Official rules of a data set (`evaltex protocols`).",
+            help="Official rules of a data set (`evaltex protocols`); or ocr: CER and WER.",
         ),
         config_path=click.option(
             "--config",

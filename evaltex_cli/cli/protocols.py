@@ -13,7 +13,7 @@ EXAMPLES = ("evaltex protocols", "evaltex protocols --format csv")
 
 @opt.output_options("protocols")
 def command(out: Output) -> None:
-    """List the protocols, and the presets: the official rules of data sets.
+    """List the protocols, and the presets: the official rules of data sets, and ocr.
 
     JSON and CSV also have the options that a preset stands for, and the formats of its official
     files, which decide where lines of numbers can be read as several formats. --protocol, --set and

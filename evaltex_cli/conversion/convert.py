@@ -17,6 +17,7 @@ from evaltex_cli.conversion.text_lines import group_lines
 from evaltex_cli.conversion.writer import Job, is_own, write, writer_name
 from evaltex_cli.errors import FaultLog, FaultsError, InputError, counted
 from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.coordinates import decided
 from evaltex_cli.formats.filters import only_classes, only_confident
 from evaltex_cli.formats.image_subset import names_in, only_images
 from evaltex_cli.formats.names import bad_names
@@ -111,6 +112,7 @@ def read_source(
     if not source.names:
         expected = "give a file or folder of a format that `evaltex formats` lists"
         raise InputError(f"{path}: no image in it ({source.format} as its format); {expected}")
+    source = decided(source, None, np.zeros(0, np.int64))
     classes = getattr(options, f"{side}_classes")
     return source if classes is None else only_classes(source, classes)
 

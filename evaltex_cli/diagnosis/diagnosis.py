@@ -307,6 +307,7 @@ def _joined(
     classes = [(label, one) for label, one in classes if one.objects]
     classes.sort(key=lambda item: (-item[1].objects, item[0]))
     misread = [part.misread for part in parts if part.misread is not None]
+    is_cased = getattr(evaluation.parameters, "case_sensitive", False)
     return Diagnosis(
         protocol=evaluation.protocol.name,
         signature=evaluation.signature,
@@ -321,7 +322,7 @@ def _joined(
         unexplained=unexplained,
         breakdowns=breakdowns,
         warnings=evaluation.warnings,
-        misread=most_frequent(sum(misread, Counter())) if misread else None,
+        misread=most_frequent(sum(misread, Counter()), is_cased) if misread else None,
         classes=dict(classes) if len(classes) > 1 else None,
     )
 

@@ -34,7 +34,7 @@ class Misreading:
 @dataclass(frozen=True, slots=True, repr=False)
 class Misread(Record):
     """How many pairs were misread, and the `MOST_LISTED` most frequent misreadings; characters are
-    compared in capitals.
+    compared in capitals, unless the protocol's parameters are case-sensitive.
     """
 
     pairs: int
@@ -72,12 +72,13 @@ def with_misread(images: BatchImages, mistakes: Mistakes) -> Mistakes:
     return replace(mistakes, misread=wrong & ~is_right)
 
 
-def most_frequent(pairs: Pairs) -> Misread:
+def most_frequent(pairs: Pairs, case_sensitive: bool = False) -> Misread:
     """Return what is misread most often in some pairs."""
     characters = Counter[tuple[str, str]]()
     for (expected, read), count in pairs.items():
         if max(len(expected), len(read)) <= LONGEST_ALIGNED:
-            for edit in edits(expected.upper(), read.upper()):
+            both = (expected, read) if case_sensitive else (expected.upper(), read.upper())
+            for edit in edits(*both):
                 characters[edit] += count
     return Misread(pairs.total(), _listed(pairs), _listed(characters))
 

@@ -106,7 +106,8 @@ class Evaluation(Record):
     @property
     def headline(self) -> dict[str, float | None]:
         """The scores that are shown first: usually recall, precision and their harmonic mean."""
-        return {name: self.scores[name] for name in self.protocol.headline}
+        names = (*self.protocol.headline, *self.protocol.also_shown)
+        return {name: self.scores[name] for name in names if name in self.scores}
 
     def summary(self) -> str:
         """Return one line: the headline scores, and what they are of."""

@@ -7,7 +7,7 @@ others, `best_misreading` at coordinates; `explained` makes warnings of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -163,6 +163,11 @@ def _swapped_sides(gt: Source, det: Source) -> Iterator[Mistake]:
             truth and not _first_with("gt_", gt)
         ),
         "the ground truth is a list of COCO results": gt.format == "coco-res" != det.format,
+        "all detections have the text 'CARE', as the ground truth of CTW1500 has": (
+            det.objects.count
+            and all(text == "CARE" for text in det.objects.texts)
+            and not any(text == "CARE" for text in gt.objects.texts)
+        ),
         "the ground truth has confidences, and the detections have none": (
             _has_confidences(gt.objects) and not _has_confidences(det.objects)
         ),
@@ -265,11 +270,12 @@ def repeated_objects(side: Side, source: Source) -> Iterator[str]:
 
 SAMPLE_OBJECTS = 5000
 """How many objects of the ground truth are compared."""
-LEAST_AGREEMENT, LEAST_GAIN, _NOTICEABLE = 0.2, 0.15, 0.05
+LEAST_AGREEMENT, LEAST_GAIN, _NOTICEABLE, _MUCH_BETTER = 0.2, 0.15, 0.05, 0.2
 """Another reading must bring the agreement to this, and raise it by this; a less simple one must be
-better by the last than one tried before."""
+better by the third than one tried before, and one by image by the last than all others."""
 _TINY = 1e-12
 """Coordinates and factors up to this are as good as 0: divided by them, others overflow."""
+_NO_BOXES = np.zeros((0, 4))
 Readings: TypeAlias = Iterator[tuple[str, ImageBatch]]
 """Another reading of the coordinates in words, and the batch so read."""
 
@@ -288,19 +294,30 @@ def agreement(batch: ImageBatch) -> float:
     return float(_best_iou(batch)[1].mean()) if batch.gt.count else 0.0
 
 
+def _counting(batch: ImageBatch) -> ImageBatch:
+    """Return a batch without its don't-care objects, unless all are."""
+    counts = ~batch.gt.dont_care
+    return replace(batch, gt=take(batch.gt, counts)) if counts.any() else batch
+
+
 def best_misreading(batch: ImageBatch) -> tuple[str, float]:
     """Return the simplest reading under which the sides agree much better, and how much, if any."""
     if not batch.gt.count or not batch.det.count:
         return "", 0.0
+    batch = _counting(batch)
     best, before = ("", 0.0), agreement(batch)
     least = max(LEAST_AGREEMENT, before + LEAST_GAIN)
-    mistakes = (_swapped_axes, _other_numbers, _from_the_bottom, _shifted_images, _scaled, _shares)
+    mistakes = (
+        *(_swapped_axes, _other_numbers, _from_the_bottom, _shifted_images, _scaled, _shares),
+        *(_moved, _margins),
+    )
     for reading, supposed in chain.from_iterable(mistake(batch) for mistake in mistakes):
         after = agreement(supposed)
         if after >= least:
             words = f"{reading} (mean best IoU {before:.2f} as read, {after:.2f} so)"
             best, least = (words, after), after + _NOTICEABLE
-    return best
+    by_image = _misread_by_image(batch)
+    return by_image if by_image[1] >= best[1] + _MUCH_BETTER else best
 
 
 def _swapped_axes(batch: ImageBatch) -> Readings:
@@ -364,6 +381,39 @@ def _shares(batch: ImageBatch) -> Readings:
             yield f"the detections are of {reading}", _times(batch, widths * factor)
 
 
+def _moved(batch: ImageBatch) -> Readings:
+    """Move all detections by the distance that most pairs of an image have, if many have it."""
+    images = list(_boxes_by_image(batch, 1))
+    ours = np.concatenate([np.repeat(gt, len(det), axis=0) for gt, det in images] or [_NO_BOXES])
+    theirs = np.concatenate([np.tile(det, (len(gt), 1)) for gt, det in images] or [_NO_BOXES])
+    sizes = (ours[:, 2:] - ours[:, :2] + 1) / (theirs[:, 2:] - theirs[:, :2] + 1)
+    is_alike = (np.abs(np.log(sizes)) < np.log(1.3)).all(axis=1)
+    distances = (ours - theirs)[is_alike].reshape(-1, 2, 2).mean(axis=1)
+    if len(distances):
+        cells, counts = np.unique(np.rint(distances / _CELL), axis=0, return_counts=True)
+        near = (np.abs(distances - cells[counts.argmax()] * _CELL) <= _CELL).all(axis=1)
+        moved = np.median(distances[near], axis=0)
+        x, y = (f"{value:.0f}" for value in moved.tolist())
+        reading = f"the detections are moved: they fit when {x} (x) and {y} (y) are added"
+        boxes = batch.det.boxes + np.tile(moved, 2)
+        yield f"{reading}; were the pictures padded or cropped?", _with(batch, "det", boxes)
+
+
+def _margins(batch: ImageBatch) -> Readings:
+    """Take from each side of the detections a share of their height, as their objects have it."""
+    det, best = _best_iou(batch)
+    boxes, usable = batch.det.boxes, best > 0
+    if usable.any():
+        heights = boxes[:, 3] - boxes[:, 1]
+        ours, theirs = batch.gt.boxes[usable], boxes[det[usable]]
+        more = (theirs[:, 3] - theirs[:, 1]) - (ours[:, 3] - ours[:, 1])
+        share = float(np.median(more / np.maximum(heights[det[usable]], 1)) / 2)
+        inner = boxes + share * heights[:, None] * [1, 1, -1, -1]
+        reading = f"the detections are padded by about {share:.2f} of their height on each side"
+        if share > 0:
+            yield reading, _with(batch, "det", inner)
+
+
 def _scale(batch: ImageBatch) -> Floats | None:
     """(2,) factors of x and y that bring the detections to the objects; None if there are none."""
     sides = (side.boxes.reshape(-1, 2, 2).mean(axis=1) for side in (batch.gt, batch.det))
@@ -395,6 +445,102 @@ def _with(batch: ImageBatch, side: Side, boxes: Floats) -> ImageBatch:
     return replace(batch, **changed)
 
 
+# Coordinates that were changed in another way in each image ---------------------------------------
+
+_FEWEST_OBJECTS, _MOST_OBJECTS, _LEAST_FIT = 3, 12, 0.4
+"""Images with fewer objects would fit by chance; of the others some of the objects are enough."""
+_CELL = 8.0
+"""Distances are counted in cells of this width, in pixels."""
+_Fit: TypeAlias = Callable[[Floats, Floats], tuple[Floats, Floats]]
+"""Factors of x and y, and what is added to both, by which one box becomes another."""
+
+
+def _centre(boxes: Floats) -> Floats:
+    return (boxes[..., :2] + boxes[..., 2:]) / 2
+
+
+def _resized_and_moved(ours: Floats, theirs: Floats) -> tuple[Floats, Floats]:
+    """Take the factor of both axes from the longer side, which is more exact."""
+    sides = (
+        (boxes[..., 2:] - boxes[..., :2]).max(axis=-1, keepdims=True) for boxes in (ours, theirs)
+    )
+    factor = np.divide(*sides)
+    return factor, _centre(ours) - factor * _centre(theirs)
+
+
+_BY_IMAGE: dict[str, _Fit] = {
+    "the detections have another scale in each image, as on a grid of 0 to 1000 or in pictures that"
+    " were resized": lambda ours, theirs: (_centre(ours) / _centre(theirs), np.zeros(2)),
+    "y is flipped on one side: it counts from the bottom of the picture": lambda ours, theirs: (
+        np.array([1.0, -1.0]),
+        (_centre(ours) + _centre(theirs)) * [0, 1],
+    ),
+    "x is mirrored on one side: it counts from the right of the picture": lambda ours, theirs: (
+        np.array([-1.0, 1.0]),
+        (_centre(ours) + _centre(theirs)) * [1, 0],
+    ),
+    "the detections are moved in each image, as in pictures that were padded or cropped": (
+        lambda ours, theirs: (np.ones(2), _centre(ours) - _centre(theirs))
+    ),
+    "the detections are resized and moved in each image, as in pictures that were padded to one"
+    " size": _resized_and_moved,
+}
+
+
+def _misread_by_image(batch: ImageBatch) -> tuple[str, float]:
+    """Return how the detections of each image fit by factors or distances of its own, if they do.
+
+    One pair of an object and a detection gives these, and the other objects of the image say how
+    well they fit, so that they do not fit by chance.
+    """
+    images = list(_boxes_by_image(batch, _FEWEST_OBJECTS))
+    if not images:
+        return "", 0.0
+    weights = [len(gt) for gt, _ in images]
+    before = [_box_iou(gt, det).max(axis=1).mean() for gt, det in images]
+    shown = float(np.average(before, weights=weights))
+    best, least = ("", 0.0), max(_LEAST_FIT, shown + LEAST_GAIN)
+    for reading, fit in _BY_IMAGE.items():
+        after = float(np.average([_fitted(*image, fit) for image in images], weights=weights))
+        if after >= least:
+            words = f"{reading} (mean best IoU {shown:.2f} as read, {after:.2f} so)"
+            best, least = (words, after), after + _NOTICEABLE
+    return best
+
+
+def _boxes_by_image(batch: ImageBatch, fewest: int) -> Iterator[tuple[Floats, Floats]]:
+    """Yield boxes of the objects that count, and of the detections, of images that have enough."""
+    for k in range(len(batch.names)):
+        ours, theirs = (slice(*side.offsets[k : k + 2]) for side in (batch.gt, batch.det))
+        gt = batch.gt.boxes[ours][~batch.gt.dont_care[ours]][:_MOST_OBJECTS]
+        det = batch.det.boxes[theirs][:_MOST_OBJECTS]
+        if min(len(gt), len(det)) >= fewest:
+            yield gt, det
+
+
+def _fitted(gt: Floats, det: Floats, fit: _Fit) -> float:
+    """Return the mean best IoU of an image's objects by its best fit, without the object that the
+    fit is made of.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):  # boxes without area, and at 0
+        factor, added = fit(gt[:, None], det[None])
+        corners = det.reshape(-1, 2, 2) * factor[..., None, None, :] + added[..., None, None, :]
+        boxes = np.concatenate([corners.min(axis=-2), corners.max(axis=-2)], axis=-1)
+        best = np.nan_to_num(_box_iou(gt, boxes[..., None, :, :])).max(axis=-1)
+    best = np.broadcast_to(best, (len(gt), len(det), len(gt)))
+    own = best[np.arange(len(gt)), :, np.arange(len(gt))]
+    return float(((best.sum(axis=-1) - own) / (len(gt) - 1)).max())
+
+
+def _box_iou(gt: Floats, det: Floats) -> Floats:
+    """(..., G, D) the IoU of boxes (G, 4) and (..., D, 4)."""
+    ours = gt[:, None]
+    inner = np.minimum(ours[..., 2:], det[..., 2:]) - np.maximum(ours[..., :2], det[..., :2])
+    area = np.maximum(inner, 0).prod(axis=-1)
+    both = sum((boxes[..., 2:] - boxes[..., :2]).prod(axis=-1) for boxes in (ours, det))
+    return np.asarray(area / np.maximum(both - area, _TINY))
+
+
 def _best_iou(batch: ImageBatch) -> tuple[Ints, Floats]:
     """(G,) the best detection of each object, -1 for none, and the IoU of their bounding boxes."""
     pairs = overlaps.measure(batch, Convention(as_boxes=True))
@@ -404,12 +550,42 @@ def _best_iou(batch: ImageBatch) -> tuple[Ints, Floats]:
     return partner, best
 
 
+# Lines and words ----------------------------------------------------------------------------------
+
+_INSIDE, _MOST_WORDS = 0.7, 0.5
+"""A word has this share of its area in its line; with this share of words that are several in one
+shape of the other side, these are lines."""
+
+
+def _lines_against_words(gt: Source, det: Source, paired: Ints) -> Iterator[str]:
+    """Yield a warning if one side has lines where the other one has words."""
+    batch = sample(gt, det, paired)
+    pairs = overlaps.measure(batch, Convention(as_boxes=True))
+    sides: tuple[tuple[Side, Side, Ints, Ints, Floats], ...] = (
+        ("gt", "det", pairs.gt, pairs.det, pairs.det_area[pairs.det]),
+        ("det", "gt", pairs.det, pairs.gt, pairs.gt_area[pairs.gt]),
+    )
+    for lines, words, line, word, area in sides:
+        inside = pairs.area >= _INSIDE * area
+        is_shared = np.bincount(line[inside], minlength=1)[line[inside]] > 1
+        several = len(np.unique(word[inside][is_shared]))
+        count = getattr(batch, words).count
+        if several >= max(_FEWEST, _MOST_WORDS * count):
+            yield (
+                f"one side may have lines and the other one words: {several} of {count} objects of"
+                f" the {TITLES[words]} share a box of the {TITLES[lines]} with others; texts"
+                " are compared one to one, so read both sides at one level (--gt-level,"
+                " --det-level)"
+            )
+
+
 # Low scores ---------------------------------------------------------------------------------------
 
 LOW, _NEARLY_ZERO = 0.3, 0.02
 """A headline score below the first is low; recall and precision up to the second are almost 0."""
-_AGREE, _CLEARLY_BETTER = 0.5, 0.4
-"""Mean best IoU from which boxes agree, and from which another reading explains a low score."""
+_AGREE, _DISAGREE, _CLEARLY_BETTER = 0.5, 0.4, 0.4
+"""Mean best IoU from which boxes agree; below which another reading is looked for, whatever the
+score, as some protocols are lenient; and from which another reading explains a low score."""
 
 
 def explained(
@@ -420,14 +596,18 @@ def explained(
         return list(evaluations)
     found = suspicions(gt, det)
     reasons = [""] * len(evaluations)
-    if any(map(amount_matched, evaluations)):
-        batch = sample(gt, det, paired)
+    batch = sample(gt, det, paired)
+    if any(map(amount_matched, evaluations)) or agreement(_counting(batch)) < _DISAGREE:
         misread = best_misreading(batch)
         are_swapped = any(one.kind == "swapped-sides" for one in found)
         reasons = [_reason(one, batch, misread, are_swapped) for one in evaluations]
     fractions = [one for one in found if one.kind == "coordinates"]
     if len(fractions) == 1 and any(reasons):
         found.remove(fractions[0])  # the reason says by which factors they fit
+    of_texts = [
+        [*_lines_against_words(gt, det, paired)] if one.protocol.name == "iou-crw" else []
+        for one in evaluations
+    ]
     always = []
     for side, kind, text, advice in found:
         path = "" if kind == "swapped-sides" else f"{(gt if side == 'gt' else det).path}: "
@@ -435,8 +615,8 @@ def explained(
     if 0 < gt.objects.count == gt.objects.dont_care.sum():
         always.append("every object of the ground truth is don't care, so its scores say nothing")
     return [
-        replace(one, warnings=[*one.warnings, *always, *filter(None, [reason])])
-        for one, reason in zip(evaluations, reasons, strict=True)
+        replace(one, warnings=[*one.warnings, *always, *own, *filter(None, [reason])])
+        for one, own, reason in zip(evaluations, of_texts, reasons, strict=True)
     ]
 
 
@@ -445,6 +625,8 @@ def _reason(
 ) -> str:
     """Return why a score is low; nothing if it is not, or the reason is not known."""
     amount, (reading, agree_then) = amount_matched(evaluation), misread
+    if not amount and agree_then >= agreement(_counting(batch)) + _CLEARLY_BETTER / 2:
+        amount = AMOUNTS[2]
     is_nearly_zero = amount in AMOUNTS[:2]
     if amount and reading and (is_nearly_zero or agree_then >= _CLEARLY_BETTER):
         return f"{amount}; {reading}"

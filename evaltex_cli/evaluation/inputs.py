@@ -12,8 +12,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from evaltex_cli.errors import FaultLog, counted, quote
-from evaltex_cli.evaluation.pairing import NO_DETECTIONS, pair_images, with_names_of
+from evaltex_cli.evaluation.pairing import (
+    NO_DETECTIONS,
+    pair_images,
+    with_names_of,
+    without_other_pages,
+)
 from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.coordinates import decided
 from evaltex_cli.formats.filters import class_counts, only_classes, only_confident, with_dont_care
 from evaltex_cli.formats.image_subset import digest, names_in, only_images, some_images
 from evaltex_cli.formats.options import DONT_CARE_OBJECTS, IN_MEMORY, InputOptions, MaskFolders
@@ -82,7 +88,7 @@ def open_inputs(
         (ours, faults), (theirs, more) = (opened(one, ordered_map) for one in sides)
     faults += more
     refuse_unused(options, ours, theirs)
-    theirs = with_names_of(ours, theirs)
+    theirs = without_other_pages(ours, with_names_of(ours, theirs))
     if options.only is not None:
         only = names_in(ours, options.only)
         options = replace(options, only=only)
@@ -92,6 +98,10 @@ def open_inputs(
     if options.min_confidence is not None:
         theirs = only_confident(theirs, options.min_confidence)
     ours = _completed(ours, options)
+    ours, theirs = with_coordinates(ours, theirs)
+    read_so = [one.coordinates for one in (ours, theirs) if one.coordinates]
+    if read_so:
+        options = replace(options, coordinates=read_so[-1])
     lines = None
     if options.lines is not None:
         lines, more = opened_lines(options.lines, ours, options)
@@ -136,6 +146,20 @@ def _completed(gt: Source, options: InputOptions) -> Source:
     """Return a ground truth with the don't-care objects and the image sizes of the options."""
     gt = with_dont_care(gt, options.dont_care)
     return gt if options.images is None else with_sizes(gt, options.images)
+
+
+def with_coordinates(gt: Source, det: Source) -> tuple[Source, Source]:
+    """Return both sides with the boxes of models read as fits the other side; raises `InputError`
+    if that is not decided.
+    """
+    if gt.reading is None and det.reading is None:
+        return gt, det
+    paired = pair_images(gt, det, FaultLog())
+    back = np.full(len(det.names), NO_DETECTIONS)
+    back[paired[paired >= 0]] = np.flatnonzero(paired >= 0)
+    if gt.reading is not None:
+        gt = decided(gt, None if det.reading else det, paired)
+    return gt, decided(det, gt, back)
 
 
 def in_pixels(gt: Source, det: Source) -> tuple[Source, Source]:

@@ -42,6 +42,27 @@ def pair_images(gt: Source, det: Source, faults: FaultLog) -> Ints:
     return paired
 
 
+def without_other_pages(gt: Source, det: Source) -> Source:
+    """Return the detections without the pages that the ground truth lacks, of documents of which it
+    has others, with a warning that counts them: ground truth often has some pages of a document.
+    """
+    known, documents = set(gt.names), dict[str, list[int]]()
+    for k, name in enumerate(det.names):
+        document, _, page = stem(name).rpartition("-")
+        if page.isdecimal() and document == stem(det.file_of(k)):
+            documents.setdefault(det.file_of(k), []).append(k)
+    left_out = []
+    for pages in documents.values():
+        others = [k for k in pages if det.names[k] not in known]
+        left_out += others if len(others) < len(pages) else []
+    if not left_out:
+        return det
+    note = "{count} page[s] of documents [is|are] not in the ground truth and [was|were] left out"
+    names = listed([det.names[k] for k in left_out])
+    kept = det.part(np.setdiff1d(np.arange(len(det.names)), left_out))
+    return _noted(kept, det, f"{counted(len(left_out), note)}: {names}")
+
+
 # COCO's file names and IDs ------------------------------------------------------------------------
 
 

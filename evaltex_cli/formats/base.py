@@ -14,7 +14,7 @@ import numpy as np
 
 from evaltex_cli.errors import FaultLog, FormatError, not_utf8, quote
 from evaltex_cli.formats import parsing
-from evaltex_cli.formats.options import COORDINATE_LIMIT, FINITE, MAX_VERTICES, Coordinates
+from evaltex_cli.formats.options import COORDINATE_LIMIT, FINITE, MAX_VERTICES, Coordinates, Reading
 from evaltex_cli.formats.options import Side as Side  # noqa: PLC0414 (all formats need it)
 from evaltex_cli.records import ANY_TYPE, NOTHING, Bools, Floats, Ints, Objects, take_images
 
@@ -242,6 +242,8 @@ class Format:
     """Whether one file has all images of a data set."""
     survey: Callable[[Iterable[File], Side], Any] | None = None
     """Looks at all files before any is read, and returns `ReadOptions.surveyed`."""
+    empty_file: str = ""
+    """The note about files of detections without content, if that is worth one."""
     option: str = ""
     """The attribute of `ReadOptions` that, if declared, replaces the survey."""
 
@@ -277,6 +279,11 @@ class Source:
     """By what its format was recognised, in words."""
     unconfident: int = 0
     """How many objects were left out for their confidence."""
+    reading: Reading | None = None
+    """How the numbers of a model's boxes may be read; they are `objects.boxes` as the answers have
+    them, until `coordinates.decided` reads them. None of everything else."""
+    coordinates: str = ""
+    """How it read them."""
     pictures: Sequence[PictureRuns | None] | None = None
     """The pixels of the objects of each image, labelled by their IDs, of masks in memory."""
 

@@ -37,12 +37,16 @@ def _read_textract(file: File, side: Side, options: ReadOptions) -> Iterator[Ima
     def read_page(at: str, blocks: Any) -> Image:
         return Image("", file.each(blocks, _BLOCK.read), fractions=True)
 
+    root = file.json(Any)
+    responses = [(f"[{k}]", one) for k, one in enumerate(root)] if isinstance(root, list) else None
     pages: dict[int, list[tuple[str, Any]]] = {}
-    for at, block in word_records.listed(file, "Blocks"):
-        with file.catching(at):
-            page = pages.setdefault(converted(within(block, "Page") or 1, int), [])
-            if converted(block, dict[str, Any]).get("BlockType") == options.level.upper():
-                page.append((at, block))
+    for where, response in responses or [("", root)]:  # a long answer comes in several
+        expect(response, "Blocks")
+        for at, block in nested(file, response, where, "Blocks"):
+            with file.catching(at):
+                page = pages.setdefault(converted(within(block, "Page") or 1, int), [])
+                if converted(block, dict[str, Any]).get("BlockType") == options.level.upper():
+                    page.append((at, block))
     yield from read_pages(file, (("", pages[page]) for page in sorted(pages)), read_page)
 
 
@@ -50,9 +54,96 @@ TEXTRACT = Format(
     "textract",
     "AWS Textract",
     _read_textract,
-    has("Blocks"),
+    has("Blocks", "0.Blocks"),
     levels=("word", "line"),
     layout='{"Blocks": [{"BlockType": "WORD", "Text", "Confidence", "Geometry": {"Polygon"}}]}',
+)
+
+
+# AWS Rekognition ----------------------------------------------------------------------------------
+
+_DETECTED = Keys("Geometry.Polygon Geometry.BoundingBox", "DetectedText", "Confidence", certain=100)
+
+
+def _read_rekognition(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
+    texts = word_records.listed(file, "TextDetections")
+    kind = options.level.upper()
+    objects = file.each((one for one in texts if within(one[1], "Type") == kind), _DETECTED.read)
+    yield Image(file.stem, objects, fractions=True)
+
+
+REKOGNITION = Format(
+    "rekognition",
+    "AWS Rekognition: DetectText",
+    _read_rekognition,
+    has("TextDetections.0.Geometry", "TextDetections TextModelVersion"),
+    levels=("word", "line"),
+    layout='{"TextDetections": [{"DetectedText", "Type": "WORD", "Confidence", "Geometry":'
+    ' {"Polygon"}}]}',
+)
+
+
+# Tencent, Baidu, CLOVA, Upstage -------------------------------------------------------------------
+# Coordinates are pixels, Tencent's confidences percent. An answer that is an error has no list.
+
+
+def _pages_reader(
+    keys: Keys, pages: str, words: str, inside: str = ""
+) -> Callable[[File, Side, ReadOptions], Iterator[Image]]:
+    """Return what reads the words of a list of pages, or of a document without such a list."""
+
+    def read_page(file: File, at: str, page: Any) -> Image:
+        expect(page, words)
+        return Image("", file.each(nested(file, page, at, words), keys.read), *size_of(page))
+
+    def read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
+        root = file.json(dict[str, Any])
+        root = within(root, inside) or root
+        found: Records = [("", root)]
+        if pages:
+            expect(root, pages)
+            found = nested(file, root, "", pages)
+        yield from read_pages(file, found, partial(read_page, file))
+
+    return read
+
+
+TENCENT = Format(
+    "tencent-ocr",
+    "Tencent Cloud OCR",
+    _pages_reader(
+        Keys("Polygon", "DetectedText", "Confidence", certain=100), "", "TextDetections", "Response"
+    ),
+    has("Response.TextDetections", "TextDetections.0.Polygon"),
+    layout='{"Response": {"TextDetections": [{"DetectedText", "Confidence", "Polygon": [{"X",'
+    ' "Y"}]}]}}',
+)
+BAIDU = Format(
+    "baidu-ocr",
+    "Baidu OCR with positions",
+    _pages_reader(
+        Keys("vertexes_location location", "words", "probability.average"), "", "words_result"
+    ),
+    has("words_result.0.location", "words_result words_result_num"),
+    layout='{"words_result": [{"words", "location": {"left", "top", "width", "height"}}]}',
+)
+CLOVA = Format(
+    "clova-ocr",
+    "Naver CLOVA OCR",
+    _pages_reader(
+        Keys("boundingPoly.vertices bounding", "inferText", "inferConfidence"), "images", "fields"
+    ),
+    has("images.0.inferResult", "images.0.fields.0.inferText"),
+    layout='{"images": [{"fields": [{"inferText", "inferConfidence", "boundingPoly":'
+    ' {"vertices"}}]}]}',
+)
+UPSTAGE = Format(
+    "upstage-ocr",
+    "Upstage Document OCR",
+    _pages_reader(Keys("boundingBox.vertices"), "pages", "words"),
+    has("modelVersion pages.0.words"),
+    layout='{"modelVersion", "pages": [{"width", "height", "words": [{"text", "confidence",'
+    ' "boundingBox": {"vertices"}}]}]}',
 )
 
 

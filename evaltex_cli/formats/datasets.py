@@ -26,7 +26,8 @@ from evaltex_cli.formats import base, parsing
 from evaltex_cli.formats.base import File, Format, Head, Image, ReadOptions, Side, TextObject
 from evaltex_cli.formats.names import without_prefix
 from evaltex_cli.formats.parsing import Flag, Number, Point, converted, nested, within
-from evaltex_cli.formats.word_records import has, listed, size_of
+from evaltex_cli.formats.tools import named_after_pictures
+from evaltex_cli.formats.word_records import Keys, has, listed, read_words, size_of
 
 _Vertices = list[Point | float] | None  # msgspec crashes if both have bounds
 
@@ -236,4 +237,74 @@ RECTS = Format(
     has("chars lines"),
     levels=("line", "character"),
     layout='{"chars": [{"points": [x1, y1, ...], "transcription", "ignore"}], "lines": [...]}',
+)
+
+
+# FUNSD, XFUND and CORD ----------------------------------------------------------------------------
+# Forms and receipts have words in lines (of XFUND and FUNSD: questions, answers, headers).
+
+_FORM_TEXT = Keys("box", "text")
+_QUAD = [f"{axis}{k}" for k in (1, 2, 3, 4) for axis in "xy"]
+
+
+def _read_funsd(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
+    lines = listed(file, "form")
+    yield Image(file.stem, read_words(file, lines, _FORM_TEXT, side, options.level))
+
+
+def _read_xfund(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
+    images = []
+    for at, form in listed(file, "documents"):
+        with file.catching(at):
+            lines = nested(file, form, at, "document")
+            words = read_words(file, lines, _FORM_TEXT, side, options.level)
+            picture = converted(within(form, "img"), dict[str, Any])
+            name = converted(picture.get("fname"), str)
+            images.append(Image(name, words, *size_of(picture)))
+    yield from named_after_pictures(images)
+
+
+def _read_cord(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
+    def read(word: Any) -> TextObject:
+        quad = converted(within(word, "quad"), dict[str, Any])
+        points = parsing.outline([quad.get(key) for key in _QUAD])
+        text = converted(within(word, "text"), str)
+        return TextObject(points, text)
+
+    objects = []
+    for region, (at, line) in enumerate(listed(file, "valid_line"), 1):
+        for word in file.each(nested(file, line, at, "words"), read):
+            word.region = region if side == "gt" else None
+            objects.append(word)
+    document = file.json(dict[str, Any])
+    areas = converted(document.get("dontcare") or [], list[Any])
+    file.notes["{count} area[s] of don't care in CORD [was|were] left out"] += len(areas)
+    yield Image(file.stem, objects, *size_of(within(document, "meta", "image_size")))
+
+
+FUNSD = Format(
+    "funsd",
+    "FUNSD: forms, one file per image",
+    _read_funsd,
+    has("form.0.words", "form.0.box"),
+    levels=("word", "line"),
+    layout='{"form": [{"box": [x0, y0, x1, y1], "text", "words": [{"box", "text"}]}]}',
+)
+XFUND = Format(
+    "xfund",
+    "XFUND: forms, one file of all images",
+    _read_xfund,
+    has("documents.0.document documents.0.img"),
+    levels=("word", "line"),
+    layout='{"documents": [{"document": [{"box", "text", "words": [{"box", "text"}]}], "img":'
+    ' {"fname", "width", "height"}}]}',
+    one_document=True,
+)
+CORD = Format(
+    "cord",
+    "CORD: receipts, one file per image",
+    _read_cord,
+    has("valid_line"),
+    layout='{"valid_line": [{"words": [{"quad": {"x1", "y1", ..., "y4"}, "text"}]}], "meta":'
+    ' {"image_size"}}',
 )

@@ -12,6 +12,7 @@ from evaltex_cli.errors import FormatError
 from evaltex_cli.formats import parsing, word_records
 from evaltex_cli.formats.base import DONT_CARE, File, Format, Image, ReadOptions, Side, TextObject
 from evaltex_cli.formats.names import names_of_pictures
+from evaltex_cli.formats.parsers import paddle_results
 from evaltex_cli.formats.parsing import Bounds, converted, nested, within
 from evaltex_cli.formats.tools import named_after_pictures
 from evaltex_cli.formats.word_records import Keys, follow, has, is_shape, joined_texts, read_pages
@@ -86,6 +87,9 @@ MMOCR = Format(
 
 _INSIDE = ("", "res.", "overall_ocr_res.", "res.overall_ocr_res.")
 _PADDLE = [f"{inside}{step}" for inside in _INSIDE for step in ("rec", "dt")]
+_SERVICE = [
+    f"{at}{key}" for at in ("", "result.") for key in ("ocrResults", "layoutParsingResults")
+]
 _COLUMNS = [
     *((f"{step}_polys", f"{step}_texts", f"{step}_scores") for step in _PADDLE),
     ("det_polygons", "rec_texts", "det_scores"),
@@ -93,12 +97,11 @@ _COLUMNS = [
 ]
 
 
-def _read_columns(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
+def _columns(file: File, at: str, document: Any) -> list[TextObject]:
     def read(row: tuple[Any, Any, Any]) -> TextObject:
         text = converted(row[1], str | None) or ""
         return TextObject(parsing.outline(row[0]), text, confidence=parsing.confidence(row[2]))
 
-    document = file.json(dict[str, Any])
     paths = next((one for one in _COLUMNS if follow(document, one[0]) is not None), _COLUMNS[0])
     columns = [converted(follow(document, path), list[Any] | None) for path in paths]
     lengths = {len(column) for column in columns if column is not None}
@@ -106,14 +109,26 @@ def _read_columns(file: File, side: Side, options: ReadOptions) -> Iterator[Imag
         found = f"no list {paths[0]}, or not as long as {paths[1]} and {paths[2]}"
         raise FormatError(found, "a list of shapes, and a text and a score for each")
     rows = zip(*(column or [None] * len(columns[0]) for column in columns), strict=True)
-    yield Image(file.stem, file.each(enumerate(rows), read, f"{paths[0]}[{{}}]"))
+    return file.each(enumerate(rows), read, f"{at}.{paths[0]}[{{}}]".removeprefix("."))
+
+
+def _read_columns(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
+    document = file.json(dict[str, Any])
+    results = list(paddle_results(file, document))
+    if len(results) == 1:
+        yield Image(file.stem, _columns(file, *results[0]))
+    else:
+        yield from read_pages(file, results, lambda at, one: Image("", _columns(file, at, one)))
 
 
 PADDLE_JSON = Format(
     "paddleocr-json",
-    "PaddleOCR 3: save_to_json, one file per image",
+    "PaddleOCR 3: save_to_json, or a service's answer",
     _read_columns,
-    has(*(f"{step}_polys" for step in _PADDLE)),
+    has(
+        *(f"{step}_polys" for step in _PADDLE),
+        *(f"{page}.0.prunedResult.{step}_polys" for page in _SERVICE for step in _PADDLE),
+    ),
     layout='{"rec_polys" or "dt_polys": [[[x, y], ...]], "rec_texts": [...], "rec_scores": [...]}',
 )
 MMOCR_RESULT = Format(

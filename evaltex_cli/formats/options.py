@@ -24,7 +24,7 @@ INVALID_POLYGONS = ("repair", "drop", "skip", "error")
 DONT_CARE_OBJECTS = ("ignore", "count", "drop")
 """How don't-care objects can be treated (`filters.with_dont_care`); the first is the default."""
 MAX_PIXELS = 100_000_000
-ORDERS = ("xyxy", "yxyx", "xywh")
+ORDERS = ("xyxy", "yxyx", "xywh", "cxcywh")
 TABLE_COLUMNS = (
     *("image", "x0", "y0", "x1", "y1", "width", "height", "polygon", "text", "confidence"),
     *("dont_care", "image_width", "image_height", "label"),
@@ -49,36 +49,62 @@ class Coordinates(NamedTuple):
     """What the four numbers of a box are, if its file does not say so."""
 
     order: str
-    """'xyxy', 'yxyx' or 'xywh'. Two opposite corners, x or y first, or the upper left corner, width
-    and height."""
+    """Of `ORDERS`: two opposite corners, x or y first; the upper left corner, or the centre, then
+    width and height."""
     scale: float | None = None
     """What the width and the height of the page are in these numbers; None for pixels."""
+    resized: str = ""
+    """The file with the sizes of the pictures that the numbers are pixels of; empty for a scale."""
 
     @classmethod
     def parse(cls, text: str) -> Coordinates:
         """Return what ``ORDER:SCALE`` declares; raises `ConfigError` for anything else."""
         order, _, scale = text.partition(":")
+        if order in ORDERS and scale.startswith("resized="):
+            return cls(order, None, scale.removeprefix("resized="))
         with suppress(ValueError):
             value = None if scale == "pixels" else float(scale)
             if order in ORDERS and (value is None or value > 0):
                 return cls(order, value)
         expected = f"ORDER:SCALE, of {', '.join(ORDERS)} and of pixels, 1, 1000 or the like"
-        raise ConfigError(f"coordinates {quote(text)}; expected {expected}")
+        raise ConfigError(f"coordinates {quote(text)}; expected {expected}, or resized=FILE")
 
     def __str__(self) -> str:
-        return f"{self.order}:pixels" if self.scale is None else f"{self.order}:{self.scale:g}"
+        scale = "pixels" if self.scale is None else f"{self.scale:g}"
+        return f"{self.order}:resized={self.resized}" if self.resized else f"{self.order}:{scale}"
 
-    def box(self, numbers: Sequence[float]) -> tuple[float, float, float, float]:
-        """Return x0, y0, x1, y1 of four numbers, in pixels or in fractions of the page; raises
-        `FormatError` for a box with a side below 0.
+    def points(
+        self, numbers: Sequence[float], size: tuple[float, float] | None = None
+    ) -> Sequence[float]:
+        """Return the four numbers of a box, or eight of a quadrilateral, in pixels or in fractions
+        of the page; `size` is the width and height of a resized picture. Raises `FormatError` for a
+        box with a side below 0.
         """
-        a, b, c, d = (value / (self.scale or 1.0) for value in numbers)
-        boxes = {"xyxy": (a, b, c, d), "yxyx": (b, a, d, c), "xywh": (a, b, a + c, b + d)}
-        x0, y0, x1, y1 = boxes[self.order]
+        if self.order == "yxyx":
+            numbers = [numbers[k ^ 1] for k in range(len(numbers))]
+        points = [
+            value / (size[k % 2] if size else self.scale or 1.0) for k, value in enumerate(numbers)
+        ]
+        if len(points) > 4:
+            return points
+        x0, y0, x1, y1 = points
+        if self.order == "cxcywh":
+            x0, y0 = x0 - x1 / 2, y0 - y1 / 2
+        if self.order in ("xywh", "cxcywh"):
+            x1, y1 = x0 + x1, y0 + y1
         if x1 < x0 or y1 < y0:
             shown = ", ".join(f"{value:g}" for value in numbers)
             raise FormatError(f"{shown} as {self}", "no side below 0")
         return x0, y0, x1, y1
+
+
+class Reading(NamedTuple):
+    """How the numbers of a model's boxes may be read, before one way is chosen for an input."""
+
+    known: tuple[Coordinates, ...] = ()
+    """Those that the form of the answers allows, one for a default; empty for any."""
+    form: str = ""
+    """What fixes them: ``the key 'box_2d'``."""
 
 
 def column_mapping(text: str) -> dict[str, str]:

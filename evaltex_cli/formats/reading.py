@@ -23,7 +23,7 @@ from evaltex_cli.formats.columns import columns, confidences_in_unit, joined
 from evaltex_cli.formats.detection import EVALTEX, detect, other_format
 from evaltex_cli.formats.files import Entry, Listing, open_listing
 from evaltex_cli.formats.names import bad_names
-from evaltex_cli.formats.options import Coordinates, InputOptions, column_mapping
+from evaltex_cli.formats.options import Coordinates, InputOptions, Reading, column_mapping
 from evaltex_cli.formats.sizes import in_pixels
 from evaltex_cli.geometry import outlines
 from evaltex_cli.records import take
@@ -151,7 +151,7 @@ def _read(
     entries = listing.entries
     read_some = partial(_read_some, listing, form.name, side, options)
     if ordered_map is map or len(entries) <= FILES_AT_ONCE:
-        return read_some(entries)
+        return _with_reading(read_some(entries), options)
     some = [entries[k : k + FILES_AT_ONCE] for k in range(0, len(entries), FILES_AT_ONCE)]
     label = f"reading {listing.path.name}"
     sources, digests, notes, logs = zip(
@@ -160,7 +160,15 @@ def _read(
     faults = FaultLog()
     for log in logs:
         faults += log
-    return _Part(joined(sources), list(chain(*digests)), sum(notes, Counter()), faults)
+    part = _Part(joined(sources), list(chain(*digests)), sum(notes, Counter()), faults)
+    return _with_reading(part, options)
+
+
+def _with_reading(part: _Part, options: ReadOptions) -> _Part:
+    """Return answers of a model with how their boxes may be read."""
+    if not isinstance(options.surveyed, Reading):
+        return part
+    return part._replace(source=replace(part.source, reading=options.surveyed))
 
 
 @contextmanager
@@ -204,6 +212,7 @@ def _read_some(
 def _images(file: File, form: Format, side: Side, options: ReadOptions) -> Iterator[Image | Source]:
     """Yield the images of a file; one without objects where it cannot be read."""
     if side == "det" and not (file.is_alone or form.one_document or file.data.strip()):
+        file.notes[form.empty_file] += bool(form.empty_file)
         yield Image(file.stem, file=file.place)  # nothing was detected, in any format
         return
     has_images = False

@@ -1,10 +1,10 @@
 """Tables with a header, CSV or TSV: columns are found by their usual names, or by a mapping.
 
 A row is an object. A table without a column of image names is of one image, and has its name. The
-coordinates are the corners of a box, its upper left corner with width and height, or the vertices
-of a polygon, perhaps in one column; without them a row is of an image without objects. They are
-fractions of the page if all of a file are in [0, 1] and one has decimals. Between semicolons or
-tabs a number may have a decimal comma.
+coordinates are the corners of a box, perhaps in one column (`bbox`), its upper left corner with
+width and height, or the vertices of a polygon, perhaps in one column; without them a row is of an
+image without objects. They are fractions of the page if all of a file are in [0, 1] and one has
+decimals. Between semicolons or tabs a number may have a decimal comma.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ USUAL = {
     "width": ("width", "w", "boxwidth", "bboxwidth", "bboxw"),
     "height": ("height", "h", "boxheight", "bboxheight", "bboxh"),
     "polygon": ("polygon", "points", "poly", "vertices", "quad", "coordinates"),
+    "bbox": ("bbox", "box", "boundingbox", "bndbox"),
     "text": ("text", "transcription", "transcript", "word", "utf8string", "content", "groundtruth"),
     "confidence": ("confidence", "conf", "score", "prob", "probability"),
     "dont_care": ("dontcare", "difficult", "ignore", "ignored", "illegible", "iscrowd"),
@@ -39,7 +40,7 @@ USUAL = {
     "label": ("label", "labelname", "class", "classname", "category", "categoryname"),
 }
 """What a column holds -> its names, of small letters and digits alone; the first there counts."""
-_LAYOUTS = (("x0", "y0", "x1", "y1"), ("polygon",), ("x0", "y0", "width", "height"))
+_LAYOUTS = (("x0", "y0", "x1", "y1"), ("polygon",), ("x0", "y0", "width", "height"), ("bbox",))
 _YES, _NO = ("1", "t", "true", "yes", "y", "1.0"), ("", "0", "f", "false", "no", "n", "0.0")
 
 
@@ -83,6 +84,8 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     one_image = "no column has a usual name of images, so all rows are of one image"
     file.notes[one_image] += file.is_alone and "image" not in places
 
+    corners = f"column {quote(header[coordinates[0]])} is read as x0, y0, x1, y1"
+
     def read(cells: Sequence[str]) -> TextObject | None:
         if len(cells) > len(header):
             raise FormatError(
@@ -101,9 +104,15 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
         if not any(numbers):
             return None
         points: Sequence[float] = [_number(cell) for cell in numbers]
+        is_box = coordinates == [places.get("bbox")] and len(points) == 4
+        if is_box and (points[2] < points[0] or points[3] < points[1]):
+            shown = ", ".join(f"{value:g}" for value in points)
+            expected = "x0, y0, x1, y1 in one column; give x, y, width, height four columns"
+            raise FormatError(f"{quote(header[coordinates[0]])} {shown}", expected)
+        file.notes[corners] += is_box and not file.notes[corners]
         if coordinates[-1] == places.get("height"):
             points = box(*points)
-        elif len(coordinates) != 4:
+        elif len(coordinates) != 4 and not is_box:
             points = polygon(points, dont_care=dont_care)
         certain = _number(row["confidence"]) if row.get("confidence") else None
         return TextObject(points, text, dont_care, certain, label=row.get("label", ""))
@@ -147,6 +156,6 @@ TABLE = Format(
     _read,
     lambda head: _recognised_by(head.text, head.name),
     (".csv", ".tsv"),
-    layout="image,x0,y0,x1,y1,text; or x,y,width,height; or polygon; or x1,y1,...,xn,yn",
+    layout="image,x0,y0,x1,y1,text; or bbox; or x,y,width,height; or polygon; or x1,y1,...,xn,yn",
     option="columns",
 )

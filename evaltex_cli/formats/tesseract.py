@@ -17,6 +17,7 @@ from evaltex_cli.formats.base import File, Format, Image, ReadOptions, Side, Tex
 from evaltex_cli.formats.names import names_of_pictures
 from evaltex_cli.formats.parsing import box, number
 from evaltex_cli.formats.table import USUAL
+from evaltex_cli.formats.word_records import has
 
 _LINE = ("block_num", "par_num", "line_num")
 _NUMBERS = ("left", "top", "width", "height", "conf")
@@ -84,6 +85,35 @@ def _image(file: File, side: Side, level: str, name: str, rows: list[Any]) -> Im
     return image
 
 
+def _read_dictionary(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
+    """Read columns, as pytesseract's dictionary and pandas write them, or pandas' records."""
+    document = file.json(dict[str, Any] | list[dict[str, Any]])
+    if isinstance(document, dict):
+        columns = {name: document.get(name) for name in _COLUMNS}
+        lists = [list(c.values()) if isinstance(c, dict) else c for c in columns.values()]
+        if not all(isinstance(one, list) and len(one) == len(lists[0] or []) for one in lists):
+            raise FormatError(
+                "columns of several lengths", f"lists {' '.join(_COLUMNS)}, all alike"
+            )
+        document = [dict(zip(columns, cells, strict=True)) for cells in zip(*lists, strict=True)]
+    pages: dict[str, list[Any]] = defaultdict(list)
+    for k, record in enumerate(document):
+        row = {name: "" if record.get(name) is None else str(record[name]) for name in _COLUMNS}
+        pages[row["page_num"]].append((f"[{k}]", row))
+    for name, rows in zip(file.page_names(len(pages)), pages.values(), strict=True):
+        yield _image(file, side, options.level, name, rows)
+    if not pages:
+        yield Image(file.stem)
+
+
+PYTESSERACT = Format(
+    "pytesseract",
+    "pytesseract: image_to_data as JSON",
+    _read_dictionary,
+    has("level page_num block_num conf", "0.level 0.page_num 0.block_num 0.conf"),
+    levels=("word", "line"),
+    layout='{"level": [...], "page_num", ..., "left", "top", "width", "height", "conf", "text"}',
+)
 TESSERACT_TSV = Format(
     "tesseract-tsv",
     "Tesseract's TSV, or pytesseract's image_to_data as CSV",

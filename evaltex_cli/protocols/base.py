@@ -89,6 +89,8 @@ class Protocol(NamedTuple):
     itself, and `evidence` gets no overlaps."""
     headline: tuple[str, ...] = ("recall", "precision", "hmean")
     """The scores shown on stdout; the last is the `main_score`."""
+    also_shown: tuple[str, ...] = ()
+    """Scores shown after the headline, if the parameters ask for them."""
     image_scores: Callable[[Any, Any], Scores] | None = None
     """As `scores`, for images, where the official program scores an image without objects
     other than a dataset; None where both are the same."""

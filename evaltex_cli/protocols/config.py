@@ -101,7 +101,7 @@ def notes_of_preset(preset: str | None, parameters: Mapping[str, Any]) -> list[s
         for field in fields(own)
         if getattr(own, field.name) != getattr(official, field.name)
     ]
-    if changed:
+    if changed and rules.is_official:
         by = f"{rules.protocol} with {', '.join(changed)}"
         notes.append(f"{by} changes the preset {preset}: its scores are not the official ones")
     if others := [name for name in parameters if name != rules.protocol]:

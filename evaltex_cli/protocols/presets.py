@@ -1,4 +1,6 @@
-"""Presets: what each data set's official program is, where it differs from the defaults."""
+"""Presets: what each data set's official program is, where it differs from the defaults; and `ocr`,
+the usual rules for the output of an OCR engine.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from typing import Any, NamedTuple
 
 
 class Preset(NamedTuple):
-    """The official rules of a data set."""
+    """The rules of a data set, or of a task."""
 
     title: str
     """The data sets and tasks."""
@@ -28,6 +30,8 @@ class Preset(NamedTuple):
     sorts_for_average_precision: bool = True
     """Whether the script, if it computes average precision, sorts the detections of an image by
     confidence before it pairs them."""
+    is_official: bool = True
+    """Whether these are the rules of a program, of which no parameter may be changed."""
 
     @property
     def options(self) -> str:
@@ -60,6 +64,20 @@ _AS_READ, _CURVED = {"normalisation": "none"}, {"truncate": False}
 _ON_PIXELS = _AS_READ | {"objects": "regions", "areas": "pixels"}
 
 PRESETS: Mapping[str, Preset] = {
+    "ocr": Preset(
+        "OCR engines on your own data: words, CER and WER",
+        "iou-crw",
+        "the usual definitions of CER and WER, on pairs with an IoU above 0.5",
+        gt_formats=(),
+        det_formats=(),
+        parameters={
+            "truncate": False,
+            "strip": "none",
+            "case_sensitive": True,
+            "error_rates": True,
+        },
+        is_official=False,
+    ),
     "icdar2003": Preset(
         "ICDAR 2003, text locating",
         "icdar2003",

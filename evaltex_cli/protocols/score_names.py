@@ -10,12 +10,20 @@ from evaltex_cli.errors import ConfigError, nearest, quote
 
 UNBOUNDED = (
     *("generality", "character_error_rate", "word_error_rate", "splits", "merges"),
+    *("total_character_error_rate", "total_word_error_rate"),
     *("removed_characters", "missed_characters", "overlapped_characters"),
     "false_positive_characters",
 )
 """Scores that are not in [0, 1]: counts, and rates of errors."""
 _F_SCORE = r"(?<![a-z0-9])(?:f_?1(?:_?score)?|f_?(?:score|measure)|h_?mean|rq)(?![a-z0-9])"
 """All are the harmonic mean of recall and precision; `pq` calls it RQ."""
+_HEADS = {
+    "character_error_rate": "CER of pairs",
+    "word_error_rate": "WER of pairs",
+    "total_character_error_rate": "total CER",
+    "total_word_error_rate": "total WER",
+}
+"""What tables call scores with long names."""
 
 
 def same(name: str) -> str:
@@ -25,13 +33,13 @@ def same(name: str) -> str:
 
 def shown(name: str) -> str:
     """Return what tables over protocols call a score: every F-score is ``hmean``, but for RQ."""
-    return "hmean" if name != "rq" and same(name) == "hmean" else name
+    return "hmean" if name != "rq" and same(name) == "hmean" else _HEADS.get(name, name)
 
 
 def resolve(typed: str, names: Sequence[str]) -> str:
     """Return which of some scores the user typed; raises `ConfigError` when it is none of them."""
     for name in names:
-        if same(name) == same(typed):
+        if same(typed) in (same(name), same(shown(name))):
             return name
     expected = ", ".join(names)
     raise ConfigError(

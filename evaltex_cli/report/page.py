@@ -306,7 +306,9 @@ def _scores(
             if not isinstance(value, list)
         }
         title = one.label if len(detectors) > 1 else ""
-        headline.append(Table(title, columns, [rows[score] for score in protocol.headline], notes))
+        names = (*protocol.headline, *protocol.also_shown)
+        first = [rows[score] for score in names if score in rows]
+        headline.append(Table(title, columns, first, notes))
         every.append(Table(title, columns, list(rows.values())))
     return headline, every
 

@@ -24,9 +24,10 @@ from evaltex_cli.errors import (
     quote,
 )
 from evaltex_cli.evaluation import hints
-from evaltex_cli.evaluation.inputs import InputCounts, opened
-from evaltex_cli.evaluation.pairing import with_names_of, would_pair
+from evaltex_cli.evaluation.inputs import InputCounts, opened, with_coordinates
+from evaltex_cli.evaluation.pairing import with_names_of, without_other_pages, would_pair
 from evaltex_cli.formats.base import Side, Source
+from evaltex_cli.formats.coordinates import decided
 from evaltex_cli.formats.image_subset import names_in, only_images, some_images
 from evaltex_cli.formats.names import stem
 from evaltex_cli.formats.options import InputOptions
@@ -56,7 +57,7 @@ class _Input:
     side: Side
     source: Source
     faults: FaultLog
-    own_names: Sequence[str] = ()
+    own_names: dict[str, str] = field(default_factory=dict)
     """Names of images in the file, if `source` has got those of the other side."""
     problems: list[Problem] = field(default_factory=list)
 
@@ -118,6 +119,10 @@ def validate(
         _use_pictures(sides[0], options.images)
     pairs = _check_both(sides[0], sides[1], options) if is_paired else []
     for one in sides if not is_paired else ():
+        try:
+            one.source = decided(one.source, None, np.zeros(0, np.int64))
+        except InputError as error:
+            one.problems.append(_unreadable(one.side, one.source.path, error))
         refuse_fractions(one.source, one.faults)
         _check_objects(one, one.source.sizes, options.invalid)
         if one.side == "gt":
@@ -157,7 +162,8 @@ def _choose_images(sides: Sequence[_Input], options: InputOptions) -> None:
     for theirs in sides[1:]:
         before = theirs.source
         theirs.source = with_names_of(sides[0].source, before)
-        theirs.own_names = before.names
+        theirs.own_names = dict(zip(theirs.source.names, before.names, strict=True))
+        theirs.source = without_other_pages(sides[0].source, theirs.source)
         theirs.report_warnings(theirs.source.warnings[len(before.warnings) :])
     if options.only is not None and sides and sides[0].side == "gt":
         names = names_in(sides[0].source, options.only)
@@ -190,9 +196,22 @@ def _use_pictures(one: _Input, folder: Path) -> None:
 # Checks -------------------------------------------------------------------------------------------
 
 
+def _read_coordinates(ours: _Input, theirs: _Input) -> None:
+    """Read the boxes of models as an evaluation does; report what is not decided."""
+    before = [one.source.warnings for one in (ours, theirs)]
+    try:
+        ours.source, theirs.source = with_coordinates(ours.source, theirs.source)
+    except InputError as error:
+        one = theirs if theirs.source.reading else ours
+        one.problems.append(_unreadable(one.side, one.source.path, error))
+    for one, known in zip((ours, theirs), before, strict=True):
+        one.report_warnings(one.source.warnings[len(known) :])
+
+
 def _check_both(ours: _Input, theirs: _Input, options: InputOptions) -> list[Pair]:
     """Report what is wrong with either side and with their pairing; return the pairs."""
     pairs, partners = _pair(ours, theirs)
+    _read_coordinates(ours, theirs)
     ours.source, theirs.source = with_sizes_of_each_other(ours.source, theirs.source, partners)
     refuse_fractions(ours.source, ours.faults)
     if ours.source.fractions is None:  # else the sizes of the same pictures are missing
@@ -263,7 +282,8 @@ def _pair(ours: _Input, theirs: _Input) -> tuple[list[Pair], Ints]:
     """Return all images of the ground truth in its order, then those that only detections have; and
     (images,) where the detections of each image are, -1 for none.
     """
-    gt, det, own = ours.source.names, theirs.source.names, theirs.own_names
+    gt, det = ours.source.names, theirs.source.names
+    own = [theirs.own_names[name] for name in det]
     objects, detections = (np.diff(one.source.objects.offsets).tolist() for one in (ours, theirs))
     gt_ids, det_ids = ours.source.ids or gt, theirs.source.ids or own
     position = {name: k for k, name in enumerate(det)}
@@ -291,7 +311,7 @@ def _check_pairs(ours: _Input, theirs: _Input, pairs: Sequence[Pair]) -> None:
     """Report images that only one side has, and those without detections."""
     objects, det = ours.source.objects, theirs.source
     counts = np.bincount(objects.image[~objects.dont_care], minlength=len(pairs)).tolist()
-    files = {name: det.file_of(k) for k, name in enumerate(theirs.own_names)}
+    files = {theirs.own_names[name]: det.file_of(k) for k, name in enumerate(det.names)}
     missing = [pair.gt for pair in pairs if pair.gt and not pair.det]
     extra = [pair.det for pair in pairs if pair.det and not pair.gt]
     known = missing or list(ours.source.names)

@@ -48,20 +48,20 @@ def inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def json_of(*arguments: str) -> Any:
-    return json.loads(run(*arguments, "--format", "json").stdout)
+    """The members of the only protocol."""
+    (found,) = json.loads(run(*arguments, "--format", "json").stdout)["protocols"]
+    return found
 
 
 def test_parts_of_a_run_are_runs_on_these_images() -> None:
     options = ("--protocol", "iou", "--groups", "groups.csv", "--by", "language", "--ci")
-    (found,) = json_of("gt.json", "good.json", *options)["protocols"]
+    found = json_of("gt.json", "good.json", *options)
     assert [one["value"] for one in found["slices"]] == ["de", "fr"]
     assert sum(one["objects"] for one in found["slices"]) == found["inputs"]["gt"]["objects"]
     for one in found["slices"]:
         own = [n for n, language in zip(NAMES, LANGUAGES, strict=True) if language == one["value"]]
         Path("only.txt").write_text("\n".join(own))
-        (alone,) = json_of(
-            "gt.json", "good.json", "--protocol", "iou", "--ci", "--only", "only.txt"
-        )["protocols"]
+        alone = json_of("gt.json", "good.json", "--protocol", "iou", "--ci", "--only", "only.txt")
         assert one["scores"] == {name: alone["scores"][name] for name in one["scores"]}
         assert one["intervals"] == {name: alone["intervals"][name] for name in one["scores"]}
         assert one["images"] == len(own)
@@ -70,27 +70,24 @@ def test_parts_of_a_run_are_runs_on_these_images() -> None:
 
 
 def test_parts_by_class_are_runs_with_these_classes() -> None:
-    (found,) = json_of("gt.json", "good.json", "--protocol", "iou", "--by", "class")["protocols"]
+    found = json_of("gt.json", "good.json", "--protocol", "iou", "--by", "class")
     assert [one["value"] for one in found["slices"]] == ["text", "title"]
     for one in found["slices"]:
         classes = ("--gt-classes", one["value"], "--det-classes", one["value"])
-        (alone,) = json_of("gt.json", "good.json", "--protocol", "iou", *classes)["protocols"]
+        alone = json_of("gt.json", "good.json", "--protocol", "iou", *classes)
         assert one["scores"] == {name: alone["scores"][name] for name in one["scores"]}
     document = json.loads(Path("good.json").read_text())
     for annotation in document["annotations"]:
         del annotation["category_id"]
-    results = [{**one, "image_id": one["image_id"]} for one in document["annotations"]]
-    Path("unlabelled.json").write_text(json.dumps(results))
-    (bare,) = json_of("gt.json", "unlabelled.json", "--protocol", "iou", "--by", "class")[
-        "protocols"
-    ]
+    Path("unlabelled.json").write_text(json.dumps(document["annotations"]))
+    bare = json_of("gt.json", "unlabelled.json", "--protocol", "iou", "--by", "class")
     for one, labelled in zip(bare["slices"], found["slices"], strict=True):
         assert one["scores"]["recall"] == labelled["scores"]["recall"]
         assert one["scores"]["hmean"] is None
-    (of_class,) = json_of(
+    of_class = json_of(
         *("compare", "gt.json", "unlabelled.json", "bad.json", "--protocol", "iou"),
         *("--by", "class"),
-    )["protocols"]
+    )
     assert {one["score"]["score"] for one in of_class["slices"]} == {"recall"}
 
 
@@ -132,8 +129,8 @@ def test_units_of_one_image_are_images_and_pages_are_documents() -> None:
 def test_pages_are_noticed_where_there_are_statistics() -> None:
     assert "look like pages of 8 documents" in run("gt.json", "good.json", "--ci").stderr
     assert "look like pages" not in run("gt.json", "good.json").stderr
-    compared = run("compare", "gt.json", "good.json", "bad.json", "--unit", "page")
-    assert "look like pages" not in compared.stderr
+    by_page = ("compare", "gt.json", "good.json", "bad.json", "--unit", "page")
+    assert "look like pages" not in run(*by_page).stderr
 
 
 def test_documents_are_not_divided_between_folds() -> None:
@@ -157,13 +154,11 @@ def test_a_comparison_concludes() -> None:
     shown = run("compare", "gt.json", "good.json", "bad.json", "--protocol", "iou").stdout
     assert told in " ".join(shown.split())
     assert "With these 24 images a true difference of" in " ".join(shown.split())
-    (document,) = json_of("compare", "gt.json", "good.json", "bad.json", "--protocol", "iou")[
-        "protocols"
-    ]
+    document = json_of("compare", "gt.json", "good.json", "bad.json", "--protocol", "iou")
     assert document["conclusions"] == [told]
 
 
-def test_gates_by_evidence() -> None:
+def test_gates_by_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
     run("gt.json", "good.json", "base", "-a", "--protocol", "iou", "-q")
     run("gt.json", "good.json", "bare", "--protocol", "iou", "-q")
     (change,) = compare("gt.json", {"a": "good.json", "b": "bad.json"}, "iou").main.differences[1:]
@@ -177,15 +172,16 @@ def test_gates_by_evidence() -> None:
     assert "Gate passed" in gated("bad.json", "hmean:-90%@95").stdout
     assert change is not None
     at_limit = f"hmean:{change + 0.003:.3f}@95"
+    assert "::warning" not in gated("bad.json", at_limit).stderr
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert "::warning title=evaltex::unclear" in gated("bad.json", at_limit).stderr
     unclear = gated("bad.json", at_limit, "--unclear", "pass").stdout
     assert "Gate unclear" in unclear and "images would settle it" in " ".join(unclear.split())
     assert '<skipped message="unclear' in Path("gates.xml").read_text()
     gated("bad.json", at_limit, "--unclear", "fail", status=1)
     assert '<failure message="unclear' in Path("gates.xml").read_text()
-    document = json_of(
-        *("gt.json", "bad.json", "--protocol", "iou", "--fail-if", at_limit, "--baseline", "base")
-    )
-    (verdict,) = document["protocols"][0]["gates"]
+    gate = ("--fail-if", at_limit, "--baseline", "base")
+    (verdict,) = json_of("gt.json", "bad.json", "--protocol", "iou", *gate)["gates"]
     assert verdict["passed"] is None and len(verdict["interval"]) == 2
     for gate, more, base, message in (
         ("hmean:-1pt@95", (), "bare", "needs a baseline with its images"),
@@ -195,25 +191,6 @@ def test_gates_by_evidence() -> None:
     ):
         refused = " ".join(gated("bad.json", gate, *more, base=base, status=2).stderr.split())
         assert message in refused, gate
-
-
-def test_a_warning_is_shown_on_github(monkeypatch: pytest.MonkeyPatch) -> None:
-    run("gt.json", "good.json", "base", "-a", "--protocol", "iou", "-q")
-    found = compare("gt.json", {"a": "good.json", "b": "bad.json"}, "iou")
-    gate = f"hmean:{(found.main.differences[1] or 0) + 0.003:.3f}@95"
-    arguments = (
-        "gt.json",
-        "bad.json",
-        "--protocol",
-        "iou",
-        "--fail-if",
-        gate,
-        "--baseline",
-        "base",
-    )
-    assert "::warning" not in run(*arguments).stderr
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    assert "::warning title=evaltex::unclear" in run(*arguments).stderr
 
 
 def test_one_score_for_a_script() -> None:

@@ -8,14 +8,7 @@ import pytest
 
 from evaltex_cli import evaluate
 from evaltex_cli.errors import ConfigError, InputError
-from evaltex_cli.evaluation.groups import (
-    NONE,
-    Units,
-    by_unit,
-    document_of,
-    looks_like_pages,
-    read_groups,
-)
+from evaltex_cli.evaluation import groups
 
 
 @pytest.mark.parametrize(
@@ -27,33 +20,35 @@ from evaltex_cli.evaluation.groups import (
     ],
 )
 def test_document_of_a_page(name: str, document: str) -> None:
-    assert document_of(name) == document
+    assert groups.document_of(name) == document
 
 
 def test_pages_are_noticed_and_usual_names_are_not() -> None:
     pages = [f"doc{chr(97 + k)}-{page}" for k in range(6) for page in range(3)]
-    assert "18 images look like pages of 6 documents, such as 'doca'" in looks_like_pages(pages)
-    assert not looks_like_pages(pages[:15]) and not looks_like_pages(pages[::2])
-    assert not looks_like_pages([f"img_{k}" for k in range(500)])
-    assert not looks_like_pages([str(k) for k in range(1001, 1501)])
+    assert "18 images look like pages of 6 documents, such as 'doca'" in groups.looks_like_pages(
+        pages
+    )
+    assert not groups.looks_like_pages(pages[:15]) and not groups.looks_like_pages(pages[::2])
+    assert not groups.looks_like_pages([f"img_{k}" for k in range(500)])
+    assert not groups.looks_like_pages([str(k) for k in range(1001, 1501)])
 
 
 def test_columns_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "groups.tsv"
     path.write_text("\ufeffimage\tlanguage\tshop\na.jpg\tde\t1\nb\t\t2\nz\tfr\t3\n\n")
-    groups = read_groups(path)
+    file = groups.read_groups(path)
     names = ["x/a", "b", "c"]
-    assert groups.values("language", names) == ["de", NONE, NONE]
-    assert Units("shop", groups).of_images(names) == ["1", "2", NONE]
-    one, another = groups.warnings(names)
+    assert file.values("language", names) == ["de", groups.NONE, groups.NONE]
+    assert groups.Units("shop", file).of_images(names) == ["1", "2", groups.NONE]
+    one, another = file.warnings(names)
     assert (
         "1 of 3 images is not in it ('c')" in one
         and "1 of its names is of no image ('z')" in another
     )
     with pytest.raises(ConfigError, match="no column 'shops'"):
-        groups.values("shops", names)
+        file.values("shops", names)
     with pytest.raises(ConfigError, match="give one by --groups"):
-        Units("shop").of_images(names)
+        groups.Units("shop").of_images(names)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +62,7 @@ def test_files_that_are_refused(tmp_path: Path, text: str, message: str) -> None
     path = tmp_path / "groups.csv"
     path.write_text(text)
     with pytest.raises(InputError) as refused:
-        read_groups(path)
+        groups.read_groups(path)
     assert message in str(refused.value)
 
 
@@ -76,8 +71,8 @@ def test_evidence_of_units_is_the_sum_of_their_images() -> None:
     result = evaluate(images, images, protocol="iou")
     rows = result.rows
     assert rows is not None
-    units = Units("page").rows(rows)
+    units = groups.Units("page").rows(rows)
     assert units.names == ["a-1", "b-1", "c-1"]
     assert units.tally.gt_objects.tolist() == [5, 1, 4]
-    alone = by_unit(rows, list(rows.names))
+    alone = groups.by_unit(rows, list(rows.names))
     assert alone.names == sorted(rows.names)

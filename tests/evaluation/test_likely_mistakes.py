@@ -71,13 +71,15 @@ GT = {f"gt_{k}.txt": f"{QUAD},word\n200,10,290,10,290,40,200,40,###\n" for k in 
             {f"{k}.txt": f"{QUAD}\n" for k in range(3)},
             "3 detections are '###', and no object of the ground truth is",
         ),
+        ({f"{k}.txt": f"{QUAD}\n" for k in range(3)}, "all detections have the text 'CARE'"),
     ],
 )
 def test_ground_truth_and_detections_swapped(
     tmp_path: Path, det: dict[str, str], sign: str
 ) -> None:
     """Whatever the score, which is not low."""
-    ours, theirs = zipped(tmp_path / "gt.zip", GT), zipped(tmp_path / "det.zip", det)
+    gt = dict.fromkeys(det, f"{QUAD},CARE\n") if "CARE" in sign else GT
+    ours, theirs = zipped(tmp_path / "gt.zip", gt), zipped(tmp_path / "det.zip", det)
     assert ("gt", "swapped-sides") not in kinds(ours, theirs)
     assert not any("swapped" in one for one in evaluate(ours, theirs, "iou").warnings)
     (said,) = (one for one in evaluate(theirs, ours, "iou").warnings if "swapped" in one)
@@ -321,6 +323,35 @@ def test_fractions_and_resized_pictures_of_many_sizes() -> None:
     assert re.search(r"pictures resized to about 6(39|4[01]) x 4(79|8[01]) ", guess(grown))
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            lambda b, size: b * [1.5, 0.4, 1.5, 0.4] / size[:, [1, 0, 1, 0]] * 600,
+            "another scale in",
+        ),
+        (lambda b, size: b * [1, -1, 1, -1] + size[:, [0]] * [0, 1, 0, 1], "y is flipped"),
+        (lambda b, size: b * [-1, 1, -1, 1] + size[:, [1]] * [1, 0, 1, 0], "x is mirrored"),
+        (lambda b, size: b + size[:, [1, 0, 1, 0]] / 3, "are moved in each image"),
+        (lambda b, size: (b + size[:, [1, 0, 1, 0]] / 3) * size[:, [0]] / 400, "resized and moved"),
+        (lambda b, size: b + 40, "they fit when -40 (x) and -40 (y) are added"),
+        (
+            lambda b, size: b + (b[:, [3]] - b[:, [1]]) * [-0.5, -0.5, 0.5, 0.5],
+            "are padded by about",
+        ),
+    ],
+)
+def test_pictures_of_unknown_sizes(change: Any, words: str) -> None:
+    """What depends on the size of each picture is seen though the sizes are not known."""
+    batch = replace(scene(7, images=40), sizes=np.zeros((40, 2)))
+    sizes = SIZE * np.random.default_rng(7).uniform(0.8, 2.5, (40, 2))
+    boxes = change(batch.det.boxes, sizes[batch.det.image]).reshape(-1, 2, 2)
+    boxes = np.hstack([boxes.min(axis=1), boxes.max(axis=1)])
+    assert words in guess(changed(batch, lambda _: boxes))
+    other = scene(8, images=40).det
+    assert guess(replace(batch, det=other)) == ""
+
+
 @pytest.mark.parametrize(("step", "which"), [(1, "before"), (-1, "after")])
 def test_shifted_images_are_guessed(step: int, which: str) -> None:
     batch = scene(5)
@@ -387,6 +418,21 @@ def test_low_scores(tmp_path: Path, protocol: str, read: Callable[[Box], Box], w
     """Of fractions on one side the factors say all."""
     (warning,) = reported(tmp_path, read, protocol)
     assert warning.startswith(AMOUNTS) and words in warning
+
+
+def padded(box: Box) -> Box:
+    margin = 0.8 * (box[3] - box[1])
+    return (box[0] - margin, box[1] - margin, box[2] + margin, box[3] + margin)
+
+
+@pytest.mark.parametrize("protocol", ["evaltex", "cleval", "iou"])
+def test_boxes_that_disagree_are_explained_whatever_the_score(
+    tmp_path: Path, protocol: str
+) -> None:
+    """Some protocols are lenient, so that a score that a mistake made is not low."""
+    (warning,) = reported(tmp_path, padded, protocol)
+    assert warning.startswith(AMOUNTS)
+    assert "the detections are padded by about 0.3" in warning
 
 
 def test_nothing_matches_and_nothing_explains_it(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from reading import folder, read
 from written_files import written
 
 from evaltex_cli.errors import InputError
+from evaltex_cli.formats.coordinates import decided
 from evaltex_cli.records import Labels
 
 
@@ -21,8 +22,10 @@ def boxes(path: Path, coordinates: str | None = None) -> tuple[Any, bool, list[s
     """What is read as detections: the boxes, whether they are fractions of the page, and warnings."""
     found = read(path, "det", coordinates=coordinates)
     assert (found.source.format, found.faults) == ("chat-boxes", [])
-    rounded = np.round(found.objects.boxes, 6).tolist()
-    return rounded, found.source.fractions is not None, found.warnings
+    source = decided(found.source, None, np.zeros(0, np.int64))
+    rounded = np.round(source.objects.boxes, 6).tolist()
+    warnings = [text.removeprefix(f"{path}: ") for text in source.warnings]
+    return rounded, source.fractions is not None, warnings
 
 
 @pytest.mark.parametrize(
@@ -33,26 +36,25 @@ def boxes(path: Path, coordinates: str | None = None) -> tuple[Any, bool, list[s
         ({"bbox_2d": [100, 200, 300, 1400]}, "xyxy:pixels", [100, 200, 300, 1400]),
     ],
 )
-def test_what_the_key_and_the_numbers_say_is_taken_with_a_warning(
+def test_a_key_that_fixes_the_coordinates_is_a_default(
     tmp_path: Path, item: Any, coordinates: str, box: list[float]
 ) -> None:
     found, are_fractions, (warning,) = boxes(written(tmp_path / "a.json", [item]))
     assert (found, are_fractions) == ([box], not coordinates.endswith("pixels"))
-    assert f"boxes are read as {coordinates}, as the key {min(item)} and the range" in warning
+    assert f"boxes are read as {coordinates}, the default for the key '{min(item)}'" in warning
 
 
 @pytest.mark.parametrize(
     "items",
     [
-        [{"bbox_2d": [100, 200, 300, 400]}],  # pixels, 999 or 1000
+        [{"bbox_2d": [100, 200, 300, 400]}],  # pixels or 1000
         [{"bbox_2d": [0, 0, 1, 1]}],
-        [{"box_2d": [100, 200, 300, 1400]}],
         [[0.1, 0.2, 0.3, 0.4]],
         [{"bbox_2d": [0.1, 0.2, 0.3, 0.4]}, {"box_2d": [0.1, 0.2, 0.3, 0.4]}],
     ],
 )
-def test_what_is_not_evident_is_refused(tmp_path: Path, items: Any) -> None:
-    with pytest.raises(InputError, match=r"a.json: boxes .* --coordinates"):
+def test_what_is_not_known_is_refused_without_another_side(tmp_path: Path, items: Any) -> None:
+    with pytest.raises(InputError, match=r"a.json: the scale and order .* --coordinates"):
         boxes(written(tmp_path / "a.json", items))
 
 
@@ -126,3 +128,98 @@ def test_faults_have_their_place(tmp_path: Path) -> None:
     assert [fault[: len(start)] for fault, start in zip(found, expected, strict=True)] == expected
     edge = written(tmp_path / "b.json", [[1, 2, 3, 1005]])
     assert boxes(edge, "xyxy:1000")[0] == [[0.001, 0.002, 0.003, 1.005]]
+
+
+ITEM = '{"bbox_2d": [10, 20, 30, 40], "text": "a"}'
+OTHER = '{"bbox_2d": [50, 60, 70, 80], "text": "b"}'
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"Here is the text:\n```json\n[{ITEM}, {OTHER}]\n```\nAll boxes are from [0] to [1000].",
+        f"<think>\nPerhaps [{ITEM}].\n</think>\n[{ITEM}, {OTHER}]",
+        f'{{"words": [{ITEM}, {OTHER}], "language": ["en"]}}',
+        f"{ITEM}\n{OTHER}\n",
+        "<|ref|>a<|/ref|><|det|>[[10, 20, 30, 40]]<|/det|>\n"
+        "<|ref|>b<|/ref|><|det|>[[50, 60, 70, 80]]<|/det|>",
+        "<ref>a</ref><box>(10,20),(30,40)</box><ref> b </ref><box>[[50, 60, 70, 80]]</box>",
+        "<|object_ref_start|>a<|object_ref_end|><|box_start|>(10,20),(30,40)<|box_end|>"
+        "<|object_ref_start|>b<|object_ref_end|><|box_start|>(50,60),(70,80)<|box_end|>",
+        "a(10,20),(30,40)b(50,60),(70,80)",
+        '[(10, 20, 30, 40, "a"), (50, 60, 70, 80, "b")]',
+        "</s><s>a<loc_10><loc_20><loc_30><loc_40>b<loc_50><loc_60><loc_70><loc_80></s>",
+    ],
+)
+def test_forms_of_answers(tmp_path: Path, answer: str) -> None:
+    path = written(tmp_path / "a.txt", answer)
+    found = read(path, "det", coordinates="xyxy:pixels")
+    assert (found.source.format, found.texts, found.faults) == ("chat-boxes", ["a", "b"], [])
+    assert found.objects.boxes.tolist() == [[10, 20, 30, 40], [50, 60, 70, 80]]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "a<loc_10><loc_20><loc_30><loc_20><loc_30><loc_40><loc_10><loc_40>",
+        "a<|LOC_10|><|LOC_20|><|LOC_30|><|LOC_20|><|LOC_30|><|LOC_40|><|LOC_10|><|LOC_40|>",
+        '{"<OCR_WITH_REGION>": {"quad_boxes": [[10, 20, 30, 20, 30, 40, 10, 40]],'
+        ' "labels": ["</s>a"]}}',
+    ],
+)
+def test_quadrilaterals(tmp_path: Path, answer: str) -> None:
+    found = read(written(tmp_path / "a.txt", answer), "det")
+    assert (found.source.format, found.texts) == ("chat-boxes", ["a"])
+    assert found.flat_rings == [[10, 20, 30, 20, 30, 40, 10, 40]]
+
+
+def test_documents_of_deepseek_have_classes_and_texts(tmp_path: Path) -> None:
+    answer = (
+        "<|ref|>title<|/ref|><|det|>[[10, 20, 30, 40]]<|/det|>\n# A title\n\n"
+        "<|ref|>image<|/ref|><|det|>[[10, 50, 30, 60]]<|/det|>\n\n"
+        "<|ref|>text<|/ref|><|det|>[[50, 60, 70, 80]]<|/det|>\nSome words\n"
+    )
+    found = read(written(tmp_path / "a.md", answer), "det")
+    assert found.texts == ["# A title", "Some words"]
+    assert isinstance(found.objects.labels, Labels)
+    assert list(found.objects.labels) == ["title", "text"]
+
+
+def test_of_a_truncated_answer_the_whole_objects_are_read(tmp_path: Path) -> None:
+    answers = [f"[{ITEM}, {OTHER}]", f'[{ITEM}, {OTHER}, {{"bbox_2d": [1, 2, 3, 4], "text": "c']
+    path = folder(tmp_path / "a", *answers)
+    found = read(path, "det", coordinates="xyxy:pixels")
+    assert (found.texts, found.faults) == (["a", "b"] * 2, [])
+    (warning,) = found.warnings
+    assert "is truncated; its whole boxes are read: 2" in warning
+
+
+def test_damaged_json_and_several_lists_are_faults(tmp_path: Path) -> None:
+    path = folder(tmp_path / "a", f"[{ITEM}]", f"[{ITEM} {OTHER}]", f"[{ITEM}]\n\n[{OTHER}]")
+    _, second, third = ["", *read(path, "det", coordinates="xyxy:pixels").faults]
+    assert "expected well-formed JSON" in second
+    assert "2 lists of boxes; expected one in each answer" in third
+
+
+def test_records_of_images(tmp_path: Path) -> None:
+    lines = [
+        json.dumps({"image": "x/p1.jpg", "response": f"Sure: [{ITEM}]"}),
+        json.dumps({"image": "x/p2.jpg", "response": "There is no text."}),
+        json.dumps({"image": "x/p1.jpg", "response": f"[{OTHER}]"}),
+    ]
+    path = written(tmp_path / "a.jsonl", "\n".join(lines))
+    found = read(path, "det", coordinates="xyxy:pixels")
+    assert (list(found.source.names), found.texts) == (["p1", "p2"], ["a"])
+    assert sorted(found.warnings) == [
+        "1 answer without a box is taken for no detections",
+        "1 further answer for an image that already has one was left out",
+    ]
+
+
+@pytest.mark.parametrize("content", ['{"p1": [200, 100]}', "image,width,height\np1.jpg,200,100\n"])
+def test_pixels_of_resized_pictures(tmp_path: Path, content: str) -> None:
+    sizes = written(tmp_path / "sizes", content)
+    path = written(tmp_path / "p1.json", [{"bbox_2d": [10, 20, 30, 40]}])
+    assert boxes(path, f"xyxy:resized={sizes}") == ([[0.05, 0.2, 0.15, 0.4]], True, [])
+    path = written(tmp_path / "p2.json", [{"bbox_2d": [10, 20, 30, 40]}])
+    assert "expected one of" in read(path, "det", coordinates=f"xyxy:resized={sizes}").faults[0]

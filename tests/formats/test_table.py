@@ -144,3 +144,16 @@ def test_json_in_one_line_is_no_table(tmp_path: Path) -> None:
     keys = '"x":1},{"y":2},{"width":3},{"height":4'
     with pytest.raises(InputError, match="JSON of no known layout"):
         table(tmp_path, f'{{"a":[{{{keys}}}],"x":1,"y":2,"width":3,"height":4}}', ending=".json")
+
+
+def test_a_column_of_boxes_has_their_corners(tmp_path: Path) -> None:
+    found = table(tmp_path, 'image,bbox,text\na,"[1, 2, 5, 9]",x\nb,"[3, 4, 3, 4]",y\n')
+    assert (found.objects.boxes.tolist(), found.faults) == ([[1, 2, 5, 9], [3, 4, 3, 4]], [])
+    (warning,) = found.source.warnings
+    assert warning.endswith("column 'bbox' is read as x0, y0, x1, y1")
+
+
+def test_a_column_of_boxes_with_sizes_is_refused(tmp_path: Path) -> None:
+    found = table(tmp_path, 'image,bbox,text\na,"[10, 20, 5, 9]",x\n')
+    assert len(found.faults) == 1
+    assert "'bbox' 10, 20, 5, 9; expected x0, y0, x1, y1 in one column" in str(found.faults[0])

@@ -4,6 +4,7 @@ are in tests/golden.
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,70 @@ def test_1_ned_counts_what_has_no_partner() -> None:
     found = accumulator.compute().scores
     assert found["one_minus_ned"] == pytest.approx(0.25)
     assert (found["character_error_rate"], found["word_error_rate"]) == (0.25, 1.0)
+    # One of nine characters is wrong, five are missed and one is inserted.
+    assert found["total_character_error_rate"] == pytest.approx(7 / 9)
+    assert found["total_word_error_rate"] == pytest.approx(3 / 2)
+
+
+@quick
+@given(st.lists(st.tuples(texts, texts, st.integers(0, 2)), min_size=1, max_size=6))
+def test_total_error_rates_of_the_ocr_preset(words: list[tuple[str, str, int]]) -> None:
+    """All texts as they are, without blanks around them; some are missed (1), or false (2)."""
+    accumulator = Accumulator("iou-crw", preset="ocr")
+    boxes = [[200 * k, 0, 200 * k + 100, 20] for k in range(len(words))]
+    ours = [k for k, (*_, what) in enumerate(words) if what != 2]
+    theirs = [k for k, (*_, what) in enumerate(words) if what != 1]
+    accumulator.update(
+        *(
+            image_objects([boxes[k] for k in rows], texts=[words[k][side] for k in rows])
+            for side, rows in enumerate((ours, theirs))
+        )
+    )
+    scores = accumulator.compute().scores
+    pairs = [
+        ("" if what == 2 else gt.strip(), "" if what == 1 else det.strip())
+        for gt, det, what in words
+    ]
+    pairs = [tuple(unicodedata.normalize("NFC", text) for text in pair) for pair in pairs]
+    for name, split in (("character", list), ("word", str.split)):
+        edits = sum(reference_texts.distance(split(gt), split(det)) for gt, det in pairs)
+        expected = sum(len(split(gt)) for gt, _ in pairs)
+        rate = edits / expected if expected else None
+        assert scores[f"total_{name}_error_rate"] == rate
+
+
+def test_the_ocr_preset_minds_capitals_and_punctuation() -> None:
+    """Each of its parameters may be changed."""
+    for changed, right in (
+        ({}, False),
+        ({"case_sensitive": False}, False),
+        ({"case_sensitive": False, "strip": "gt"}, True),
+    ):
+        accumulator = Accumulator("iou-crw", preset="ocr", **changed)
+        accumulator.update(
+            image_objects([WORD], texts=["Hotel!"]), image_objects([WORD], texts=["hotel"])
+        )
+        found = accumulator.compute()
+        assert found.scores["hmean"] == float(right)
+        assert list(found.headline)[3:] == [
+            *("character_error_rate", "word_error_rate"),
+            *("total_character_error_rate", "total_word_error_rate"),
+        ]
+
+
+@pytest.mark.parametrize("lines", [0, 1])
+def test_lines_against_words(lines: int) -> None:
+    whole = image_objects([[0, 30 * k, 300, 30 * k + 20] for k in range(3)], texts=["a b c"] * 3)
+    corners = [(110 * j, 30 * k) for k in range(3) for j in range(3)]
+    words = image_objects([[x, y, x + 80, y + 20] for x, y in corners], texts=["a", "b", "c"] * 3)
+    sides = {"img": whole}, {"img": words}
+    (said,) = (
+        text
+        for text in evaluate(sides[lines], sides[1 - lines], preset="ocr").warnings
+        if text.startswith("one side may have lines and the other one words: 9 of 9 objects")
+    )
+    assert "--gt-level" in said
+    assert not any("lines" in text for text in evaluate(*sides[:1] * 2, preset="ocr").warnings)
 
 
 def test_error_rates_of_images_and_of_nothing(tmp_path: Path) -> None:
@@ -172,7 +237,15 @@ def test_error_rates_of_images_and_of_nothing(tmp_path: Path) -> None:
         (tmp_path / side / f"{prefix}3.txt").write_text("0,0,99,20,x\n" if side == "det" else "")
     found = evaluate(tmp_path / "gt", tmp_path / "det", "iou-crw", per_image=True, error_rates=True)
     rates = [[image.scores[name] for name in list(image.scores)[3:]] for image in found.images]
-    assert rates == [[pytest.approx(1 / 3), 1.0, 1.0], [None, None, None], [0.0, None, None]]
+    assert rates == [
+        [pytest.approx(1 / 3), 1.0, 1.0, 1.0, 1.0],
+        [None] * 5,
+        [0.0, None, None, None, None],
+    ]
+    total = (2 + 1) / 2, (1 + 1) / 1
+    assert (found.scores["total_character_error_rate"], found.scores["total_word_error_rate"]) == (
+        total
+    )
     assert [image.scores["recall"] for image in found.images] == [0, 1, 1]
     assert (
         sum(image.totals["character_edits"] for image in found.images)

@@ -92,9 +92,8 @@ def test_coordinates_are_an_option_of_every_command() -> None:
     run("toys", "det", "toys", "--recipe", "orig", *options)
     evaluated = evaluate("gt", "det", images="pictures", coordinates="yxyx:1000")
     assert evaluated.signature == signature
-    for command in ("gt det res", "diagnose gt det", "convert det x.txt --kind det"):
-        error = run(*command.split(), "--images", "pictures", status=2).stderr
-        assert "expected --coordinates" in error
+    error = run("convert", "det", "x.txt", "--kind", "det", status=2).stderr
+    assert "declare them by --coordinates" in error
     refused = run("gt", "gt", "res", "--coordinates", "yxyx:1000", status=2).stderr
     assert "no input has a format that uses it: gt (ltrb), gt (ltrb)" in refused
     refused = run("gt", "det", "res", "--coordinates", "yx:1000", status=2).stderr
