@@ -88,9 +88,7 @@ def command(
         )
     if any(shown.values()) and not report:
         raise click.UsageError(f"{'--embed' if shown['embed'] else '--all-images'} needs --report.")
-    from evaltex_cli import report as reports
     from evaltex_cli.comparison import gates
-    from evaltex_cli.diagnosis.breakdown import SliceRecalls
     from evaltex_cli.evaluation import evaluate
     from evaltex_cli.evaluation.evaluation import object_table, of_protocols
     from evaltex_cli.evaluation.inputs import open_inputs
@@ -108,7 +106,11 @@ def command(
     of_slices = gates.slices_of(conditions)
     if of_slices and options.masks is not None:
         raise click.UsageError("Gates on slices do not work with label pictures.")
-    slices = SliceRecalls(of_slices) if of_slices else None
+    slices = None
+    if of_slices:
+        from evaltex_cli.diagnosis.breakdown import SliceRecalls
+
+        slices = SliceRecalls(of_slices)
     if objects is not None and objects.suffix.lower() not in (".csv", ".txt", ""):
         raise click.UsageError("--objects writes CSV: give it a file that ends in .csv.")
     page = ""
@@ -140,6 +142,8 @@ def command(
             for one in evaluations:
                 results.write(one if per_image else replace(one, images=()), has_plots=plots)
             if report:
+                from evaltex_cli import report as reports
+
                 documents = {one.protocol.name: of_evaluation(one) for one in evaluations}
                 label = Path(os.path.realpath(res_dir)).name
                 detector = reports.Detector(label, documents, inputs)
