@@ -34,7 +34,7 @@ from evaltex_cli.formats.parsing import numbers as numbers_of
 
 MOST = 0.95
 """Share of the lines that decide, so that a few odd ones do not."""
-SOME = 300
+SOME = 200
 """Lines that layouts are tried on, drawn from all of an input."""
 _WHOLE_NUMBERS = (
     "all {count} lines end in a whole number after the coordinates, which is read as transcription;"

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from evaltex_cli.errors import InputError
 from evaltex_cli.runtime import Item, OrderedMap, Result, ahead
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
 
 
 @contextmanager
@@ -29,6 +30,11 @@ def processes(jobs: int) -> Iterator[OrderedMap]:
     if jobs == 1:
         yield map
         return
+    # A run of one process does without these, a fiftieth of its time.
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
     can_fork = sys.platform == "linux" and threading.active_count() == 1
     context = multiprocessing.get_context("fork" if can_fork else "spawn")
     with ProcessPoolExecutor(jobs, context, initializer=_begin) as pool:
@@ -71,6 +77,8 @@ def _begin() -> None:
 
 
 def _end_with_parent() -> None:
+    import multiprocessing
+
     if (parent := multiprocessing.parent_process()) is not None:
         parent.join()
     os._exit(1)
