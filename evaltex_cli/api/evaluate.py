@@ -10,12 +10,7 @@ from typing import Any, overload
 from evaltex_cli import report
 from evaltex_cli.api.inputs import AnyPath, Images, Protocols, Request, request, sources, warn
 from evaltex_cli.errors import InputError
-from evaltex_cli.evaluation.evaluate import (
-    Progress,
-    evaluate_inputs,
-    left_out,
-    runs_of,
-)
+from evaltex_cli.evaluation.evaluate import Progress, evaluate_inputs, left_out, runs_of
 from evaltex_cli.evaluation.evaluation import Evaluation, Evaluations, by_protocol
 from evaltex_cli.evaluation.inputs import Inputs
 from evaltex_cli.results.result_document import of_evaluation
@@ -192,9 +187,7 @@ def write_report(
         raise InputError("write_report: give gt and det, or neither")
     page, pictures = Path(file), None if images is None else Path(images)
     check_file(page, is_of("report"))
-    documents = {}
-    for name, one in evaluations.items():
-        documents[name] = of_evaluation(one)
+    documents = {name: of_evaluation(one) for name, one in evaluations.items()}
     detector = report.Detector(label, documents)
     if gt is not None and det is not None:
         ours, theirs = sources({"gt": gt, "det": det})

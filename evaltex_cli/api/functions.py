@@ -37,7 +37,7 @@ from evaltex_cli.errors import ConfigError, InputError
 from evaltex_cli.evaluation.evaluate import Progress, left_out, runs_of
 from evaltex_cli.evaluation.evaluation import ByProtocol, of_protocols
 from evaltex_cli.evaluation.extras import Bootstrap
-from evaltex_cli.evaluation.groups import IMAGE, Grouping, Units, read_groups
+from evaltex_cli.evaluation.groups import IMAGE, grouping_of
 from evaltex_cli.formats.base import Side
 from evaltex_cli.ranking.board import CORRECTIONS, Board, DataSet, Settings
 from evaltex_cli.ranking.board import read as read_board
@@ -101,7 +101,7 @@ def compare(
         What was drawn at random: ``"image"``, ``"page"`` (images are pages of documents), or a
         column of `groups`.
     by : sequence of str
-        Columns of `groups` by whose values scores are compared too.
+        Columns of `groups` by whose values scores are compared too, or ``"class"``.
     groups : path, optional
         A CSV of attributes of images, with a column ``image``.
 
@@ -113,16 +113,15 @@ def compare(
     ([None, 1.0], 30)
     """
     significance.refuse_settings(resamples, ci)
-    grouping = _grouping(unit, groups, by)
+    grouping = grouping_of(unit, groups, by)
     asked = request(protocol, options)
     with asked.workers() as ordered_map:
-        results = results_of.read_or_evaluate(
-            *(gt, _named(detectors), asked.options, asked.protocols, ordered_map),
-            opened=asked.open,
-        )
-    found, warnings = compare_all(
-        results, asked.protocols, Bootstrap(ci, resamples, seed, grouping.units), grouping
-    )
+        arguments = gt, _named(detectors), asked.options, asked.protocols, ordered_map
+        results, classes = results_of.read_or_evaluate(*arguments, opened=asked.open), []
+        if grouping.has_class:
+            classes = results_of.results_by_class(*arguments, opened=asked.open)
+    bootstrap = Bootstrap(ci, resamples, seed, grouping.units)
+    found, warnings = compare_all(results, asked.protocols, bootstrap, grouping, classes)
     warn(warnings)
     return next(iter(found.values())) if asked.is_one else found
 
@@ -161,15 +160,17 @@ def rank(
     >>> [(one.label, one.rank, one.groups) for one in found.datasets[0].protocols["iou"].detectors]
     [('new', 1, 'a'), ('old', 2, 'b')]
     """
-    given: dict[str, Any] = {"resamples": resamples, "seed": seed, "level": ci}
-    given |= {"correction": correction, "unit": unit}
-    settings: dict[str, Any] = {name: one for name, one in given.items() if one is not None}
+    own = {"resamples": resamples, "seed": seed, "level": ci, "correction": correction}
+    settings: dict[str, Any] = {**own, "unit": unit}
+    settings = {name: value for name, value in settings.items() if value is not None}
     significance.refuse_settings(settings.get("resamples", 1), settings.get("level", 0.5))
     if correction not in (None, *CORRECTIONS):
         raise ConfigError(f"correction={correction!r}; expected one of {', '.join(CORRECTIONS)}")
     if detectors is None:
         if not isinstance(gt, str | PathLike):
             raise InputError("no detectors; give name -> detections, or the path of a board")
+        if groups is not None:
+            raise ConfigError("groups: the board says this for each data set; write it there")
         refuse_unknown(options, ["jobs"])
         names = [protocol] if isinstance(protocol, str) else list(protocol or ())
         asked, opened = request(None, options), None
@@ -184,11 +185,6 @@ def rank(
         ranking = rank_board(board, ordered_map, opened)
     warn(ranking.warnings)
     return ranking
-
-
-def _grouping(unit: str, groups: AnyPath | None, by: Sequence[str] = ()) -> Grouping:
-    known = None if groups is None else read_groups(Path(groups))
-    return Grouping(Units(unit, known), by, known)
 
 
 def _named(detectors: Detectors) -> dict[str, Images]:
@@ -260,7 +256,7 @@ def sweep(
     0.9
     """
     significance.refuse_settings(resamples, significance.LEVEL if ci is None else ci)
-    units = _grouping(unit, groups).units
+    units = grouping_of(unit, groups).units
     asked = request(protocol, options)
     with asked.workers() as ordered_map:
         inputs = asked.open(gt, det, ordered_map)
@@ -279,8 +275,7 @@ def sweep(
         )
     warn(of_protocols((one.protocol, one.warnings) for one in found))
     by_name, reasons = {one.protocol: one for one in found}, left_out(asked.protocols, inputs)
-    result: Sweep | ByProtocol[Sweep] = asked.result(by_name, reasons)
-    return result
+    return asked.result(by_name, reasons)  # type: ignore[no-any-return]
 
 
 @overload
@@ -327,9 +322,7 @@ def diagnose(
         inputs = asked.open(gt, det, ordered_map)
         found = diagnose_inputs(inputs, asked.protocols, thresholds, edges, ordered_map)
     warn(of_protocols((one.protocol, one.warnings) for one in found))
-    by_name = {one.protocol: one for one in found}
-    result: Diagnosis | ByProtocol[Diagnosis] = asked.result(by_name, {})
-    return result
+    return asked.result({one.protocol: one for one in found}, {})  # type: ignore[no-any-return]
 
 
 def find_suspects(

@@ -152,24 +152,12 @@ def audit(
     suspicion: float = SUSPICION,
     ordered_map: OrderedMap = map,
 ) -> Audit:
-    """Audit a ground truth, and rank the detectors with and without the suspects.
+    """Audit a ground truth, and rank the detectors with suspects and without those of this
+    suspicion or more.
 
-    Parameters
-    ----------
-    inputs : mapping
-        Label of each detector -> the ground truth and its detections. Their order does not matter.
-    protocols : mapping
-        Name -> parameters record of the protocols to rank by; without any, the inputs must have no
-        faults.
-    suspicion : float
-        Suspects of this suspicion or more are left out of the second ranking.
-    ordered_map : callable
-        What does the work (`workers`).
-
-    Raises
-    ------
-    InputError
-        As `what_if.score`.
+    `inputs` has the ground truth and the detections of each detector, by its label; their order
+    does not matter. `protocols` are those to rank by, name -> parameters record; without any, the
+    inputs must have no faults. Raises `InputError` as `what_if.score`.
     """
     labels = sorted(inputs)
     inputs = {label: inputs[label] for label in labels}

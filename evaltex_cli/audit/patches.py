@@ -22,7 +22,7 @@ from evaltex_cli.errors import FaultLog, InputError, counted, quote
 from evaltex_cli.formats.base import Source, TextObject
 from evaltex_cli.formats.columns import objects_of
 from evaltex_cli.records import Objects, concatenate, offsets_of, take
-from evaltex_cli.runtime.outputs import output_file
+from evaltex_cli.runtime.outputs import write_file
 from evaltex_cli.tables.record import plain
 from evaltex_cli.version import __version__
 
@@ -96,8 +96,7 @@ def audited(objects: Objects, row: int) -> AuditedObject:
 
 def write_patch(path: Path, patch: Patch) -> None:
     """Write a patch; raises `InputError` as `output_file`."""
-    with output_file(path) as file:
-        file.write(in_json(patch))
+    write_file(path, in_json(patch))
 
 
 def in_json(patch: Patch) -> str:
@@ -137,20 +136,9 @@ class _Change(NamedTuple):
 def patched(
     path: Path, source: Source, names: Collection[str] | None = None
 ) -> tuple[Source, list[str]]:
-    """Return a ground truth with the accepted entries of a patch applied, and notes on the entries.
-
-    Parameters
-    ----------
-    path : Path
-        The patch.
-    names : collection of str, optional
-        The images whose entries are counted; by default all.
-
-    Raises
-    ------
-    InputError
-        If the patch cannot be read or is of another ground truth, or an accepted entry does not
-        fit.
+    """Return a ground truth with the accepted entries of a patch applied, and notes on the entries
+    of images with these names, by default all. Raises `InputError` if the patch cannot be read or
+    is of another ground truth, or an accepted entry does not fit.
     """
     patch = read_patch(path)
     if patch.ground_truth != source.sha256:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from evaltex_cli.cli import options as opt
-from evaltex_cli.cli.output import Output, stop, warn
+from evaltex_cli.cli.output import Output, end, stop, warn
 from evaltex_cli.cli.paths import INPUT, OutputFile
 from evaltex_cli.errors import counted
 
@@ -69,3 +69,5 @@ def command(
             warn([f"{options.images}: {text}"])
     warn(found.warnings)
     out.show(found, schema=SCHEMA)
+    written = {"Report": report, "Patch": patch_file}
+    end([f"{what}: {path}" for what, path in written.items() if path is not None], out)

@@ -90,7 +90,7 @@ def command(
         raise click.UsageError(f"{'--embed' if shown['embed'] else '--all-images'} needs --report.")
     from evaltex_cli.comparison import gates
     from evaltex_cli.evaluation import evaluate
-    from evaltex_cli.evaluation.evaluation import object_table, of_protocols
+    from evaltex_cli.evaluation.evaluation import object_table
     from evaltex_cli.evaluation.inputs import open_inputs
     from evaltex_cli.results import scores, writer
     from evaltex_cli.results.by_group import with_slices
@@ -103,6 +103,9 @@ def command(
         options = replace(options, masks=MaskFolders(gt_img_dir, det_img_dir, max_pixels))
     runs = evaluate.runs_of(scoring.parameters)
     conditions = gates.prepare(fail_if, baselines, runs, units=grouping.units)
+    is_tested = sampling["level"] is not None
+    if opt.is_given("unit") and not is_tested and not any(gate.level for gate in conditions):
+        warn(["--unit has no effect without --ci, or a gate by evidence such as hmean:-1pt@95"])
     of_slices = gates.slices_of(conditions)
     if of_slices and options.masks is not None:
         raise click.UsageError("Gates on slices do not work with label pictures.")
@@ -128,16 +131,16 @@ def command(
         )
         subjects = [gates.of_run(one, slices.recalls(one) if slices else {}) for one in evaluations]
         verdicts = gates.decide(conditions, subjects, grouping.units)
+        warn(gates.warnings_of(conditions, subjects))
         bootstrap = None
-        if sampling["level"] is not None:
+        if is_tested:
             bootstrap = Bootstrap(**sampling, units=grouping.units)
             evaluations = [with_intervals(one, bootstrap) for one in evaluations]
-        warn(grouping.warnings(inputs.gt.names, sampling["level"] is not None))
+        warn(grouping.warnings(inputs.gt.names, is_tested))
         evaluations = with_slices(evaluations, inputs, runs, grouping, bootstrap, ordered_map)
-        names = [one.protocol.name for one in evaluations]
-        if verdicts:
-            by_name = {name: [one for one in verdicts if one.protocol == name] for name in names}
-            evaluations = [replace(one, gates=by_name[one.protocol.name]) for one in evaluations]
+        for k, one in enumerate(evaluations) if verdicts else ():
+            own = [verdict for verdict in verdicts if verdict.protocol == one.protocol.name]
+            evaluations[k] = replace(one, gates=own)
         if results is not None and res_dir is not None:
             for one in evaluations:
                 results.write(one if per_image else replace(one, images=()), has_plots=plots)
@@ -155,21 +158,21 @@ def command(
             write_file(objects, in_csv(object_table(evaluations)))
         if junit is not None:
             write_file(junit, gates.junit(verdicts, unclear))
-    warnings = of_protocols((one.protocol.name, one.warnings) for one in evaluations)
+    run = scores.RunScores(evaluations, all_scores=all_scores)
     are_shown = out.format not in ("csv", "json") and not is_quiet()
-    warn([text for text in warnings if not (are_shown and text.startswith(scores.NO_INTERVAL))])
+    warn([text for text in run.warnings if not (are_shown and text.startswith(scores.NO_INTERVAL))])
     if score is not None:
         click.echo(repr(scores.named(evaluations, score)))
     else:
-        out.show(scores.RunScores(evaluations, all_scores=all_scores), schema=scores.SCHEMA)
+        out.show(run, schema=scores.SCHEMA)
     if not (res_dir or objects or junit or out.output):
         note("no files written; evaltex GT DET RES_DIR writes them to RES_DIR")
-    left_out = evaluate.left_out([run.protocol.name for run in runs], inputs)
+    left_out = evaluate.left_out(scoring.parameters, inputs)
     lines = [f"Left out: {name} ({reason})" for name, reason in left_out.items()]
     if page:
         lines.append(f"Report: {res_dir}/report.html ({page})")
     if res_dir is not None:
-        name = names[0] if len(names) == 1 else "PROTOCOL"
+        name = evaluations[0].protocol.name if len(evaluations) == 1 else "PROTOCOL"
         files = [f"{name}.txt", f"{name}.json", *([f"{name}/*.txt"] if per_image else [])]
         lines.append(f"Results: {', '.join(str(res_dir / file) for file in files)}")
     end([] if score else lines, out, verdicts, unclear)

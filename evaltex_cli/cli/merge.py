@@ -24,7 +24,6 @@ def command(results: tuple[Path, ...], res_dir: Path, out: Output) -> None:
     with -a), the merged result is the same, to the last bit, as that of one run over all images.
     RES_DIR is never one of its own parts, so the command may be repeated.
     """
-    from evaltex_cli.evaluation.evaluation import of_protocols
     from evaltex_cli.results import merge, scores, writer
 
     evaluations, parts = merge.merge(results, res_dir)
@@ -34,6 +33,7 @@ def command(results: tuple[Path, ...], res_dir: Path, out: Output) -> None:
         for one in evaluations:
             into.write(one)
         into.write_scores(evaluations)
-    warn(of_protocols((one.protocol.name, one.warnings) for one in evaluations))
-    out.show(scores.RunScores(evaluations), schema=scores.SCHEMA)
+    run = scores.RunScores(evaluations)
+    warn(run.warnings)
+    out.show(run, schema=scores.SCHEMA)
     end([f"Results: {res_dir}"], out)

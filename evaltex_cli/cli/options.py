@@ -15,13 +15,8 @@ from evaltex_cli import formats
 from evaltex_cli.cli.output import Output, stop, warn
 from evaltex_cli.cli.paths import INPUT, PICTURES, OutputFile, find_config
 from evaltex_cli.errors import counted, nearest, quote
-from evaltex_cli.evaluation.groups import IMAGE, Grouping, Units, read_groups
-from evaltex_cli.formats.options import (
-    DONT_CARE_OBJECTS,
-    INVALID_POLYGONS,
-    LEVELS,
-    InputOptions,
-)
+from evaltex_cli.evaluation.groups import IMAGE, Grouping, grouping_of
+from evaltex_cli.formats.options import DONT_CARE_OBJECTS, INVALID_POLYGONS, LEVELS, InputOptions
 from evaltex_cli.protocols import PROTOCOLS, plain
 from evaltex_cli.protocols.presets import PRESETS
 from evaltex_cli.runtime import OrderedMap
@@ -214,9 +209,11 @@ class Scoring(NamedTuple):
     workers: Workers
 
 
-def given_scoring_options() -> list[str]:
-    """Return the options of reading and scoring that the user gave, but `--protocol`."""
-    names = (*READING, "settings", "config_path", "preset")
+def given_scoring_options(*more: str) -> list[str]:
+    """Return the options of reading and scoring, and `more` parameters, that the user gave, but
+    `--protocol`.
+    """
+    names = (*READING, "settings", "config_path", "preset", *more)
     options = click.get_current_context().command.params
     return [one.opts[0] for one in options if one.name in names and is_given(one.name)]
 
@@ -284,9 +281,7 @@ jobs_options = group("workers", _workers, jobs=WORK["jobs"])
 
 
 def scoring_options(
-    *default: str,
-    help_text: str = "Protocols to score by, or all.",
-    without: Sequence[str] = (),
+    *default: str, help_text: str = "Protocols to score by, or all.", without: Sequence[str] = ()
 ) -> Decorator:
     """Return the decorator of a command that scores DET against GT by protocols: it gets a
     `Scoring`, `scoring`.
@@ -343,10 +338,9 @@ def resampling_options(default: float | None = None) -> Decorator:
 
 def _units(unit: str, groups: Path | None, by: tuple[str, ...] = ()) -> Grouping:
     """Return the units of the statistics, the attributes to show, and the file of both."""
-    known = None if groups is None else read_groups(groups)
     if groups is not None and unit == IMAGE and not by:
         warn(["--groups has no effect without --unit or --by; name a column by one of them"])
-    return Grouping(Units(unit, known), by, known)
+    return grouping_of(unit, groups, by)
 
 
 GROUPS: dict[str, Decorator] = {

@@ -66,7 +66,7 @@ def error_exit(ctx: click.Context) -> Iterator[None]:
         ctx.color = False  # which click then removes from all that is printed
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # names of files need not be Unicode
-    if not quiet and sys.stderr.isatty():
+    if not quiet and sys.stderr is not None and sys.stderr.isatty():
         new_bar.set(partial(click.progressbar, show_pos=True, file=sys.stderr))
     try:
         with protected(force):
@@ -242,6 +242,6 @@ def terminal_of(output: Path | None = None) -> tuple[int | None, bool]:
     """Return how many columns a text may have, and whether it has colours: none and False for a
     file or a pipe, which get whole lines.
     """
-    if output is not None or not sys.stdout.isatty():
+    if output is not None or sys.stdout is None or not sys.stdout.isatty():
         return None, False
     return max(shutil.get_terminal_size().columns, NARROWEST), not os.environ.get("NO_COLOR")

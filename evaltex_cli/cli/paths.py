@@ -81,12 +81,8 @@ PICTURES, OUTPUT_FOLDER = PictureFolder(file_okay=False), OutputFolder(file_okay
 
 @contextmanager
 def protected(force: bool) -> Iterator[None]:
-    """Check what the running command writes, and protect what it reads while the block runs.
-
-    Raises
-    ------
-    InputError
-        When an output is an input, cannot be written, or is not the command's own.
+    """Check what the running command writes, and protect what it reads while the block runs. Raises
+    `InputError` when an output is an input, cannot be written, or is not the command's own.
     """
     context = click.get_current_context()
     read, written = [], []

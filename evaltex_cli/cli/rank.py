@@ -21,11 +21,7 @@ EXAMPLES = (
 
 
 @click.argument(
-    "paths",
-    type=INPUT,
-    nargs=-1,
-    required=True,
-    metavar="GT DET DET... | RESULT RESULT... | BOARD",
+    "paths", type=INPUT, nargs=-1, required=True, metavar="GT DET DET... | RESULT RESULT... | BOARD"
 )
 @opt.scoring_options(
     help_text="Protocols to rank by.  [default: evaltex; for results: all; for a board: its own]"
@@ -56,7 +52,7 @@ def command(
     from evaltex_cli.ranking.rank import rank
 
     if len(paths) == 1 and paths[0].suffix.lower() == ".toml":
-        if in_board := [*opt.given_scoring_options(), *(["--label"] if labels else [])]:
+        if in_board := opt.given_scoring_options("labels", "groups"):
             stop(f"{', '.join(in_board)}: the board says this for each data set; write it there")
         own = {name: value for name, value in settings.items() if opt.is_given(name)}
         own |= {"protocols": list(scoring.parameters)} if opt.is_given("protocols") else {}

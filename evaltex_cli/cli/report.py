@@ -55,8 +55,8 @@ def command(
     named = opt.named_detectors(results, labels)
     first = results[0] if results[0].is_dir() else results[0].parent
     page = output or first / ("report.html" if len(results) == 1 else "comparison.html")
-    check_file(page, is_of("report"))
     detectors = report.read(named, gt, det, images, lines)
+    check_file(page, is_of("report"))
     with workers as ordered_map:
         detectors = report.with_diagnoses(detectors, ordered_map)
     made = report.make(page, detectors, images, **shown)

@@ -94,9 +94,10 @@ def command(
         )
         subjects = gates.of_sweep({one.protocol: one.to_dict() for one in found})
         verdicts = gates.decide(conditions, subjects)
+        warn(gates.warnings_of(conditions, subjects))
         missing = left_out(scoring.parameters, inputs)
         notes = [f"Left out: {name} ({reason})" for name, reason in missing.items()]
-        sweeps = Sweeps(found, notes, level)
+        sweeps = Sweeps(found, notes, bootstrap)
         if folder is not None:
             files.write(folder, sweeps, plots, report)
     if junit is not None:
@@ -104,5 +105,5 @@ def command(
     warn(grouping.warnings(inputs.gt.names))
     warn(of_protocols((one.protocol, one.warnings) for one in found))
     out.show(sweeps)
-    lines = [f"Results: {res_dir / 'sweep.json'}"] if res_dir is not None else []
+    lines = [f"Results: {res_dir / 'sweep*'}"] if res_dir is not None else []
     end(lines, out, verdicts, unclear)

@@ -13,16 +13,14 @@ import numpy as np
 
 from evaltex_cli.comparison.detectors import DetectorResult, by_protocol, warnings_of
 from evaltex_cli.errors import counted
-from evaltex_cli.evaluation.evaluate import or_none
 from evaltex_cli.evaluation.evaluation import ByProtocol, defined
 from evaltex_cli.evaluation.extras import Bootstrap
 from evaltex_cli.evaluation.groups import CLASS, IMAGE, Grouping, Units
-from evaltex_cli.protocols.base import EvidenceRows
 from evaltex_cli.protocols.matching import IGNORED, MATCH_TYPES
 from evaltex_cli.protocols.score_names import UNBOUNDED, same
 from evaltex_cli.records import Bools, Floats
 from evaltex_cli.results import significance
-from evaltex_cli.results.significance import DECIMALS, Outcome, Replicates
+from evaltex_cli.results.significance import DECIMALS, Outcome, Replicates, or_none
 from evaltex_cli.tables import Cell, Column, Table
 from evaltex_cli.tables.record import Record, raw
 
@@ -40,24 +38,8 @@ _OBJECTS = ("protocol", "image", "system", "id", "match_before", "match_after", 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ScoreComparison(Record):
-    """One score of all detectors; differences are to the first detector, whose own are None.
-
-    Attributes
-    ----------
-    score : str
-    values, intervals : list
-        One per detector.
-    differences, difference_intervals, p_values : list
-        One per detector; interval and p-value are from one test (`significance`).
-    p_corrected : list
-        The p-values, corrected for the number of detectors (Holm).
-    best : list of bool
-        Whether a detector is the best, or does not differ from the best significantly (Holm). No
-        detector is if too few images show a difference, or if the score is better when lower.
-    interval_reasons, reasons : list
-        Why an interval, and why the interval and the p-value of a difference, is missing.
-    detectable : list
-        The true difference that such images show 8 times in 10.
+    """One score of all detectors, in their order; differences are to the first detector, whose own
+    are None. The interval and the p-value of a difference are from one test (`significance`).
     """
 
     score: str
@@ -67,10 +49,15 @@ class ScoreComparison(Record):
     difference_intervals: list[tuple[float, float] | None]
     p_values: list[float | None]
     p_corrected: list[float | None]
+    """For the number of detectors (Holm)."""
     best: list[bool]
+    """Whether a detector is the best, or does not differ from the best significantly (Holm). No
+    detector is if too few images show a difference, or if the score is better when lower."""
     interval_reasons: list[str | None]
     reasons: list[str | None]
+    """Why an interval, and why the interval and the p-value of a difference, is missing."""
     detectable: list[float | None]
+    """The true difference that such images show 8 times in 10."""
 
     def rows(self, labels: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Yield the cells of each detector in a table of raw values, from its label on."""
@@ -168,12 +155,12 @@ class Comparison(Record):
         """Say of each detector whether it is better than the first one, by the main score."""
         main = self.main
         p_values = main.p_corrected if len(self.systems) > 2 else main.p_values
-        told = []
+        sentences = []
         for k, label in enumerate(self.systems[1:], start=1):
             p, interval, change = p_values[k], main.difference_intervals[k], main.differences[k]
             cannot = f"Cannot tell {label} from {self.systems[0]}"
             if p is None or interval is None or change is None:
-                told.append(f"{cannot}: {main.reasons[k]}.")
+                sentences.append(f"{cannot}: {main.reasons[k]}.")
                 continue
             low, high = (f"{100 * bound:.1f}" for bound in interval)
             found = f"{100 * change:+.1f} points of {same(main.score)}"
@@ -181,13 +168,13 @@ class Comparison(Record):
             if p < self.alpha:
                 better = "better" if change > 0 else "worse"
                 shown = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
-                told.append(f"{label} is {better} than {self.systems[0]}: {found}, {shown}.")
+                sentences.append(f"{label} is {better} than {self.systems[0]}: {found}, {shown}.")
             elif (least := main.detectable[k]) is None:
-                told.append(f"{cannot}: no {self.units.counted(1)[2:]} shows a difference.")
+                sentences.append(f"{cannot}: no {self.units.counted(1)[2:]} shows a difference.")
             else:
                 would = f"a difference of {100 * least:.1f} points would have been found"
-                told.append(f"{cannot}: {found}; {would} 8 times in 10.")
-        return told
+                sentences.append(f"{cannot}: {found}; {would} 8 times in 10.")
+        return sentences
 
     def power(self) -> list[str]:
         """Say how small a difference of the main score these images show."""
@@ -252,11 +239,11 @@ class Comparisons(ByProtocol[Comparison]):
         tables += [*_slice_tables(every), _counts(every)]
         for one in every if worst else ():
             tables += _worst(one, worst)
-        told = []
+        sentences = []
         for one in every:
             lead = f"{one.protocol}: " if len(every) > 1 else ""
-            told += [lead + text for text in [*one.conclusions(), *one.power()]]
-        return [*tables, Table("", notes=told)]
+            sentences += [lead + text for text in [*one.conclusions(), *one.power()]]
+        return [*tables, Table("", notes=sentences)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparisons as JSON has them."""
@@ -291,9 +278,7 @@ def compare_all(
 
 
 def compare(
-    results: Sequence[DetectorResult],
-    bootstrap: Bootstrap,
-    slices: Sequence[SliceComparison] = (),
+    results: Sequence[DetectorResult], bootstrap: Bootstrap, slices: Sequence[SliceComparison] = ()
 ) -> Comparison:
     """Compare detectors to the first, by one protocol; results belong together (`by_protocol`)."""
     drawn = [significance.replicates(one.rows, one.score, bootstrap) for one in results]
@@ -327,14 +312,9 @@ def _slices(
     results: Sequence[DetectorResult], bootstrap: Bootstrap, grouping: Grouping, classes: ByClass
 ) -> Iterator[SliceComparison]:
     """Yield comparisons of the same detectors on each part of the data set."""
-    protocol, names = results[0].protocol, np.array(results[0].rows.names, dtype=object)
+    protocol = results[0].protocol
     parts = [
-        (
-            by,
-            value,
-            protocol.main_score,
-            [EvidenceRows(names[own].tolist(), one.rows.tally.take(own)) for one in results],
-        )
+        (by, value, protocol.main_score, [one.rows.take(own) for one in results])
         for by, value, own in grouping.images(results[0].rows.names)
     ]
     for value, has_labels, of_class in classes:
@@ -342,14 +322,11 @@ def _slices(
         own_results = by_protocol(of_class, [protocol.name])[0][protocol.name]
         parts.append((CLASS, value, score, [one.rows for one in own_results]))
     for by, value, score, rows in parts:
-        drawn = [
-            significance.replicates(own, one.score, bootstrap)
-            for own, one in zip(rows, results, strict=True)
-        ]
-        values = [
-            defined(one.score(total := own.tally.sum()), total.as_dict())[score]
-            for own, one in zip(rows, results, strict=True)
-        ]
+        drawn, values = [], []
+        for own, one in zip(rows, results, strict=True):
+            total = own.tally.sum()
+            drawn.append(significance.replicates(own, one.score, bootstrap))
+            values.append(defined(one.score(total), total.as_dict())[score])
         compared = _compared_score(score, values, drawn, bootstrap.level)
         yield SliceComparison(by, value, len(rows[0].names), compared)
 
@@ -365,11 +342,16 @@ def _compared_score(
     count = _units_in(drawn)
     own = [significance.of_score(name, one, count, level) for one in drawn]
     test = partial(significance.of_difference, name, count=count, level=level)
-    tests = [test(drawn[0], other) for other in drawn[1:]]
+    first, *others = drawn
+    tests = [test(first, other) for other in others]
     p_values = [one.p for one in tests]
-    first = values[0]
+    before = values[0]
     differences = [
-        None if value is None or first is None else value - first for value in values[1:]
+        None if value is None or before is None else value - before for value in values[1:]
+    ]
+    detectable = [
+        None if one.p is None else significance.detectable(name, first, other)
+        for one, other in zip(tests, others, strict=True)
     ]
     return ScoreComparison(
         score=name,
@@ -382,13 +364,7 @@ def _compared_score(
         best=_best(name, values, test, drawn, round(1 - level, DECIMALS)),
         interval_reasons=[one.reason for one in own],
         reasons=[None, *(one.reason for one in tests)],
-        detectable=[
-            None,
-            *(
-                None if one.p is None else significance.detectable(name, drawn[0], other)
-                for one, other in zip(tests, drawn[1:], strict=True)
-            ),
-        ],
+        detectable=[None, *detectable],
     )
 
 
@@ -428,8 +404,7 @@ def _object_changes(results: Sequence[DetectorResult]) -> list[ObjectChange]:
     """Return the objects whose match or values differ from those of the first detector."""
     table, credit = results[0].table, results[0].protocol.object_credit
     first, names = table.objects, table.rows.names
-    image_of = np.repeat(np.arange(len(names)), np.diff(table.offsets))
-    changes = []
+    image_of, changes = np.repeat(np.arange(len(names)), np.diff(table.offsets)), []
     for result in results[1:]:
         other = result.table.objects
         differ = first.types != other.types
@@ -441,17 +416,12 @@ def _object_changes(results: Sequence[DetectorResult]) -> list[ObjectChange]:
         change = np.round(change, DECIMALS).tolist()
         for k in np.flatnonzero(differ).tolist():
             before, after = (
-                {name: or_none(column[k : k + 1])[0] for name, column in one.values.items()}
+                {name: or_none(column[k]) for name, column in one.values.items()}
                 for one in (first, other)
             )
-            changes.append(
-                ObjectChange(
-                    *(names[image_of[k]], result.label, int(first.ids[k])),
-                    *(MATCH_TYPES[first.types[k]], MATCH_TYPES[other.types[k]]),
-                    *(before, after),
-                    change=change[k],
-                )
-            )
+            place = names[image_of[k]], result.label, int(first.ids[k])
+            matches = MATCH_TYPES[first.types[k]], MATCH_TYPES[other.types[k]]
+            changes.append(ObjectChange(*place, *matches, before, after, change[k]))
     return sorted(changes, key=lambda one: one.change)
 
 
@@ -558,20 +528,20 @@ def _counts(group: Sequence[Comparison]) -> Table:
 
 def _worst(comparison: Comparison, count: int) -> Iterator[Table]:
     """Yield the images and the objects that got worse."""
-    images = [(one, one.image, one.after, one.before) for one in comparison.images]
-    objects = [
-        (one, f"{one.image} #{one.id}", one.match_after, one.match_before)
-        for one in comparison.objects
+    images: list[list[Cell]] = [
+        [one.image, one.system, one.after, one.before, one.change]
+        for one in comparison.images
+        if one.change < 0
     ]
-    for what, head, kind, changes in (
+    objects: list[list[Cell]] = [
+        [f"{one.image} #{one.id}", one.system, one.match_after, one.match_before, one.change]
+        for one in comparison.objects
+        if one.change < 0
+    ]
+    for what, head, kind, rows in (
         ("image", _main_name([comparison]), "score", images),
         ("object", "match", "text", objects),
     ):
-        rows = [
-            [name, one.system, after, was, one.change]
-            for one, name, after, was in changes
-            if one.change < 0
-        ]
         if rows:
             title = f"{comparison.protocol}: {counted(len(rows), f'{{count}} {what}[s] got worse')}"
             columns = [Column(what), Column("detector"), Column(head, kind), Column("was", kind)]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from evaltex_cli.errors import FaultLog, InputError
 from evaltex_cli.evaluation.evaluate import evaluate_inputs, runs_of
 from evaltex_cli.evaluation.evaluation import defined, of_detectors
-from evaltex_cli.evaluation.inputs import Inputs, open_inputs
+from evaltex_cli.evaluation.inputs import Inputs, open_inputs, parts_of
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.formats.reading import read
 from evaltex_cli.protocols import config
@@ -25,6 +26,9 @@ from evaltex_cli.results.result_document import ResultDocument, differences, of_
 from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.runtime.marks import kind_of
 from evaltex_cli.runtime.progress import tracked
+
+Opened: TypeAlias = Callable[[Any, Any, OrderedMap], Inputs]
+"""What reads ground truth and detections that are not paths."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,8 +86,11 @@ def evaluated(
     return [DetectorResult(label, of_evaluation(one)) for one in evaluations]
 
 
-def is_result(path: Path) -> bool:
-    """Whether a path has results of an earlier run: a result's .json, or a folder with one."""
+def is_result(detections: Any) -> bool:
+    """Whether it is the path of results of an earlier run: of a .json, or of a folder with one."""
+    if not isinstance(detections, str | os.PathLike):
+        return False
+    path = Path(detections)
     return bool(reader.files(path)) if path.is_dir() else kind_of(path) == "result"
 
 
@@ -94,7 +101,7 @@ def read_or_evaluate(
     protocols: Mapping[str, Any],
     ordered_map: OrderedMap,
     with_images: bool = True,
-    opened: Callable[[Any, Any, OrderedMap], Inputs] | None = None,
+    opened: Opened | None = None,
 ) -> dict[str, list[DetectorResult]]:
     """Return the results of each detector: read where its path has some, evaluated elsewhere.
 
@@ -105,7 +112,7 @@ def read_or_evaluate(
     results: dict[str, list[DetectorResult]] = {}
     stored: list[DetectorResult] = []
     for label, det in tracked(detectors.items(), "scoring", "detectors", len(detectors)):
-        if isinstance(det, str | os.PathLike) and is_result(Path(det)):
+        if is_result(det):
             files = reader.files(Path(det))
             results[label] = [DetectorResult(label, reader.read(file)) for file in files]
             stored += results[label]
@@ -117,10 +124,7 @@ def read_or_evaluate(
             needed = "give it, or results of a run with -a"
             raise InputError(f"{label}: detections without a ground truth; {needed}")
         else:
-            if opened is None:
-                inputs = open_inputs(gt, det, options, ordered_map)
-            else:
-                inputs = opened(gt, det, ordered_map)
+            inputs = _inputs(gt, det, options, ordered_map, opened)
             results[label] = evaluated(inputs, label, protocols, ordered_map, with_images)
     if stored and isinstance(gt, str | os.PathLike):
         sha256 = read(Path(gt), "gt", options, FaultLog()).sha256
@@ -131,12 +135,21 @@ def read_or_evaluate(
     return results
 
 
+def _inputs(
+    gt: Any, det: Any, options: InputOptions, ordered_map: OrderedMap, opened: Opened | None
+) -> Inputs:
+    if opened is None:
+        return open_inputs(gt, det, options, ordered_map)
+    return opened(gt, det, ordered_map)
+
+
 def results_by_class(
-    gt: Path | None,
-    detectors: Mapping[str, Path],
+    gt: Any,
+    detectors: Mapping[str, Any],
     options: InputOptions,
     protocols: Mapping[str, Any],
     ordered_map: OrderedMap,
+    opened: Opened | None = None,
 ) -> list[tuple[str, bool, dict[str, list[DetectorResult]]]]:
     """Return the results of each detector for the objects of each class: class, whether all
     detections have classes, and the results. Raises `InputError` for results of earlier runs, and
@@ -146,10 +159,15 @@ def results_by_class(
     for label, det in detectors.items():
         if gt is None or is_result(det):
             raise InputError(f"{label}: results have no classes; --by class needs detections")
-        for value, part, has_labels in parts_by_class(open_inputs(gt, det, options, ordered_map)):
+        inputs = _inputs(gt, det, options, ordered_map, opened)
+        for value, part, has_labels in parts_by_class(inputs):
             are_labelled, results = by_class.setdefault(value, ([], {}))
             are_labelled.append(has_labels)
-            results[label] = evaluated(part, label, protocols, ordered_map, with_images=False)
+            # A class may have no texts, and nothing that matches.
+            found = evaluate_inputs(
+                part, runs_of(protocols), ordered_map=ordered_map, in_training=True
+            )
+            results[label] = [DetectorResult(label, of_evaluation(one)) for one in found]
     return [(value, all(labelled), results) for value, (labelled, results) in by_class.items()]
 
 
@@ -171,7 +189,9 @@ def by_protocol(
             _refuse_unlike(group)
             groups[name] = group
         elif group:
-            what = "no transcriptions" if "texts" in group[0].protocol.needs else "no result"
+            texts = [one.document.det.transcriptions for one in every if one.label in without]
+            is_mute = "texts" in group[0].protocol.needs and not any(texts)
+            what = "no transcriptions" if is_mute else "no result"
             left_out[name] = f"{', '.join(without)}: {what}"
     if not groups:
         reasons = "".join(f"; {name}: {reason}" for name, reason in left_out.items())
@@ -196,10 +216,25 @@ def _refuse_unlike(group: Sequence[DetectorResult]) -> None:
 
 def warnings_of(groups: Mapping[str, Sequence[DetectorResult]]) -> list[str]:
     """Return the warnings of all evaluations, each once, with the detectors that they concern."""
-    return of_detectors(
+    own = of_detectors(
         (name, [(one.label, one.document.warnings) for one in group])
         for name, group in groups.items()
     )
+    every = chain.from_iterable(groups.values())
+    return own + read_differently({one.label: one.document.signature for one in every})
+
+
+def read_differently(signatures: Mapping[str, str]) -> list[str]:
+    """Return a warning if boxes of models' answers were read in several ways; label -> signature.
+
+    An input whose format fixes how its boxes are read has no part in it.
+    """
+    ways = {label: parts_of(line).get("coordinates") for label, line in signatures.items()}
+    told = [f"{label} as {way}" for label, way in ways.items() if way]
+    if len({*ways.values()} - {None}) < 2:
+        return []
+    found = f"boxes were read differently: {', '.join(told)}"
+    return [f"{found}; if one model wrote them, declare how by --coordinates and evaluate again"]
 
 
 def labels_of(paths: Sequence[Path]) -> list[str]:

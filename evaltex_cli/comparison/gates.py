@@ -16,10 +16,11 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evaltex_cli.comparison.detectors import DetectorResult
+from evaltex_cli.comparison.detectors import DetectorResult, read_differently
 from evaltex_cli.errors import ConfigError, InputError, quote
 from evaltex_cli.evaluation.evaluate import Run, score_nothing
 from evaltex_cli.evaluation.evaluation import Evaluation
@@ -36,7 +37,7 @@ from evaltex_cli.runtime.marks import comment, kind_of
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
 _EXPRESSION = re.compile(
-    r"\s*(?:(?P<prefix>[\w-]+)\s*\.\s*)?(?P<score>[a-z][\w-]*)\s*(?:\[(?P<slice>[^]]*)\]\s*)?"
+    r"\s*(?:(?P<prefix>[\w-]+)\s*\.\s*)?(?P<score>[a-z][\w -]*?)\s*(?:\[(?P<slice>[^]]*)\]\s*)?"
     rf"(?:(?P<operator><=|>=|<|>)\s*(?P<value>[-+]?\s*{_NUMBER})"
     rf"|:\s*(?P<change>[-+]\s*{_NUMBER})\s*(?P<scale>%|pt)?\s*(?:@\s*(?P<level>\d+\.?\d*))?)\s*",
     re.IGNORECASE | re.ASCII,
@@ -339,6 +340,17 @@ def decide(
                 raise InputError(f"baseline of {subject.name}: it has other images than this run")
         verdicts.append(gate.verdict(subject, units))
     return verdicts
+
+
+def warnings_of(gates: Iterable[Gate], subjects: Iterable[Subject]) -> list[str]:
+    """Return a warning for each baseline whose boxes were read in another way."""
+    now = {one.name: one.signature for one in subjects}
+    found = [
+        read_differently({"the baseline": gate.baseline.signature, "this run": now[gate.subject]})
+        for gate in gates
+        if gate.baseline is not None
+    ]
+    return list(dict.fromkeys(chain.from_iterable(found)))
 
 
 def _refuse_unlike(before: Subject, now: Subject) -> None:

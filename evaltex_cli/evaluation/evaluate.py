@@ -44,7 +44,7 @@ from evaltex_cli.protocols.matching import MATCH_TYPES, SideMatches
 from evaltex_cli.protocols.measured import Measured
 from evaltex_cli.protocols.object_warnings import ObjectWarning, of_large_boxes
 from evaltex_cli.protocols.tally import Tally
-from evaltex_cli.records import Bools, Floats, ImageBatch, Ints, Objects, chunks, offsets_of
+from evaltex_cli.records import Bools, ImageBatch, Ints, Objects, chunks, offsets_of
 from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.runtime.progress import phase
 from evaltex_cli.tables.record import Rows
@@ -104,8 +104,10 @@ def evaluate_inputs(
     runs = runs if in_training else _with_texts(runs, inputs)
     images: dict[str, list[ImageResult]] = {run.protocol.name: [] for run in runs}
     if per_image:
-        take = lambda run, results: images[run.protocol.name].extend(results)  # noqa: E731
-        sinks = [*sinks, Sink(image_results, take)]
+        sinks = [
+            *sinks,
+            Sink(image_results, lambda run, own: images[run.protocol.name].extend(own)),
+        ]
     batches = list(cut(inputs, batch_objects))
     folders = options.masks and options.masks._replace(base=Path.cwd())  # for other processes
     work = partial(measure, runs, options.invalid, folders, [sink.make for sink in sinks])
@@ -114,12 +116,8 @@ def evaluate_inputs(
     missing = int((inputs.paired == NO_DETECTIONS).sum())
     more = InputCounts(missing=missing, unconfident=det.unconfident)
     sides = summary_of(gt, counts[0]), summary_of(det, counts[1] + more)
-    warnings = [
-        *gt.warnings,
-        *det.warnings,
-        *input_warnings(options, *sides, counts[2]),
-        *of_preset,
-    ]
+    of_inputs = input_warnings(options, *sides, counts[2])
+    warnings = [*gt.warnings, *det.warnings, *of_inputs, *of_preset]
     if options.masks is None:
         warnings += hints.repeated_objects("gt", gt)
         warnings += hints.repeated_objects("det", det)
@@ -297,8 +295,15 @@ def measure(
         lines, lines_counts = _settled(task.lines, "gt", invalid, faults)
     batch = ImageBatch(task.gt.names, task.gt.sizes, gt, det, None, task.present, lines)
     if folders is not None:
-        in_memory = task.gt.pictures is not None or task.det.pictures is not None
-        masks = _masks_in_memory(batch, task) if in_memory else _read_masks(batch, folders, faults)
+        if task.gt.pictures is None and task.det.pictures is None:
+            from evaltex_cli.formats.masks import read_runs
+
+            masks = (
+                read_runs(batch, "gt", folders, faults),
+                read_runs(batch, "det", folders, faults),
+            )
+        else:
+            masks = _masks_in_memory(batch, task)
         batch = replace(batch, masks=masks)
     counts = (gt_counts, det_counts, lines_counts)
     if faults:
@@ -348,13 +353,6 @@ def _masks_in_memory(batch: ImageBatch, task: BatchTask) -> tuple[Masks, Masks]:
 
     ours = task.gt.pictures or [None] * len(theirs)
     return joined(ours, batch.gt), joined(theirs, batch.det)
-
-
-def _read_masks(batch: ImageBatch, folders: MaskFolders, faults: FaultLog) -> tuple[Masks, Masks]:
-    """Return the pixels of both sides' objects, from the pictures in two folders."""
-    from evaltex_cli.formats.masks import read_runs
-
-    return read_runs(batch, "gt", folders, faults), read_runs(batch, "det", folders, faults)
 
 
 # Sums ---------------------------------------------------------------------------------------------
@@ -458,15 +456,10 @@ def _object_results(side: SideMatches, own: Objects, partner_ids: Ints) -> list[
     linked, ends = partner_ids[side.partners].tolist(), pairwise(side.offsets.tolist())
     values: list[dict[str, float | None]] = [{} for _ in range(own.count)]
     for name, column in side.values.items():
-        for of_object, value in zip(values, or_none(column), strict=True):
-            of_object[name] = value
+        for of_object, value in zip(values, column.tolist(), strict=True):
+            of_object[name] = None if math.isnan(value) else value
     rows = (own.ids.tolist(), side.types.tolist(), ends, values, own.boxes.tolist(), own.texts)
     return [
         ObjectResult(own_id, MATCH_TYPES[code], linked[start:stop], of_object, tuple(box), text)
         for own_id, code, (start, stop), of_object, box, text in zip(*rows, strict=True)
     ]
-
-
-def or_none(values: Floats) -> list[float | None]:
-    """Return a column as a list, None where it is undefined."""
-    return [None if math.isnan(value) else value for value in values.tolist()]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from itertools import chain
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from evaltex_cli.evaluation.inputs import InputSummary, options_of
 from evaltex_cli.protocols import score_names
 from evaltex_cli.protocols.base import EvidenceRows, Protocol, Scores
 from evaltex_cli.protocols.tally import Tally, Totals
-from evaltex_cli.tables import Cell, Column, Table
+from evaltex_cli.tables import BESIDE, Cell, Column, Table
 from evaltex_cli.tables.record import Record, Rows, Several, plain
 
 AMOUNTS = ("nothing matches", "hardly anything matches", "little matches")
@@ -26,6 +27,8 @@ BOX = ("x0", "y0", "x1", "y1")
 EXTRAS = ("intervals", "bootstrap", "slices", "gates", "merged_from")
 """Members that only some results have."""
 SHOWN_SCORES = ("recall", "precision", "fscore", "hmean")
+ScoredRow: TypeAlias = tuple[Sequence[Cell], Mapping[str, float | None], Intervals | None]
+"""A row's first cells, its scores, and their intervals."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -277,34 +280,36 @@ class Evaluations(ByProtocol[Evaluation]):
 
 
 def headline_table(
-    evaluations: Sequence[Evaluation],
-    title: str = "",
-    notes: Sequence[str] = (),
+    evaluations: Sequence[Evaluation], title: str = "", notes: Sequence[str] = ()
 ) -> Table:
     """Return the headline scores, one row per protocol, with their intervals if there are any;
     every F-score is in the column ``hmean``.
     """
-    has_intervals = any(one.intervals for one in evaluations)
-    shown = {
-        one.protocol.name: {
-            score_names.shown(name): (one.meaningful_scores[name], (one.intervals or {}).get(name))
-            for name in one.headline
-        }
-        for one in evaluations
-    }
-    heads = list(dict.fromkeys(head for scores in shown.values() for head in scores))
-    columns = [Column("protocol")]
+    rows: list[ScoredRow] = []
+    for one in evaluations:
+        scores = {name: one.meaningful_scores[name] for name in one.headline}
+        rows.append(([one.protocol.name], scores, one.intervals))
+    title = title or next((one.size() for one in evaluations), "")
+    return scores_table(title, [Column("protocol")], rows, notes)
+
+
+def scores_table(
+    title: str, leads: Sequence[Column], rows: Sequence[ScoredRow], notes: Sequence[str] = ()
+) -> Table:
+    """Return the scores of each row after its first cells, each with its interval if there are any;
+    every F-score is in the column ``hmean``.
+    """
+    heads = list(dict.fromkeys(score_names.shown(name) for _, own, _ in rows for name in own))
+    width = 2 if any(intervals for *_, intervals in rows) else 1  # with an interval, or alone
+    columns, table = [*leads], []
     for head in heads:
-        columns.append(Column(head, "score"))
-        columns += [Column("", "interval")] * has_intervals
-    rows: list[list[Cell]] = []
-    for protocol, scores in shown.items():
-        row: list[Cell] = [protocol]
-        for head in heads:
-            score, interval = scores.get(head, ("", ""))
-            row += [score, interval] if has_intervals else [score]
-        rows.append(row)
-    return Table(title or next((one.size() for one in evaluations), ""), columns, rows, notes)
+        columns += [Column(head, "score"), BESIDE][:width]
+    for lead, scores, intervals in rows:
+        known = intervals or {}
+        cells = {score_names.shown(name): (one, known.get(name)) for name, one in scores.items()}
+        of_scores = chain.from_iterable(cells.get(head, ("", ""))[:width] for head in heads)
+        table.append([*lead, *of_scores])
+    return Table(title, columns, table, notes)
 
 
 def _left_out(reasons: Mapping[str, str]) -> list[str]:

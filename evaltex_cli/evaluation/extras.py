@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from evaltex_cli.evaluation.groups import Units
+from evaltex_cli.protocols.score_names import shown
 
 IMAGES = Units()
 
@@ -53,8 +54,8 @@ class Verdict:
             against += f"; difference {self.value - self.baseline:+.4f} [{low:+.4f}, {high:+.4f}]"
         against += f"; {self.advice}" if self.advice else ""
         return (
-            f"{self.state}  {self.expression}: {self.protocol} {self.score} is {value}, limit"
-            f" {self.limit:.6g}{against}"
+            f"{self.state}  {self.expression}: {self.protocol} {shown(self.score)} is {value},"
+            f" limit {self.limit:.6g}{against}"
         )
 
 

@@ -8,11 +8,13 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from evaltex_cli.errors import ConfigError, InputError, counted, listed, nearest, quote
 from evaltex_cli.formats.names import parts_of, stem, unique
+from evaltex_cli.runtime.input_files import read_text
 
 if TYPE_CHECKING:  # commands need the names alone
     from evaltex_cli.protocols.base import EvidenceRows
@@ -40,7 +42,7 @@ class Groups(NamedTuple):
             has = ", ".join(self.attributes) or "none but image"
             raise ConfigError(f"{self.path}: no column {quote(column)}{hint}; its columns: {has}")
         known = self.attributes[column]
-        spelled = {**unique(list(known), stem)}
+        spelled = unique(list(known), stem)
         return [known.get(name) or known.get(spelled.get(stem(name), ""), NONE) for name in names]
 
     def warnings(self, names: Sequence[str]) -> list[str]:
@@ -50,24 +52,20 @@ class Groups(NamedTuple):
         here = {*names, *map(stem, names)}
         without = [name for name in names if name not in spelled and stem(name) not in spelled]
         unknown = [name for name in known if name not in here and stem(name) not in here]
-        told = []
-        if without:
-            some = f"{{count}} of {counted(len(names), '{count} image[s]')} [is|are] not in it"
-            told.append(f"{counted(len(without), some)} ({listed(without)}): {NONE}")
-        if unknown:
-            some = "{count} of its names [is|are] of no image"
-            told.append(f"{counted(len(unknown), some)} ({listed(unknown)})")
-        return [f"{self.path}: {text}" for text in told]
+        images = counted(len(names), "{count} image[s]")
+        notes = {
+            f"{{count}} of {images} [is|are] not in it, and [has|have] the value {NONE}": without,
+            "{count} of its names [is|are] not among the images": unknown,
+        }
+        texts = [f"{counted(len(own), note)}: {listed(own)}" for note, own in notes.items() if own]
+        return [f"{self.path}: {text}" for text in texts]
 
 
 def read_groups(path: Path) -> Groups:
     """Read a CSV or TSV with a header and a column ``image``; raises `InputError` for a file that
     is none, and for an image that is there twice.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read ({error}); give a CSV file") from error
+    text = read_text(path, "give a CSV file")
     header = text.partition("\n")[0]
     reader = csv.reader(text.splitlines(), delimiter=max(",\t;", key=header.count))
     columns = [name.strip() for name in next(reader, [])]
@@ -80,10 +78,13 @@ def read_groups(path: Path) -> Groups:
         cells = [cell.strip() for cell in row] + [""] * (len(columns) - len(row))
         if not any(cells):
             continue
-        name = cells[place]
+        name, line = cells[place], f"{path}:{reader.line_num}"
+        if any(cells[len(columns) :]):
+            found = f"{len(row)} cells, but the header has {len(columns)}"
+            raise InputError(f"{line}: {found}; put cells with a separator in quotes")
         if name in lines:
             again = f"image {quote(name)} again; it stands in line {lines[name]} too"
-            raise InputError(f"{path}:{reader.line_num}: {again}; give each image one line")
+            raise InputError(f"{line}: {again}; give each image one line")
         lines[name] = reader.line_num
         for column, cell in zip(columns, cells, strict=False):
             if column != IMAGE:
@@ -110,12 +111,11 @@ class Units:
 
     def of_images(self, names: Sequence[str]) -> Sequence[str]:
         """Return the unit of each image; raises `ConfigError` for a column that is not there."""
-        if self._groups is not None and self.name in self._groups.attributes:
-            return self._groups.values(self.name, names)
-        if self.name in (IMAGE, PAGE):
+        is_column = self._groups is not None and self.name in self._groups.attributes
+        if self.name in (IMAGE, PAGE) and not is_column:
             return names if self.name == IMAGE else [document_of(name) for name in names]
         if self._groups is None:
-            raise ConfigError(f"unit {self.name}: no file of columns; give one by --groups")
+            raise ConfigError(f"unit {self.name}: give a file with such a column by --groups")
         return self._groups.values(self.name, names)
 
     def rows(self, rows: EvidenceRows) -> EvidenceRows:
@@ -171,10 +171,16 @@ class Grouping(NamedTuple):
             if column == CLASS and self.has_class:
                 continue
             if self.groups is None:
-                raise ConfigError(f"--by {column}: no file of columns; give one by --groups")
+                raise ConfigError(f"--by {column}: give a file with such a column by --groups")
             values = np.array(self.groups.values(column, names))
             for value in sorted(set(values.tolist()), key=lambda text: (text == NONE, text)):
                 yield column, value, np.flatnonzero(values == value)
+
+
+def grouping_of(unit: str, path: str | PathLike[str] | None, by: Sequence[str] = ()) -> Grouping:
+    """Return units by their name, and attributes, with the file of both, if there is one."""
+    groups = None if path is None else read_groups(Path(path))
+    return Grouping(Units(unit, groups), by, groups)
 
 
 def looks_like_pages(names: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ others, `best_misreading` at coordinates; `explained` makes warnings of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -113,8 +113,8 @@ def _names(gt: Source, det: Source, paired: Ints, unknown: int) -> Iterator[str]
         )
     elif 2 * unknown >= count > 1:
         yield (
-            f"{unknown} of {count} images of the detections are not in the ground truth; are the"
-            " two of one data set, and of the same part of it?"
+            f"{unknown} of {count} images of the detections are not in the ground truth; do"
+            " both sides belong to the same part of the same data set?"
         )
 
 
@@ -130,8 +130,8 @@ def _off_by_one(gt: Sequence[str], det: Sequence[str]) -> str:
 
 # Inputs that are read well ------------------------------------------------------------------------
 
-SAMPLE_IMAGES = 300
-"""How many images are looked at."""
+SAMPLE_IMAGES, SIGN_IMAGES = 300, 100
+"""How many images are looked at, and at the names, texts and numbers of how many."""
 _MOST, _FEWEST = 0.95, 5
 """A sign takes this share of all names or texts; fewer texts and boxes may be so by chance."""
 _UNIT = r"0?[.,][0-9]+|1[.,]0*"
@@ -141,14 +141,11 @@ def suspicions(gt: Source, det: Source | None = None) -> list[Mistake]:
     """Return what looks like a mistake in the first images, whatever the scores are."""
     inputs: dict[Side, Source] = {"gt": gt} if det is None else {"gt": gt, "det": det}
     sides = {
-        side: one.part(np.arange(len(one.names))[:SAMPLE_IMAGES]) for side, one in inputs.items()
+        side: one.part(np.arange(len(one.names))[:SIGN_IMAGES]) for side, one in inputs.items()
     }
     swapped = [] if det is None else list(_swapped_sides(*sides.values()))
-    found = [*swapped]
-    for side, source in sides.items():
-        for mistake in (_fractions, _leading_confidences, _trailing_confidences):
-            found += mistake(side, source)
-    return found if swapped else [*found, *_texts_that_are_numbers(sides)]
+    numbers = chain.from_iterable(_misread_numbers(*side) for side in sides.items())
+    return [*swapped, *numbers, *([] if swapped else _texts_that_are_numbers(sides))]
 
 
 def _swapped_sides(gt: Source, det: Source) -> Iterator[Mistake]:
@@ -198,21 +195,20 @@ def _has_confidences(objects: Objects) -> bool:
     return decimals >= max(3, _MOST * objects.count)  # fewer may be prices
 
 
-def _fractions(side: Side, source: Source) -> Iterator[Mistake]:
-    """Yield that coordinates are fractions of the page."""
-    boxes = source.objects.boxes
+def _misread_numbers(side: Side, source: Source) -> Iterator[Mistake]:
+    """Yield that fractions of the page are read as pixels, or confidences as something else."""
+    boxes, texts = source.objects.boxes, _texts(source)
     if len(boxes) > 2 and _are_shares(source, boxes):
         found = "all coordinates are in [0, 1], and are read as pixels"
         advice = "if they are fractions of the page, multiply them by its width and height"
         yield Mistake(side, "coordinates", found, advice)
-
-
-def _leading_confidences(side: Side, source: Source) -> Iterator[Mistake]:
-    """Yield that confidences are read as coordinates."""
-    boxes = source.objects.boxes
     if len(boxes) >= _FEWEST and boxes[:, 2].min() > 1 and _are_shares(source, boxes[:, 0]):
         found = "the first coordinate of all boxes is in [0, 1]"
         advice = "if it is a confidence, write it after the coordinates"
+        yield Mistake(side, "confidences", found, advice)
+    if side == "det" and _all_match(rf"(?as).*,\s*(?:{_UNIT})", texts):
+        found = f"all transcriptions end in a number from 0 to 1, such as {quote(texts[0])}"
+        advice = "if it is a confidence, write it before the text"
         yield Mistake(side, "confidences", found, advice)
 
 
@@ -220,15 +216,6 @@ def _are_shares(source: Source, values: Floats) -> bool:
     """Whether coordinates that are read as pixels are from 0 to 1, and not all whole."""
     shares = 0 <= values.min() <= values.max() <= 1
     return bool(source.fractions is None and shares and (values % 1).any())
-
-
-def _trailing_confidences(side: Side, source: Source) -> Iterator[Mistake]:
-    """Yield that confidences are read as a part of the text."""
-    texts = _texts(source)
-    if side == "det" and _all_match(rf"(?as).*,\s*(?:{_UNIT})", texts):
-        found = f"all transcriptions end in a number from 0 to 1, such as {quote(texts[0])}"
-        advice = "if it is a confidence, write it before the text"
-        yield Mistake(side, "confidences", found, advice)
 
 
 def _texts_that_are_numbers(sides: Mapping[Side, Source]) -> Iterator[Mistake]:
@@ -305,19 +292,26 @@ def best_misreading(batch: ImageBatch) -> tuple[str, float]:
     if not batch.gt.count or not batch.det.count:
         return "", 0.0
     batch = _counting(batch)
-    best, before = ("", 0.0), agreement(batch)
-    least = max(LEAST_AGREEMENT, before + LEAST_GAIN)
     mistakes = (
         *(_swapped_axes, _other_numbers, _from_the_bottom, _shifted_images, _scaled, _shares),
         *(_moved, _margins),
     )
-    for reading, supposed in chain.from_iterable(mistake(batch) for mistake in mistakes):
-        after = agreement(supposed)
+    readings = chain.from_iterable(mistake(batch) for mistake in mistakes)
+    agreeing = ((reading, agreement(supposed)) for reading, supposed in readings)
+    best, by_image = _best(agreeing, agreement(batch), LEAST_AGREEMENT), _misread_by_image(batch)
+    return by_image if by_image[1] >= best[1] + _MUCH_BETTER else best
+
+
+def _best(readings: Iterable[tuple[str, float]], before: float, least: float) -> tuple[str, float]:
+    """Return the reading that agrees best, and how much; a later one must be noticeably better than
+    one before it, and the first at least so good, and much better than as read, `before`.
+    """
+    best, least = ("", 0.0), max(least, before + LEAST_GAIN)
+    for reading, after in readings:
         if after >= least:
             words = f"{reading} (mean best IoU {before:.2f} as read, {after:.2f} so)"
             best, least = (words, after), after + _NOTICEABLE
-    by_image = _misread_by_image(batch)
-    return by_image if by_image[1] >= best[1] + _MUCH_BETTER else best
+    return best
 
 
 def _swapped_axes(batch: ImageBatch) -> Readings:
@@ -498,14 +492,11 @@ def _misread_by_image(batch: ImageBatch) -> tuple[str, float]:
         return "", 0.0
     weights = [len(gt) for gt, _ in images]
     before = [_box_iou(gt, det).max(axis=1).mean() for gt, det in images]
-    shown = float(np.average(before, weights=weights))
-    best, least = ("", 0.0), max(_LEAST_FIT, shown + LEAST_GAIN)
-    for reading, fit in _BY_IMAGE.items():
-        after = float(np.average([_fitted(*image, fit) for image in images], weights=weights))
-        if after >= least:
-            words = f"{reading} (mean best IoU {shown:.2f} as read, {after:.2f} so)"
-            best, least = (words, after), after + _NOTICEABLE
-    return best
+    fitted = (
+        (reading, float(np.average([_fitted(*image, fit) for image in images], weights=weights)))
+        for reading, fit in _BY_IMAGE.items()
+    )
+    return _best(fitted, float(np.average(before, weights=weights)), _LEAST_FIT)
 
 
 def _boxes_by_image(batch: ImageBatch, fewest: int) -> Iterator[tuple[Floats, Floats]]:
@@ -557,9 +548,8 @@ _INSIDE, _MOST_WORDS = 0.7, 0.5
 shape of the other side, these are lines."""
 
 
-def _lines_against_words(gt: Source, det: Source, paired: Ints) -> Iterator[str]:
+def _lines_against_words(batch: ImageBatch) -> Iterator[str]:
     """Yield a warning if one side has lines where the other one has words."""
-    batch = sample(gt, det, paired)
     pairs = overlaps.measure(batch, Convention(as_boxes=True))
     sides: tuple[tuple[Side, Side, Ints, Ints, Floats], ...] = (
         ("gt", "det", pairs.gt, pairs.det, pairs.det_area[pairs.det]),
@@ -585,7 +575,8 @@ LOW, _NEARLY_ZERO = 0.3, 0.02
 """A headline score below the first is low; recall and precision up to the second are almost 0."""
 _AGREE, _DISAGREE, _CLEARLY_BETTER = 0.5, 0.4, 0.4
 """Mean best IoU from which boxes agree; below which another reading is looked for, whatever the
-score, as some protocols are lenient; and from which another reading explains a low score."""
+score, as some protocols are lenient; and from which, or with twice the least gain, another reading
+explains a low score."""
 
 
 def explained(
@@ -594,9 +585,7 @@ def explained(
     """Add to the warnings what is probably wrong with the inputs, and why scores are low."""
     if not gt.names or not det.names:
         return list(evaluations)
-    found = suspicions(gt, det)
-    reasons = [""] * len(evaluations)
-    batch = sample(gt, det, paired)
+    found, batch, reasons = suspicions(gt, det), sample(gt, det, paired), [""] * len(evaluations)
     if any(map(amount_matched, evaluations)) or agreement(_counting(batch)) < _DISAGREE:
         misread = best_misreading(batch)
         are_swapped = any(one.kind == "swapped-sides" for one in found)
@@ -604,20 +593,18 @@ def explained(
     fractions = [one for one in found if one.kind == "coordinates"]
     if len(fractions) == 1 and any(reasons):
         found.remove(fractions[0])  # the reason says by which factors they fit
-    of_texts = [
-        [*_lines_against_words(gt, det, paired)] if one.protocol.name == "iou-crw" else []
-        for one in evaluations
-    ]
     always = []
     for side, kind, text, advice in found:
         path = "" if kind == "swapped-sides" else f"{(gt if side == 'gt' else det).path}: "
         always.append(f"{path}{text}; {advice}")
     if 0 < gt.objects.count == gt.objects.dont_care.sum():
         always.append("every object of the ground truth is don't care, so its scores say nothing")
-    return [
-        replace(one, warnings=[*one.warnings, *always, *own, *filter(None, [reason])])
-        for one, own, reason in zip(evaluations, of_texts, reasons, strict=True)
-    ]
+    result = []
+    for one, reason in zip(evaluations, reasons, strict=True):
+        own = [*_lines_against_words(batch)] if one.protocol.name == "iou-crw" else []
+        warnings = [*one.warnings, *always, *own, *filter(None, [reason])]
+        result.append(replace(one, warnings=warnings))
+    return result
 
 
 def _reason(
@@ -625,10 +612,12 @@ def _reason(
 ) -> str:
     """Return why a score is low; nothing if it is not, or the reason is not known."""
     amount, (reading, agree_then) = amount_matched(evaluation), misread
-    if not amount and agree_then >= agreement(_counting(batch)) + _CLEARLY_BETTER / 2:
+    before = agreement(_counting(batch))
+    if not amount and agree_then >= before + _CLEARLY_BETTER / 2:
         amount = AMOUNTS[2]
     is_nearly_zero = amount in AMOUNTS[:2]
-    if amount and reading and (is_nearly_zero or agree_then >= _CLEARLY_BETTER):
+    explains = is_nearly_zero or agree_then >= min(_CLEARLY_BETTER, before + 2 * LEAST_GAIN)
+    if amount and reading and explains:
         return f"{amount}; {reading}"
     return f"{amount}; {_why(evaluation, batch)}" if is_nearly_zero and not are_swapped else ""
 

@@ -104,9 +104,14 @@ def open_inputs(
         options = replace(options, coordinates=read_so[-1])
     lines = None
     if options.lines is not None:
-        lines, more = opened_lines(options.lines, ours, options)
+        lines, more = opened((options.lines, "gt", options))
+        lines = with_names_of(ours, _completed(lines, options))
+        lines = lines if options.only is None else only_images(lines, options.only)
         faults += more
-    return Inputs(*in_pixels(ours, theirs), faults, options, lines)
+    if ours.fractions is not None or theirs.fractions is not None:
+        paired = pair_images(ours, theirs, FaultLog())
+        ours, theirs = with_sizes_of_each_other(ours, theirs, paired)
+    return Inputs(ours, theirs, faults, options, lines)
 
 
 def opened(side_input: SideInput, ordered_map: OrderedMap = map) -> tuple[Source, FaultLog]:
@@ -124,8 +129,8 @@ def opened(side_input: SideInput, ordered_map: OrderedMap = map) -> tuple[Source
 
 
 def _with_note(source: Source, side: Side) -> Source:
-    """Return an input with a warning if its objects have several classes."""
-    counts = class_counts(source)
+    """Return an input with a warning if the objects that count have several classes."""
+    counts = {name: n for name, n in class_counts(with_dont_care(source, "drop")).items() if n}
     if len(counts) < 2:
         return source
     shown = [f"{name or 'without a class'} ({count})" for name, count in counts.items()]
@@ -133,13 +138,6 @@ def _with_note(source: Source, side: Side) -> Source:
     classes = f"{counted(sum(map(bool, counts)), '{count} class[es]')}: {', '.join(shown)}"
     note = f"{source.path}: {classes}; all are scored: --{side}-classes keeps some"
     return replace(source, warnings=(*source.warnings, note))
-
-
-def opened_lines(path: Path, gt: Source, options: InputOptions) -> tuple[Source, FaultLog]:
-    """Read a ground truth of lines, its images named as those of `gt`."""
-    lines, faults = opened((path, "gt", options))
-    lines = with_names_of(gt, _completed(lines, options))
-    return lines if options.only is None else only_images(lines, options.only), faults
 
 
 def _completed(gt: Source, options: InputOptions) -> Source:
@@ -160,13 +158,6 @@ def with_coordinates(gt: Source, det: Source) -> tuple[Source, Source]:
     if gt.reading is not None:
         gt = decided(gt, None if det.reading else det, paired)
     return gt, decided(det, gt, back)
-
-
-def in_pixels(gt: Source, det: Source) -> tuple[Source, Source]:
-    """Return both sides with fractions of the page made pixels by the other's image sizes."""
-    if gt.fractions is None and det.fractions is None:
-        return gt, det
-    return with_sizes_of_each_other(gt, det, pair_images(gt, det, FaultLog()))
 
 
 # What was read ------------------------------------------------------------------------------------
@@ -238,12 +229,13 @@ def input_warnings(
         dropped = "left out, as if [it was|they were] not in the file"
         if options.invalid == "skip" and counts is gt:
             dropped = "skipped: [it counts|they count], and nothing matches [it|them]"
-        told = {
-            "{count} invalid polygon[s] repaired, every lobe kept": counts.repaired,
+        repaired = "{count} invalid polygon[s] [was|were] repaired"
+        sentences = {
+            f"{repaired} (--invalid changes this)": counts.repaired,
             f"{{count}} invalid polygon[s] {dropped}": counts.dropped,
             "{count} object[s] without area; [it matches|they match] nothing": counts.zero_area,
         }
-        warnings += [f"{side}: {counted(n, sentence)}" for sentence, n in told.items() if n]
+        warnings += [f"{side}: {counted(n, sentence)}" for sentence, n in sentences.items() if n]
     least = options.min_confidence
     if least is not None and det.confidences + det.unconfident:
         some = f"{det.unconfident} of {det.objects + det.unconfident} left out"

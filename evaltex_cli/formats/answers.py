@@ -1,82 +1,39 @@
 """The boxes in a model's answer: JSON with anything around it, or tokens in text.
 
 An answer is one JSON value with boxes (a list, a list under a key, or an object a line), with
-prose, ``<think>`` or a code fence around it, or text with tokens of a form of `_TOKENS`. An answer
-without any box is a picture without text; of a truncated one, the whole objects are read.
+prose, ``<think>`` or a code fence around it, text with tokens of one of `_FORMS`, or HTML. An
+answer without any box is a picture without text; of a truncated one, the whole objects are read.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from evaltex_cli.errors import FormatError, counted
+from evaltex_cli.formats import parsing
 from evaltex_cli.formats.options import Coordinates, Reading
 from evaltex_cli.formats.parsing import NUMBER, converted, number, plain_json, within
 
 BOX_KEYS = ("bbox_2d", "box_2d", "bbox", "box", "bounding_box")
 QUADS = "quad_boxes"
-_KEY = rf'"(?:{"|".join(BOX_KEYS)})"\s*:\s*\[\s*-?[\d.]'
-_LIST = re.compile(rf"\[\s*\[\s*{NUMBER}(?:\s*,\s*{NUMBER}){{3}}\s*\]|{_KEY}|\"{QUADS}\"\s*:\s*\[")
+_COLUMNS = (QUADS, "bboxes", "boxes")
+_OPEN = r"""\s*:\s*[\[\s]*(?:\{\s*["'\\]+\w+["'\\]+\s*:\s*)?["'\\]*-?[\d.]"""
+_KEY = rf"""["'](?:{"|".join(BOX_KEYS)})\\?["']{_OPEN}|["']{QUADS}\\?["']\s*:\s*\["""
+_LIST = re.compile(rf"\[\s*\[\s*{NUMBER}(?:\s*,\s*{NUMBER}){{3}}\s*\]|{_KEY}")
+_BRACKET = re.compile(r"[\[{]")
+_IN_PROSE = re.compile(r"""\[[^][{}"']*\]|\{[^][{}"']*\}""")
+_NEXT_ITEM = re.compile(r"[\s,]*(?=[\[{])")
 _THINK = re.compile(r"\A.*</think>|<think>.*\Z", re.DOTALL)
 _DECODER = json.JSONDecoder(strict=False)
-_MARKUP = re.compile(r"</?s>|<(?:\||/)?pad\|?>|<\|im_end\|>")
+_MARKUP = re.compile(r"</?s>|<(?:\||/)?pad\|?>|<\|im_end\|>|<｜end▁of▁sentence｜>")
 _PIXELS, _SHARES = Coordinates("xyxy"), Coordinates("xyxy", 1000.0)
-_N = rf"\s*{NUMBER}\s*"
-_POINT = rf"\({_N},{_N}\)"
-_LOC = r"(?:<loc_\d+>){4,8}"
-_PADDLE = r"(?:<\|LOC_\d+\|>\s*){8}"
-
-
-class _Tokens(NamedTuple):
-    """A form of boxes in text."""
-
-    name: str
-    boxes: re.Pattern[str]
-    """The numbers, and all tokens around them."""
-    begins: str
-    """What the next box would begin with, if the answer was truncated."""
-    coordinates: Coordinates
-    text: re.Pattern[str] | None = None
-    """The object's text within what `boxes` found; None if it stands before the box."""
-
-
-_REF = re.compile(
-    r"<(?:\|object_ref_start\||\|ref\||ref)>(.*?)<(?:\|object_ref_end\||\|/ref\||/ref)>", re.DOTALL
-)
-_BOX = r"<(?:\|box_start\||box|quad)>[^<]*<(?:\|box_end\||/box|/quad)>"
-_REFS = r"<(?:\|object_ref_start\||ref)>[^<]*<(?:\|object_ref_end\||/ref)>"
-_TOKENS = (
-    _Tokens(
-        "<|det|>",
-        re.compile(
-            r"<\|ref\|>((?:(?!<\|ref\|>).)*?)<\|/ref\|>\s*<\|det\|>[^<]*<\|/det\|>", re.DOTALL
-        ),
-        "<|ref|>",
-        Coordinates("xyxy", 999.0),
-        _REF,
-    ),
-    _Tokens("<ref> and <box>", re.compile(rf"{_REFS}(?:\s*{_BOX})+"), "<ref>", _SHARES, _REF),
-    _Tokens(
-        "<|object_ref_start|>", re.compile(rf"{_REFS}(?:\s*{_BOX})+"), "<|object_ref", _SHARES, _REF
-    ),
-    _Tokens("<loc_n>", re.compile(_LOC), "<loc_", _SHARES),
-    _Tokens("<|LOC_n|>", re.compile(_PADDLE), "<|LOC_", _SHARES),
-    _Tokens("text(x1,y1),(x2,y2)", re.compile(rf"{_POINT}\s*,\s*{_POINT}"), "(", _SHARES),
-    _Tokens(
-        "(x1, y1, x2, y2, text)",
-        re.compile(
-            rf"[(\[]{_N},{_N},{_N},{_N},\s*(?:\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[^()\n]*)[)\]]"
-        ),
-        "(",
-        _SHARES,
-        re.compile(rf"(?:{_N},){{4}}\s*(.*)[)\]]\Z", re.DOTALL),
-    ),
-)
+_DIV = re.compile(r"""<div\b[^>]*?\bdata-bbox=["']([^"'>]*)["'][^>]*>""")
+_LABEL = re.compile(r"""\bdata-label=["']([^"'>]*)""")
 
 
 class Answer(NamedTuple):
@@ -93,61 +50,106 @@ def read_answer(text: str) -> Answer:
     """Return the boxes of an answer; raises `FormatError` for JSON that is damaged otherwise than
     by its end, or several lists.
     """
-    stripped = _THINK.sub("", text).strip() if "think>" in text else text.strip()
     is_cut = "<think>" in text and "</think>" not in text
-    for tokens in _TOKENS:
-        if tokens.begins in stripped and tokens.boxes.search(stripped):
-            if tokens.begins == "(" and _LIST.search(stripped):
-                continue  # JSON whose texts have parentheses
-            return _token_answer(tokens, stripped)
-    items, is_truncated = _json_items(stripped)
+    text = _THINK.sub("", text).strip() if "think>" in text else text.strip()
+    if text.startswith(("{", "[")):
+        with suppress(FormatError):
+            value = plain_json(text.encode())
+            inner = [] if items_of(value) else [one for one in _texts(value) if has_boxes(one)]
+            if len(inner) == 1:  # a service's answer
+                return read_answer(inner[0])
+    if divs := list(_DIV.finditer(text)):
+        return _html_answer(text, divs)
+    for form in _FORMS:
+        # JSON may have parentheses in its texts.
+        is_json = form.begins == "(" and has_json(text)
+        if form.begins in text and not is_json and form.object.search(text):
+            return _token_answer(form, text)
+    items, is_truncated = _json_items(text)
+    is_cut |= not items and any(form.begins in text for form in _FORMS if form.begins != "(")
     return Answer(items, None, is_truncated or is_cut)
+
+
+def has_json(text: str) -> bool:
+    """Whether a text has JSON of a box anywhere."""
+    return _LIST.search(text) is not None
 
 
 def has_boxes(text: str) -> bool:
     """Whether a text, perhaps the first part of it, is an answer with a box."""
-    if not any(one.begins in text for one in _TOKENS) and not _LIST.search(text):
-        return False
+    if not any(form.begins in text for form in _FORMS) and not has_json(text):
+        return bool(_DIV.search(text))
     with suppress(FormatError):
         return bool(read_answer(text).items)
-    return bool(_LIST.search(text))
+    return has_json(text)
 
 
 # Tokens -------------------------------------------------------------------------------------------
 
 
-def _token_answer(tokens: _Tokens, text: str) -> Answer:
+class _Form(NamedTuple):
+    """A form of boxes in text."""
+
+    name: str
+    object: re.Pattern[str]
+    """Groups ``boxes`` and ``text``; without the latter, the text is what stands before."""
+    begins: str
+    """What each object begins with; after the last whole one, a sign of a truncated answer."""
+    coordinates: Coordinates = _SHARES
+
+
+_N = rf"\s*{NUMBER}\s*"
+_POINT = rf"\({_N},{_N}\)"
+_QWEN = re.compile(
+    r"<(?:\|object_ref_start\||ref)>(?P<text>[^<]*)<(?:\|object_ref_end\||/ref)>"
+    r"(?P<boxes>(?:\s*<(?:\|box_start\||box|quad)>[^<]*<(?:\|box_end\||/box|/quad)>)+)"
+)
+_DEEPSEEK = re.compile(
+    r"<\|ref\|>(?P<text>(?:(?!<\|ref\|>).)*?)<\|/ref\|>\s*(?P<boxes><\|det\|>[^<]*<\|/det\|>)",
+    re.DOTALL,
+)
+_CLASS = re.compile(r"\s*[a-z_]+\s*\Z")
+_FLORENCE = re.compile(r"(?<!\d>)(?P<boxes>(?:(?:<loc_\d+>){4}){1,2})(?!<loc_)")
+_TUPLE = re.compile(
+    rf"[(\[](?P<boxes>{_N},{_N},{_N},{_N}),\s*"
+    r"""(?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^()\n]*)[)\]]"""
+)
+_FORMS = (
+    _Form("<|det|>", _DEEPSEEK, "<|ref|>", Coordinates("xyxy", 999.0)),
+    _Form("<ref> and <box>", _QWEN, "<ref>"),
+    _Form("<|object_ref_start|>", _QWEN, "<|object_ref"),
+    _Form("<loc_n>", _FLORENCE, "<loc_"),
+    _Form("<|LOC_n|>", re.compile(r"(?P<boxes>(?:<\|LOC_\d+\|>\s*){8})"), "<|LOC_"),
+    _Form("text(x1,y1),(x2,y2)", re.compile(rf"(?P<boxes>{_POINT}\s*,\s*{_POINT})"), "("),
+    _Form("(x1, y1, x2, y2, text)", _TUPLE, "("),
+)
+
+
+def _token_answer(form: _Form, text: str) -> Answer:
+    objects = list(form.object.finditer(text))
+    edges = [0, *(edge for one in objects for edge in one.span()), len(text)]
+    # Before the first object, after each, and after the last.
+    between = [text[start:stop] for start, stop in zip(edges[::2], edges[1::2], strict=True)]
+    before = between[:-1]
+    texts = [one.groupdict().get("text", words) for one, words in zip(objects, before, strict=True)]
+    labels = [""] * len(objects)
+    after = [_MARKUP.sub("", one.partition(form.begins)[0]) for one in between[1:]]
+    inner = after[:-1] or after  # after the last of several may be prose
+    if form.object is _DEEPSEEK and any(map(str.strip, inner)) and all(map(_CLASS.match, texts)):
+        labels, texts = texts, after  # a document, which has classes in the references
     items: list[Any] = []
-    end, found = 0, list(tokens.boxes.finditer(text))
-    # Documents of DeepSeek-OCR have a class in the reference, and the text after the box.
-    has_classes = tokens.name == "<|det|>" and any(
-        text[one.end() : after.start()].strip() for one, after in pairwise(found)
-    )
-    starts = [*(one.start() for one in found[1:]), len(text)]
-    for one, after in zip(found, starts, strict=True):
-        boxes, label = one[0], ""
-        if tokens.text is None:
-            words = text[end : one.start()]
-        else:
-            inside = tokens.text.search(one[0])
-            words = inside[1] if inside else ""
-            boxes = boxes[: inside.start(1)] if tokens.begins == "(" and inside else boxes
-            boxes = boxes[inside.end() :] if tokens.begins != "(" and inside else boxes
-        if has_classes:
-            label, words = words.strip(), text[one.end() : after]
-        end = one.end()
-        words = _unquoted(_MARKUP.sub("", words).strip(" \t\n,;"), tokens)
-        parts = {"category": label, **({"text": words} if words else {})}
-        items += ({"points": numbers, **parts} for numbers in _groups(boxes))
-    rest = text[end:] if not has_classes else ""
-    return Answer(items, Reading((tokens.coordinates,), tokens.name), tokens.begins in rest)
+    for one, label, inside in zip(objects, labels, texts, strict=True):
+        words = _MARKUP.sub("", inside).strip(" \t\n,;")
+        words = _unquoted(words) if form.object is _TUPLE else words
+        parts = {"category": label.strip(), **({"text": words} if words else {})}
+        items += ({"points": numbers, **parts} for numbers in _groups(one["boxes"]))
+    return Answer(items, Reading((form.coordinates,), form.name), form.begins in between[-1])
 
 
-def _unquoted(words: str, tokens: _Tokens) -> str:
-    is_quoted = tokens.name.startswith("(") and len(words) > 1 and words[0] == words[-1]
-    return (
-        words[1:-1].replace(f"\\{words[0]}", words[0]) if is_quoted and words[0] in "\"'" else words
-    )
+def _unquoted(words: str) -> str:
+    quote = words[:1]
+    is_quoted = len(words) > 1 and quote in "\"'" and words[-1] == quote
+    return words[1:-1].replace(f"\\{quote}", quote) if is_quoted else words
 
 
 def _groups(boxes: str) -> Iterator[list[float]]:
@@ -155,8 +157,34 @@ def _groups(boxes: str) -> Iterator[list[float]]:
     in_tags = re.findall(r">([^<>]*\d[^<>]*)<", boxes)
     for part in in_tags or [boxes]:
         numbers = [number(one) for one in re.findall(NUMBER, part)]
-        size = 8 if len(numbers) == 8 and (not in_tags or part.count("(") == 4) else 4
+        is_quad = len(numbers) == 8 and (not in_tags or part.count("(") == 4)  # else two boxes
+        size = 8 if is_quad else 4
         yield from (numbers[k : k + size] for k in range(0, len(numbers), size))
+
+
+# HTML and services --------------------------------------------------------------------------------
+
+
+def _html_answer(text: str, divs: list[re.Match[str]]) -> Answer:
+    """Return the blocks of Chandra's HTML; without the last one if its end is missing."""
+    ends = [*(after.start() for after in divs[1:]), len(text)]
+    blocks = [(div, text[div.end() : end]) for div, end in zip(divs, ends, strict=True)]
+    is_cut = "</div>" not in blocks[-1][1]
+    items = []
+    for div, markup in blocks[:-1] if is_cut else blocks:
+        numbers = [number(one) for one in re.findall(NUMBER, div[1])]
+        category = "".join(_LABEL.findall(div[0])[:1])
+        items.append({"box": numbers, "category": category, "text": parsing.html_text(markup)})
+    return Answer(items, Reading((_SHARES,), "data-bbox"), is_cut)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield each text in plain JSON."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _texts(one)
 
 
 # JSON ---------------------------------------------------------------------------------------------
@@ -164,37 +192,32 @@ def _groups(boxes: str) -> Iterator[list[float]]:
 
 def _json_items(text: str) -> tuple[list[Any], bool]:
     """Return the items of the JSON in an answer, and whether it was truncated."""
-    with suppress(FormatError):
-        items = _items_of(plain_json(text.encode()))
-        return items or [], False
     found: list[list[Any]] = []
     lines: list[Any] = []
     position, is_truncated = 0, False
-    while start := re.compile(r"[\[{]").search(text, position):
-        position = start.start()
+    while (bracket := _BRACKET.search(text, position)) and not is_truncated:
+        position = bracket.start()
         try:
             value, position = _DECODER.raw_decode(text, position)
-        except json.JSONDecodeError as error:
-            rest = text[position:].removesuffix("```")
-            if not _LIST.search(rest):
-                position += 1  # brackets in prose
-                continue
-            if not _is_cut(error, text):
-                before = text[: error.pos].count("\n") + 1
-                raise FormatError(error.msg, "well-formed JSON", at=before) from error
-            found.append(_whole_items(rest))
-            is_truncated, position = True, len(text)
-            continue
         except RecursionError as error:
             raise FormatError("lists in lists without end", "a list of boxes") from error
-        items = _items_of(value)
-        if items and isinstance(value, dict) and items == [value]:
-            lines.append(value)
-        elif items:
-            found.append(items)
-    found = [one for one in found if one]
-    if lines:
-        found.append(lines)
+        except json.JSONDecodeError as error:
+            if _LIST.search(text, position) and not _IN_PROSE.match(text, position):
+                if not _is_cut(error, text):
+                    with suppress(ValueError, SyntaxError):  # as Python prints it
+                        end = max(text.rfind("]"), text.rfind("}")) + 1
+                        return items_of(ast.literal_eval(text[position:end])), False
+                    line = text[: error.pos].count("\n") + 1
+                    raise FormatError(error.msg, "well-formed JSON", at=line) from error
+                found.append(_whole_items(text[position:]))
+                is_truncated = True
+            position += 1
+            continue
+        if is_box(value):
+            lines += items_of(value)
+        else:
+            found.append(items_of(value))
+    found = [one for one in (*found, lines) if one]
     if len(found) > 1:
         what = counted(len(found), "{count} list[s] of boxes")
         raise FormatError(what, "one in each answer: keep the final one")
@@ -203,7 +226,7 @@ def _json_items(text: str) -> tuple[list[Any], bool]:
 
 def _is_cut(error: json.JSONDecodeError, text: str) -> bool:
     """Whether JSON ends too early, rather than is wrong before its end."""
-    rest = text[error.pos :].removesuffix("```").rstrip()
+    rest = text[error.pos :].removesuffix("```")
     return error.msg.startswith("Unterminated string") or not re.search(r'[\[\]{}",:]', rest)
 
 
@@ -213,16 +236,36 @@ def _whole_items(text: str) -> list[Any]:
     position = begin.end() if begin else len(text)
     items = []
     with suppress(json.JSONDecodeError):
-        while position < len(text):
-            value, position = _DECODER.raw_decode(text, position)
+        while item := _NEXT_ITEM.match(text, position):
+            value, position = _DECODER.raw_decode(text, item.end())
             items.append(value)
-            after = re.compile(r"[\s,]*").match(text, position)
-            position = after.end() if after else position
-    return [{"box": one} if isinstance(one, list) else one for one in items]
+    return [*map(_item, items)]
 
 
-def _is_box(value: Any) -> bool:
+def is_box(value: Any) -> bool:
+    """Whether a value in plain JSON is an object of one box."""
     return isinstance(value, dict) and any(key in value for key in BOX_KEYS)
+
+
+def _item(value: Any) -> Any:
+    """Return an item as an object with the numbers of its box in a list."""
+    value = {"box": value} if isinstance(value, list) else value
+    key = next((key for key in BOX_KEYS if key in value), "") if isinstance(value, dict) else ""
+    box: Any = value[key] if key else None
+    with suppress(FormatError):  # which is logged when the item is read
+        if isinstance(box, str):
+            box = re.findall(NUMBER, box)
+        elif isinstance(box, dict):
+            sides = {
+                name: number(one) if isinstance(one, str) else one for name, one in box.items()
+            }
+            box = list(parsing.outline(sides))
+        elif isinstance(within(box, 0), list):
+            box = parsing.flat(converted(box, list[list[Any]]))
+        if isinstance(box, list):
+            box = [number(one) if isinstance(one, str) else one for one in box]
+            return {**value, "points" if len(box) == 8 else key: box}
+    return value
 
 
 def _is_numbers(value: Any) -> bool:
@@ -230,34 +273,35 @@ def _is_numbers(value: Any) -> bool:
     return is_four and all(isinstance(one, int | float) for one in value)
 
 
-def _items_of(value: Any) -> list[Any] | None:
-    """Return the items that plain JSON has boxes in; None if it has none."""
+def items_of(value: Any) -> list[Any]:
+    """Return the items of the only list of boxes in plain JSON, or a box alone, else none."""
     if isinstance(value, dict):
-        if _is_box(value):
-            return [value]
-        if QUADS in value:
-            return _quad_items(value)
-        inner = [one for one in map(_items_of, value.values()) if one]
-        return inner[0] if len(inner) == 1 else None
+        if is_box(value):
+            return [_item(value)]
+        if key := next((key for key in _COLUMNS if isinstance(within(value, key, 0), list)), ""):
+            return _columns(value, key)
+        inner = [one for one in map(items_of, value.values()) if one]
+        return inner[0] if len(inner) == 1 else []
     if not isinstance(value, list):
-        return None
-    if any(map(_is_box, value)) or any(map(_is_numbers, value)):
-        return [{"box": one} if isinstance(one, list) else one for one in value]
-    if len(value) == 1 and isinstance(value[0], dict | list):
-        return _items_of(value[0])
-    return None
+        return []
+    if any(map(is_box, value)) or any(map(_is_numbers, value)):
+        return [*map(_item, value)]
+    return items_of(value[0]) if len(value) == 1 else []
 
 
-def _quad_items(value: dict[str, Any]) -> list[Any]:
-    """Return the items of Florence-2's dictionary of columns."""
-    quads = converted(value[QUADS], list[Any])
-    labels = converted(value.get("labels") or [""] * len(quads), list[str])
-    if len(labels) != len(quads):
-        raise FormatError(f"{len(labels)} labels of {len(quads)} {QUADS}", "one for each")
-    return [
-        {"points": quad, "text": _MARKUP.sub("", label), QUADS: True}
-        for quad, label in zip(quads, labels, strict=True)
-    ]
+def _columns(value: dict[str, Any], key: str) -> list[Any]:
+    """Return the items of columns, such as Florence-2's: shapes, texts or labels, and scores."""
+    items = [{**_item(shape), **({QUADS: True} if key == QUADS else {})} for shape in value[key]]
+    for name, column in (("text", "texts"), ("label", "labels"), ("score", "scores")):
+        cells = converted(value.get(column), list[Any] | None) or []
+        if len(cells) not in (0, len(items)):
+            raise FormatError(f"{len(cells)} {column} of {len(items)} {key}", "one for each")
+        for item, cell in zip(items, cells, strict=False):
+            if isinstance(cell, str):
+                item[name] = _MARKUP.sub("", cell)
+            elif cell is not None:  # the number of a class
+                item["category" if name == "label" else name] = str(cell)
+    return items
 
 
 def reading_of(items: Sequence[Any]) -> Reading:
@@ -271,12 +315,11 @@ def reading_of(items: Sequence[Any]) -> Reading:
     numbers = [value for one in lists for value in one if isinstance(value, int | float)]
     highest = max(numbers, default=0)
     are_shares = highest <= 1 and not set(numbers) <= {0, 1}
-    form = f"the key '{key}' and numbers up to {highest:g}"
+    known: tuple[Coordinates, ...] = ()
     if key == "box_2d":
-        scale = 1.0 if are_shares else 1000.0
-        return Reading((Coordinates("yxyx", scale),), form)
-    if key == "bbox_2d" and (are_shares or highest > 1000):
-        return Reading((Coordinates("xyxy", 1.0 if are_shares else None),), form)
-    if key == "bbox_2d":  # Qwen2.5-VL counts pixels, Qwen3-VL to 1000
-        return Reading((_SHARES, _PIXELS), form)
-    return Reading()
+        known = (Coordinates("yxyx", 1.0 if are_shares else 1000.0),)
+    elif key == "bbox_2d" and are_shares:
+        known = (Coordinates("xyxy", 1.0),)
+    elif key == "bbox_2d":  # Qwen2.5-VL counts pixels, Qwen3-VL to 1000
+        known = (_PIXELS,) if highest > 1000 else (_SHARES, _PIXELS)
+    return Reading(known, f"the key '{key}' and numbers up to {highest:g}" if known else "")

@@ -163,9 +163,10 @@ def _check(points: Sequence[float]) -> None:
         raise FormatError(f"a box from {x0:g}, {y0:g} to {x1:g}, {y1:g}", "x0 <= x1, y0 <= y1")
     if (count := len(points) // 2) > MAX_VERTICES:
         raise FormatError(f"a polygon of {count} vertices", f"at most {MAX_VERTICES}")
-    for value in points:
-        if not -COORDINATE_LIMIT <= value <= COORDINATE_LIMIT:
-            raise FormatError(f"'{value:g}'", FINITE)
+    if not sum(map(abs, points)) <= COORDINATE_LIMIT:  # else none of them is too large
+        for value in points:
+            if not -COORDINATE_LIMIT <= value <= COORDINATE_LIMIT:
+                raise FormatError(f"'{value:g}'", FINITE)
 
 
 def without_finer(side: Side, level: str = "word", coarser: str = "line") -> str:

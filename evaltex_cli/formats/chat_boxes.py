@@ -8,35 +8,30 @@ is the class.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
 from evaltex_cli.errors import FormatError, quote
-from evaltex_cli.formats.answers import BOX_KEYS, Answer, has_boxes, read_answer, reading_of
+from evaltex_cli.formats import answers, parsing
+from evaltex_cli.formats.answers import BOX_KEYS, Answer, has_json, is_box, items_of, read_answer
 from evaltex_cli.formats.base import File, Format, Head, Image, ReadOptions, Side, TextObject
 from evaltex_cli.formats.categories import text_block
 from evaltex_cli.formats.coordinates import resized_sizes
 from evaltex_cli.formats.names import names_of_pictures, stem
 from evaltex_cli.formats.options import Coordinates, Reading
-from evaltex_cli.formats.parsing import (
-    Bounds,
-    Number,
-    confidence,
-    converted,
-    partial_json,
-    plain_json,
-    polygon,
-)
+from evaltex_cli.formats.parsing import converted, plain_json, within
 from evaltex_cli.formats.word_records import expect
 
 _NAMES = ("image", "image_name", "image_path", "img_path", "image_file", "images", "filename",
-          "file_name")  # fmt: skip
+          "file_name", "custom_id")  # fmt: skip
 _ANSWERS = ("response", "answer", "prediction", "predict", "output", "model_output", "completion",
-            "generated_text", "raw_output", "content")  # fmt: skip
+            "generated_text", "raw_output", "content", "text")  # fmt: skip
 _TEXTS = ("text", "text_content", "transcription", "content")
 _OTHERS = re.compile(r'[\s\S]{0,4096}"(?:image_id|page_idx)"')  # COCO's results, and documents
+_PICTURE = re.compile(r"(?i).*\.(?:jpe?g|png|bmp|tiff?|webp)\Z")
 _NO_BOX = "{count} answer[s] without a box [is|are] taken for no detections"
 _AGAIN = "{count} further answer[s] for an image that already has one [was|were] left out"
 
@@ -44,7 +39,7 @@ _AGAIN = "{count} further answer[s] for an image that already has one [was|were]
 def _record_name(record: Any) -> str:
     """Return the name of the image of a record; empty if it has none."""
     for key in _NAMES:
-        value = record.get(key) if isinstance(record, dict) else None
+        value = within(record, key)
         value = value[0] if isinstance(value, list) and len(value) == 1 else value
         if isinstance(value, str):
             return value
@@ -53,29 +48,43 @@ def _record_name(record: Any) -> str:
 
 def _record_answer(record: dict[str, Any]) -> Answer:
     """Return the answer of a record: a text, or plain JSON in the record itself."""
-    for key in _ANSWERS:
-        value = record.get(key)
-        if isinstance(value, str):
-            return read_answer(value)
     plain = {key: value for key, value in record.items() if key not in _NAMES}
-    if any(key in plain for key in BOX_KEYS):
-        return Answer([plain])
-    lists = [value for value in plain.values() if isinstance(value, list)]
-    items = lists[0] if len(lists) == 1 else []
-    return Answer([{"box": one} if isinstance(one, list) else one for one in items])
+    items, text = items_of(plain), json.dumps(plain, ensure_ascii=False)
+    keys = [key for key in _ANSWERS if not (items and key in _TEXTS)]
+    texts = [record[key] for key in keys if isinstance(record.get(key), str)]
+    if texts:
+        return read_answer(texts[0])
+    return Answer(items) if items else _checked(read_answer(text), text)
+
+
+def _checked(answer: Answer, text: str) -> Answer:
+    """Return an answer; raises `FormatError` if it has boxes, but not in one list."""
+    if not (answer.items or answer.is_truncated) and has_json(text):
+        raise FormatError("boxes outside of a list", "one list in each answer")
+    return answer
+
+
+def _records_in(value: Any) -> list[Any]:
+    """Return the records of images in plain JSON: a list, one under a key, an object by the names
+    of pictures, or one record; none if there is nothing like it.
+    """
+    if isinstance(value, dict) and not _record_name(value):
+        if value and all(map(_PICTURE.match, value)):
+            return [{_NAMES[0]: name, _ANSWERS[0]: one} for name, one in value.items()]
+        lists = [one for one in value.values() if _records_in(one) and isinstance(one, list)]
+        value = lists[0] if len(lists) == 1 else []
+    records = value if isinstance(value, list) else [value]
+    return records if all(map(_record_name, records)) else []
 
 
 def _records(file: File) -> list[tuple[int, dict[str, Any]]]:
-    """Return the records of images that a file has one a line, or in a list; none of others."""
-    begin = file.text.lstrip()[:1]
-    with suppress(FormatError):
-        if begin == "{":
+    """Return the records of images in a file, in its JSON or one a line; none of others."""
+    if file.text.lstrip()[:1] in ("{", "["):
+        with suppress(FormatError):
+            return list(enumerate(_records_in(file.json(Any))))
+        with suppress(FormatError):
             lines = [(k, plain_json(line.encode())) for k, line in file.lines()]
-            return lines if lines and all(_record_name(one) for _, one in lines) else []
-        if begin == "[":
-            records = file.json(list[Any])
-            named = records and all(_record_name(one) for one in records)
-            return list(enumerate(records)) if named else []
+            return lines if all(_record_name(one) for _, one in lines) else []
     return []
 
 
@@ -83,25 +92,21 @@ def _answers(file: File) -> Iterator[tuple[str, str, Answer]]:
     """Yield the name of each image of a file, where its answer is, and the answer."""
     records = _records(file)
     if not records:
-        yield file.stem, "", read_answer(file.text)
+        yield file.stem, "", _checked(read_answer(file.text), file.text)
         return
     paths = list(dict.fromkeys(_record_name(one) for _, one in records))
     names = dict(zip(paths, names_of_pictures(paths), strict=True))
-    by_name: dict[str, Answer] = {}
-    places = {}
+    by_name: dict[str, tuple[str, Answer]] = {}
     for place, record in records:
-        name = names[_record_name(record)]
         with file.catching(place):
-            answer, before = _record_answer(record), by_name.get(name)
-            is_item = any(key in record for key in BOX_KEYS)
-            if before is None:
-                by_name[name], places[name] = answer, str(place)
-            elif is_item:  # a record of each box
-                before.items.extend(answer.items)
-            else:
+            answer = _record_answer(record)
+            _, first = by_name.setdefault(names[_record_name(record)], (str(place), answer))
+            if first is not answer and is_box(record):  # a record of each box
+                first.items.extend(answer.items)
+            elif first is not answer:
                 file.notes[_AGAIN] += 1
-    for name, answer in by_name.items():
-        yield name, places[name], answer
+    for name, (at, answer) in by_name.items():
+        yield name, at, answer
 
 
 def _survey(files: Iterable[File], side: Side) -> Reading:
@@ -115,23 +120,21 @@ def _survey(files: Iterable[File], side: Side) -> Reading:
                     items += answer.items
                 else:
                     readings.add(answer.reading)
-        file.notes.clear()
     if items:
-        readings.add(reading_of(items))
+        readings.add(answers.reading_of(items))
     return readings.pop() if len(readings) == 1 else Reading()
 
 
 def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     declared = options.coordinates
-    sizes = resized_sizes(declared.resized) if declared and declared.resized else {}
+    resized = declared.resized if declared else ""
+    sizes = resized_sizes(resized) if resized else {}
     for name, at, answer in _answers(file):
-        size = sizes.get(stem(name)) if sizes else None
-        if sizes and size is None and answer.items:
-            raise FormatError(
-                f"image {quote(name)}", f"one of {declared.resized}" if declared else ""
-            )
+        size = sizes.get(stem(name))
+        if resized and size is None and answer.items:
+            raise FormatError(f"{quote(name)} has no size in {resized}", "each image in it")
         objects = []
-        for k, item in enumerate(answer.items):
+        for k, item in enumerate(answer.items):  # not `each`, which asks for x0, y0, x1, y1
             place = f"{at}[{k}]"
             with file.catching(place):
                 one = _object(file, item, declared, size)
@@ -140,10 +143,10 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
                     objects.append(one)
         if answer.is_truncated:
             found = f"the answer for {quote(name)} is truncated; its whole boxes are read"
-            file.notes[f"{found}: {{count}}"] += len(answer.items)
+            file.notes[f"{found}: {len(answer.items)}"] = 1
         elif not answer.items:
             file.notes[_NO_BOX] += 1
-        are_shares = bool(declared and (declared.scale is not None or declared.resized))
+        are_shares = bool(declared and (declared.scale is not None or resized))
         yield Image(name, objects, fractions=are_shares)
 
 
@@ -153,43 +156,44 @@ def _object(
     """Return an object in the declared coordinates, else with the numbers of the answer; raises
     `FormatError`.
     """
-    key = "points" if isinstance(item, dict) and "points" in item else expect(item, *BOX_KEYS)
-    numbers = converted(item.get(key), list[Number])
-    if len(numbers) != 8 or key != "points":
-        numbers = list(converted(numbers, Bounds))
+    key = "points" if within(item, "points") else expect(item, *BOX_KEYS)
+    if item.get(key) in (None, []):
+        file.notes["{count} object[s] without a box [was|were] left out"] += 1
+        return None
+    points: Sequence[float] = converted(item[key], list[parsing.Number])
+    if key != "points" or len(points) != 8:
+        points = converted(points, parsing.Bounds)
+    if declared is not None:
+        points = declared.points(points, size)
     name = next((name for name in _TEXTS if name in item), "label")
     label = item.get("category", item.get("label") if name != "label" else "")
     text, label = (converted(value, str | None) or "" for value in (item.get(name), label))
-    score = confidence(item.get("score", item.get("confidence")))
-    points: Sequence[float] = numbers
-    if declared is not None:
-        largest, scale = max(numbers, key=abs), declared.scale
-        if scale and abs(largest) > 1.1 * scale:  # models miss the edge of a picture
-            raise FormatError(f"{largest:g}", f"0 to {scale:g}, as {declared} declares")
-        points = declared.points(numbers, size)
-    elif len(numbers) == 8:
-        points = polygon(numbers)
+    score = parsing.confidence(item.get("score", item.get("confidence")))
     return text_block(file, points, text, label, score)
 
 
 def _recognised(head: Head) -> str:
     text = head.text
+    if '"iscrowd"' in text:  # annotations of a data set, such as MMOCR 0.x has
+        return ""
     if text.lstrip()[:1] in ("{", "["):
-        first = partial_json(text.split("\n", 1)[0].encode())
+        records = _records_in(head.json)
+        if records and has_json(text):
+            return "records of an image's name and its boxes"
         with suppress(FormatError):
-            if _record_name(first) and _record_answer(first).items:
+            if any(_record_answer(one).items for one in records[:1]):
                 return "records of an image's name and its boxes"
         if _OTHERS.match(text):
             return ""
-    return "boxes of four numbers" if has_boxes(text) else ""
+    return "boxes of four numbers" if answers.has_boxes(text) else ""
 
 
 CHAT_BOXES = Format(
     "chat-boxes",
-    "answers of models: boxes in JSON or tokens, in prose",
+    "answers of models: boxes in JSON, tokens or HTML, in prose",
     _read,
     _recognised,
-    (".json", ".txt", ".md", ".jsonl"),
+    (".json", ".txt", ".md", ".jsonl", ".mmd", ".html"),
     layout='[{"bbox_2d" or "box_2d" or "bbox": [four numbers], "text" or "label", "score"}]',
     survey=_survey,
     empty_file=_NO_BOX,

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from evaltex_cli.errors import FormatError
 from evaltex_cli.formats import word_records
 from evaltex_cli.formats.base import File, Format, Head, Image, ReadOptions, Side
 from evaltex_cli.formats.parsing import converted, nested, number, plain_json, within
@@ -38,6 +37,7 @@ def _read_textract(file: File, side: Side, options: ReadOptions) -> Iterator[Ima
         return Image("", file.each(blocks, _BLOCK.read), fractions=True)
 
     root = file.json(Any)
+    root = {"Blocks": root} if within(root, 0, "BlockType") else root
     responses = [(f"[{k}]", one) for k, one in enumerate(root)] if isinstance(root, list) else None
     pages: dict[int, list[tuple[str, Any]]] = {}
     for where, response in responses or [("", root)]:  # a long answer comes in several
@@ -54,7 +54,7 @@ TEXTRACT = Format(
     "textract",
     "AWS Textract",
     _read_textract,
-    has("Blocks", "0.Blocks"),
+    has("Blocks", "0.Blocks", "0.BlockType"),
     levels=("word", "line"),
     layout='{"Blocks": [{"BlockType": "WORD", "Text", "Confidence", "Geometry": {"Polygon"}}]}',
 )
@@ -78,8 +78,7 @@ REKOGNITION = Format(
     _read_rekognition,
     has("TextDetections.0.Geometry", "TextDetections TextModelVersion"),
     levels=("word", "line"),
-    layout='{"TextDetections": [{"DetectedText", "Type": "WORD", "Confidence", "Geometry":'
-    ' {"Polygon"}}]}',
+    layout='{"TextDetections": [{"DetectedText", "Type": "WORD", "Geometry": {"Polygon"}}]}',
 )
 
 
@@ -94,13 +93,16 @@ def _pages_reader(
 
     def read_page(file: File, at: str, page: Any) -> Image:
         expect(page, words)
-        return Image("", file.each(nested(file, page, at, words), keys.read), *size_of(page))
+        size = size_of(within(page, "convertedImageInfo") or page)  # CLOVA's, which may be resized
+        return Image("", file.each(nested(file, page, at, words), keys.read), *size)
 
     def read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
         root = file.json(dict[str, Any])
         root = within(root, inside) or root
         found: Records = [("", root)]
-        if pages:
+        if within(root, "Error", "Code") == "FailedOperation.ImageNoText":  # of Tencent
+            found = []
+        elif pages:
             expect(root, pages)
             found = nested(file, root, "", pages)
         yield from read_pages(file, found, partial(read_page, file))
@@ -115,8 +117,7 @@ TENCENT = Format(
         Keys("Polygon", "DetectedText", "Confidence", certain=100), "", "TextDetections", "Response"
     ),
     has("Response.TextDetections", "TextDetections.0.Polygon"),
-    layout='{"Response": {"TextDetections": [{"DetectedText", "Confidence", "Polygon": [{"X",'
-    ' "Y"}]}]}}',
+    layout='{"Response": {"TextDetections": [{"DetectedText", "Polygon": [{"X", "Y"}]}]}}',
 )
 BAIDU = Format(
     "baidu-ocr",
@@ -134,16 +135,14 @@ CLOVA = Format(
         Keys("boundingPoly.vertices bounding", "inferText", "inferConfidence"), "images", "fields"
     ),
     has("images.0.inferResult", "images.0.fields.0.inferText"),
-    layout='{"images": [{"fields": [{"inferText", "inferConfidence", "boundingPoly":'
-    ' {"vertices"}}]}]}',
+    layout='{"images": [{"fields": [{"inferText", "boundingPoly": {"vertices"}}]}]}',
 )
 UPSTAGE = Format(
     "upstage-ocr",
     "Upstage Document OCR",
     _pages_reader(Keys("boundingBox.vertices"), "pages", "words"),
     has("modelVersion pages.0.words"),
-    layout='{"modelVersion", "pages": [{"width", "height", "words": [{"text", "confidence",'
-    ' "boundingBox": {"vertices"}}]}]}',
+    layout='{"modelVersion", "pages": [{"words": [{"text", "boundingBox": {"vertices"}}]}]}',
 )
 
 
@@ -190,8 +189,7 @@ GOOGLE_VISION = Format(
         *("responses.0.fullTextAnnotation", "responses.0.textAnnotations"),
         *("fullTextAnnotation", "textAnnotations"),
     ),
-    layout='{"responses": [{"fullTextAnnotation": {"pages": [{"width", "height", "blocks":'
-    ' [{"paragraphs": [{"words": [{"boundingBox", "symbols": [{"text"}], "confidence"}]}]}]}]}}]}',
+    layout='{"responses": [{"fullTextAnnotation": {"pages": [{"blocks": [...]}]}}]}',
 )
 
 
@@ -242,13 +240,9 @@ def _read_azure(file: File, side: Side, options: ReadOptions) -> Iterator[Image]
         lines: Records = [(at, page)] if is_beside else nested(file, page, at, "lines")
         objects = word_records.read_words(file, lines, _AZURE_TEXT, "det", options.level)
         height, width = size_of(page)
-        if within(page, "unit") != "inch":
-            return Image("", objects, height, width)
-        if min(height, width) <= 0:
-            raise FormatError("a page in inches of unknown width or height", "both above 0")
-        for one in objects:
-            one.points = [v / (height if k % 2 else width) for k, v in enumerate(one.points)]
-        return Image("", objects, fractions=True)
+        if within(page, "unit") == "inch":
+            return word_records.in_page_unit(objects, width, height)
+        return Image("", objects, height, width)
 
     root = _document(file, "analyzeResult")
     key = expect(root, "pages", "readResults", "recognitionResults", "readResult")

@@ -140,8 +140,7 @@ def _keyed_format(
         title,
         partial(_read_keyed, wanted=wanted),
         recognised_by,
-        layout='{"imgs": {id: {...}}, "anns": {id: {"image_id", "bbox", "points" or "mask",'
-        ' "utf8_string"}}}',
+        layout='{"imgs": {id: {...}}, "anns": {id: {"image_id", "bbox", "utf8_string"}}}',
         one_document=True,
     )
 
@@ -157,19 +156,13 @@ COCO_TEXT_TRAIN = _keyed_format("coco-text-train", "COCO-Text v2, train images",
 _LEVELS = ("paragraphs", "lines", "words")
 
 
-class _Page(msgspec.Struct, gc=False):
-    image_id: parsing.Identifier
-    image_height: Number | None = None
-    image_width: Number | None = None
-
-
 def _read_hiertext(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     for place, item in listed(file, "annotations"):
         with file.catching(place):
-            page = converted(item, _Page)
-            name = re.sub(r"(?i)\.(?:jpe?g|png)\Z", "", str(page.image_id))
-            objects = _texts(file, item, side, options.level, place)
-            yield Image(name, objects, page.image_height or 0.0, page.image_width or 0.0)
+            number = converted(within(item, "image_id"), parsing.Identifier)
+            name = re.sub(r"(?i)\.(?:jpe?g|png)\Z", "", str(number))
+            size = size_of(item, "image_height", "image_width")
+            yield Image(name, _texts(file, item, side, options.level, place), *size)
 
 
 def _texts(file: File, page: Any, side: Side, level: str, place: str) -> list[TextObject]:
@@ -216,8 +209,7 @@ HIERTEXT = Format(
     _read_hiertext,
     _is_hiertext,
     levels=("word", "line", "paragraph", "line-words", "paragraph-words"),
-    layout='{"annotations": [{"image_id", "paragraphs": [{"lines": [{"words": [{"vertices", "text",'
-    ' "legible"}]}]}]}]}',
+    layout='{"annotations": [{"image_id", "paragraphs": [{"lines": [{"words": [...]}]}]}]}',
     one_document=True,
 )
 
@@ -244,7 +236,7 @@ RECTS = Format(
 # Forms and receipts have words in lines (of XFUND and FUNSD: questions, answers, headers).
 
 _FORM_TEXT = Keys("box", "text")
-_QUAD = [f"{axis}{k}" for k in (1, 2, 3, 4) for axis in "xy"]
+_CORD_TEXT = Keys("quad")
 
 
 def _read_funsd(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
@@ -259,27 +251,16 @@ def _read_xfund(file: File, side: Side, options: ReadOptions) -> Iterator[Image]
             lines = nested(file, form, at, "document")
             words = read_words(file, lines, _FORM_TEXT, side, options.level)
             picture = converted(within(form, "img"), dict[str, Any])
-            name = converted(picture.get("fname"), str)
-            images.append(Image(name, words, *size_of(picture)))
+            images.append(Image(converted(picture.get("fname"), str), words, *size_of(picture)))
     yield from named_after_pictures(images)
 
 
 def _read_cord(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    def read(word: Any) -> TextObject:
-        quad = converted(within(word, "quad"), dict[str, Any])
-        points = parsing.outline([quad.get(key) for key in _QUAD])
-        text = converted(within(word, "text"), str)
-        return TextObject(points, text)
-
-    objects = []
-    for region, (at, line) in enumerate(listed(file, "valid_line"), 1):
-        for word in file.each(nested(file, line, at, "words"), read):
-            word.region = region if side == "gt" else None
-            objects.append(word)
+    words = read_words(file, listed(file, "valid_line"), _CORD_TEXT, side, "word")
     document = file.json(dict[str, Any])
     areas = converted(document.get("dontcare") or [], list[Any])
     file.notes["{count} area[s] of don't care in CORD [was|were] left out"] += len(areas)
-    yield Image(file.stem, objects, *size_of(within(document, "meta", "image_size")))
+    yield Image(file.stem, words, *size_of(within(document, "meta", "image_size")))
 
 
 FUNSD = Format(
@@ -294,10 +275,9 @@ XFUND = Format(
     "xfund",
     "XFUND: forms, one file of all images",
     _read_xfund,
-    has("documents.0.document documents.0.img"),
+    has("documents.0.document"),
     levels=("word", "line"),
-    layout='{"documents": [{"document": [{"box", "text", "words": [{"box", "text"}]}], "img":'
-    ' {"fname", "width", "height"}}]}',
+    layout='{"documents": [{"document": [{"words": [{"box", "text"}]}], "img": {"fname"}}]}',
     one_document=True,
 )
 CORD = Format(
@@ -305,6 +285,5 @@ CORD = Format(
     "CORD: receipts, one file per image",
     _read_cord,
     has("valid_line"),
-    layout='{"valid_line": [{"words": [{"quad": {"x1", "y1", ..., "y4"}, "text"}]}], "meta":'
-    ' {"image_size"}}',
+    layout='{"valid_line": [{"words": [{"quad": {"x1", "y1", ..., "y4"}, "text"}]}]}',
 )

@@ -12,6 +12,8 @@ from evaltex_cli.formats.files import Entry, Listing
 EVALTEX = "evaltex"
 _EVALTEX_BEGINS = re.compile(rb"[^\n\t]*\n[ \t]*[\d.]+[ \t]*,[ \t]*[\d.]+[ \t\r]*(?:\n|\Z)")
 """A name, and a line of height and width."""
+_MOST_ANSWERS = 100
+"""How many files are looked at for a model's answer with boxes."""
 
 
 def detect(listing: Listing, side: Side, preferred: Sequence[str] = ()) -> tuple[Format, str, str]:
@@ -31,8 +33,11 @@ def detect(listing: Listing, side: Side, preferred: Sequence[str] = ()) -> tuple
     has_lines = lines.begins_with_numbers(head.data)
     if not (has_lines and entry.ending == ".txt" and head.data[:1].isdigit()):
         found = _recognised(head, listing, has_lines=has_lines)
-        if not found and not head.is_whole and head.json is not None:
+        is_vague = not found or found[0].name == "chat-boxes"  # boxes may be anywhere in a document
+        if is_vague and not head.is_whole and head.json is not None:
             found = _recognised(Head(entry.name, next(listing.read([entry]))), listing)
+        if not (found or has_lines or listing.kind == "file"):
+            found = _later_answers(listing)
         if found:
             return *found, ""
         from evaltex_cli.formats import unread
@@ -64,6 +69,18 @@ def _recognised(
             reason = form.recognised_by(head)
             if reason and not (name == EVALTEX and has_lines):
                 return form, f"recognised by {reason}"
+    return None
+
+
+def _later_answers(listing: Listing) -> tuple[Format, str] | None:
+    """Return the format of models' answers if one of the first files is recognised by it: the
+    typical one may be prose about a picture without text.
+    """
+    form = load("chat-boxes")
+    entries = listing.chosen(form.endings)[0].entries[:_MOST_ANSWERS]
+    for entry, beginning in zip(entries, listing.read(entries, HEAD_BYTES), strict=True):
+        if reason := form.recognised_by(Head(entry.name, beginning)):
+            return form, f"recognised by {reason}"
     return None
 
 

@@ -5,43 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from evaltex_cli.errors import FormatError
 from evaltex_cli.formats import parsing
 from evaltex_cli.formats.base import File, Format, Image, ReadOptions, Side, TextObject
-from evaltex_cli.formats.parsing import Bounds, confidence, converted, within
-from evaltex_cli.formats.word_records import follow, has, listed
+from evaltex_cli.formats.parsing import Bounds, confidence, converted, nested, within
+from evaltex_cli.formats.word_records import Keys, expect, follow, has
 
 # Hugging Face's pipelines and Ultralytics ---------------------------------------------------------
-# Boxes are objects of corners: xmin, ymin, xmax, ymax; or x1, y1, x2, y2, with x3, y3, x4, y4 if
-# they are turned. Ultralytics writes fractions of the page with `normalize=True`.
+# Ultralytics writes fractions of the page with `normalize=True`; YOLOv5's data frame has the sides
+# of a box among its other members.
 
-_CORNERS = ("xmin", "ymin", "xmax", "ymax")
-_VERTICES = [f"{axis}{k}" for k in (1, 2, 3, 4) for axis in "xy"]
-
-
-def _points(box: Any) -> Any:
-    sides = converted(box, dict[str, Any])
-    if "xmin" in sides:
-        return converted([sides.get(key) for key in _CORNERS], Bounds)
-    keys = _VERTICES if "x3" in sides else _VERTICES[:4]
-    return parsing.polygon(numbers) if len(numbers := _numbers(sides, keys)) > 4 else numbers
-
-
-def _numbers(sides: dict[str, Any], keys: list[str]) -> list[float]:
-    if missing := [key for key in keys if key not in sides]:
-        raise FormatError(
-            f"no {missing[0]} in a box", f"{', '.join(keys)}, or xmin, ymin, xmax, ymax"
-        )
-    return [converted(sides[key], parsing.Number) for key in keys]
+_DETECTION = Keys("box", "text", "confidence score", label="name label")
 
 
 def _read_boxes(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     def read(item: Any) -> TextObject:
-        label = converted(within(item, "name") or within(item, "label"), str | None) or ""
-        score = confidence(within(item, "confidence") or within(item, "score"))
-        return TextObject(_points(within(item, "box")), confidence=score, label=label)
+        members = converted(item, dict[str, Any])
+        return _DETECTION.read({"box": members, **members})
 
     items = file.json(list[Any])
+    items = items[0] if len(items) == 1 and isinstance(items[0], list) else items  # a batch of one
     image = Image(file.stem, file.each(enumerate(items), read, "[{}]"))
     values = [value for one in image.objects for value in one.points]
     if values and max(values) <= 1 and any(value % 1 for value in values):
@@ -54,14 +36,22 @@ DETECTIONS = Format(
     "detections",
     "Ultralytics to_json, Hugging Face's detection pipelines",
     _read_boxes,
-    has("0.box.x1", "0.box.xmin"),
-    layout='[{"name", "confidence", "box": {"x1", "y1", "x2", "y2"}}] or [{"label", "score",'
-    ' "box": {"xmin", "ymin", "xmax", "ymax"}}]',
+    has("0.box.x1", "0.box.xmin", "0.0.box.xmin", "0.x1 0.y2", "0.xmin 0.ymax"),
+    layout='[{"label" or "name", "score", "box": {"xmin" or "x1", "ymin" or "y1", ...}}]',
 )
 
 
 # Roboflow -----------------------------------------------------------------------------------------
-# x and y are the centre of a box.
+# x and y are the centre of a box. A workflow has the answer inside its outputs.
+
+
+def _answer(value: Any) -> Any:
+    """Return the object in plain JSON that has a list of predictions; None if not one has."""
+    if isinstance(within(value, "predictions"), list):
+        return value
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    found = [one for one in map(_answer, inner) if one is not None]
+    return found[0] if len(found) == 1 else None
 
 
 def _read_roboflow(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
@@ -75,8 +65,9 @@ def _read_roboflow(file: File, side: Side, options: ReadOptions) -> Iterator[Ima
         label = converted(within(item, "class"), str | None) or ""
         return TextObject(points, confidence=confidence(within(item, "confidence")), label=label)
 
-    objects = file.each(listed(file, "predictions"), read)
-    document = file.json(dict[str, Any])
+    document = _answer(file.json(Any))
+    expect(document, "predictions")
+    objects = file.each(nested(file, document, "", "predictions"), read)
     height, width = (confidence(follow(document, f"image.{k}")) or 0 for k in ("height", "width"))
     yield Image(file.stem, objects, height, width)
 
@@ -85,7 +76,9 @@ ROBOFLOW = Format(
     "roboflow",
     "Roboflow inference: answers, one file per image",
     _read_roboflow,
-    has("predictions image.width", "predictions.0.detection_id"),
-    layout='{"image": {"width", "height"}, "predictions": [{"x", "y" of the centre, "width",'
-    ' "height", "confidence", "class"}]}',
+    has(
+        *("predictions image.width", "predictions.0.detection_id", "0.predictions 0.image.width"),
+        *(f"{at}.predictions {at}.image.width" for at in ("0.*", "outputs.0.*", "0.predictions")),
+    ),
+    layout='{"image": {"width"}, "predictions": [{"x", "y" of the centre, "width", "height"}]}',
 )

@@ -113,10 +113,13 @@ def _columns(file: File, at: str, document: Any) -> list[TextObject]:
 
 
 def _read_columns(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
-    document = file.json(dict[str, Any])
-    results = list(paddle_results(file, document))
+    results = list(paddle_results(file, file.json(Any)))
+    paths = [within(one, "input_path") for _, one in results]
     if len(results) == 1:
         yield Image(file.stem, _columns(file, *results[0]))
+    elif all(paths) and len({*paths}) == len(paths):  # of several pictures
+        images = zip(paths, results, strict=True)
+        yield from named_after_pictures([Image(path, _columns(file, *one)) for path, one in images])
     else:
         yield from read_pages(file, results, lambda at, one: Image("", _columns(file, at, one)))
 
@@ -126,7 +129,7 @@ PADDLE_JSON = Format(
     "PaddleOCR 3: save_to_json, or a service's answer",
     _read_columns,
     has(
-        *(f"{step}_polys" for step in _PADDLE),
+        *(f"{at}{step}_polys" for at in ("", "0.") for step in _PADDLE),
         *(f"{page}.0.prunedResult.{step}_polys" for page in _SERVICE for step in _PADDLE),
     ),
     layout='{"rec_polys" or "dt_polys": [[[x, y], ...]], "rec_texts": [...], "rec_scores": [...]}',
@@ -144,7 +147,11 @@ MMOCR_RESULT = Format(
 # Lists `[box, text, confidence]` or dictionaries of these. PaddleOCR 2 has a list of pages of
 # `[box, [text, confidence]]`, or null for a page without text. Detection alone gives boxes.
 
-_READING = Keys("0 box dt_boxes boxes", "1.0 1 txt rec_txt text", "1.1 2 score confident")
+_READING = Keys(
+    "0 box dt_boxes boxes bbox points polygon",
+    "1.0 1 txt rec_txt text transcription",
+    "1.1 2 score confident confidence",
+)
 
 
 def _is_reading(value: Any) -> bool:
@@ -183,21 +190,24 @@ RAPIDOCR = Format(
     "rapidocr",
     "RapidOCR 2 and later, EasyOCR's dictionaries: JSON",
     _read_readings,
-    has("0.box 0.txt", "0.dt_boxes 0.rec_txt", "0.boxes 0.text"),
+    has(
+        *("0.box 0.txt", "0.dt_boxes 0.rec_txt", "0.boxes 0.text", "0.points.0.1 0.transcription"),
+        *(f"0.{shape}.0.1 0.text" for shape in ("box", "bbox", "points", "polygon")),
+    ),
     layout='[{"box": [[x, y], ...], "txt", "score"}] or {"0": {"dt_boxes", "rec_txt", "score"}}',
 )
 
 
 # ocrmac -------------------------------------------------------------------------------------------
 # Boxes are x, y, width, height in fractions of the page, with y from the page's bottom to the
-# box's; with px=True x0, y0, x1, y1 in pixels from the top. A file with a coordinate above 1 is of
-# pixels.
+# box's; with px=True x0, y0, x1, y1 in pixels from the top. A file with a coordinate of 2 or more
+# is of pixels; fractions may be slightly above 1.
 
 
 def _read_ocrmac(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     readings = file.json(list[Any])
     numbers = [within(reading, 2, k) for reading in readings for k in range(4)]
-    are_fractions = all(not isinstance(value, int | float) or value <= 1 for value in numbers)
+    are_fractions = all(not isinstance(value, int | float) or value < 2 for value in numbers)
 
     def read(reading: Any) -> TextObject:
         text, score, bounds = converted(reading, tuple[str, float | None, Bounds])
@@ -244,8 +254,7 @@ DOCTR = Format(
     _read_doctr,
     has("pages.0.dimensions pages.0.blocks", "pages.0.dimensions pages.0.predictions"),
     levels=("word", "line"),
-    layout='{"pages": [{"dimensions": [height, width], "blocks": [{"lines": [{"geometry", "words":'
-    ' [{"value", "confidence", "geometry": [[x0, y0], [x1, y1]]}]}]}]}]}',
+    layout='{"pages": [{"blocks": [{"lines": [{"words": [{"value", "geometry"}]}]}]}]}',
 )
 
 
@@ -274,7 +283,30 @@ SURYA = Format(
     _read_surya,
     has("*.0.text_lines", "*.0.bboxes"),
     levels=("word", "line"),
-    layout='{"img_1": [{"text_lines": [{"polygon", "bbox", "text", "confidence", "words"}],'
-    ' "image_bbox"}]}',
+    layout='{"img_1": [{"text_lines": [{"polygon", "text", "words"}], "image_bbox"}]}',
     one_document=True,
+)
+
+
+# YomiToku -----------------------------------------------------------------------------------------
+# A file for each page, a list of pages, or a service's `result`. Words are lines of text; tables,
+# paragraphs and figures have their texts again.
+
+_YOMITOKU_TEXT = Keys("points", "content", "rec_score")
+
+
+def _read_yomitoku(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
+    def read_page(at: str, page: Any) -> Image:
+        word_records.expect(page, "words")
+        return Image("", file.each(nested(file, page, at, "words"), _YOMITOKU_TEXT.read))
+
+    yield from read_pages(file, paddle_results(file, file.json(Any)), read_page)
+
+
+YOMITOKU = Format(
+    "yomitoku",
+    "YomiToku: lines, one JSON file per page or document",
+    _read_yomitoku,
+    has("words.0.rec_score", *(f"{at}paragraphs {at}words" for at in ("", "0.", "result.0."))),
+    layout='{"words": [{"points": [[x, y], ...], "content", "rec_score"}], "paragraphs", "tables"}',
 )

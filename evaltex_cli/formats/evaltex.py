@@ -22,7 +22,7 @@ from evaltex_cli.formats.names import bad_names
 from evaltex_cli.formats.options import MAX_VERTICES
 from evaltex_cli.formats.parsing import NUMBER, number, polygon
 from evaltex_cli.geometry import outlines
-from evaltex_cli.records import Ints, Objects, Texts, concatenate, offsets_of, take
+from evaltex_cli.records import Ints, Objects, Texts, concatenate, offsets_of, ranges, take
 
 BLOCK = 1 << 20
 """Characters that are read at a time."""
@@ -110,18 +110,20 @@ class _Reader:
 
     def read_block(self, block: str) -> None:
         """Read whole lines."""
-        usual, lines, end = [], [], 0
+        usual, firsts, counts, end = [], [], [], 0
         for run in _USUAL[self.side].finditer(block):
             self._read_lines(block[end : run.start()])
             end = run.start()
             if self.names and not self.awaits_size:
                 end = run.end()
                 usual.append(run[0])
-                first, self.line = self.line + 1, self.line + run[0].count("\n")
-                lines.append(np.arange(first, self.line + 1))
+                firsts.append(self.line + 1)
+                counts.append(run[0].count("\n"))
+                self.line += counts[-1]
         self._read_lines(block[end:])
         if usual:
-            self.usual.append(_objects("".join(usual), self.side, np.concatenate(lines)))
+            lines = ranges(np.array(firsts), np.array(counts))
+            self.usual.append(_objects("".join(usual), self.side, lines))
 
     def _read_lines(self, lines: str) -> None:
         for line in map(str.strip, lines.split("\n")[:-1]):
@@ -131,16 +133,22 @@ class _Reader:
             if "," in line and _OBJECT_LIKE.match(line):
                 self.others += self.file.each([(self.line, line)], self._parse)
             elif self.awaits_size and _SIZE_LIKE.fullmatch(line):
-                self.sizes[-1] = [0.0, 0.0]
-                with self.file.catching(self.line):
-                    size = [number(value) for value in line.split(",")]
-                    if len(size) != 2 or min(size) <= 0:
-                        raise FormatError(quote(line), f"{_SIZE}, both above 0")
-                    self.sizes[-1] = size
+                self.sizes[-1] = self._size(line)
             else:
                 self.names.append(line)
                 self.name_lines.append(self.line)
                 self.sizes.append([] if self.side == "gt" else [0.0, 0.0])
+
+    def _size(self, line: str) -> list[float]:
+        """Return height and width; zeros for what is wrong, which is logged."""
+        try:
+            size = [number(value) for value in line.split(",")]
+            if len(size) != 2 or min(size) <= 0:
+                raise FormatError(quote(line), f"{_SIZE}, both above 0")
+        except FormatError as error:
+            self.file.log(error, self.line)
+            return [0.0, 0.0]
+        return size
 
     def _parse(self, line: str) -> TextObject:
         """Return the object of a line; raises `FormatError`."""
@@ -202,7 +210,6 @@ EVALTEX = Format(
     _read,
     lambda head: "the name of an image and its size or objects" * bool(_BEGINNING.match(head.text)),
     (".txt",),
-    layout='ID,region,"text",t|f,x,y,w,h; detections ID,"text",x,y,w,h; or vertices instead of the'
-    " four numbers",
+    layout='ID,region,"text",t|f,x,y,w,h; detections ID,"text",x,y,w,h; or vertices',
     one_document=True,
 )

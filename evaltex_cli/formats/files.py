@@ -14,8 +14,8 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -36,6 +36,10 @@ _CLUTTER = re.compile(
     r"/$|(?:^|/)(?:__MACOSX/|\._|\.ds_store$|thumbs\.db$|readme(?:\.[^/]*)?$)", re.IGNORECASE
 )
 _PICTURE_LISTS = ("train.txt", "valid.txt", "validation.txt", "val.txt", "test.txt")
+_MINERU = re.compile(r"_(?:content_list(?:_v2)?|model)\.json\Z")
+"""What MinerU writes besides ``NAME_middle.json``, with the same texts."""
+_PROSE = (".md", ".mmd")
+"""Parsers write these besides their JSON."""
 _METS = re.compile(r"(?:mets|(?:^|/)metadata)\.xml$", re.IGNORECASE)
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
 """What zipfile raises; RuntimeError for a password, or a method that it does not know."""
@@ -65,6 +69,13 @@ class Listing:
     kind: str
     """file, folder or zip; file, too, for EvaLTex files that match a pattern, which is the path."""
     entries: tuple[Entry, ...]
+    archive: tuple[zipfile.ZipFile, dict[str, zipfile.ZipInfo]] | None = field(
+        default=None, repr=False, compare=False
+    )
+    """It is open, as it is read several times; a worker process opens it again."""
+
+    def __reduce__(self) -> tuple[type[Listing], tuple[Path, str, tuple[Entry, ...]]]:
+        return Listing, (self.path, self.kind, self.entries)
 
     def place(self, entry: Entry) -> str:
         """Return where a file is, as messages name it."""
@@ -76,10 +87,12 @@ class Listing:
 
     def _of_images(self) -> list[Entry]:
         """Return the files that are not lists of classes, or of pictures next to Darknet's
-        ``obj.names`` (CVAT's exports for YOLO).
+        ``obj.names`` (CVAT's exports for YOLO), or MinerU's files besides ``NAME_middle.json``.
         """
         names = [parts_of(entry.name)[-1].lower() for entry in self.entries]
-        lists = ("classes.txt", *(_PICTURE_LISTS if "obj.names" in names else ()))
+        lists = {"classes.txt", *(_PICTURE_LISTS if "obj.names" in names else ())}
+        if any(name.endswith("_middle.json") for name in names):
+            lists |= set(filter(_MINERU.search, names))
         return [e for e, name in zip(self.entries, names, strict=True) if name not in lists]
 
     @lru_cache(maxsize=1)  # noqa: B019 (what looks at an input asks for it again)
@@ -92,7 +105,8 @@ class Listing:
             return self, ""
         counts = self.endings()
         if any(counts[ending] for ending in endings):
-            endings = (max(endings, key=lambda ending: counts[ending]),)
+            is_read = {end: counts[end] > 0 and end not in _PROSE for end in endings}
+            endings = (max(endings, key=lambda end: (is_read[end], counts[end])),)
         fit = [entry for entry in self._of_images() if entry.ending in endings]
         names = image_names([_stem(entry.name) for entry in fit])
         fit = [entry._replace(image=name) for entry, name in zip(fit, names, strict=True)]
@@ -103,27 +117,26 @@ class Listing:
         others = sorted({e.name for e in self.entries} - {e.name for e in fit})
         what = f"{{count}} file[s] besides the {' or '.join(endings)} files of images [was|were]"
         note = f"{counted(len(others), what)} left out: {listed(others)}" if others else ""
-        return Listing(self.path, self.kind, tuple(fit)), note
+        return Listing(self.path, self.kind, tuple(fit), self.archive), note
 
     def read(self, entries: Sequence[Entry] | None = None, size: int = -1) -> Iterator[bytes]:
         """Yield the bytes of some files, of all by default, unpacked, perhaps only the first ones;
         raises `InputError` for what is damaged, or unpacks to too much.
         """
-        with zipfile.ZipFile(self.path) if self.kind == "zip" else nullcontext() as archive:
-            infos = {_name(info): info for info in archive.infolist()} if archive else {}
-            for entry in self.entries if entries is None else entries:
-                place = self.place(entry)
-                with (
-                    _reading(place),
-                    archive.open(infos[entry.name]) if archive else Path(place).open("rb") as file,
-                ):
-                    data = file.read(size)
-                    if data.startswith(b"\x1f\x8b"):
-                        file.seek(0)
-                        most = _most_unpacked(entry.size)
-                        data = gzip.GzipFile(fileobj=file).read(most + 1 if size < 0 else size)
-                        _refuse_large(place, len(data), most)
-                yield data
+        archive, infos = self.archive or (_archive(self.path) if self.kind == "zip" else (None, {}))
+        for entry in self.entries if entries is None else entries:
+            place = self.place(entry)
+            with (
+                _reading(place),
+                archive.open(infos[entry.name]) if archive else Path(place).open("rb") as file,
+            ):
+                data = file.read(size)
+                if data.startswith(b"\x1f\x8b"):
+                    file.seek(0)
+                    most = _most_unpacked(entry.size)
+                    data = gzip.GzipFile(fileobj=file).read(most + 1 if size < 0 else size)
+                    _refuse_large(place, len(data), most)
+            yield data
 
     def beginning(self, entry: Entry, size: int) -> bytes:
         """Return the first bytes of a file, unpacked."""
@@ -153,14 +166,15 @@ def open_listing(path: Path) -> Listing:
     """List the files of an input; raises `InputError` when there is none, or it cannot be read."""
     files = files_of(path)
     path = files[0] if len(files) == 1 else path
+    archive = None
     with _reading(path):
         if path.is_dir():
             kind, entries = "folder", list(_walk(path))
         elif path.exists() and not path.is_file():
             raise InputError(f"{path}: is a pipe or device; write what it gives to a file")
         elif len(files) == 1 and first_bytes(path, 4) in _ZIP:
-            with zipfile.ZipFile(path) as archive:
-                infos = archive.infolist()
+            archive = _archive(path)
+            infos = archive[0].infolist()
             kind, entries = "zip", [Entry(_name(info), info.file_size) for info in infos]
         else:
             others = [
@@ -175,7 +189,12 @@ def open_listing(path: Path) -> Listing:
     kept = tuple(e for e in entries if not _CLUTTER.search(e.name.replace("\\", "/")))
     if not kept:
         raise InputError(f"{path}: no file in it; expected one for each image")
-    return Listing(path, kind, kept)
+    return Listing(path, kind, kept, archive)
+
+
+def _archive(path: Path) -> tuple[zipfile.ZipFile, dict[str, zipfile.ZipInfo]]:
+    archive = zipfile.ZipFile(path)
+    return archive, {_name(info): info for info in archive.infolist()}
 
 
 @contextmanager

@@ -36,8 +36,8 @@ def only_classes(source: Source, classes: Sequence[str]) -> Source:
     labels, known = source.objects.labels, class_counts(source)
     missing = [name for name in classes if name not in known]
     if labels is None or missing:
-        found = ", ".join(known) or "none"
-        raise InputError(f"{source.path}: no object of class {quote(missing[0])}, but {found}")
+        found = f", but {', '.join(known)}" if known else "; its objects have no classes"
+        raise InputError(f"{source.path}: no object of class {quote(missing[0])}{found}")
     is_kept = np.array([name in classes for name in labels.names], np.bool_)[labels.codes]
     return replace(source, objects=take(source.objects, is_kept))
 

@@ -11,6 +11,7 @@ import numpy as np
 from evaltex_cli.errors import InputError, counted, listed, nearest
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.names import stem, unique
+from evaltex_cli.runtime.input_files import read_text
 
 SOME_IMAGES = "evaluated (--only)"
 """The end of the warning that not all images are evaluated."""
@@ -48,12 +49,8 @@ def names_in(gt: Source, wanted: Sequence[str]) -> tuple[str, ...]:
 
 
 def read_names(path: Path) -> tuple[str, ...]:
-    """Return the names of images in a file, one per line, each once; raises `InputError`."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        expected = "expected a file with the names of images, one per line"
-        raise InputError(f"{path}: cannot be read ({error}); {expected}") from error
+    """Return the names of images in a file, one per line, each once."""
+    lines = read_text(path, "list one image per line").splitlines()
     return tuple(dict.fromkeys(filter(None, map(str.strip, lines))))
 
 

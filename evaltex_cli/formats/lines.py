@@ -34,8 +34,9 @@ from evaltex_cli.formats.parsing import numbers as numbers_of
 
 MOST = 0.95
 """Share of the lines that decide, so that a few odd ones do not."""
-SOME = 200
-"""Lines that layouts are tried on, drawn from all of an input."""
+SOME = 100
+"""Lines that layouts are tried on, drawn from `SOME_FILES` of an input."""
+SOME_FILES = 100
 _WHOLE_NUMBERS = (
     "all {count} lines end in a whole number after the coordinates, which is read as transcription;"
     " if it is a confidence, write it with a decimal point"
@@ -435,7 +436,13 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
             expected = f"{layout.name}, as in most files: give it as an input of its own"
             raise FormatError(f"lines of the format {name}", expected, at=1)
 
+    usual = _usual(found)
+
     def read(line: str) -> TextObject | None:
+        if usual is not None and (match := usual.fullmatch(line)):
+            text = match[2] or ""
+            is_dont_care = text == DONT_CARE and side == "gt"
+            return TextObject([*map(float, match[1].split(","))], text, is_dont_care)
         one = _object(split(line), found)
         if one is not None and DONT_CARE in line:
             is_spaced = one.text != DONT_CARE == one.text.strip(" \t,")
@@ -448,6 +455,16 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     objects = file.each(items, read)
     file.notes[found.note] += len(objects)
     yield Image(file.stem, objects, fractions=layout.read is yolo)
+
+
+def _usual(survey: Survey) -> re.Pattern[str] | None:
+    """Return a pattern of most lines of most inputs, which need no closer look: whole numbers, and
+    nothing, a word or ``###`` after them.
+    """
+    if survey.layout.read is not numbers or not survey.coordinates or survey.confidences:
+        return None
+    more = survey.coordinates - 1
+    return re.compile(rf"([0-9]+(?:,[0-9]+){{{more}}})(?:,({DONT_CARE}|[^\W\d_][^,\"]*))?")
 
 
 def _records(file: File) -> Iterator[tuple[int, str]]:
@@ -490,10 +507,12 @@ def recognise(
     Raises `InputError` when the lines are known, and not read.
     """
     endings = listing.endings()
-    ending = next((one for one in (".gt", ".txt") if endings[one]), "")
+    ending = next((one for one in (".gt", ".txt", ".csv") if endings[one]), "")
     if not (ending or listing.kind == "file"):
         return None
-    lines = Lines(listing.chosen((ending,))[0].read())
+    chosen = listing.chosen((ending,))[0]
+    step = len(chosen.entries) // SOME_FILES + 1
+    lines = Lines(chosen.read(chosen.entries[::step]))
     layout = BY_NAME["msra-td500"] if ending == ".gt" else _best(lines)
     if layout.name in NOT_READ:
         raise InputError(f"{listing.path}: {layout.title}, which no format reads; {layout.line}")
@@ -510,7 +529,8 @@ def recognise(
                 break
     form = replace(_format(found.layout), survey=lambda files, side: found, endings=(ending,))
     share = round(count * lines.total / max(len(lines.some), 1))
-    reason = f"{share} of {counted(lines.total, '{count} line[s]')} of {form.layout}"
+    read = counted(lines.total, "{count} line[s]" if step == 1 else "{count} sampled line[s]")
+    reason = f"{share} of {read} of {form.layout}"
     return form, f"recognised by {reason}", note
 
 

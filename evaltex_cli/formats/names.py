@@ -18,6 +18,12 @@ _PREFIX = re.compile(r"\A(?:poly_gt|gt|res|det|pred)_", re.IGNORECASE)
 _SUFFIX = re.compile(
     r"\.(?:jpe?g|jpe|jp2|png|bmp|tiff?|gif|webp|avif|p[bgp]m|txt|xml|json)\s*\Z", re.IGNORECASE
 )
+_ADDED = re.compile(
+    r"(?<=.)_(?:res|results?|middle|content_list(?:_v2)?|model|det|pred|predictions?|output|response)"
+    r"(?=(?:-\d+)?\Z)",
+    re.IGNORECASE,
+)
+"""What PaddleOCR, MinerU and scripts put after the name of a picture or document."""
 _UPLOADED = re.compile(r"\A(?!(?:19|20)\d{6}-|000)[0-9a-f]{8}-(?=.)")
 """What Label Studio puts before the name of a picture that was uploaded; no date or number."""
 
@@ -61,6 +67,10 @@ def bad_names(names: Iterable[str]) -> Iterator[tuple[int, str, str]]:
     """Yield the position of each name of an image that is unfit, or is there again, with what is
     wrong with it and what is expected.
     """
+    names = list(names)
+    are_short = max(map(len, names), default=0) <= MAX_NAME
+    if are_short and len(set(names)) == len(names) and not any(map(_UNFIT.search, names)):
+        return
     seen: set[str] = set()
     for k, name in enumerate(names):
         if len(name) > MAX_NAME:
@@ -74,10 +84,10 @@ def bad_names(names: Iterable[str]) -> Iterator[tuple[int, str, str]]:
 
 def stem(name: str) -> str:
     """Return a name without folders, prefix (`gt_`, `res_`, `poly_gt_`, Label Studio's eight
-    digits, ...), extension, PaddleOCR's `_res` and outer blanks.
+    digits, ...), extension, suffix (`_res`, `_middle`, ...) and outer blanks.
     """
     last = _SUFFIX.sub("", _UPLOADED.sub("", re.split(r"[/\\]", name.strip())[-1]))
-    return without_prefix(re.sub(r"(?<=.)_res\Z", "", last, flags=re.IGNORECASE)).strip()
+    return without_prefix(_SUFFIX.sub("", _ADDED.sub("", last))).strip()
 
 
 def unique(names: Sequence[str], spelling: Callable[[str], Hashable]) -> dict[Hashable, str]:

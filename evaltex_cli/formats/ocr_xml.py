@@ -148,7 +148,7 @@ def _read_alto(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
         units: _Units = {"word": [], "line": []}
         for k, line in enumerate(page.iter("TextLine"), 1):
             words = list(line.iter("String"))
-            text = " ".join(one.get("CONTENT", "") for one in words)
+            text = " ".join(one.get("CONTENT", "") for one in words) or line.get("CONTENT", "")
             words = [] if options.surveyed or _have_boxes_of_lines([line]) else words
             units["word"] += [_Unit([one], one.get("CONTENT", ""), k) for one in words]
             units["line"].append(_Unit([line], text, has_finer=bool(words)))

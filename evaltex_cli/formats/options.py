@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from evaltex_cli.errors import ConfigError, FormatError, quote
 
@@ -45,6 +45,14 @@ IN_MEMORY = MaskFolders(Path(), Path(), 0)
 """Instead of folders, if the pixels of the objects are arrays in Python."""
 
 
+def corners(order: str, a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any, Any, Any]:
+    """Return x0, y0, x1, y1 of the four numbers of a box, or of four arrays for boxes."""
+    if order == "yxyx":
+        return b, a, d, c
+    x0, y0 = (a - c / 2, b - d / 2) if order == "cxcywh" else (a, b)
+    return (a, b, c, d) if order == "xyxy" else (x0, y0, x0 + c, y0 + d)
+
+
 class Coordinates(NamedTuple):
     """What the four numbers of a box are, if its file does not say so."""
 
@@ -66,8 +74,8 @@ class Coordinates(NamedTuple):
             value = None if scale == "pixels" else float(scale)
             if order in ORDERS and (value is None or value > 0):
                 return cls(order, value)
-        expected = f"ORDER:SCALE, of {', '.join(ORDERS)} and of pixels, 1, 1000 or the like"
-        raise ConfigError(f"coordinates {quote(text)}; expected {expected}, or resized=FILE")
+        expected = f"ORDER:SCALE, of {', '.join(ORDERS)} and pixels, 1, 100, 1000 or resized=FILE"
+        raise ConfigError(f"coordinates {quote(text)}; expected {expected}")
 
     def __str__(self) -> str:
         scale = "pixels" if self.scale is None else f"{self.scale:g}"
@@ -77,25 +85,21 @@ class Coordinates(NamedTuple):
         self, numbers: Sequence[float], size: tuple[float, float] | None = None
     ) -> Sequence[float]:
         """Return the four numbers of a box, or eight of a quadrilateral, in pixels or in fractions
-        of the page; `size` is the width and height of a resized picture. Raises `FormatError` for a
-        box with a side below 0.
+        of the page; `size` is the width and height of a resized picture. Raises `FormatError` for
+        a number far beyond the scale, and a box with a side below 0.
         """
-        if self.order == "yxyx":
-            numbers = [numbers[k ^ 1] for k in range(len(numbers))]
-        points = [
-            value / (size[k % 2] if size else self.scale or 1.0) for k, value in enumerate(numbers)
-        ]
-        if len(points) > 4:
-            return points
-        x0, y0, x1, y1 = points
-        if self.order == "cxcywh":
-            x0, y0 = x0 - x1 / 2, y0 - y1 / 2
-        if self.order in ("xywh", "cxcywh"):
-            x1, y1 = x0 + x1, y0 + y1
-        if x1 < x0 or y1 < y0:
+        largest = max(numbers, key=abs)
+        if self.scale and abs(largest) > 1.1 * self.scale:  # models miss the edge of a picture
+            raise FormatError(f"{largest:g}", f"0 to {self.scale:g}, as {self} declares")
+        points = corners(self.order, *numbers) if len(numbers) == 4 else numbers
+        if self.order == "yxyx" and len(numbers) > 4:
+            points = [numbers[k ^ 1] for k in range(len(numbers))]
+        sides = size or (self.scale or 1.0, self.scale or 1.0)
+        points = [value / sides[k % 2] for k, value in enumerate(points)]
+        if len(points) == 4 and (points[2] < points[0] or points[3] < points[1]):
             shown = ", ".join(f"{value:g}" for value in numbers)
             raise FormatError(f"{shown} as {self}", "no side below 0")
-        return x0, y0, x1, y1
+        return points
 
 
 class Reading(NamedTuple):

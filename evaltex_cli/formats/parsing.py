@@ -26,7 +26,14 @@ _A_NUMBER = re.compile(NUMBER, re.ASCII)
 _NAMES = {"array": "a list", "float": "a number", "int": "a whole number", "str": "text",
           "bool": "true or false", "object": "an object"}  # fmt: skip
 _CHARSET = rb"""(?i)<(?:meta[^>]+charset|\?xml[^>]+encoding)=["']?([\w-]+)"""
+_BLOCKS = ("br", "p", "div", "li", "tr", "th", "td", *(f"h{k}" for k in range(1, 7)))
 _CLOSING = {b"{": b"}", b"[": b"]"}
+_SIDES = (
+    *("x1 y1 x2 y2", "x0 y0 x1 y1", "xmin ymin xmax ymax", "x_min y_min x_max y_max"),
+    *("left top right bottom", "x y width height", "x y w h", "left top width height"),
+)
+"""Members of a box that is an object."""
+_VERTICES = [f"{axis}{k}" for k in (1, 2, 3, 4) for axis in "xy"]
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[\]{},]', re.DOTALL)
 
 
@@ -158,6 +165,14 @@ def parse_html(data: bytes) -> Any:
         raise FormatError(str(error), "HTML in UTF-8") from error
 
 
+def html_text(markup: str) -> str:
+    """Return the text that HTML shows, with single blanks between words and between blocks."""
+    root = parse_html(f"<div>{markup}</div>".encode())
+    for element in root.iter(*_BLOCKS):
+        element.tail = f" {element.tail or ''}"
+    return " ".join(root.text_content().split())
+
+
 def with_lines(elements: Iterable[Any]) -> Iterator[tuple[int, Any]]:
     """Return elements with their lines, for `File.each`."""
     return ((element.sourceline, element) for element in elements)
@@ -210,13 +225,19 @@ def confidence(value: Any) -> float | None:
 def outline(value: Any) -> Sequence[float]:
     """Return a shape in plain JSON as an object's points; raises `FormatError`.
 
-    It is an object of left, top, width and height (or Left, ...), or a list, perhaps in a list: of
+    It is an object of `_VERTICES` or `_SIDES` (or Left, ...), or a list, perhaps in a list: of
     numbers, pairs, or objects of x and y (or X and Y; a missing one is 0). Two vertices are a box.
     """
     if isinstance(value, dict):
         sides = {key.lower(): side for key, side in value.items()}
-        listed = [sides.get(key) for key in ("left", "top", "width", "height")]
-        return box(*converted(listed, Bounds))
+        if "x3" in sides:
+            return polygon(converted([sides.get(name) for name in _VERTICES], list[Number]))
+        names = next((one for one in map(str.split, _SIDES) if sides.keys() >= {*one}), [])
+        if not names:
+            found = f"a box of {', '.join(map(quote, value)) or 'nothing'}"
+            raise FormatError(found, "x1, y1, x2, y2, or left, top, width, height, or the like")
+        numbers = converted([sides[name] for name in names], Bounds)
+        return box(*numbers) if names[2] in ("width", "w") else list(numbers)
     first = within(value, 0)
     if isinstance(first, list) and len(value) == 1 and len(first) > 2:
         return outline(first)

@@ -150,8 +150,10 @@ def _read(
             raise InputError(f"{listing.path}: {error.found}; expected {error.expected}") from error
     entries = listing.entries
     read_some = partial(_read_some, listing, form.name, side, options)
+    reading = options.surveyed if isinstance(options.surveyed, Reading) else None
     if ordered_map is map or len(entries) <= FILES_AT_ONCE:
-        return _with_reading(read_some(entries), options)
+        part = read_some(entries)
+        return part._replace(source=replace(part.source, reading=reading))
     some = [entries[k : k + FILES_AT_ONCE] for k in range(0, len(entries), FILES_AT_ONCE)]
     label = f"reading {listing.path.name}"
     sources, digests, notes, logs = zip(
@@ -160,15 +162,8 @@ def _read(
     faults = FaultLog()
     for log in logs:
         faults += log
-    part = _Part(joined(sources), list(chain(*digests)), sum(notes, Counter()), faults)
-    return _with_reading(part, options)
-
-
-def _with_reading(part: _Part, options: ReadOptions) -> _Part:
-    """Return answers of a model with how their boxes may be read."""
-    if not isinstance(options.surveyed, Reading):
-        return part
-    return part._replace(source=replace(part.source, reading=options.surveyed))
+    source = replace(joined(sources), reading=reading)
+    return _Part(source, list(chain(*digests)), sum(notes, Counter()), faults)
 
 
 @contextmanager

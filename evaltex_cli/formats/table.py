@@ -17,7 +17,8 @@ from contextlib import suppress
 
 from evaltex_cli.errors import FormatError, quote
 from evaltex_cli.formats.base import DONT_CARE, File, Format, Image, ReadOptions, Side, TextObject
-from evaltex_cli.formats.parsing import box, number, polygon
+from evaltex_cli.formats.names import leaves_result_folder, names_of_pictures
+from evaltex_cli.formats.parsing import box, number, outline, plain_json, polygon
 
 USUAL = {
     "image": (
@@ -32,7 +33,10 @@ USUAL = {
     "height": ("height", "h", "boxheight", "bboxheight", "bboxh"),
     "polygon": ("polygon", "points", "poly", "vertices", "quad", "coordinates"),
     "bbox": ("bbox", "box", "boundingbox", "bndbox"),
-    "text": ("text", "transcription", "transcript", "word", "utf8string", "content", "groundtruth"),
+    "text": (
+        *("text", "transcription", "transcript", "word", "txt", "utf8string", "content"),
+        "groundtruth",
+    ),
     "confidence": ("confidence", "conf", "score", "prob", "probability"),
     "dont_care": ("dontcare", "difficult", "ignore", "ignored", "illegible", "iscrowd"),
     "image_width": ("imagewidth", "imgwidth", "imgw", "pagewidth"),
@@ -99,7 +103,11 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
             raise FormatError(f"{quote(flag)} as don't care", "0 or 1, or true or false")
         dont_care = side == "gt" and (text == DONT_CARE or flag in _YES)
         numbers = [cells[place] for place in coordinates]
-        if len(numbers) == 1:
+        if len(numbers) == 1 and numbers[0].startswith("{"):  # as Python prints it
+            sides = outline(plain_json(numbers[0].replace("'", '"').encode()))
+            numbers = [f"{side!r}" for side in sides]
+        elif len(numbers) == 1:
+            numbers[0] = re.sub(r"np\.\w+\(", "(", numbers[0])
             numbers = re.sub(r"[\s,;:|()\[\]{}\"']+", " ", numbers[0]).split()
         if not any(numbers):
             return None
@@ -131,8 +139,10 @@ def _read(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     values = [value for image in images.values() for one in image.objects for value in one.points]
     fractions = all(0 <= value <= 1 for value in values) and any(value % 1 for value in values)
     file.notes["all coordinates are in [0, 1]: they are read as fractions of the page"] += fractions
-    for image in images.values():
-        image.fractions = fractions
+    names = list(images)
+    names = names_of_pictures(names) if any(map(leaves_result_folder, names)) else names
+    for name, image in zip(names, images.values(), strict=True):
+        image.name, image.fractions = name, fractions
         yield image
 
 
@@ -146,7 +156,7 @@ def _recognised_by(text: str, name: str) -> str:
         _columns(header, {})
         return "a header with usual names of columns of coordinates"
     is_named = name.lower().removesuffix(".gz").endswith(TABLE.endings)
-    has_names = len(header) > 2 and all(column[:1].isalpha() for column in header)
+    has_names = len(header) > 1 and all(column[:1].isalpha() for column in header)
     return "its ending, and a header" if is_named and has_names else ""
 
 
@@ -154,7 +164,7 @@ TABLE = Format(
     "table",
     "tables with a header, CSV or TSV, one object per row",
     _read,
-    lambda head: _recognised_by(head.text, head.name),
+    lambda head: "" if head.json is not None else _recognised_by(head.text, head.name),
     (".csv", ".tsv"),
     layout="image,x0,y0,x1,y1,text; or bbox; or x,y,width,height; or polygon; or x1,y1,...,xn,yn",
     option="columns",

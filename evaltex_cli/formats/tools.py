@@ -18,7 +18,7 @@ from evaltex_cli.formats import base, parsing
 from evaltex_cli.formats.base import DONT_CARE, File, Format, Image, ReadOptions, Side, TextObject
 from evaltex_cli.formats.names import names_of_pictures
 from evaltex_cli.formats.parsing import Number, Point, attribute, attributes, converted, within
-from evaltex_cli.formats.word_records import has
+from evaltex_cli.formats.word_records import follow, has, listed, size_of
 
 # Names of attributes, whatever their capitals; of texts and classes the first that is there counts.
 TEXTS = ("transcription", "text", "utf8_string", "ocr", "word", "content", "value")
@@ -87,18 +87,12 @@ class _LabelmeShape(msgspec.Struct, gc=False):
     score: Number | None = None
 
 
-class _Labelme(msgspec.Struct, gc=False, rename="camel"):
-    shapes: list[Any]
-    image_height: Number | None = None
-    image_width: Number | None = None
-
-
 def _read_labelme(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
     """The transcription is ``description``, or ``label`` in a file that has no other."""
-    document = file.json(_Labelme)
+    shapes = list(listed(file, "shapes"))
     has_classes = any(
         within(shape, "description") not in (None, "", within(shape, "label"))
-        for shape in document.shapes
+        for _, shape in shapes
     )
 
     def read(item: Any) -> TextObject | None:
@@ -112,8 +106,8 @@ def _read_labelme(file: File, side: Side, options: ReadOptions) -> Iterator[Imag
         file.notes[BOXED] += shape.shape_type in ("circle", "mask")
         return TextObject(_labelme_points(shape), text, dont_care, shape.score, label=label)
 
-    objects = file.each(enumerate(document.shapes), read, "shapes[{}]")
-    yield Image(file.stem, objects, document.image_height or 0, document.image_width or 0)
+    size = size_of(file.json(dict[str, Any]), "imageHeight", "imageWidth")
+    yield Image(file.stem, file.each(shapes, read), *size)
 
 
 def _labelme_points(shape: _LabelmeShape) -> Sequence[float]:
@@ -180,6 +174,39 @@ VIA = Format(
     has("*.filename *.regions", "_via_img_metadata.*.filename _via_img_metadata.*.regions"),
     layout='{key: {"filename", "regions": [{"shape_attributes", "region_attributes": {"text"}}]}}',
     one_document=True,
+)
+
+
+def _read_darwin(file: File, side: Side, options: ReadOptions) -> Iterator[Image]:
+    def read(item: Any) -> TextObject | None:
+        box, paths = within(item, "bounding_box"), within(item, "polygon", "paths") or []
+        if len(paths) == 1:
+            points = parsing.outline(paths[0])
+        elif box:
+            file.notes[BOXED] += len(paths) > 1
+            points = parsing.box(*converted([within(box, key) for key in "xywh"], parsing.Bounds))
+        elif ellipse := within(item, "ellipse"):
+            file.notes[BOXED] += 1
+            parts = ("center.x", "center.y", "radius.x", "radius.y", "angle")
+            numbers = converted([follow(ellipse, part) for part in parts], list[Number])
+            points = parsing.ellipse(*numbers)
+        else:
+            file.notes[LEFT_OUT] += 1
+            return None
+        text = converted(within(item, "text", "text"), str | None) or ""
+        label = converted(within(item, "name"), str | None) or ""
+        return TextObject(points, text, side == "gt" and DONT_CARE in (text, label), label=label)
+
+    size = size_of(follow(file.json(Any), "item.slots.0"))
+    yield Image(file.stem, file.each(listed(file, "annotations"), read), *size)
+
+
+DARWIN = Format(
+    "darwin",
+    "V7 Darwin 2: JSON, one per image",
+    _read_darwin,
+    has("item.slots annotations"),
+    layout='{"item": {"name"}, "annotations": [{"name", "bounding_box": {"x", "y", "w", "h"}}]}',
 )
 
 

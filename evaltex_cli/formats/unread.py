@@ -26,6 +26,12 @@ _SIGNATURES = (
     (rb"\s*<(?:!doctype\s+html|html[\s>])", "HTML without any class of hOCR", _PAGES),
     (_NAME + rb"(?:,[ \t]*-?[\d.]+[ \t]*){4,}", "a table without a header", _HEADER),
     (_NAME + rb"[, \t][^\n]*(?:\n" + _NAME + rb"[, \t]|\s*\Z)", "a list of pictures", _CSV),
+    (
+        rb".*(?:<points? |\"point(?:_2d)?\"\s*:)",
+        "a list of points, without an area",
+        "ask for boxes",
+    ),
+    (rb".*<(?:patch_index_|x_)\d+>", "an answer of Kosmos", _CSV),
     (rb"(?!\xff\xfe|\xfe\xff).*\0", "a binary file", "give text, JSON or XML"),
 )
 """Patterns of first bytes, what such a file is, and what to do."""
@@ -41,16 +47,16 @@ def refuse(listing: Listing, head: Head) -> None:
         advice = "save its table as CSV with a header"
         raise InputError(f"{listing.path}: an Office document, which is not read; {advice}")
     flags = re.IGNORECASE | re.DOTALL
+    entry = next(entry for entry in listing.entries if entry.name == head.name)
     known = [one[1:] for one in _SIGNATURES if re.match(one[0], head.data, flags)]
     known += [one[1:] for one in _ENDINGS if head.name.lower().endswith(one[0])]
     if known:
         what, advice = known[0]
-        raise InputError(f"{listing.path}: {what}, which is not read; {advice}")
+        raise InputError(f"{listing.place(entry)}: {what}, which is not read; {advice}")
     is_text = re.match(r"[^\n]*\n[ \t]*[\d.]+[ \t]*,", head.text)  # a name may begin as markup does
     kind = "JSON" if head.text.lstrip()[:1] in ("{", "[") else "XML" if head.root else ""
     if not kind or is_text:
         return
-    entry = next(entry for entry in listing.entries if entry.name == head.name)
     if kind == "JSON" and entry.ending == ".json":
         try:
             plain_json(next(listing.read([entry])))

@@ -41,10 +41,11 @@ def has(*alternatives: str) -> Callable[[Head], str]:
 
 def expect(record: Any, *keys: str) -> str:
     """Return the first of these keys that a record has; only one without any key may have none."""
-    others = [quote(key) for key in converted(record, dict[str, Any])]
+    others = converted(record, dict[str, Any])
     key = next((key for key in keys if key in record), "")
     if others and not key:
-        raise FormatError(f"no key {quote(keys[0])}", f"it next to {', '.join(others[:6])}")
+        shown = ", ".join(map(quote, list(others)[:6]))
+        raise FormatError(f"no key {quote(keys[0])}", f"it next to {shown}")
     return key
 
 
@@ -72,6 +73,7 @@ class Keys(NamedTuple):
     """The confidence of what is certain."""
     other_text: Callable[[Any], str] = lambda record: ""
     """What returns the text of a record without any under these paths."""
+    label: str = ""
 
     def read(self, record: Any, side: Side = "det") -> TextObject:
         """Return the object of a record, or a shape alone, in plain JSON; raises `FormatError`."""
@@ -84,7 +86,8 @@ class Keys(NamedTuple):
         flags = [converted(within(record, flag), parsing.Flag) for flag in self.dont_care.split()]
         dont_care = side == "gt" and (any(flags) or text in self.no_text.split())
         score = _part(record, self.confidence, parsing.confidence)
-        return TextObject(points, text, dont_care, score and score / self.certain)
+        label = _part(record, self.label, partial(converted, kind=str)) or ""
+        return TextObject(points, text, dont_care, score and score / self.certain, label=label)
 
 
 def _part(record: Any, paths: str, read: Callable[[Any], Any]) -> Any:
@@ -102,10 +105,23 @@ def joined_texts(key: str, text: str, between: str, record: Any) -> str:
     return between.join(converted(item.get(text), str | None) or "" for item in items)
 
 
-def size_of(record: Any) -> tuple[float, float]:
+def size_of(record: Any, *keys: str) -> tuple[float, float]:
     """Return the height and width in a record, 0 if they are missing; raises `FormatError`."""
-    height, width = (converted(within(record, k), Number | None) or 0 for k in ("height", "width"))
+    keys = keys or ("height", "width")
+    height, width = (converted(within(record, key), Number | None) or 0 for key in keys)
     return height, width
+
+
+def in_page_unit(objects: list[TextObject], width: Any, height: Any) -> Image:
+    """Return a page whose width and height are in the unit of the coordinates, such as inches or
+    points of a PDF, in fractions of it; raises `FormatError` for a page without a size.
+    """
+    sides = converted([width, height], parsing.Point)
+    if min(sides) <= 0:
+        raise FormatError("a page of width or height 0", "both above 0")
+    for one in objects:
+        one.points = [value / sides[k % 2] for k, value in enumerate(one.points)]
+    return Image("", objects, fractions=True)
 
 
 def read_words(file: File, lines: Records, keys: Keys, side: Side, level: str) -> list[TextObject]:

@@ -48,18 +48,8 @@ def union_area(boxes: Floats, group: Ints, groups: int) -> Floats:
 
 
 def around(low: Floats, high: Floats, starts: Ints) -> Floats:
-    """Return boxes around groups of consecutive points, or of boxes.
-
-    Parameters
-    ----------
-    low, high : (n, 2) float64
-        Upper left and lower right corners; the same for points.
-    starts : (k,) int64
-        The row in which each group begins, in ascending order; none is empty.
-
-    Returns
-    -------
-    (k, 4) float64
+    """(k, 4) boxes around groups of consecutive boxes, given by two corners, the same for points;
+    `starts` are the rows in which the groups begin, rising; none is empty.
     """
     if not len(starts):
         return np.zeros((0, 4))

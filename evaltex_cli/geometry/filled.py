@@ -20,23 +20,11 @@ FAR = 1_000_000
 
 
 def fill(outlines: Outlines, group: Ints, image: Ints, sizes: Floats) -> Masks:
-    """Return the pixels of groups of outlines, each group the union of its members.
+    """Return the pixels of groups of outlines, each group the union of its members: coordinates are
+    rounded to whole pixels, and what reaches beyond its image is cut off.
 
-    Parameters
-    ----------
-    outlines : Outlines
-        n outlines; their coordinates are rounded to whole pixels.
-    group : (n,) int64
-        The group of each outline, in ``range(groups)``; none is empty.
-    image : (groups,) int64
-        The image of each group.
-    sizes : (images, 2) float64
-        Heights and widths; what reaches beyond its image is cut off.
-
-    Raises
-    ------
-    InputError
-        When OpenCV is not installed, or is too old.
+    `group` is that of each outline, none being empty; `image` that of each group; `sizes` are
+    (images, 2) heights and widths. Raises `InputError` when OpenCV is not installed, or is too old.
     """
     cv2 = _opencv()
     vertices, offsets = rings.corners_and_vertices(outlines)

@@ -204,16 +204,9 @@ class Masks(NamedTuple):
 
 
 def join(pictures: Sequence[tuple[PictureRuns, Ints] | None], shapes: Ints, objects: int) -> Masks:
-    """Join pictures to the masks of a batch.
-
-    Parameters
-    ----------
-    pictures : sequence of (PictureRuns, (r,) int64) or None
-        Each image's runs, and the batch's object of each; None for an image without a picture.
-    shapes : (images, 2) int64
-        Heights and widths of all images, those without a picture too.
-    objects : int
-        Objects in the batch.
+    """Join pictures to the masks of a batch of so many objects: each image's runs, with the batch's
+    object of each, (r,), None for an image without a picture; `shapes` are (images, 2) heights and
+    widths, those of images without a picture too.
     """
     first = offsets_of(shapes[:, 0]).tolist()
     parts: list[tuple[Ints, ...]] = [(np.zeros(0, np.int64),) * 4]

@@ -14,14 +14,7 @@ import shapely
 
 from evaltex_cli.errors import counted
 from evaltex_cli.geometry import boxes as box_geometry
-from evaltex_cli.records import (
-    Bools,
-    Floats,
-    Geometries,
-    Ints,
-    Outlines,
-    offsets_of,
-)
+from evaltex_cli.records import Bools, Floats, Geometries, Ints, Outlines, offsets_of
 
 MOST_CROSSINGS = 500
 """Of a polygon with itself: GEOS takes a second to repair 1,000, a minute for 10,000."""
@@ -30,15 +23,8 @@ _ROUNDING = 1e-9
 
 
 def drawn(numbers: Floats, counts: Ints, is_box: Bools) -> Outlines:
-    """Make outlines of the coordinates of objects.
-
-    Parameters
-    ----------
-    numbers : (c,) float64
-        x0, y0, x1, y1 of a box, x1, y1, x2, y2, ... of a polygon; one object after the other.
-    counts : (n,) int64
-        How many numbers each object has.
-    is_box : (n,) bool
+    """Make outlines of the coordinates of objects, one after the other: x0, y0, x1, y1 of a box,
+    x1, y1, x2, y2, ... of a polygon. `counts` says how many numbers each object has.
     """
     if is_box.all():
         return Outlines.of_boxes(numbers.reshape(-1, 4))

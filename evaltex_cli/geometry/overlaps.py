@@ -11,19 +11,8 @@ CONTINUOUS = Convention()
 
 
 def measure(batch: ImageBatch, convention: Convention = CONTINUOUS) -> Overlaps:
-    """Measure all overlaps of a batch.
-
-    Parameters
-    ----------
-    batch : ImageBatch
-    convention : Convention
-        How boxes and polygons are taken; masks are what they are.
-
-    Returns
-    -------
-    Overlaps
-        Pairs with an intersection larger than rounding can make it, sorted by (gt, det). They do
-        not depend on which images share the batch.
+    """Measure all overlaps of a batch: pairs with an intersection larger than rounding can make it,
+    sorted by (gt, det), whichever images share the batch. Masks are the same by any convention.
     """
     if batch.masks is not None:
         gt_masks, det_masks = batch.masks

@@ -30,13 +30,8 @@ def truncated(coordinates: Floats) -> Floats:
 
 
 def corners_and_vertices(outlines: Outlines, *, truncate: bool = False) -> tuple[Floats, Ints]:
-    """Return the vertices of all objects; those of a box are its corners, clockwise from the upper
-    left one.
-
-    Returns
-    -------
-    (v, 2) float64, (n + 1,) int64
-        Object i owns rows ``offsets[i]:offsets[i + 1]``.
+    """Return the vertices of all objects, (v, 2), and where those of each begin and end, (n + 1,);
+    those of a box are its corners, clockwise from the upper left one.
     """
     is_box = outlines.counts == 0
     offsets = offsets_of(np.where(is_box, 4, outlines.counts))
@@ -110,13 +105,8 @@ def _length_before(chain: Floats) -> Floats:
 
 
 def following(values: Any, offsets: Ints) -> Any:
-    """The value at the next vertex of each ring, the first being next to the last.
-
-    Parameters
-    ----------
-    values : (v, ...) array
-    offsets : (n + 1,) int64
-        Ring i owns rows ``offsets[i]:offsets[i + 1]``; it may have none.
+    """The value (v, ...) at the next vertex of each ring, the first being next to the last; a ring
+    may have none of the rows from ``offsets[i]`` to ``offsets[i + 1]``.
     """
     result = np.empty_like(values)
     result[:-1] = values[1:]

@@ -15,14 +15,8 @@ PAIRS_AT_ONCE = 1 << 17
 
 
 def touching_boxes(a: Floats, a_offsets: Ints, b: Floats, b_offsets: Ints) -> tuple[Ints, Ints]:
-    """Return the pairs (i, j) of boxes of the same image that share some area, sorted.
-
-    Parameters
-    ----------
-    a, b : (n, 4), (m, 4) float64
-        Boxes of all images.
-    a_offsets, b_offsets : (images + 1,) int64
-        Which image owns which.
+    """Return the pairs (i, j) of boxes of the same image that share some area, sorted; image k owns
+    the boxes (n, 4) of either side from ``offsets[k]`` to ``offsets[k + 1]``.
     """
     a_count, b_count = np.diff(a_offsets), np.diff(b_offsets)
     crowded = np.flatnonzero(a_count * b_count > DENSE_PAIRS)

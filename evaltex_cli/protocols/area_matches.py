@@ -145,6 +145,8 @@ class Thresholds(NamedTuple):
     many_to_one_recall: float
 
 
+ROUNDED = 0.001
+"""More than sums of ratios lose where a program rounds them."""
 Found: TypeAlias = tuple[AreaPairs, Ints, Floats]
 """The pairs that are matched, (m,) their types, and (m,) what the object and the detection get."""
 
@@ -164,16 +166,24 @@ def match_pairs(pairs: AreaPairs, t: Thresholds, parameters: Any) -> Found:
     one_to_one = alone & pairs.one_to_one
     types, credit = np.where(one_to_one, ONE_TO_ONE, matching.MISSED), one_to_one.astype(np.float64)
     gt, det = pairs.gt.tolist(), pairs.det.tolist()
-    taken_gt, taken_det = set(pairs.gt[one_to_one].tolist()), set(pairs.det[one_to_one].tolist())
-    split = pairs.split & at_least(precision, t.one_to_many_precision)
-    merge = pairs.merge & at_least(recall, t.many_to_one_recall)
+    taken_gt, taken_det, matched = set[int](), set[int](), dict[int, tuple[int, float]]()
+    is_logarithm = parameters.scatter == "logarithm"
+    partners = (np.bincount(side, one_to_one)[side] for side in (pairs.gt, pairs.det))
+    is_free = sum(partners) == 0
+    split = is_free & pairs.split & at_least(precision, t.one_to_many_precision)
+    merge = is_free & pairs.merge & at_least(recall, t.many_to_one_recall)
     merge_weight = or_default(parameters.merge_weight, 1.0 if variant == "rrc" else 0.8)
     for kind, is_part, owner, ratio, least, weight in (
-        (ONE_TO_MANY, split, gt, recall, t.one_to_many_recall, parameters.split_weight),
-        (MANY_TO_ONE, merge, det, precision, t.many_to_one_precision, merge_weight),
+        (ONE_TO_MANY, split, pairs.gt, recall, t.one_to_many_recall, parameters.split_weight),
+        (MANY_TO_ONE, merge, pairs.det, precision, t.many_to_one_precision, merge_weight),
     ):
-        rows = np.flatnonzero(is_part & ~one_to_one).tolist()
-        for _, group in groupby(sorted(rows, key=owner.__getitem__), owner.__getitem__):
+        # Most have too little in all their parts, and are not looked at one by one.
+        suffices = np.bincount(owner, is_part * ratio)[owner] > least - ROUNDED
+        suffices |= np.bincount(owner, is_part & enough)[owner] > 0
+        rows = np.flatnonzero(is_part & suffices)
+        rows = rows[np.argsort(owner[rows], kind="stable")]
+        ratios = dict(zip(rows.tolist(), ratio[rows].tolist(), strict=True))
+        for _, group in groupby(ratios, owner.tolist().__getitem__):
             parts = [row for row in group if gt[row] not in taken_gt and det[row] not in taken_det]
             if not parts:
                 continue
@@ -181,18 +191,19 @@ def match_pairs(pairs: AreaPairs, t: Thresholds, parameters: Any) -> Found:
             if is_lone and variant in ("wolf", "totaltext"):
                 is_match = enough[parts[0]]
             else:
-                total = add_as(variant, ratio[parts].tolist())
+                total = add_as(variant, [ratios[row] for row in parts])
                 # The programs, which take boxes, add without a tolerance.
                 is_exact = parameters.shape == "box" and not is_lone
                 is_match = total >= least if is_exact else at_least(total, least)
             if is_match:
-                is_logarithm = parameters.scatter == "logarithm"
-                types[parts] = kind
-                credit[parts] = 1 / (1 + log(len(parts))) if is_logarithm else weight
+                match = kind, 1 / (1 + log(len(parts))) if is_logarithm else weight
                 if is_lone and variant != "icdar2013":
-                    types[parts], credit[parts] = ONE_TO_ONE, 1.0
+                    match = ONE_TO_ONE, 1.0
+                matched |= dict.fromkeys(parts, match)
                 taken_gt.update(gt[row] for row in parts)
                 taken_det.update(det[row] for row in parts)
+    for row, match in matched.items():
+        types[row], credit[row] = match
     is_match = types != matching.MISSED
     found = AreaPairs._make(column[is_match] for column in pairs)
     return found, types[is_match], credit[is_match]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from evaltex_cli.errors import ConfigError, counted, nearest, quote, unknown
 from evaltex_cli.protocols import PROTOCOLS, plain
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.presets import PRESETS, Preset
+from evaltex_cli.runtime.input_files import read_text
 
 DEFAULT_SECTION = "evaltex"
 _BOOLEANS = {"true": True, "yes": True, "on": True, "1": True}
@@ -52,9 +52,11 @@ def checked(protocol: str, given: Mapping[str, Any]) -> Any:
     return parameters_of(protocol, settings_of(protocol, given))
 
 
-def settings_of(protocol: str, given: Mapping[str, Any]) -> list[Setting]:
-    """Return keyword arguments as settings of a protocol."""
-    return [Setting("parameters", protocol, key, written(value)) for key, value in given.items()]
+def settings_of(
+    protocol: str, given: Mapping[str, Any], place: str = "parameters"
+) -> list[Setting]:
+    """Return keyword arguments, or the values of a table, as settings of a protocol."""
+    return [Setting(place, protocol, key, written(value)) for key, value in given.items()]
 
 
 def _fields(protocol: str) -> dict[str, Field[Any]]:
@@ -105,21 +107,9 @@ def notes_of_preset(preset: str | None, parameters: Mapping[str, Any]) -> list[s
         by = f"{rules.protocol} with {', '.join(changed)}"
         notes.append(f"{by} changes the preset {preset}: its scores are not the official ones")
     if others := [name for name in parameters if name != rules.protocol]:
-        rest = f"{', '.join(others)} [scores|score] inputs that are read by it"
-        notes.append(f"the preset {preset} is of {rules.protocol}; {counted(len(others), rest)}")
+        rest = f"{', '.join(others)} [scores|score] the same inputs by [its|their] own parameters"
+        notes.append(f"the preset {preset} uses {rules.protocol}; {counted(len(others), rest)}")
     return notes
-
-
-def read_text(path: Path, advice: str) -> str:
-    """Return the text of a file; raises `ConfigError`, with advice if it cannot be read."""
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        why = f"cannot be read ({error.strerror or error})"
-        raise ConfigError(f"{path}: {why}; {advice}") from error
-    except UnicodeDecodeError as error:
-        number, byte = error.object.count(b"\n", 0, error.start) + 1, error.object[error.start]
-        raise ConfigError(f"{path}:{number}: byte 0x{byte:02x} is not UTF-8") from error
 
 
 def read_config(path: Path) -> list[Setting]:
@@ -155,6 +145,8 @@ def _settings_of_toml(path: Path, text: str) -> list[Setting]:
     """Return the settings in the table ``tool.evaltex`` of a pyproject.toml: keys, and a table for
     each protocol.
     """
+    import tomllib  # which runs without such a file do without
+
     try:
         table = tomllib.loads(text)["tool"]["evaltex"]
     except tomllib.TOMLDecodeError as error:
@@ -164,17 +156,12 @@ def _settings_of_toml(path: Path, text: str) -> list[Setting]:
     settings, place = [], f"{path}: [tool.evaltex]"
     for key, value in table.items():
         if isinstance(value, dict):
-            own = f"{path}: [tool.evaltex.{key}]"
             protocol = _section(key, place)
-            settings += [Setting(own, protocol, *pair) for pair in _written(value)]
+            settings += settings_of(protocol, value, f"{path}: [tool.evaltex.{key}]")
         else:
-            settings += [Setting(place, DEFAULT_SECTION, *pair) for pair in _written({key: value})]
+            settings += settings_of(DEFAULT_SECTION, {key: value}, place)
             parameters_of(DEFAULT_SECTION, settings[-1:])
     return settings
-
-
-def _written(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    return ((key, written(value)) for key, value in values.items())
 
 
 def parse_set(argument: str, chosen: Sequence[str] = (DEFAULT_SECTION,)) -> Setting:

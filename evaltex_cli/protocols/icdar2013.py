@@ -29,12 +29,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from evaltex_cli.protocols import area_matches
-from evaltex_cli.protocols.area_matches import (
-    AreaTally,
-    Thresholds,
-    as_competition,
-    or_default,
-)
+from evaltex_cli.protocols.area_matches import AreaTally, Thresholds, as_competition, or_default
 from evaltex_cli.protocols.base import Evidence, Protocol, parameter
 from evaltex_cli.protocols.matching import in_dont_care, mean_of
 from evaltex_cli.protocols.scores import credit_scores

@@ -65,8 +65,7 @@ TEXTLESS = (
     "{count} object[s] count[s|] but [has|have] no transcription ({images}); should [it|they] be"
     " ###?"
 )
-PAIR_RATES = ("character_error_rate", "word_error_rate")
-TOTAL_RATES = ("total_character_error_rate", "total_word_error_rate")
+RATES = ("character_error_rate", "word_error_rate")
 BLANKS = str.maketrans(dict.fromkeys(PUNCTUATION, " "))
 
 
@@ -223,21 +222,18 @@ def _without_partner(
     """Return the characters and words of each image's missed objects and false detections, by the
     fields of a tally.
     """
-    expected = [_expected(text, parameters) for text in batch.gt.texts]
-    seen = [_cased(text or "", parameters) for text in read]
+    missed = np.setdiff1d(np.flatnonzero(gt_counts), pairs.gt)
+    false = np.setdiff1d(np.flatnonzero(det_counts), pairs.det)
+    expected = [_expected(batch.gt.texts[i], parameters) for i in missed.tolist()]
+    seen = [_cased(read[j] or "", parameters) for j in false.tolist()]
     sums = {}
-    for name, side, texts, counts, paired in (
-        ("missed", batch.gt, expected, gt_counts, pairs.gt),
-        ("false", batch.det, seen, det_counts, pairs.det),
+    for name, texts, image in (
+        ("missed", expected, batch.gt.image[missed]),
+        ("false", seen, batch.det.image[false]),
     ):
-        alone = counts.copy()
-        alone[paired] = False
-        for unit, lengths in (
-            ("characters", [len(text) for text in texts]),
-            ("words", [len(text.split()) for text in texts]),
-        ):
-            of_alone = np.array(lengths, np.int64) * alone
-            sums[f"{name}_{unit}"] = matching.per_image(of_alone, side.image, len(batch.names))
+        lengths = np.array([(len(text), len(text.split())) for text in texts], np.int64)
+        for unit, own in zip(("characters", "words"), lengths.reshape(-1, 2).T, strict=True):
+            sums[f"{name}_{unit}"] = matching.per_image(own, image, len(batch.names))
     return sums
 
 
@@ -282,7 +278,7 @@ PROTOCOL = Protocol(
     scores=scores,
     convention=convention,
     image_scores=image_scores_by(scores),
-    also_shown=(*PAIR_RATES, *TOTAL_RATES),
+    also_shown=(*RATES, *(f"total_{name}" for name in RATES)),
     needs=frozenset({"texts", "outlines"}),
     object_credit=matching.mean_of("text_correct"),
 )

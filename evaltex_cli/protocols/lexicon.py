@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltex_cli.errors import ConfigError, InputError, quote
-from evaltex_cli.protocols.config import read_text
 from evaltex_cli.protocols.texts import edit_distance, normalised
 from evaltex_cli.records import ImageBatch
+from evaltex_cli.runtime.input_files import read_text
 
 ALL_IMAGES = ""
 """The name of the lexicon of all images."""

@@ -50,9 +50,9 @@ def of_large_boxes(batch: ImageBatch, protocol: Any, parameters: Any) -> tuple[O
     drawn = rings.area(*rings.corners_and_vertices(outlines))
     is_large = boxes.area(outlines.boxes) > LARGE_BOX * drawn
     text = (
-        f"{protocol.name}: the bounding box[es] of {{count}} rotated or curved object[s]"
-        " ({share}) [is|are] used, of more than 1.5 times the area"
+        f"{protocol.name}: {{count}} rotated or curved object[s] ({{share}}) [is|are] scored by"
+        " [its bounding box|their bounding boxes], more than 1.5 times as large"
     )
     if hasattr(parameters, "shape"):
-        text += "; set shape=polygon to use what is drawn"
+        text += "; set shape=polygon to score what is drawn"
     return object_warning(text, batch, is_large & (outlines.counts > 0) & ~batch.gt.dont_care)

@@ -18,8 +18,8 @@ UNBOUNDED = (
 _F_SCORE = r"(?<![a-z0-9])(?:f_?1(?:_?score)?|f_?(?:score|measure)|h_?mean|rq)(?![a-z0-9])"
 """All are the harmonic mean of recall and precision; `pq` calls it RQ."""
 _HEADS = {
-    "character_error_rate": "CER of pairs",
-    "word_error_rate": "WER of pairs",
+    "character_error_rate": "pair CER",
+    "word_error_rate": "pair WER",
     "total_character_error_rate": "total CER",
     "total_word_error_rate": "total WER",
 }

@@ -89,17 +89,8 @@ class _Tables(Settings, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def read(path: Path, settings: Mapping[str, Any] | None = None) -> Board:
-    """Read a board; paths in it are relative to its folder.
-
-    Parameters
-    ----------
-    settings : mapping, optional
-        Fields of `Settings`, and `protocols`, that replace those of the file.
-
-    Raises
-    ------
-    ConfigError
-        When it is not a board, or names a file that does not exist.
+    """Read a board; paths in it are relative to its folder, and `settings`, with the `protocols`,
+    replace its own. Raises `ConfigError` if it is not a board, or names a file that does not exist.
     """
     files: list[Path] = []
 
@@ -110,7 +101,7 @@ def read(path: Path, settings: Mapping[str, Any] | None = None) -> Board:
                 raise ValueError(f"there is no {file}")
         return files[-1]
 
-    text = config.read_text(path, "give a board in TOML")
+    text = input_files.read_text(path, "give a board in TOML")
     try:
         tables = msgspec.toml.decode(text, type=_Tables, dec_hook=existing)
         own = {name: getattr(tables, name) for name in Settings.__struct_fields__}

@@ -14,6 +14,7 @@ import numpy as np
 
 from evaltex_cli.comparison.detectors import (
     DetectorResult,
+    Opened,
     by_protocol,
     name_of,
     read_or_evaluate,
@@ -21,14 +22,13 @@ from evaltex_cli.comparison.detectors import (
 )
 from evaltex_cli.errors import counted
 from evaltex_cli.evaluation.extras import Bootstrap
-from evaltex_cli.evaluation.groups import Grouping, Units, read_groups
-from evaltex_cli.evaluation.inputs import Inputs
+from evaltex_cli.evaluation.groups import Units, grouping_of
 from evaltex_cli.protocols.score_names import same
 from evaltex_cli.ranking import statistics
 from evaltex_cli.ranking.board import Board, Settings
 from evaltex_cli.records import Floats
 from evaltex_cli.results import significance
-from evaltex_cli.results.significance import Outcome, Replicates
+from evaltex_cli.results.significance import Outcome, Replicates, or_none
 from evaltex_cli.runtime import OrderedMap
 from evaltex_cli.tables import Cell, Column, Table
 from evaltex_cli.tables.record import Record, plain, raw
@@ -73,9 +73,9 @@ class Pair(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ProtocolRanking(Record):
-    """One protocol's ranking on one data set, the best first; `compared_images` have objects, or
-    detections of any detector. `resamples` is the number of subsets of images, all of them if
-    `is_exact` (`significance.replicates`).
+    """One protocol's ranking on one data set, the best first; `compared_images`, or other units,
+    have objects, or detections of any detector. `resamples` is the number of subsets of these, all
+    of them if `is_exact` (`significance.replicates`).
     """
 
     protocol: str
@@ -243,20 +243,16 @@ class Ranking(Record):
         units = Units(self.settings.unit)
         subsets = significance.shown_subsets(first.resamples, first.is_exact, units)
         pairs = counted(len(first.pairs), "{count} pair[s]")
-        least = [one.detectable for one in first.pairs if one.detectable is not None]
-        power = (
-            significance.shown_power(float(np.median(least)), first.compared_images, units)
-            if least
-            else ""
-        )
-        return [
+        notes = [
             f"ranks: the ranks that a detector may have, at {100 * self.settings.level:g}%.",
-            "group: detectors that share a letter do not differ significantly (paired permutation"
-            f" test over {units.plural}, {subsets}; p-values corrected for {pairs},"
-            f" {_METHODS[self.settings.correction]}).",
+            f"group: detectors that share a letter do not differ significantly ({units.test},"
+            f" {subsets}; p-values corrected for {pairs}, {_METHODS[self.settings.correction]}).",
             "Bold or green: the best, and all that do not differ from it significantly.",
-            *filter(None, [power]),
         ]
+        if least := [one.detectable for one in first.pairs if one.detectable is not None]:
+            median = float(np.median(least))
+            notes.append(significance.shown_power(median, first.compared_images, units))
+        return notes
 
     def overall_tables(self) -> list[Table]:
         """Return a table of means over all data sets for each protocol."""
@@ -319,13 +315,13 @@ class MainScores(NamedTuple):
     replicates: Floats
     """(detectors, subsets)"""
     images: int
-    """How many have objects, or detections of any detector."""
+    """How many images, or other units, have objects, or detections of any detector."""
 
 
 def rank(
     board: Board,
     ordered_map: OrderedMap = map,
-    opened: Callable[[Any, Any, OrderedMap], Inputs] | None = None,
+    opened: Opened | None = None,
 ) -> Ranking:
     """Rank the detectors of a board.
 
@@ -343,15 +339,14 @@ def rank(
         )
         groups, left_out = by_protocol(results, one.parameters)
         name = one.name or name_of(groups)
-        known = read_groups(one.groups) if one.groups else None
-        units = Units(settings.unit, known)
-        bootstrap = Bootstrap(settings.level, settings.resamples, settings.seed, units)
+        grouping = grouping_of(settings.unit, one.groups)
+        bootstrap = Bootstrap(settings.level, settings.resamples, settings.seed, grouping.units)
         scored = {protocol: _main_scores(group, bootstrap) for protocol, group in groups.items()}
         images = max(each.images for each in scored.values())
         warnings = [f"{name}: left out: {what} ({why})" for what, why in left_out.items()]
         names = next(iter(scored.values())).results[0].rows.names
-        warnings += Grouping(units, (), known).warnings(names)
-        warnings += [*warnings_of(groups), *filter(None, [significance.few_units(images, units)])]
+        few = significance.few_units(images, grouping.units)
+        warnings += [*grouping.warnings(names), *warnings_of(groups), *filter(None, [few])]
         protocols = {protocol: _ranking(each, settings) for protocol, each in scored.items()}
         agreement = _agreement(scored, images, settings)
         rankings.append(DataSetRanking(name, protocols, agreement, warnings))
@@ -403,7 +398,7 @@ def _ranking(scored: MainScores, settings: Settings) -> ProtocolRanking:
     listed = []
     for (i, j), test, p in zip(pairs, tests, corrected, strict=True):
         differs[i, j] = differs[j, i] = p is not None and p < alpha
-        difference = _or_none(scores[i] - scores[j])
+        difference = or_none(scores[i] - scores[j])
         detectable = None
         if test.p is not None:
             detectable = significance.detectable(main_score, drawn[j], drawn[i])
@@ -433,7 +428,7 @@ def _agreement(scored: Mapping[str, MainScores], images: int, settings: Settings
         tau.append([])
         intervals.append([])
         for other in scored.values():
-            value = _or_none(statistics.kendall(one.scores, other.scores))
+            value = or_none(statistics.kendall(one.scores, other.scores))
             drawn = statistics.kendall(one.replicates, other.replicates)
             tau[-1].append(value)
             intervals[-1].append(None if value is None else _interval(drawn, images, settings))
@@ -463,7 +458,7 @@ def _overall(datasets: Mapping[str, MainScores], settings: Settings) -> Overall:
             interval = None  # all images score the same
         rank_interval = _interval(drawn_ranks[k], images, settings)
         detectors.append(
-            OverallDetector(label, _or_none(macro[k]), interval, float(ranks[k]), rank_interval)
+            OverallDetector(label, or_none(macro[k]), interval, float(ranks[k]), rank_interval)
         )
     detectors.sort(key=lambda one: (one.macro is None, -(one.macro or 0.0)))
     score = next(iter(datasets.values())).results[0].protocol.main_score
@@ -483,7 +478,3 @@ def _drawn_again(name: str, replicates: Floats, settings: Settings) -> Floats:
 
 def _interval(values: Floats, images: int, settings: Settings) -> Interval:
     return significance.of_values(values, images, settings.level).interval
-
-
-def _or_none(value: Any) -> float | None:
-    return None if np.isnan(value) else float(value)

@@ -17,24 +17,12 @@ from evaltex_cli.results.significance import DECIMALS
 
 
 def max_t(scores: Floats, replicates: Floats) -> Floats:
-    """Correct the differences of all pairs for their number: the step-down max-T method.
+    """Return p-values of the pairs (0, 1), (0, 2), ..., corrected for their number by the step-down
+    max-T method, from scores of all images (d,) and of the same b subsets of these (d, b).
 
     Romano and Wolf (2005), algorithm 4.1, on studentised absolute differences: each pair's
     statistic is compared with the largest deviation, in each subset of the images, of this pair and
-    of all with smaller statistics.
-
-    Parameters
-    ----------
-    scores : (d,) float64
-        Of all images; NaN where a detector's score is undefined.
-    replicates : (d, b) float64
-        Scores of the same b subsets of the images; NaN where undefined.
-
-    Returns
-    -------
-    (p,) float64
-        Corrected p-values of the pairs (0, 1), (0, 2), ..., at least 1 / (1 + b); 1 for a pair with
-        an undefined score.
+    of all with smaller statistics. They are at least 1 / (1 + b), and 1 where a score is undefined.
     """
     studentised = [
         _studentised(scores[i] - scores[j], replicates[i] - replicates[j])
@@ -90,13 +78,8 @@ def rank_intervals(scores: Floats, differs: Bools) -> Ints:
     """(d, 2) the first and the last rank that each detector may have.
 
     From 1 + the number of detectors that are significantly better, to the number of all less those
-    that are significantly worse (Mogstad, Romano, Shaikh and Wilhelm 2024, section 3).
-
-    Parameters
-    ----------
-    scores : (d,) float64
-    differs : (d, d) bool
-        Which pairs differ significantly; symmetric.
+    that are significantly worse (Mogstad, Romano, Shaikh and Wilhelm 2024, section 3); `differs`
+    says which pairs differ significantly, (d, d).
     """
     better = differs & (scores[None, :] > scores[:, None])
     worse = differs & (scores[None, :] < scores[:, None])
@@ -104,16 +87,11 @@ def rank_intervals(scores: Floats, differs: Bools) -> Ints:
 
 
 def tie_groups(order: Sequence[int], differs: Bools) -> list[str]:
-    """Return letters for each detector: two share one exactly if they do not differ.
+    """Return letters for each detector: two share one exactly if they do not differ. The letters
+    follow the order, from the best detector to the worst.
 
     Insert and absorb (Piepho 2004): begin with one group of all; split each group in two that has
     both of a pair that differs; drop groups within others.
-
-    Parameters
-    ----------
-    order : sequence of d int
-        The detectors from the best to the worst, in the order of which the letters are given.
-    differs : (d, d) bool
     """
     groups = {frozenset(order)}
     for i, j in combinations(order, 2):
@@ -131,17 +109,8 @@ def tie_groups(order: Sequence[int], differs: Bools) -> list[str]:
 
 
 def kendall(one: Floats, other: Floats) -> Floats:
-    """Agreement of two orders of the same detectors: Kendall's tau-b.
-
-    Parameters
-    ----------
-    one, other : (d, ...) float64
-        Scores by two protocols.
-
-    Returns
-    -------
-    (...) float64
-        From -1, opposite orders, to 1, the same; NaN where one of them has no order.
+    """Return how far the scores of detectors by two protocols, (d, ...), agree in their order:
+    Kendall's tau-b, from -1, opposite orders, to 1, the same; NaN where one of them has no order.
     """
     i, j = np.triu_indices(len(one), 1)
     first, second = (np.sign(np.round(each[i] - each[j], DECIMALS)) for each in (one, other))

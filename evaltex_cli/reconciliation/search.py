@@ -105,15 +105,13 @@ class Reconciliation(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
-        effects = [
-            {"parameter": key, "value": value, "change": by} for (key, value), by in self.effects
-        ]
+        names = ("parameter", "value", "change")
         return {
             "figures": {name: figure.text for name, figure in self.figures.items()},
             "tried": self.tried,
             "fits": [one.to_dict() for one in self.fits],
             "nearest": [one.to_dict() | {"differences": one.differences} for one in self.nearest],
-            "effects": effects,
+            "effects": [dict(zip(names, (*one, by), strict=True)) for one, by in self.effects],
         }
 
 

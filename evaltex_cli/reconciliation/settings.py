@@ -57,9 +57,7 @@ class Setting:
     @property
     def parameters(self) -> Any:
         """The protocol's parameters record; raises `ConfigError` where values contradict."""
-        given = {
-            name: value for name, value in self.changes if name not in (*READING, "min_confidence")
-        }
+        given = {name: value for name, value in self.changes if name not in READING}
         return config.checked(self.protocol, given)
 
     def adds_to(self, other: Setting) -> bool:

@@ -21,7 +21,7 @@ from evaltex_cli.errors import counted
 from evaltex_cli.records import Objects
 from evaltex_cli.report.pictures import Region, crop, decoded, pictures_of, region
 from evaltex_cli.results.page import page
-from evaltex_cli.runtime.outputs import output_file
+from evaltex_cli.runtime.outputs import write_file
 from evaltex_cli.runtime.progress import phase
 from evaltex_cli.tables.record import plain
 
@@ -72,8 +72,7 @@ def write(file: Path, name: str, found: Audit, patch: Patch, pictures: Path | No
         kinds={kind: KINDS[kind] for kind in KINDS if kind in {one.kind for one in found.suspects}},
         data={"kinds": KINDS, "evidence": evidence, "patch": json.loads(in_json(patch))},
     )
-    with output_file(file) as out:
-        out.write(text)
+    write_file(file, text)
     return len(cut)
 
 

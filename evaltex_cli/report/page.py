@@ -37,7 +37,7 @@ from evaltex_cli.results.line_chart import svg
 from evaltex_cli.results.page import link, page
 from evaltex_cli.results.result_document import ResultDocument
 from evaltex_cli.results.scores import slice_tables
-from evaltex_cli.runtime.outputs import output_file
+from evaltex_cli.runtime.outputs import write_file
 from evaltex_cli.tables import Column, Table
 
 BOOTSTRAP = Bootstrap(significance.LEVEL, significance.RESAMPLES, 0)
@@ -100,8 +100,7 @@ def make(
             "images": _images(detectors, chosen, urls),
         },
     )
-    with output_file(file) as out:
-        out.write(text)
+    write_file(file, text)
     images = counted(len(chosen), "{count} image[s]")
     if len(chosen) < len(names):
         images = f"the {len(chosen)} worst of {len(names)} images"
@@ -320,9 +319,7 @@ def _intervals(document: ResultDocument, protocol: Protocol) -> tuple[Intervals,
     if document.intervals is None and document.table.rows.names:
         parameters = config.checked(protocol.name, document.parameters)
         bounds, notes = significance.intervals(
-            document.table.rows,
-            lambda tally: protocol.scores(tally, parameters),
-            BOOTSTRAP,
+            document.table.rows, lambda tally: protocol.scores(tally, parameters), BOOTSTRAP
         )
     if any(bounds.values()):
         level = 100 * (document.bootstrap.level if document.bootstrap else significance.LEVEL)

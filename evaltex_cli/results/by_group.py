@@ -59,11 +59,10 @@ def _scores(
     total: Any = rows.tally.sum()
     scores = defined(evaluation.score(total), total.as_dict())
     bounds = intervals(rows, evaluation.score, bootstrap)[0] if bootstrap else None
-    headline = evaluation.protocol.headline
     return SliceScores(
         *(by, value, len(rows.names), total.gt_objects, total.detections),
-        {name: scores[name] for name in headline},
-        bounds and {name: bounds[name] for name in headline},
+        {name: scores[name] for name in evaluation.headline},
+        bounds and {name: bounds[name] for name in evaluation.headline},
     )
 
 

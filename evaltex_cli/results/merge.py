@@ -35,22 +35,13 @@ _SUMMED = (
 
 
 def merge(paths: Sequence[Path], target: Path) -> tuple[list[Evaluation], list[Path]]:
-    """Merge results, .json files or folders of them.
+    """Merge results, .json files or folders of them. Return an evaluation by each protocol as of
+    one run over the images of all parts, without evidence rows, and with images if all parts have
+    them; and the parts: all results but an earlier merge of the others in the folder `target`.
 
-    Returns
-    -------
-    list of Evaluation
-        By each protocol as of one run over the images of all parts, without evidence rows; with
-        images if all parts have them.
-    list of Path
-        The parts: all results but an earlier merge of the others in the folder `target`.
-
-    Raises
-    ------
-    InputError
-        When a result cannot be read; when results differ in protocols, parameters, version or
-        options; when an image, or a whole ground truth, is in two of them; when the target has
-        a result that is not merged.
+    Raises `InputError` when a result cannot be read; when results differ in protocols, parameters,
+    version or options; when an image, or a whole ground truth, is in two of them; and when the
+    target has a result that is not merged.
     """
     parts = {file: reader.read(file) for path in paths for file in reader.files(path)}
     earlier = {file: parts[file] for file in parts if file.parent.resolve() == target.resolve()}

@@ -7,9 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaltex_cli.errors import ConfigError
-from evaltex_cli.evaluation.evaluation import Evaluation, headline_table, of_protocols
+from evaltex_cli.evaluation.evaluation import (
+    Evaluation,
+    ScoredRow,
+    headline_table,
+    of_protocols,
+    scores_table,
+)
 from evaltex_cli.evaluation.extras import SliceScores
-from evaltex_cli.protocols.score_names import resolve, scalars, shown
+from evaltex_cli.protocols.score_names import resolve, scalars
 from evaltex_cli.tables import Cell, Column, Table
 from evaltex_cli.tables.record import Record
 
@@ -29,14 +35,18 @@ class RunScores(Record):
     all_scores: bool = False
     """Whether the tables show all scores, instead of the headline scores."""
 
+    @property
+    def warnings(self) -> list[str]:
+        """The warnings of all protocols, each once."""
+        return of_protocols((one.protocol.name, one.warnings) for one in self.evaluations)
+
     def tables(self) -> list[Table]:
         """Return the headline scores, a row per protocol; or all scores, a table per protocol."""
         title = next((one.size() for one in self.evaluations), "")
         bootstrap = next((one.bootstrap for one in self.evaluations if one.bootstrap), None)
         if bootstrap:
             title += f"; {bootstrap.title}"
-        warned = of_protocols((one.protocol.name, one.warnings) for one in self.evaluations)
-        reasons = (text for text in warned if text.startswith(NO_INTERVAL))
+        reasons = (text for text in self.warnings if text.startswith(NO_INTERVAL))
         notes = [f"–: {text.removeprefix(NO_INTERVAL)}" for text in reasons]
         if not self.all_scores:
             return [headline_table(self.evaluations, title, notes), *self._slices()]
@@ -100,29 +110,17 @@ def slice_tables(parts: Sequence[tuple[str, SliceScores]], what: str = "protocol
     """Return a table for each attribute: the headline scores of its values, by each protocol, or
     `what` the parts come with a name of.
     """
-    heads = list(dict.fromkeys(shown(name) for _, part in parts for name in part.scores))
     leads, tables = min(len({name for name, _ in parts}), 2), []
     for by in dict.fromkeys(part.by for _, part in parts):
         columns = [Column(by), Column(what)][:leads]
         columns += [Column(name, "number") for name in ("images", "objects", "detections")]
-        rows: list[list[Cell]] = []
-        values = list(dict.fromkeys(part.value for _, part in parts if part.by == by))
         own = [(protocol, part) for protocol, part in parts if part.by == by]
-        own.sort(key=lambda one: values.index(one[1].value))
-        has_intervals = any(part.intervals for _, part in own)
-        for head in heads:
-            columns += [Column(head, "score"), Column("", "interval")][: 1 + has_intervals]
-        for protocol, part in own:
-            row: list[Cell] = [*[part.value, protocol][:leads]]
-            row += [part.images, part.objects, part.detections]
-            cells = {
-                shown(name): (score, (part.intervals or {}).get(name))
-                for name, score in part.scores.items()
-            }
-            for head in heads:
-                row += cells.get(head, ("", ""))[: 1 + has_intervals]
-            rows.append(row)
-        tables.append(Table("", columns, rows))
+        values = list(dict.fromkeys(part.value for _, part in own))
+        rows: list[ScoredRow] = []
+        for protocol, part in sorted(own, key=lambda one: values.index(one[1].value)):
+            counts = part.images, part.objects, part.detections
+            rows.append(([*[part.value, protocol][:leads], *counts], part.scores, part.intervals))
+        tables.append(scores_table("", columns, rows))
     return tables
 
 
@@ -134,8 +132,8 @@ def named(evaluations: Sequence[Evaluation], name: str) -> float | None:
     known = {one.protocol.name: one for one in evaluations}
     protocol = protocol if dot else next(iter(known))
     if protocol not in known or (not dot and len(known) > 1):
-        example = f"{next(iter(known))}.{score}"
-        raise ConfigError(f"score {name}: of which protocol? Give one of this run, as {example}")
+        some = ", ".join(f"{protocol}.{score}" for protocol in known)
+        raise ConfigError(f"score {name}: give one of {some}")
     scores = known[protocol].meaningful_scores
     value: float | None = scores[resolve(score, scalars(scores))]
     return value

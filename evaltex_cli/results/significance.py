@@ -102,20 +102,16 @@ def replicates(
     is_exact = images < _WORD and 2**images - 1 <= resamples
     subsets = 2**images - 1 if is_exact else resamples
     values: dict[str, Floats] = {name: np.empty(subsets) for name in known}
-    generator, at_once = (
-        np.random.default_rng(bootstrap.seed),
-        max(1, _CHUNK_CELLS // max(images, 1)),
-    )
+    generator = np.random.default_rng(bootstrap.seed)
+    at_once = max(1, _CHUNK_CELLS // max(images, 1))
     with phase("resampling", "resamples", subsets) as advance:
         for start in range(0, subsets, at_once):
             stop = min(start + at_once, subsets)
-            words = (
-                np.arange(start + 1, stop + 1, dtype=np.uint64)[:, None]
-                if is_exact
-                else generator.integers(
-                    0, 2**_WORD, (stop - start, math.ceil(images / _WORD)), np.uint64
-                )
-            )
+            if is_exact:
+                words = np.arange(start + 1, stop + 1, dtype=np.uint64)[:, None]
+            else:
+                shape = stop - start, math.ceil(images / _WORD)
+                words = generator.integers(0, 2**_WORD, shape, np.uint64)
             # Bit k decides on image k; little-endian, so that every machine draws the same.
             octets = words.astype("<u8").view(np.uint8)
             bits = np.unpackbits(octets, axis=1, count=images, bitorder="little")
@@ -126,8 +122,8 @@ def replicates(
             advance(stop - start)
     return Replicates(
         {name: np.round(drawn, DECIMALS) for name, drawn in values.items()},
-        {name: _or_none(of_all) for name, (of_all, _, _) in known.items()},
-        {name: None if name in counts else _or_none(none) for name, (_, _, none) in known.items()},
+        {name: or_none(of_all) for name, (of_all, _, _) in known.items()},
+        {name: None if name in counts else or_none(none) for name, (_, _, none) in known.items()},
         rows.has_objects[order],
         bootstrap.units,
         is_exact,
@@ -155,7 +151,8 @@ def tally_of(numbers: Floats, like: Tally) -> Tally:
     return like.each(column)
 
 
-def _or_none(value: float) -> float | None:
+def or_none(value: Any) -> float | None:
+    """Return a number, None where it is undefined."""
     return None if math.isnan(value) else float(value)
 
 

@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-from evaltex_cli.errors import InputError
+from evaltex_cli.errors import ConfigError, InputError, not_utf8
 
 
 def files_of(path: Path) -> list[Path]:
@@ -31,3 +31,14 @@ def first_bytes(path: Path, size: int) -> bytes:
     """Return the beginning of a file."""
     with path.open("rb") as file:
         return file.read(size)
+
+
+def read_text(path: Path, advice: str) -> str:
+    """Return the text of a file; raises `ConfigError`, with advice if it cannot be read."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror}); {advice}") from error
+    except UnicodeDecodeError as error:
+        wrong = not_utf8(error)
+        raise ConfigError(f"{path}:{wrong.at}: {wrong.found}; expected {wrong.expected}") from error

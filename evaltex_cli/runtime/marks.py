@@ -22,16 +22,16 @@ _FIRST_LINES = {
     "result": rb'\{\s*"schema": \d+,\s*"tool": "evaltex"|EvaLTex statistics|.* - statistics',
     "sweep": rb"Operating points of .* on \d+ images?\n|protocol,level,kept,",
     "comparison": rb"(?:[\w-]+: s|S)cores on \d+ images?\n(?:protocol|score|detector) "
-    rb"|protocol,score,detector,",
+    rb"|protocol,(?:by,part,)?score,detector,",
     "reconciliation": rb"(?:\d+|None) of \d+ settings? gives? these figures|fits,changes,",
     "ranking": rb"[\w-]+ on [^\n]+, \d+ [^\n]+\ndetector |dataset,protocol,detector,",
     "audit": rb"Audit of \d+ objects? in |kind,image,objects,",
     "diagnosis": rb"[\w-]+: [^\n]+; what correcting one kind of mistake alone changes\n"
     rb"|[\w-]+: No object of the ground truth counts|protocol,mistake,count,of,",
-    "validation": rb"ground truth: .*\nformat |level,kind,side,",
+    "validation": rb"ground truth: .*\nformat |errors\n- |level,kind,side,",
     "formats": rb"Formats \(|format,title\n",
     "protocols": rb"Protocols \(|kind,name,title,",
-    "scores": rb"\d+ images?, \d+ objects?, |protocol,(?:recall|precision),",
+    "scores": rb"\d+ images?, \d+ objects?, |protocol,(?:by,part,)?(?:recall|precision),",
     "objects": rb"protocol,image,side,id,match,partners,",
     "data": rb"image,image_width,image_height,",
 }

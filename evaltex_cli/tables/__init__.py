@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from evaltex_cli.errors import ConfigError
@@ -26,12 +27,12 @@ Cell: TypeAlias = str | int | float | tuple[float, float] | None
 GAP = "  "
 SCHEMA = 1
 """The version of the layout of a command's JSON, unless it has its own."""
-_LATEX = str.maketrans(
-    {c: "\\" + c for c in "&%$#_{}"}
-    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}
-    | {"<": "$<$", ">": "$>$", "–": "--", "|": r"\textbar{}"}
-)
-_MARKDOWN = str.maketrans({c: "\\" + c for c in "\\`*_[]<>|#~"} | {"\n": " ", "\r": " "})
+_LATEX = {c: "\\" + c for c in "&%$#_{}"}
+_LATEX |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}
+_LATEX |= {"<": "$<$", ">": "$>$", "–": "--", "|": r"\textbar{}"}
+_MARKDOWN = {c: "\\" + c for c in "\\`*_[]<>|#~"} | {"\n": " ", "\r": " "}
+_for_latex = methodcaller("translate", str.maketrans(_LATEX))
+_for_markdown = methodcaller("translate", str.maketrans(_MARKDOWN))
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
@@ -81,24 +82,17 @@ BESIDE = Column("", "interval")
 
 @dataclass
 class Table:
-    """Rows of cells under a title.
-
-    Attributes
-    ----------
-    rows : list of lists of cells
-        Raw values, one for each column; None where undefined, (low, high) of an interval.
-    notes : list of str
-        Sentences below; one that begins with a blank, such as a command, is never wrapped, and one
-        that begins with a dash is an item of a list.
-    best : set of (row, column)
-        Cells that stand out: bold, or green on a terminal.
-    """
+    """Rows of cells under a title."""
 
     title: str
     columns: Sequence[Column] = ()
     rows: Sequence[Sequence[Cell]] = ()
+    """Raw values, one for each column; None where undefined, (low, high) of an interval."""
     notes: Sequence[str] = ()
+    """Sentences below; one that begins with a blank, such as a command, is never wrapped, and one
+    that begins with a dash is an item of a list."""
     best: set[tuple[int, int]] = field(default_factory=set)
+    """Row and column of cells that stand out: bold, or green on a terminal."""
 
     def heads(self) -> list[str]:
         """Return the names of the columns."""
@@ -139,7 +133,7 @@ def in_text(tables: Iterable[Table], width: int | None = None, has_color: bool =
     no terminal.
 
     The longest column of text is cut until all columns fit; if they cannot, the last columns come
-    below, after the first column again.
+    below, after the first columns of text again.
     """
     return _joined(_lines(table, width, has_color) for table in tables)
 
@@ -172,7 +166,10 @@ def _lines(table: Table, width: int | None, has_color: bool) -> Iterator[str]:
             if (number, at) in table.best:
                 aligned[number + 1] = f"\x1b[32m{aligned[number + 1]}\x1b[0m"
         shown.append(aligned)
-    for k, block in enumerate(_blocks(shown, room)):
+    # What names a row: the columns of text on the left, or the first if these leave little room.
+    named = next((at for at in range(len(columns)) if at not in texts), 1) or 1
+    named = named if sum(widths[:named]) <= room / 2 else 1
+    for k, block in enumerate(_blocks(shown, room, named)):
         yield from [""] * (k > 0)
         yield from (GAP.join(row).rstrip() for row in zip(*block, strict=True))
     for note in table.notes:
@@ -188,13 +185,13 @@ def _aligned(cells: Sequence[str], is_left: bool) -> list[str]:
     ]
 
 
-def _blocks(columns: Sequence[list[str]], room: float) -> list[list[list[str]]]:
-    """Return the columns that fit beside each other, the first in every block."""
-    blocks = [list(columns[:1])]
-    for column in columns[1:]:
+def _blocks(columns: Sequence[list[str]], room: float, named: int) -> list[list[list[str]]]:
+    """Return the columns that fit beside each other, those that name the rows in every block."""
+    blocks = [list(columns[:named])]
+    for column in columns[named:]:
         row = GAP.join(cells[0] for cells in (*blocks[-1], column))
-        if text_width(row) > room and len(blocks[-1]) > 1:
-            blocks.append([columns[0]])
+        if text_width(row) > room and len(blocks[-1]) > named:
+            blocks.append(list(columns[:named]))
         blocks[-1].append(column)
     return blocks
 
@@ -223,11 +220,7 @@ def wrapped(text: str, width: int | None, indent: str = "") -> list[str]:
     if width is None:
         return [text]
     return textwrap.wrap(
-        text,
-        width,
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
+        text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
 
 
@@ -287,18 +280,15 @@ def in_markdown(tables: Iterable[Table]) -> str:
 
 
 def _markdown(table: Table) -> Iterator[str]:
-    def escaped(text: str) -> str:
-        return text.translate(_MARKDOWN)
-
     if table.title:
-        yield f"### {escaped(table.title)}"
+        yield f"### {_for_markdown(table.title)}"
     if table.columns:
         yield from [""] * bool(table.title)
-        yield f"| {' | '.join(map(escaped, table.heads()))} |"
+        yield f"| {' | '.join(map(_for_markdown, table.heads()))} |"
         yield f"|{''.join(' --- |' if c.kind == 'text' else ' ---: |' for c in table.columns)}"
-    yield from (f"| {' | '.join(row)} |" for row in table.marked(escaped, "**{}**"))
+    yield from (f"| {' | '.join(row)} |" for row in table.marked(_for_markdown, "**{}**"))
     for note in table.notes:
-        yield from ("", escaped(note))
+        yield from ("", _for_markdown(note))
 
 
 def in_latex(tables: Iterable[Table]) -> str:
@@ -309,21 +299,18 @@ def in_latex(tables: Iterable[Table]) -> str:
 
 
 def _latex(table: Table) -> Iterator[str]:
-    def escaped(text: str) -> str:
-        return text.translate(_LATEX)
-
     if table.title:
         yield f"% {printable(table.title)}"
     if table.columns:
         kinds = "".join("l" if column.kind == "text" else "r" for column in table.columns)
-        heads = " & ".join(map(escaped, table.heads()))
+        heads = " & ".join(map(_for_latex, table.heads()))
         yield from (rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", rf"{heads} \\", r"\midrule")
-        for cells in table.marked(escaped, r"\textbf{{{}}}", per_cent=True):
+        for cells in table.marked(_for_latex, r"\textbf{{{}}}", per_cent=True):
             row = " & ".join(cells)
             # After the end of a row, LaTeX would take a star or a bracket for an argument.
             yield ("{}" if row.startswith(("[", "*")) else "") + row + r" \\"
         yield from (r"\bottomrule", r"\end{tabular}")
-    yield from (rf"\par {escaped(note)}" for note in table.notes)
+    yield from (rf"\par {_for_latex(note)}" for note in table.notes)
 
 
 def in_html(tables: Iterable[Table]) -> str:

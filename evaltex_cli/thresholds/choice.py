@@ -36,13 +36,9 @@ def best_level(scores: Sequence[float | None] | Floats) -> int:
 def plateau_of(scores: Sequence[float | None], best: int, tolerance: float) -> tuple[int, int]:
     """Return the first and last of the levels around the best, all within the tolerance of it."""
     known = np.array(scores, np.float64)
-    near = known[best] - known <= tolerance + ROUNDING
-    low = high = best
-    while low > 0 and near[low - 1]:
-        low -= 1
-    while high + 1 < len(near) and near[high + 1]:
-        high += 1
-    return low, high
+    far = np.flatnonzero(~(known[best] - known <= tolerance + ROUNDING))  # NaN is far, too
+    low, high = far[far < best].max(initial=-1) + 1, far[far > best].min(initial=len(known)) - 1
+    return int(low), int(high)
 
 
 def folds_of(names: Sequence[str], folds: int, seed: int, units: Units) -> list[Ints]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evaltex_cli.errors import counted
-from evaltex_cli.evaluation.extras import Interval
+from evaltex_cli.evaluation.extras import Bootstrap, Interval
 from evaltex_cli.evaluation.inputs import InputSummary
 from evaltex_cli.protocols import score_names
 from evaltex_cli.protocols.base import Scores
@@ -105,8 +105,8 @@ class Sweeps(Several):
     results: Sequence[Sweep]
     notes: Sequence[str] = ()
     """Sentences below the table."""
-    interval_level: float | None = None
-    """The level of the intervals, if there are any."""
+    bootstrap: Bootstrap | None = None
+    """How intervals were made, if there are any."""
 
     def tables(self) -> list[Table]:
         """Return the operating points, one row per protocol, and their intervals."""
@@ -135,10 +135,10 @@ class Sweeps(Several):
         columns = [Column("protocol"), Column("level", "number")]
         columns += [Column(name, "score") for name in (*heads, "crossval", "optimism")]
         table = Table(title, [*columns, Column("plateau")], rows, [*notes, *self.notes])
-        if self.interval_level is None:
+        if self.bootstrap is None:
             return [table]
         columns[2:] = [Column(name, "interval") for name in heads]
-        method = f"{100 * self.interval_level:g}% intervals (paired permutation test over images)"
+        method = f"{100 * self.bootstrap.level:g}% intervals ({self.bootstrap.units.test})"
         return [table, Table(method, columns, ends)]
 
     def to_dict(self) -> dict[str, Any]:

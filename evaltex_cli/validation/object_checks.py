@@ -20,8 +20,8 @@ def check(objects: Objects, sizes: Floats) -> Iterator[Finding]:
     """Yield all findings about objects, kind by kind; `sizes` are (images, 2), 0 where unknown."""
     drawn, low, high = objects.outlines, objects.boxes[:, :2], objects.boxes[:, 2:]
     for row, (why, has_area) in outlines.describe_invalid(drawn).items():
-        fate = "is repaired, every lobe kept" if has_area else "matches nothing"
-        advice = f"it {fate}, unless --invalid says otherwise; better repair it"
+        fate = "is repaired" if has_area else "matches nothing"
+        advice = f"it {fate} (--invalid changes this); better correct the file"
         yield "invalid-polygon", row, why, advice
 
     for row in np.flatnonzero((high <= low).any(axis=1) & (drawn.counts == 0)).tolist():

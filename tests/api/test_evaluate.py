@@ -140,8 +140,6 @@ def test_masks_are_counted_in_pixels() -> None:
         ([np.zeros((2, 5))], [BOXES], r"shape \(5,\); .*image_objects\(...\) takes confidences"),
         ([np.zeros((2, 4, 4), np.uint8)], [BOXES], r"shape \(4, 4\); .*masks are of bool"),
         ([[[5, 0, 1, 1]]], [BOXES], r"a box \[5.0, .*expected .*corners, not width and height"),
-        ([[[0, 0, 1, float("nan")]]], [BOXES], "nan.*; expected finite"),
-        ([["a"]], [BOXES], "object 0: not an array of numbers"),
         ([None], [BOXES], "image '0': NoneType; expected"),
         ({"a": BOXES}, {"b": BOXES}, "image 'b' is not in the ground truth"),
         (GT, [BOXES], "images without names, and the other side is a file"),
@@ -151,8 +149,6 @@ def test_masks_are_counted_in_pixels() -> None:
         ([masks([0, 0, 5, 5]), BOXES], [[], []], "image '1': boxes or polygons, and other"),
         ({"a": masks([0, 0, 5, 5])}, DET, "one side is a file, the other has masks"),
         ([masks([0, 0, 5, 5])], [masks([0, 0, 5, 5])[:, :40]], r"\(80, 120\) and \(40, 120\)"),
-        ([masks([0, 0, 5, 5], [0, 0, 9, 9])], [[]], "masks share pixels"),
-        ([masks([0, 0, 0, 0])], [[]], r"IDs \[1\], but pixels of \[\]"),
     ],
     ids=str,
 )
@@ -181,7 +177,7 @@ def test_images_pair_by_name_and_options_apply_to_arrays() -> None:
 
 def test_warnings_are_issued_and_kept() -> None:
     bow_tie = [[[0, 0], [10, 10], [10, 0], [0, 10]]]
-    with pytest.warns(EvaltexWarning, match="detections: 1 invalid polygon repaired") as issued:
+    with pytest.warns(EvaltexWarning, match="detections: 1 invalid polygon was repaired") as issued:
         found = evaluate([BOXES], [bow_tie], "iou")
     assert [str(one.message) for one in issued] == found.warnings
     assert issued[0].filename == __file__

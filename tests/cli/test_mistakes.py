@@ -80,12 +80,15 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("'' det.txt res", "'GT': is empty; give a path"),
         ("--ci gt.txt det.txt res", "Invalid value for '--ci': 'gt.txt'"),
         ("none.txt det.txt res --fail-if recall:-1%", "needs a baseline of evaltex"),
+        ("rank board.toml --groups groups.csv", "--groups: the board says this for each data set"),
     ],
 )
 def test_wrong_input_ends_in_a_message_and_writes_nothing(
     here: Path, arguments: str, message: str
 ) -> None:
     Path("bad.ini").write_text("\na=1\n")
+    Path("board.toml").write_text("")
+    Path("groups.csv").write_text("image,shop\nimg_1,a\n")
     Path("long.txt").write_text("y\n9,9\n" + "x" * 300 + "\n9,9\n")
     Path("endless.txt").write_text("e/" * 2045 + "e\n9,9\n")
     Path("nothing.txt").write_text("")

@@ -48,7 +48,7 @@ def verdict(expression, evaluation, *baselines, recalls=None):
         (" precision > 0.9 ", False),
         (" evaltex . recall < + 0.4 ", True),
         ("f1<1e-3", True),
-        ("evaltex.F-Score < 0.6", True),
+        ("evaltex.F Score < 0.6", True),
         ("hmean<0.7", False),
     ],
 )

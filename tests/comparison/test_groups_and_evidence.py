@@ -29,6 +29,7 @@ def write(name: str, missed: int, label: str = "") -> None:
             if rng.random() * 10 >= missed:
                 box = [10, 30 * word, 100 + int(rng.integers(0, 9)) * bool(missed), 20]
                 annotation = {"id": 10 * k + word, "image_id": k, "category_id": 1 + word % 2}
+                annotation |= {"transcription": "word"} if word % 2 else {}
                 annotations.append(annotation | {"bbox": box, "score": rng.random() / 2 + 0.5})
     classes = [{"id": 1, "name": "title"}, {"id": 2, "name": "text"}]
     document = {"images": images, "annotations": annotations, "categories": classes}
@@ -84,11 +85,11 @@ def test_parts_by_class_are_runs_with_these_classes() -> None:
     for one, labelled in zip(bare["slices"], found["slices"], strict=True):
         assert one["scores"]["recall"] == labelled["scores"]["recall"]
         assert one["scores"]["hmean"] is None
-    of_class = json_of(
-        *("compare", "gt.json", "unlabelled.json", "bad.json", "--protocol", "iou"),
-        *("--by", "class"),
-    )
+    detectors = ["unlabelled.json", "bad.json"]
+    of_class = json_of("compare", "gt.json", *detectors, "--protocol", "iou", "--by", "class")
     assert {one["score"]["score"] for one in of_class["slices"]} == {"recall"}
+    in_python = compare("gt.json", detectors, ["iou", "iou-crw"], by=["class"])
+    assert in_python["iou"].to_dict()["slices"] == of_class["slices"]
 
 
 def test_parts_are_compared_as_detectors_on_these_images_are() -> None:
@@ -122,7 +123,7 @@ def test_units_of_one_image_are_images_and_pages_are_documents() -> None:
     few = compare("gt.json", detectors, "iou", unit="language", groups="groups.csv")
     assert few.main.p_values == [None, None]
     assert "2 units (language) cannot show a difference" in str(few.main.reasons[1])
-    with pytest.raises(ConfigError, match="unit shop: no file of columns"):
+    with pytest.raises(ConfigError, match="unit shop: give a file with such a column"):
         compare("gt.json", detectors, "iou", unit="shop")
 
 
@@ -199,7 +200,18 @@ def test_one_score_for_a_script() -> None:
     assert run(*arguments, "--score", "F1").stdout == f"{found.scores['hmean']!r}\n"
     both = ("gt.json", "good.json", "--protocol", "iou,evaltex")
     assert run(*both, "--score", "iou.recall").stdout == f"{found.scores['recall']!r}\n"
-    assert "of which protocol?" in run(*both, "--score", "recall", status=2).stderr
+    assert "give one of iou.recall, " in run(*both, "--score", "recall", status=2).stderr
+
+
+def test_a_unit_is_of_intervals_and_of_gates_by_evidence() -> None:
+    run("gt.json", "good.json", "base", "-a", "-q")
+    page, gate = ("gt.json", "good.json", "--unit", "page"), ("--baseline", "base", "--fail-if")
+    for more in ((), (*gate, "hmean:-1pt")):
+        assert (
+            "--unit has no effect without --ci, or a gate by evidence" in run(*page, *more).stderr
+        )
+    for more in (("--ci",), (*gate, "hmean:-1pt@95")):
+        assert "no effect" not in run(*page, *more).stderr
 
 
 def test_the_schema_describes_parts_units_and_evidence() -> None:

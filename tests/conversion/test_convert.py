@@ -15,12 +15,13 @@ from reading import read_or_raise
 from shared_data import DATA, content, needs
 from written_files import contents, in_folder
 
-import evaltex_cli
 from evaltex_cli.cli import main
 from evaltex_cli.conversion import FILE_PER_IMAGE
 from evaltex_cli.conversion.convert import convert
 from evaltex_cli.errors import InputError
 from evaltex_cli.formats.options import InputOptions
+
+pytestmark = pytest.mark.usefixtures("here")
 
 BOXES = {
     "gt_img_1.txt": '10,20,60,40,"say \\"hi\\", you"\n65,21,90,41,###\n10,60.5,30.25,80.75,\n',
@@ -31,11 +32,6 @@ ALTO = (
     "</TextLine></Page></alto>"
 )
 EVALTEX = 'img_1\n99,99\n1,1,"a",f,10,10,20,20\n\nimg_2\n99,99\n1,1,"b",f,10,10,20,20\n'
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def run(arguments: str) -> Result:
@@ -117,13 +113,6 @@ def test_no_real_file_is_taken_for_the_other_side(fact: dict[str, Any]) -> None:
 
 
 # What is refused ----------------------------------------------------------------------------------
-
-
-def test_a_source_that_is_missing() -> None:
-    Path("old.txt").write_text("what stood there\n")
-    with pytest.raises(InputError, match=r"missing\.zip: cannot be read"):
-        evaltex_cli.convert("missing.zip", "old.txt")
-    assert Path("old.txt").read_text() == "what stood there\n"
 
 
 def test_the_source_is_never_its_own_target() -> None:

@@ -77,8 +77,8 @@ def test_two_data_sets(tmp_path: Path, gt: Path) -> None:
     det = pack(tmp_path / "det2.zip", "res_img_{}.txt", "10,10,110,40", range(20, 200))
     reported = refused(gt, det, tmp_path / "res")
     assert (
-        "170 of 180 images of the detections are not in the ground truth; are the two of one data"
-        " set"
+        "170 of 180 images of the detections are not in the ground truth; do both sides"
+        " belong to the same part of the same data set?"
     ) in reported
 
 

@@ -42,12 +42,12 @@ def test_columns_of_a_file(tmp_path: Path) -> None:
     assert groups.Units("shop", file).of_images(names) == ["1", "2", groups.NONE]
     one, another = file.warnings(names)
     assert (
-        "1 of 3 images is not in it ('c')" in one
-        and "1 of its names is of no image ('z')" in another
+        "1 of 3 images is not in it, and has the value (none): 'c'" in one
+        and "1 of its names is not among the images: 'z'" in another
     )
     with pytest.raises(ConfigError, match="no column 'shops'"):
         file.values("shops", names)
-    with pytest.raises(ConfigError, match="give one by --groups"):
+    with pytest.raises(ConfigError, match="give a file"):
         groups.Units("shop").of_images(names)
 
 
@@ -56,6 +56,7 @@ def test_columns_of_a_file(tmp_path: Path) -> None:
     [
         ("name,language\na,de\n", ":1: no column 'image' in the header, which has 'name'"),
         ("image,language\na,de\n\na,fr\n", ":4: image 'a' again; it stands in line 2 too"),
+        ("image,place\na,Paris, France\n", ":2: 3 cells, but the header has 2"),
     ],
 )
 def test_files_that_are_refused(tmp_path: Path, text: str, message: str) -> None:

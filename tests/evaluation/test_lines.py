@@ -108,7 +108,7 @@ def test_other_protocols_do_not_depend_on_lines() -> None:
 @pytest.mark.parametrize(
     ("policy", "lines", "warning"),
     [
-        ("repair", 2, "lines: 1 invalid polygon repaired"),
+        ("repair", 2, "lines: 1 invalid polygon was repaired"),
         ("drop", 1, "lines: 1 invalid polygon left out"),
     ],
 )

@@ -12,7 +12,7 @@ from evaltex_cli.cli import main
 from evaltex_cli.evaluation.evaluation import of_detectors, of_protocols
 from evaltex_cli.protocols import PROTOCOLS
 
-BOXES = "deteval, icdar2013, icdar2003: the bounding boxes of "
+BOXES = "deteval, icdar2013, icdar2003: "
 NAMES = re.compile(rf"(?<![\w-])(?:{'|'.join(sorted(PROTOCOLS, key=len, reverse=True))})(?![\w-])")
 
 

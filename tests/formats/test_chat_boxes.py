@@ -115,8 +115,11 @@ def test_faults_have_their_place(tmp_path: Path) -> None:
         {"label": "a"},
         "b",
         {"bbox_2d": [1, 2, 3, 4], "score": []},
+        {"bbox_2d": None, "text": "without a box"},
     ]
-    found = read(written(tmp_path / "a.json", items), "det", coordinates="xyxy:1000").faults
+    answer = read(written(tmp_path / "a.json", items), "det", coordinates="xyxy:1000")
+    assert answer.warnings == ["1 object without a box was left out"]
+    found = answer.faults
     expected = [
         "[0]: 2000; expected 0 to 1000, as xyxy:1000 declares",
         "[1]: a list of 3; expected a list of length 4",
@@ -132,66 +135,28 @@ def test_faults_have_their_place(tmp_path: Path) -> None:
 
 ITEM = '{"bbox_2d": [10, 20, 30, 40], "text": "a"}'
 OTHER = '{"bbox_2d": [50, 60, 70, 80], "text": "b"}'
+PROSE = "A lake (with 2 boats), some trees and [perhaps] a tent. " * 60
 
 
 @pytest.mark.parametrize(
     "answer",
     [
-        f"Here is the text:\n```json\n[{ITEM}, {OTHER}]\n```\nAll boxes are from [0] to [1000].",
-        f"<think>\nPerhaps [{ITEM}].\n</think>\n[{ITEM}, {OTHER}]",
-        f'{{"words": [{ITEM}, {OTHER}], "language": ["en"]}}',
-        f"{ITEM}\n{OTHER}\n",
-        "<|ref|>a<|/ref|><|det|>[[10, 20, 30, 40]]<|/det|>\n"
-        "<|ref|>b<|/ref|><|det|>[[50, 60, 70, 80]]<|/det|>",
-        "<ref>a</ref><box>(10,20),(30,40)</box><ref> b </ref><box>[[50, 60, 70, 80]]</box>",
-        "<|object_ref_start|>a<|object_ref_end|><|box_start|>(10,20),(30,40)<|box_end|>"
-        "<|object_ref_start|>b<|object_ref_end|><|box_start|>(50,60),(70,80)<|box_end|>",
-        "a(10,20),(30,40)b(50,60),(70,80)",
-        '[(10, 20, 30, 40, "a"), (50, 60, 70, 80, "b")]',
+        json.dumps({"choices": [{"message": {"content": f"Sure: [{ITEM}, {OTHER}]"}}]}),
+        f"```python\n[{ITEM}, {OTHER}]\n```".replace('"', "'"),
+        '{"boxes": [[10, 20, 30, 40], [50, 60, 70, 80]], "texts": ["a", "b"]}',
+        '[{"bbox": {"x1": 10, "y1": 20, "x2": 30, "y2": 40}, "text": "a"},'
+        ' {"bbox": {"x": "50", "y": "60", "width": 20, "height": 20}, "text": "b"}]',
         "</s><s>a<loc_10><loc_20><loc_30><loc_40>b<loc_50><loc_60><loc_70><loc_80></s>",
+        '<div data-bbox="10 20 30 40" data-label="Text"><p>a<br/></p></div>'
+        "<div data-bbox='[50, 60, 70, 80]'><b>b</b></div><div data-bbox=\"1 2 3 4\"><p>trunca",
     ],
 )
 def test_forms_of_answers(tmp_path: Path, answer: str) -> None:
+    """Besides those of `tests/samples/chat-*`."""
     path = written(tmp_path / "a.txt", answer)
     found = read(path, "det", coordinates="xyxy:pixels")
     assert (found.source.format, found.texts, found.faults) == ("chat-boxes", ["a", "b"], [])
     assert found.objects.boxes.tolist() == [[10, 20, 30, 40], [50, 60, 70, 80]]
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "a<loc_10><loc_20><loc_30><loc_20><loc_30><loc_40><loc_10><loc_40>",
-        "a<|LOC_10|><|LOC_20|><|LOC_30|><|LOC_20|><|LOC_30|><|LOC_40|><|LOC_10|><|LOC_40|>",
-        '{"<OCR_WITH_REGION>": {"quad_boxes": [[10, 20, 30, 20, 30, 40, 10, 40]],'
-        ' "labels": ["</s>a"]}}',
-    ],
-)
-def test_quadrilaterals(tmp_path: Path, answer: str) -> None:
-    found = read(written(tmp_path / "a.txt", answer), "det")
-    assert (found.source.format, found.texts) == ("chat-boxes", ["a"])
-    assert found.flat_rings == [[10, 20, 30, 20, 30, 40, 10, 40]]
-
-
-def test_documents_of_deepseek_have_classes_and_texts(tmp_path: Path) -> None:
-    answer = (
-        "<|ref|>title<|/ref|><|det|>[[10, 20, 30, 40]]<|/det|>\n# A title\n\n"
-        "<|ref|>image<|/ref|><|det|>[[10, 50, 30, 60]]<|/det|>\n\n"
-        "<|ref|>text<|/ref|><|det|>[[50, 60, 70, 80]]<|/det|>\nSome words\n"
-    )
-    found = read(written(tmp_path / "a.md", answer), "det")
-    assert found.texts == ["# A title", "Some words"]
-    assert isinstance(found.objects.labels, Labels)
-    assert list(found.objects.labels) == ["title", "text"]
-
-
-def test_of_a_truncated_answer_the_whole_objects_are_read(tmp_path: Path) -> None:
-    answers = [f"[{ITEM}, {OTHER}]", f'[{ITEM}, {OTHER}, {{"bbox_2d": [1, 2, 3, 4], "text": "c']
-    path = folder(tmp_path / "a", *answers)
-    found = read(path, "det", coordinates="xyxy:pixels")
-    assert (found.texts, found.faults) == (["a", "b"] * 2, [])
-    (warning,) = found.warnings
-    assert "is truncated; its whole boxes are read: 2" in warning
 
 
 def test_damaged_json_and_several_lists_are_faults(tmp_path: Path) -> None:
@@ -203,17 +168,60 @@ def test_damaged_json_and_several_lists_are_faults(tmp_path: Path) -> None:
 
 def test_records_of_images(tmp_path: Path) -> None:
     lines = [
-        json.dumps({"image": "x/p1.jpg", "response": f"Sure: [{ITEM}]"}),
         json.dumps({"image": "x/p2.jpg", "response": "There is no text."}),
+        json.dumps({"image": "x/p1.jpg", "response": f"Sure: [{ITEM}]"}),
         json.dumps({"image": "x/p1.jpg", "response": f"[{OTHER}]"}),
     ]
+    path = written(tmp_path / "a.json", f"[{', '.join(lines)}]")
+    assert read(path, "det", coordinates="xyxy:pixels").texts == ["a"]
     path = written(tmp_path / "a.jsonl", "\n".join(lines))
     found = read(path, "det", coordinates="xyxy:pixels")
-    assert (list(found.source.names), found.texts) == (["p1", "p2"], ["a"])
+    assert (list(found.source.names), found.texts) == (["p2", "p1"], ["a"])
     assert sorted(found.warnings) == [
         "1 answer without a box is taken for no detections",
         "1 further answer for an image that already has one was left out",
     ]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"p1.jpg": f"[{ITEM}]", "p2.png": []},
+        {
+            "model": "m",
+            "results": [{"image": "p1.jpg", "boxes": [json.loads(ITEM)], "size": [9, 9]}],
+        },
+    ],
+)
+def test_records_of_images_in_one_document(tmp_path: Path, document: Any) -> None:
+    found = read(written(tmp_path / "a.json", document), "det", coordinates="xyxy:pixels")
+    assert (found.source.names[0], found.texts, found.faults) == ("p1", ["a"], [])
+
+
+def test_boxes_outside_of_a_list_are_a_fault(tmp_path: Path) -> None:
+    two = {"left": [json.loads(ITEM)], "right": [json.loads(OTHER)]}
+    path = folder(tmp_path / "a", f"[{ITEM}, {OTHER}]", json.dumps(two))
+    (fault,) = read(path, "det", coordinates="xyxy:pixels").faults
+    assert "boxes outside of a list; expected one list in each answer" in fault
+
+
+@pytest.mark.parametrize("first", [PROSE, f"1. {PROSE}", f"<think>{PROSE}</think>None.", "[]"])
+@pytest.mark.parametrize("suffix", [".txt", ".md", ".json", "list", "lines"])
+def test_the_first_answer_may_be_long_and_without_boxes(
+    tmp_path: Path, first: str, suffix: str
+) -> None:
+    answers = [first, f"[{ITEM}]", f"[{OTHER}]"]
+    records = [{"image": f"{k}.png", "response": text} for k, text in enumerate(answers, 1)]
+    if suffix == "list":
+        path = written(tmp_path / "a.json", records)
+    elif suffix == "lines":
+        path = written(tmp_path / "a.jsonl", "\n".join(map(json.dumps, records)))
+    else:
+        path = folder(tmp_path / "a", *answers, suffix=suffix)
+    found = read(path, "det", coordinates="xyxy:pixels")
+    assert (found.source.format, list(found.source.names)) == ("chat-boxes", ["1", "2", "3"])
+    assert (found.texts, found.faults) == (["a", "b"], [])
+    assert found.warnings == ["1 answer without a box is taken for no detections"]
 
 
 @pytest.mark.parametrize("content", ['{"p1": [200, 100]}', "image,width,height\np1.jpg,200,100\n"])
@@ -222,4 +230,9 @@ def test_pixels_of_resized_pictures(tmp_path: Path, content: str) -> None:
     path = written(tmp_path / "p1.json", [{"bbox_2d": [10, 20, 30, 40]}])
     assert boxes(path, f"xyxy:resized={sizes}") == ([[0.05, 0.2, 0.15, 0.4]], True, [])
     path = written(tmp_path / "p2.json", [{"bbox_2d": [10, 20, 30, 40]}])
-    assert "expected one of" in read(path, "det", coordinates=f"xyxy:resized={sizes}").faults[0]
+    assert "has no size in" in read(path, "det", coordinates=f"xyxy:resized={sizes}").faults[0]
+
+
+def test_a_document_of_one_block_has_the_text_after_it(tmp_path: Path) -> None:
+    answer = "<|ref|>text<|/ref|><|det|>[[10, 20, 30, 40]]<|/det|>\nSome words"
+    assert read(written(tmp_path / "a.md", answer), "det").texts == ["Some words"]

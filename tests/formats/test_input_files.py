@@ -14,13 +14,9 @@ from evaltex_cli.errors import InputError
 from evaltex_cli.evaluation import evaluate as evaluation
 from evaltex_cli.formats import files
 
+pytestmark = pytest.mark.usefixtures("here")
+
 IMAGES = 30
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def write(parts: int) -> None:
@@ -77,11 +73,6 @@ def test_what_cannot_be_shards_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
     assert "'none-*" not in refusal("none-*.txt") and "matches no file" in refusal("none-*.txt")
     Path("gt-2.txt").write_text('{"images": []}')
     assert "gt-2.txt" in refusal("gt-*.txt")
-    data = gzip.compress(Path("gt.txt").read_bytes())
-    Path("cut.txt.gz").write_bytes(data[:-9])
-    assert "cut.txt.gz: is damaged" in refusal("cut.txt.gz")
-    Path("bad.txt.gz").write_bytes(data[:30] + bytes([data[30] ^ 255]) + data[31:])
-    assert "bad.txt.gz: is damaged" in refusal("bad.txt.gz")
     monkeypatch.setattr(files, "HARMLESS_BYTES", 1 << 10)
     Path("bomb.txt.gz").write_bytes(gzip.compress(b"img_0\n9,9\n" + b"\n" * 4_000_000))
     assert "bomb.txt.gz: has more than 392400 bytes, unpacked" in refusal("bomb.txt.gz")

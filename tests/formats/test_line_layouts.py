@@ -85,9 +85,9 @@ def test_all_lines_decide(tmp_path: Path, side: Side, lines: str, layout: str) -
 
 def test_two_short_files_do_not_decide_the_layout(tmp_path: Path) -> None:
     """A line of seven numbers made the quad a triangle with the text '52,92'."""
-    found = read(folder(tmp_path / "a", "1,2,3,4,5,6,7", "12,50,52,50,52,92,12,92"))
+    found = read(folder(tmp_path / "a", "1,2,3,4,5,6,7", "12,50,52,50,52,92,12,92", suffix=".csv"))
     assert found.source.format == "quad" and found.flat_rings == [[12, 50, 52, 50, 52, 92, 12, 92]]
-    assert [fault.split(" at ")[0] for fault in found.faults] == ["1.txt:1: 7 numbers"]
+    assert [fault.split(" at ")[0] for fault in found.faults] == ["1.csv:1: 7 numbers"]
     named = read(folder(tmp_path / "a", "1,2,3,4,5,6,7", f"{QUAD}"), "gt", "polygon")
     assert named.flat_rings == [SHAPE] and len(named.faults) == 1
 

@@ -116,6 +116,9 @@ def confidences(found: Read) -> list[float]:
         ("easyocr", [None], FLAT, [], []),  # PaddleOCR 2: nothing found
         ("rapidocr", [{"box": QUAD, "txt": "a", "score": 0.5}], FLAT, ["a"], [0.5]),
         ("rapidocr", [{"boxes": QUAD, "text": "a", "confident": 0.5}], FLAT, ["a"], [0.5]),
+        ("rapidocr", [{"bbox": QUAD, "text": "a", "confidence": 0.5}], FLAT, ["a"], [0.5]),
+        ("paddleocr-json", [{"res": DETECTED | COLUMNS}], FLAT, ["a"], [0.75]),
+        ("textract", textract({})["Blocks"], OF_PAGE, ["a"], [0.5]),
         ("rapidocr", {"0": {"rec_txt": "a", "dt_boxes": QUAD, "score": "1"}}, FLAT, ["a"], [1]),
         ("ocrmac", [["a", 1, BOX], ["b", 0.5, BOX]], BOX, ["a", "b"], [1, 0.5]),
         ("ocrmac", [["a", 1, [0.25, 0.125, 0.5, 0.25]]], [0.25, 0.625, 0.75, 0.875], ["a"], [1]),
@@ -255,7 +258,7 @@ IN_VISION = "fullTextAnnotation.pages[0].blocks[0].paragraphs[0].words"
         ("google-vision", vision(NORMALIZED, IN_PIXELS), [f"{IN_VISION}[0]: no boundingBox.vertices"]),
         ("google-vision", {"responses": [{"error": {"message": "no"}}]}, ["responses[0]: no key 'fullTextAnnotation'; expected it next to 'error'"]),
         ("document-ai", document_ai(shape=None), ["pages[0].tokens[0]: no boundingBox.normalizedVertices or boundingPoly."]),
-        ("azure", azure(unit="inch", width=0), ["pages[0]: a page in inches of unknown width"]),
+        ("azure", azure(unit="inch", width=0), ["pages[0]: a page of width or height 0"]),
     ],
 )  # fmt: skip
 def test_faults_have_their_place(

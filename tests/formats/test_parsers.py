@@ -47,6 +47,17 @@ def test_pages_of_a_content_list_are_images_also_if_nothing_is_on_one(tmp_path: 
     assert source.objects.offsets.tolist() == [0, 1, 1, 2]
 
 
+def test_version_2_of_a_content_list_has_a_list_for_each_page(tmp_path: Path) -> None:
+    spans = [{"type": "text", "content": "a "}, {"type": "equation_inline", "content": "x"}]
+    items = [{"item_type": "text", "item_content": spans}] * 2
+    contents = {"paragraph": {"paragraph_content": spans}, "list": {"list_items": items},
+                "image": {"image_source": {}, "content": "a cat", "image_caption": spans}}  # fmt: skip
+    blocks = [{"type": kind, "content": one, "bbox": BOX} for kind, one in contents.items()]
+    source, faults = source_of(tmp_path, [[], blocks])
+    assert (source.format, source.names) == ("mineru-content-list", ["doc-1", "doc-2"])
+    assert (list(source.objects.texts), faults) == (["a x", "a x\na x"], [])
+
+
 def test_numbers_beyond_the_declared_scale_of_a_content_list_are_refused(tmp_path: Path) -> None:
     beyond = [{**block("text", "a"), "bbox": [0, 0, 1200, 30]}]
     _, faults = source_of(tmp_path, beyond, coordinates="xyxy:1000")
@@ -72,6 +83,9 @@ def test_a_service_answers_with_a_result_for_each_page(tmp_path: Path) -> None:
     pages = [{"prunedResult": blocks}, {"prunedResult": blocks}]
     source, faults = source_of(tmp_path, {"result": {"layoutParsingResults": pages}})
     assert (source.format, list(source.objects.texts), faults) == ("paddleocr-vl", ["a", "a"], [])
+    page = tmp_path / "doc_1_res.json"
+    page.write_text(json.dumps({**lines, "input_path": "doc.pdf", "page_index": 1}))
+    assert read(page, "det", InputOptions(), FaultLog()).names == ["doc-2"]
 
 
 def test_a_text_of_docling_in_two_columns_is_two_objects(tmp_path: Path) -> None:
@@ -117,6 +131,12 @@ def test_answers_without_boxes_are_refused(tmp_path: Path, document: Any, fault:
     assert len(faults) == 1 and faults[0].startswith(fault)
 
 
+def test_tencent_answers_with_an_error_for_an_image_without_text(tmp_path: Path) -> None:
+    answer = {"Response": {"Error": {"Code": "FailedOperation.ImageNoText"}}}
+    source, faults = source_of(tmp_path, answer, det_format="tencent-ocr")
+    assert (source.names, source.objects.count, faults) == (["doc"], 0, [])
+
+
 @pytest.mark.parametrize(
     ("box", "points"),
     [
@@ -130,17 +150,29 @@ def test_boxes_of_detectors(tmp_path: Path, box: Any, points: list[float]) -> No
     assert (source.objects.boxes.tolist(), faults) == ([points], [])
     assert (source.fractions is not None) == (max(points) <= 1)
 
+    for flat in ([box], [[{"score": 0.5, "box": box}]]) if "xmin" in box else ():
+        assert source_of(tmp_path, flat)[0].objects.boxes.tolist() == [points]
+
 
 def test_a_polygon_of_roboflow_is_taken_before_its_box(tmp_path: Path) -> None:
     item = {"x": 0, "y": 0, "width": 1, "height": 1, "points": CORNERS, "class": "text"}
-    source, _ = source_of(tmp_path, {"image": {"width": 9, "height": 9}, "predictions": [item]})
-    assert source.objects.boxes.tolist() == [BOX]
+    answer = {"image": {"width": 9, "height": 9}, "predictions": [item]}
+    for document in (answer, [answer], {"outputs": [{"model": answer}]}):
+        assert source_of(tmp_path, document)[0].objects.boxes.tolist() == [BOX]
 
 
 def test_data_frames_of_pytesseract_are_read_as_columns_and_as_records(tmp_path: Path) -> None:
     names = "level page_num block_num par_num line_num word_num left top width height conf text"
     rows = [dict(zip(names.split(), (5, 1, 1, 1, 1, 1, 10, 10, 50, 20, 90, "a"), strict=True))]
-    for document in (rows, {key: {"0": value} for key, value in rows[0].items()}):
+    split = {"columns": names.split(), "index": [0], "data": [[*rows[0].values()]]}
+    columns = {key: {"0": value} for key, value in rows[0].items()}
+    for document in (
+        rows,
+        columns,
+        split,
+        {"schema": {"fields": []}, "data": rows},
+        {"0": rows[0]},
+    ):
         source, faults = source_of(tmp_path, document)
         assert (source.objects.boxes.tolist(), list(source.objects.texts)) == ([BOX], ["a"])
         assert faults == []
@@ -153,3 +185,18 @@ def test_words_of_cord_have_their_line_as_region(tmp_path: Path) -> None:
     source, faults = source_of(tmp_path, document, "gt")
     assert (source.objects.regions.tolist(), faults) == ([1, 2, 2], [])
     assert source.warnings[0].endswith("1 area of don't care in CORD was left out")
+
+
+@pytest.mark.parametrize(
+    ("name", "document"),
+    [
+        ("docling", {"schema_name": "DoclingDocument", "body": {}, "texts": [{"text": "a", "prov": []}] * 3000, "pages": {}}),
+        ("xfund", {"documents": [{"id": "a", "document": [{"box": BOX, "text": "a", "words": []}] * 1500, "img": {"fname": "a.jpg"}}]}),
+        ("mistral-ocr", {"pages": [{"index": 0, "markdown": "a", "images": [{"image_base64": "A" * 70_000}], "dimensions": {}}]}),
+        ("omnidocbench", [{"layout_dets": [{"category_type": "text_block", "poly": BOX}] * 1500, "page_info": {"image_path": "a.jpg"}}]),
+    ],
+)  # fmt: skip
+def test_long_documents_are_recognised_by_their_beginning(
+    tmp_path: Path, name: str, document: Any
+) -> None:
+    assert source_of(tmp_path, document)[0].format == name

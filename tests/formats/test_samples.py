@@ -1,11 +1,13 @@
 """Every format reads its sample as it always did: `tests/samples/expected.json` has all that is in them.
 
-Points, texts, don't care, confidences, IDs and regions, for both sides and every level.
+Points, texts, classes, don't care, confidences, IDs and regions, for both sides and every level; how
+the boxes of models may be read, and warnings of these.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +18,12 @@ from evaltex_cli.formats import FORMATS, load
 from evaltex_cli.formats.base import Source
 from evaltex_cli.formats.options import InputOptions
 from evaltex_cli.formats.reading import read
+from evaltex_cli.records import Labels
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 EXPECTED = json.loads((SAMPLES / "expected.json").read_text())
-NOT_RECOGNISED = ("coco-text-train",)
-"""Formats that a user must name."""
+NOT_RECOGNISED = ("coco-text-train", "msra-td500-five")
+"""Samples whose format a user must name."""
 
 
 def described(source: Source) -> list[dict[str, object]]:
@@ -39,6 +42,8 @@ def described(source: Source) -> list[dict[str, object]]:
                 one["confidence"] = pytest.approx(objects.confidences[row], rel=1e-12)
             if objects.regions[row] != objects.ids[row]:
                 one["region"] = objects.regions[row]
+            if isinstance(objects.labels, Labels) and objects.labels[row]:
+                one["label"] = objects.labels[row]
             described_objects.append(one)
         images.append(
             {"name": name, "size": source.sizes[k].tolist(), "objects": described_objects}
@@ -65,6 +70,22 @@ def test_sample_reads_as_recorded(row):
             assert one.pop("points") == pytest.approx(points, rel=1e-12, abs=1e-9)
             assert other == one
         assert image["size"] == expected["size"]
+    known = source.reading.known if source.reading else ()
+    assert list(map(str, known)) == row.get("reading", [])
+    warnings = [text.partition(": ")[2] for text in source.warnings]
+    assert warnings == row.get("warnings", [])
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_object_has_a_place(name):
+    """Its file and line, or the way to it: ``annotations[3]``; ``anns.3`` if they are by IDs."""
+    (file,) = (SAMPLES / name).iterdir()
+    source = read(file, "gt", InputOptions(name), FaultLog())
+    places = [source.location(row) for row in range(source.objects.count)]
+    assert places and len(set(places)) == len(places)
+    for place, line, inside in places:
+        way = re.fullmatch(r"[\w.\[\]-]*(?:\[\d+\]|\.\d+)[\w.\[\]-]*", inside)
+        assert way if line is None else 1 <= line <= len(Path(place).read_bytes().splitlines())
 
 
 @pytest.mark.parametrize("side", ["gt", "det"])
@@ -74,15 +95,14 @@ def test_every_level_and_side_is_recorded(name, side):
     assert recorded == {"", *load(name).levels[1:]}, "write its rows into expected.json"
 
 
-@pytest.mark.parametrize("name", [name for name in FORMATS if name not in NOT_RECOGNISED])
-def test_sample_is_recognised_by_its_content(name):
+@pytest.mark.parametrize(
+    ("name", "form"),
+    {row["sample"].partition("/")[0]: row["format"] for row in EXPECTED}.items(),
+)
+def test_sample_is_recognised_by_its_content(name, form):
     """Whether it is a file, or the only one of a folder."""
-    folder = SAMPLES / name
-    files = list(folder.iterdir())
-    if files[0].suffix:
-        source = read(folder, "gt", InputOptions(), FaultLog())
-        assert source.format == name
+    (file,) = (SAMPLES / name).iterdir()
+    for path in (file.parent, file) if file.suffix else (file,):
+        source = read(path, "det" if name.startswith("chat-") else "gt", InputOptions(), FaultLog())
+        assert source.format == form or name in NOT_RECOGNISED
         assert source.why
-    if len(files) == 1:
-        alone = read(files[0], "gt", InputOptions(), FaultLog())
-        assert alone.format == name

@@ -28,6 +28,8 @@ def table(tmp_path: Path, text: str, side: Side = "gt", ending: str = ".csv") ->
         ("x0,y0,x1,y1,file\n1,2,5,9,a\n", [1, 2, 5, 9]),
         ("\ufefffilename,width,height,xmin,ymin,xmax,ymax\r\na,640,480,1,2,5,9\r\n", [1, 2, 5, 9]),
         ('file,polygon\na,"[[1, 2], [5, 2], [5, 9]]"\n', [1, 2, 5, 9]),
+        ("image,box\na,\"{'x1': 1.0, 'y1': 2.0, 'x2': 5, 'y2': 9}\"\n", [1, 2, 5, 9]),
+        ('path,bbox\n/x/a.png,"[np.int32(1), np.int32(2), 5, 9]"\n', [1, 2, 5, 9]),
         ("ImageID,XMin,XMax,YMin,YMax\na,1,5,2,9\n", [1, 2, 5, 9]),
         ("image;xmin;xmax;ymin;ymax\na;0,5;3,5;1,25;2\n", [0.5, 1.25, 3.5, 2.0]),
     ],
@@ -99,7 +101,7 @@ def test_fractions_and_percent(tmp_path: Path) -> None:
     assert sized.objects.boxes.tolist() == [[25, 25, 100, 100]] and sized.faults == []
 
 
-@pytest.mark.parametrize("text", ["file,xmin\nx,1\n", "1,2,3,4\n5,6,7,8\n", "", "{}"])
+@pytest.mark.parametrize("text", ["1,2,3,4\n5,6,7,8\n", "", "{}"])
 def test_other_files_are_no_tables(tmp_path: Path, text: str) -> None:
     try:
         assert table(tmp_path, text, "det").source.format != "table"
@@ -109,8 +111,8 @@ def test_other_files_are_no_tables(tmp_path: Path, text: str) -> None:
 
 def test_a_table_without_coordinates_is_told_what_is_missing(tmp_path: Path) -> None:
     """It was taken for EvaLTex's text."""
-    (fault,) = table(tmp_path, "file,a,b,c,d\nx,1,2,5,9\n").faults
-    assert "no columns of coordinates in the header, which has 'file', 'a', 'b', 'c', 'd'" in fault
+    (fault,) = table(tmp_path, "file,PredictionString\nx,0.9 1 2 5 9\n").faults
+    assert "no columns of coordinates in the header, which has 'file', 'PredictionString'" in fault
     assert "name others by --columns" in fault
 
 

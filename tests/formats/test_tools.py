@@ -151,7 +151,7 @@ def test_sizes(tmp_path: Path, name: str, size: str, expected: list[int]) -> Non
 
 def test_another_document_in_a_folder_is_no_empty_image(tmp_path: Path) -> None:
     folder = in_folder(tmp_path / "gt", {"a.json": '{"shapes": []}', "b.json": '{"info": []}'})
-    assert read(folder).faults == ["b.json: no key 'shapes'; expected it in each object"]
+    assert read(folder).faults == ["b.json: no key 'shapes'; expected it next to 'info'"]
     folder = in_folder(tmp_path / "xml", {"a.xml": document("voc"), "b.xml": "<alto/>"})
     assert read(folder, "gt", "voc").faults == ["b.xml:1: root 'alto'; expected root annotation"]
 

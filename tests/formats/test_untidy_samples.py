@@ -136,7 +136,7 @@ PAIRS = [
 def test_a_file_of_another_format_among_many(
     tmp_path: Path, row: dict[str, Any], other: dict[str, Any]
 ) -> None:
-    """It is refused, or read as it is alone."""
+    """It is refused, read as it is alone, or counted as an answer without a box."""
     path, odd = row["path"], other["path"]
     with zipfile.ZipFile(tmp_path / "many.zip", "w") as packed:
         for k in range(30):
@@ -145,6 +145,6 @@ def test_a_file_of_another_format_among_many(
     detected = {"side": row["side"], "format": None, "level": ""}
     found, alone = objects(tmp_path / "many.zip", detected), objects(odd, other)
     assert alone is not None
-    if found is not None:
+    if found is not None and "answer without a box" not in str(found[1]):
         ((expected, *_),) = [[one[0] for one in image] for image in alone[0].values()]
         assert found[0]["odd"][0][0] == expected

@@ -31,8 +31,8 @@ def warned(protocol: str, *objects: list[float], **parameters: object) -> list[s
 @pytest.mark.parametrize("protocol", OF_BOXES)
 def test_rotated_text(protocol: str) -> None:
     assert warned(protocol, turned(0), turned(30), turned(-30), turned(2)) == [
-        f"{protocol}: the bounding boxes of 2 rotated or curved objects (50%) are used, of more"
-        " than 1.5 times the area; set shape=polygon to use what is drawn"
+        f"{protocol}: 2 rotated or curved objects (50%) are scored by their bounding boxes, more"
+        " than 1.5 times as large; set shape=polygon to score what is drawn"
     ]
 
 

@@ -76,7 +76,7 @@ def test_layout_is_free(tmp_path: Path, text: str) -> None:
         ("split_function=log", "p.ini:1: split_function is 'log'; expected one of tool, paper"),
         ("a line", "p.ini:1: 'a line'; expected key=value, [protocol], or a comment after # or ;"),
         ("split=true\n[evaltex]\nsplit=no", "p.ini:3: key 'split' again; it stands at p.ini:1 too"),
-        (b"# ok\nsplit=\xe9", "p.ini:2: byte 0xe9 is not UTF-8"),
+        (b"# ok\nsplit=\xe9", "p.ini:2: byte 0xe9; expected text in UTF-8: save the file as UTF-8"),
     ],
 )
 def test_refusals_name_place_key_and_range(tmp_path: Path, text: str | bytes, message: str) -> None:

@@ -1,4 +1,4 @@
-"""EvaLTex: the sample of the tool's page, and the properties that must hold of any input."""
+"""EvaLTex: the properties that must hold of any input."""
 
 from __future__ import annotations
 
@@ -8,27 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from page_sample import DET, GT, run
 
 from evaltex_cli import Accumulator, evaluate
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-
-
-def test_sample_of_the_tool_page(tmp_path: Path) -> None:
-    """The page's img_1: three of nine objects found, each by one detection.
-
-    Object 1 (882 x 172, margin 1.72) lies inside detection 2 (34,40,886,175): coverage 1; the
-    detection reaches x 34..920 and y 40..215, the grown object 36.28..921.72 and 41.28..216.72:
-    accuracy (883.72 * 173.72) / (886 * 175).
-    """
-    result = run(tmp_path, GT, DET)
-    objects = {one.id: one for one in result.images[0].objects}
-    assert [i for i, one in objects.items() if one.match == "one-to-one"] == [1, 2, 8]
-    assert objects[1].values["coverage"] == 1
-    assert objects[1].values["accuracy"] == pytest.approx(883.72 * 173.72 / (886 * 175), abs=1e-12)
-    assert result.scores["quantity_recall"] == pytest.approx(3 / 9)
-    assert result.scores["quantity_precision"] == 1
 
 
 Rectangle = tuple[int, int, int, int]

@@ -377,30 +377,3 @@ def test_mask_with_margin():
         "id": 7, "match": "one-to-one", "detections": [9], "coverage": pytest.approx(1 / 2),
         "coverage_no_split": pytest.approx(1 / 2), "accuracy": pytest.approx(7 / 9), "split": 1,
     }  # fmt: skip
-
-
-def test_mask_is_eroded_at_the_border_of_the_picture():
-    """The same object in the corner, D its first two columns: Gr starts at x
-    = 2, so nothing of it is found.
-    """
-    result = evaluate(
-        *mask_texts("7", "9"),
-        {"det_border": 0.25},
-        picture((7, 0, 0, 10, 6)),
-        picture((9, 0, 0, 2, 6)),
-    )
-    assert objects_of(result)[7]["coverage"] == 0
-    assert objects_of(result)[7]["match"] == "one-to-one"
-
-
-def test_mask_that_erosion_removes_stays():
-    """4 × 4 pixels, me = 0.49 · 4 = 1.96, r = 2 leaves none: Gr = G, of which
-    D has 3 columns of 4.
-    """
-    result = evaluate(
-        *mask_texts("7", "9"),
-        {"det_border": 0.49},
-        picture((7, 5, 5, 4, 4)),
-        picture((9, 5, 5, 3, 4)),
-    )
-    assert objects_of(result)[7]["coverage"] == 0.75

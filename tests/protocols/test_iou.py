@@ -88,7 +88,7 @@ def test_an_object_that_crosses_itself_is_left_out_with_a_warning() -> None:
     found = accumulator.compute()
     assert (found.totals["counted_gt_objects"], found.totals["counted_detections"]) == (0, 1)
     repaired = [
-        f"{side}: 1 invalid polygon repaired, every lobe kept"
+        f"{side}: 1 invalid polygon was repaired (--invalid changes this)"
         for side in ("ground truth", "detections")
     ]
     assert found.warnings[:-1] == repaired
@@ -120,7 +120,7 @@ def test_it_may_be_dont_care() -> None:
     accumulator.update(bow_tie, image_objects(polygons=[BOW_TIE]))
     found = accumulator.compute()
     assert found.totals["counted_detections"] == 0
-    assert len([text for text in found.warnings if "1 invalid polygon repaired" in text]) == 2
+    assert len([text for text in found.warnings if "1 invalid polygon was repaired" in text]) == 2
 
 
 # Empty cases --------------------------------------------------------------------------------------

@@ -101,7 +101,7 @@ def test_a_list_for_each_image_replaces_texts_that_are_near(tmp_path: Path) -> N
             "voc.txt: cannot be read (No such file or directory); expected one word in each line",
         ),
         (b"", "voc.txt: no word in it; expected one in each line"),
-        (b"a\nb\xff\n", "voc.txt:2: byte 0xff is not UTF-8"),
+        (b"a\nb\xff\n", "voc.txt:2: byte 0xff; expected text in UTF-8: save the file as UTF-8"),
     ],
 )
 def test_what_is_no_lexicon_is_refused(

@@ -274,11 +274,6 @@ def test_what_is_refused(folder: Path, arguments: list[str], message: str) -> No
     assert (folder / "gt-one.txt").read_bytes() == before
 
 
-def test_no_output_replaces_an_input_of_the_board(folder: Path) -> None:
-    run("board.toml", "--output", "good-one.txt", "--force", status=2)
-    assert (folder / "good-one.txt").read_text().startswith("img_0")
-
-
 def test_detectors_without_texts_leave_out_protocols_of_texts(folder: Path) -> None:
     path = folder / "poor-one.txt"
     path.write_text(re.sub(r'"w\d"', '""', path.read_text()))

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from command_line import run
+from written_files import in_folder
 
 from evaltex_cli import evaluate
 from evaltex_cli.errors import ConfigError
@@ -135,7 +136,7 @@ def test_other_protocols_and_parameters_join_a_preset() -> None:
     both = evaluate("gt", "det", ["tiou"], preset="ctw1500")
     assert list(both) == ["iou", "tiou"] and both["iou"].scores == alone.scores
     assert both["tiou"].scores == evaluate("gt", "det", "tiou", invalid="skip").scores
-    assert "the preset ctw1500 is of iou; tiou scores inputs" in " ".join(both.warnings)
+    assert "the preset ctw1500 uses iou; tiou scores the same inputs" in " ".join(both.warnings)
     command = "gt det --preset ctw1500 --protocol tiou --set iou.pairing=first --format json"
     done = run(*command.split())
     first, second = json.loads(done.stdout)["protocols"]
@@ -178,26 +179,14 @@ def test_compare_diagnose_and_merge_keep_the_preset() -> None:
     run("report", "res", "--gt", "gt", "--det", "det", "--output", "page.html")
 
 
-def lines(name: str, text: str) -> None:
-    """A folder with one file of this text."""
-    Path(name).mkdir()
-    Path(name, "img_1.txt").write_text(text, encoding="utf-8")
-
-
-def test_a_format_of_the_preset_decides_where_content_is_ambiguous(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Half a radian is also a text; the same numbers are a box with it, or a
-    rectangle that is turned.
-    """
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("here")
+def test_a_format_of_the_preset_decides_where_content_is_ambiguous() -> None:
+    """Half a radian is also a text; the same numbers are a box with it, or a turned rectangle."""
     for name in ("gt", "det"):
-        lines(name, "10,10,60,30,0.5\n")
+        in_folder(Path(name), {"img_1.txt": "10,10,60,30,0.5\n"})
     found, plain = evaluate("gt", "det", preset="msra-td500"), evaluate("gt", "det", "iou")
     assert (found.gt.format, found.det.format) == ("msra-td500", "msra-td500")
     assert (plain.gt.format, plain.det.format) == ("ltrb", "ltrb")
-    said = "is read as msra-td500, a format of the preset, though its content could be ltrb"
-    assert [said in warning for warning in found.warnings].count(True) == 2
-    assert not any("is read as" in warning for warning in plain.warnings)
+    assert ["is read as msra-td500" in warning for warning in found.warnings].count(True) == 2
     named = evaluate("gt", "det", preset="msra-td500", gt_format="ltrb", det_format="ltrb")
     assert (named.gt.format, named.det.format) == ("ltrb", "ltrb")

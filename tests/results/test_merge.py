@@ -11,12 +11,9 @@ import numpy as np
 import pytest
 from command_line import invoke as run
 
+pytestmark = pytest.mark.usefixtures("here")
+
 PARTS = 3
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def write_parts(images: int = 30) -> None:

@@ -393,6 +393,12 @@ def test_an_open_file_is_written_directly(place: str) -> None:
     assert text.startswith("before\n") and len(text) > 80
 
 
+@pytest.mark.parametrize("stream", [1, 2])
+def test_a_standard_stream_may_be_closed(stream: int) -> None:
+    found = started(*SIMPLE["validate"], preexec_fn=partial(os.close, stream))
+    assert (found.returncode, found.stderr) == (0, "")
+
+
 def test_a_pipe_is_written_to() -> None:
     os.mkfifo("pipe")
     reader = subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE)

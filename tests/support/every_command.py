@@ -44,6 +44,7 @@ OUTPUTS = {
     "report": "new.html",
     "patch_file": "new.json",
 }
+BY = ["--groups", "groups.csv", "--by", "shop"]
 OF_LINES = ["--protocol", "evaltex", "--protocol", "tiou"]
 MORE: dict[str, list[str]] = {
     EVALUATE: OF_LINES,
@@ -98,8 +99,8 @@ def line(name: str, values: dict[str, Any]) -> list[str]:
 
 
 SIMPLE = {
-    "evaluate": ["gt.txt", "det.txt", "new", "--fail-if", "recall<1e-6"],
-    "compare": ["compare", "gt.txt", "det.txt", "det2.txt", "--resamples", "10"],
+    "evaluate": ["gt.txt", "det.txt", "new", "--fail-if", "recall<1e-6", *BY],
+    "compare": ["compare", "gt.txt", "det.txt", "det2.txt", "--resamples", "10", *BY],
     "convert": ["convert", "gt.txt", "--kind", "gt"],
     "diagnose": ["diagnose", "gt.txt", "det.txt"],
     "audit": ["audit", "gt.txt", "det.txt", "det2.txt"],

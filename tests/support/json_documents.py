@@ -18,18 +18,6 @@ ART: dict[str, Any] = {
     "gt_20": [{"points": [*map(list, QUAD)], "transcription": "###"}],
     "gt_3": [],
 }
-COCO: dict[str, Any] = {
-    "images": [{"id": 7, "file_name": "one.jpg", "width": 640, "height": 480}, {"id": "x"}],
-    "annotations": [
-        {"id": 3, "image_id": 7, "category_id": 1, "bbox": [5, 6, 7, 8.5], "text": "box"},
-        {"id": 5, "image_id": "x", "segmentation": [FLAT_QUAD], "iscrowd": 1},
-    ],
-    "categories": [{"id": 1, "name": "text"}],
-}
-COCO_RESULTS: list[Any] = [
-    {"image_id": 7, "category_id": 1, "bbox": [10, 10, 50, 20], "score": 0.5},
-    {"image_id": 8, "polys": CURVE, "rec": [52, 96]},
-]
 COCO_TEXT: dict[str, Any] = {
     "anns": {
         "45346": {"mask": FLAT_QUAD, "image_id": 5, "utf8_string": "the", "legibility": "legible"},
@@ -39,13 +27,6 @@ COCO_TEXT: dict[str, Any] = {
     "imgs": {
         "5": {"file_name": "COCO_5.jpg", "width": 640, "height": 480, "set": "val"},
         "6": {"file_name": "COCO_6.jpg", "width": 64, "height": 48, "set": "train"},
-    },
-}
-TEXTOCR: dict[str, Any] = {
-    "imgs": {"a4ea": {"width": 640, "height": 480, "set": "val", "file_name": "train/a4ea.jpg"}},
-    "anns": {
-        "a4ea_1": {"image_id": "a4ea", "points": FLAT_QUAD, "utf8_string": "the"},
-        "a4ea_2": {"image_id": "a4ea", "points": FLAT_CURVE, "utf8_string": "."},
     },
 }
 
@@ -70,22 +51,6 @@ HIERTEXT: dict[str, Any] = {
             "paragraphs": [text(0, 0, 200, 50, lines=_LINES)],
         }
     ],
-}
-RECTS: dict[str, Any] = {
-    "chars": [{"points": FLAT_QUAD, "transcription": "a", "ignore": 1}],
-    "lines": [
-        {"points": FLAT_QUAD, "transcription": "ab", "ignore": 0},
-        {"points": FLAT_CURVE, "transcription": "###"},
-    ],
-}
-DOCUMENTS: dict[str, Any] = {
-    "art": ART,
-    "coco": COCO,
-    "coco-res": COCO_RESULTS,
-    "coco-text": COCO_TEXT,
-    "textocr": TEXTOCR,
-    "hiertext": HIERTEXT,
-    "rects": RECTS,
 }
 
 

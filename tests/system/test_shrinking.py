@@ -26,19 +26,6 @@ def measured(tmp_path_factory):
     return rows, folder
 
 
-def test_each_protocol_behaves_as_the_paper_says(measured):
-    rows, _ = measured
-    assert len(rows) == 10
-    for share, found in rows.items():
-        assert found["EvaLTex"] == (share, 1)
-        assert found["relaxed"] == (1, 1)
-        assert found["DetEval"] == ((1, 1) if share >= 0.8 else (0, 0))
-        assert found["AUC"][0] == found["AUC"][1]
-    recalls = [found["AUC"][0] for found in rows.values()]
-    assert recalls == sorted(recalls, reverse=True)
-    assert recalls[-1] < 0.1
-
-
 def test_the_page_shows_what_the_script_prints(measured):
     rows, folder = measured
     page = (ROOT / "docs" / "protocols" / "README.md").read_text(encoding="utf-8")

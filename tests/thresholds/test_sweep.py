@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from sweep_images import nine_images, scene
 
 from evaltex_cli import InputError, evaluate, image_objects, sweep
-from evaltex_cli.evaluation.extras import IMAGES
 from evaltex_cli.protocols import PROTOCOLS
 from evaltex_cli.protocols.base import load
 from evaltex_cli.protocols.score_names import scalars
@@ -128,15 +127,6 @@ def test_the_plateau_is_the_run_of_levels_around_the_best() -> None:
     f_scores = [0.796, 0.7, 0.795, 0.8, 0.795, 0.7949]
     assert choice.plateau_of(f_scores, 3, 0.005) == (2, 4)
     assert choice.plateau_of([0.5, 0.5], 1, 0.0) == (0, 1)
-
-
-def test_folds_are_those_of_the_permuted_names() -> None:
-    names = ["b", "ä", "a", "Z", "c"]
-    permuted = np.random.default_rng(7).permutation(5)
-    expected = [[sorted(names)[k] for k in permuted[fold::2]] for fold in range(2)]
-    found = choice.folds_of(names, 2, 7, IMAGES)
-    assert [[names[k] for k in fold] for fold in found] == expected
-    assert sorted(np.concatenate(choice.folds_of(names, 9, 0, IMAGES)).tolist()) == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.few_fast(1)

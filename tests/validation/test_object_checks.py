@@ -76,6 +76,9 @@ def test_skipped_objects_count_and_nothing_matches_them(files: Any, protocol: st
     assert found.images is not None
     assert [one.match for one in found.images[0].objects] == ["missed", "one-to-one", "ignored"]
     assert [one.match for one in found.images[0].detections] == ["false-positive", "one-to-one"]
+    if protocol == "pq":  # each that nothing can match has a region of its own
+        united = evaluate(*paths, protocol, invalid="skip", objects="regions")
+        assert united.totals["counted_gt_objects"] == 2
     assert set(found.warnings) >= {
         "ground truth: 2 invalid polygons skipped: they count, and nothing matches them",
         "detections: 1 invalid polygon left out, as if it was not in the file",
