@@ -95,7 +95,7 @@ def filtered(batch: ImageBatch, overlaps: Overlaps, parameters: Parameters) -> B
     counts = np.bincount(overlaps.det[is_match], minlength=batch.det.count)
     rows = np.flatnonzero(is_match & (counts[overlaps.det] > 1))  # a single one is never dropped
     pairs = overlaps.some(rows)
-    common = common_shares(batch, overlaps, np.unique(pairs.gt))
+    common = common_shares(batch, overlaps, np.flatnonzero(np.bincount(pairs.gt)))
     best_first = np.lexsort((pairs.gt, -pairs.iou().round(9), pairs.det))
     columns = rows, pairs.gt, pairs.det, pairs.recall()
     matched_by = defaultdict[int, list[int]](list)
