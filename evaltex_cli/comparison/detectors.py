@@ -75,14 +75,20 @@ def evaluated(
     protocols: Mapping[str, Any],
     ordered_map: OrderedMap = map,
     with_images: bool = True,
+    in_training: bool = False,
 ) -> list[DetectorResult]:
     """Evaluate a detector by several protocols, name -> parameters record.
 
-    `with_images` says whether the scores and objects of each image are kept too. Raises
-    `InputError` as `evaluate_inputs`.
+    `with_images` says whether the scores and objects of each image are kept too, `in_training` and
+    errors are those of `evaluate_inputs`.
     """
-    runs = runs_of(protocols)
-    evaluations = evaluate_inputs(inputs, runs, ordered_map=ordered_map, per_image=with_images)
+    evaluations = evaluate_inputs(
+        inputs,
+        runs_of(protocols),
+        ordered_map=ordered_map,
+        per_image=with_images,
+        in_training=in_training,
+    )
     return [DetectorResult(label, of_evaluation(one)) for one in evaluations]
 
 
@@ -164,10 +170,7 @@ def results_by_class(
             are_labelled, results = by_class.setdefault(value, ([], {}))
             are_labelled.append(has_labels)
             # A class may have no texts, and nothing that matches.
-            found = evaluate_inputs(
-                part, runs_of(protocols), ordered_map=ordered_map, in_training=True
-            )
-            results[label] = [DetectorResult(label, of_evaluation(one)) for one in found]
+            results[label] = evaluated(part, label, protocols, ordered_map, False, in_training=True)
     return [(value, all(labelled), results) for value, (labelled, results) in by_class.items()]
 
 

@@ -93,9 +93,9 @@ def evaluate_inputs(
     """Evaluate inputs by every run, but those that need texts that are not there (`left_out`).
 
     `progress` gets the number of images done and of all. With `per_image`, evaluations have the
-    results of the images. `in_training` says that it is normal that
-    nothing matches yet: no likely mistakes are looked for, and protocols that need texts stay where
-    there are none, with a warning. Raises `InputError` for all faults at once.
+    results of the images. `in_training` says that it is normal that nothing matches yet: no likely
+    mistakes are looked for, and protocols that need texts stay where there are none, with a
+    warning. Raises `InputError` for all faults at once.
     """
     gt, det, options = inputs.gt, inputs.det, inputs.options
     of_preset = notes_of_preset(options.preset, {run.protocol.name: run.parameters for run in runs})

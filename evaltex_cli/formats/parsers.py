@@ -37,8 +37,8 @@ def _leaves(file: File, blocks: word_records.Records, key: str) -> Iterator[tupl
 
 
 def paddle_results(file: File, document: Any) -> word_records.Records:
-    """Return the results in a document: it is one, or a service's answer of one for each page;
-    ``doc_0_res.json`` is then the page ``doc-1``.
+    """Yield the results in a document: it is one, or a service's answer of one for each page;
+    ``doc_0_res.json``, which knows its page, gets the stem ``doc-1`` as it is read.
     """
     answer = within(document, "result") or document
     keys = ("ocrResults", "layoutParsingResults")
